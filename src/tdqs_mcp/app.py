@@ -1,0 +1,156 @@
+"""The use cases, wired from the parts: what the command line, the MCP server and the library call."""
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tdqs_mcp.errors import UnknownIdError
+from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.results import JudgeStamp, LintReport, ServerScore, Ungraded
+from tdqs_mcp.pipeline.rollup import SPECS
+from tdqs_mcp.pipeline.score import finish, set_case, tool_cases
+from tdqs_mcp.reporters.documents import prompts_document
+from tdqs_mcp.reporters.explanation import dimension_page, rule_page, term_page
+from tdqs_mcp.rubrics.rubric import load as load_rubric
+from tdqs_mcp.rules import registry
+from tdqs_mcp.sources.load import parse as parse_json
+from tdqs_mcp.sources.load import read_catalog, read_file
+from tdqs_mcp.sources.locator import Config, File
+from tdqs_mcp.sources.locator import parse as parse_locator
+from tdqs_mcp.sources.options import LiveOptions
+
+DEFAULT_SPEC = SPECS[0]
+
+
+async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
+    """The catalog that a locator names: a file, standard input, a live server or an object in this process.
+
+    Raises InputError for what cannot be read and CaptureError for a server that does not list its tools in time.
+    """
+    parsed = parse_locator(locator)
+    options = options or LiveOptions()
+    if isinstance(parsed, File):
+        if parsed.path == "-":
+            return read_catalog(parse_json(sys.stdin.buffer.read(), origin="standard input"), name="stdin")
+        return read_file(Path(parsed.path))
+    from tdqs_mcp.sources import live  # noqa: PLC0415  # only a live server costs what a live server needs
+
+    if isinstance(parsed, Config):
+        from tdqs_mcp.sources import clients  # noqa: PLC0415
+
+        found = clients.find(parsed.name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
+        catalog = await live.capture(
+            found.locator,
+            replace(
+                options,
+                headers={**found.headers, **options.headers},
+                env={**found.env, **options.env},
+                cwd=options.cwd or found.cwd,
+            ),
+        )
+        disabled = ("the client has this server disabled",) if found.is_disabled else ()
+        return replace(catalog, source=locator, problems=(*disabled, *found.unresolved, *catalog.problems))
+    return await live.capture(parsed, options)
+
+
+def read(definitions: object, *, server: str = "inline") -> Catalog:
+    """The catalog in parsed JSON of any shape that a file may have. Raises InputError."""
+    return read_catalog(definitions, name=server)
+
+
+def lint(catalog: Catalog) -> LintReport:
+    """All findings about a catalog."""
+    return LintReport(
+        server=catalog.server,
+        version=catalog.version,
+        source=catalog.source,
+        tool_count=len(catalog.tools),
+        findings=tuple(registry.check(measure(catalog))),
+        problems=catalog.problems,
+    )
+
+
+async def score(catalog: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC) -> ServerScore:
+    """A catalog's score, by the offline judge unless another is named, with its findings."""
+    judge = judge or Offline()
+    measured = measure(catalog)
+    cases, coherence = tool_cases(measured), set_case(measured)
+    graded = await judge.grade([*cases, *([coherence] if coherence else [])])
+    finished = finish(
+        measured,
+        verdicts=graded[: len(cases)],
+        coherence=graded[-1] if coherence else Ungraded(judge=judge.stamp.id, reason=_NO_TOOLS),
+        judge=judge.stamp,
+        spec=spec,
+    )
+    return _with_findings(finished, measured)
+
+
+def score_answers(catalog: Catalog, answers: object, *, spec: str = DEFAULT_SPEC) -> ServerScore:
+    """A catalog's score from answers to the published prompts that came from elsewhere. Raises InputError."""
+    from tdqs_mcp.pipeline.answers import JUDGE, match  # noqa: PLC0415  # validation costs an import that lint never needs
+
+    measured = measure(catalog)
+    answered = match(measured, answers)
+    finished = finish(
+        measured,
+        verdicts=answered.verdicts,
+        coherence=answered.coherence,
+        judge=JudgeStamp(id=JUDGE, version="1"),
+        spec=spec,
+        risks=() if spec == "1.0" else answered.risks,
+    )
+    return _with_findings(replace(finished, problems=finished.problems + answered.problems), measured)
+
+
+def prompts(catalog: Catalog, *, tool: str | None = None, spec: str = DEFAULT_SPEC) -> dict[str, Any]:
+    """The exact prompts that a judge would get, in the shape of `prompts --format json`. Raises UnknownIdError."""
+    if tool is not None and tool not in {each.name for each in catalog.tools}:
+        raise UnknownIdError(f"there is no tool {tool!r}; the catalog has {_some(each.name for each in catalog.tools)}")
+    return prompts_document(measure(catalog), tool=tool, spec=spec)
+
+
+def explain(name: str) -> str:
+    """The Markdown page of a rule, a dimension, a flag or a tier. Raises UnknownIdError, which lists what there is."""
+    wanted = name.strip().lower().replace("-", " ").replace("_", " ")
+    for key in ("tdqs", "coherence"):
+        rubric = load_rubric(key)
+        for dimension in rubric.dimensions:
+            if wanted in (dimension.key.replace("_", " "), dimension.title.lower()):
+                return dimension_page(
+                    rubric, dimension, [rule for rule in registry.RULES if rule.dimension == dimension.key]
+                )
+        for term in rubric.flags + rubric.tiers:
+            if name.strip().lower() == term.title.lower():
+                return term_page(term)
+    try:
+        return rule_page(registry.find(name.strip()))
+    except UnknownIdError as error:
+        known = [rule.id for rule in registry.RULES] + [
+            key for each in ("tdqs", "coherence") for key in load_rubric(each).keys
+        ]
+        raise UnknownIdError(
+            f"there is nothing to explain under {name!r}; try one of {', '.join(known)}, a flag or a tier"
+        ) from error
+
+
+_NO_TOOLS = "the catalog has no tool that could be measured"
+
+
+def _with_findings(score: ServerScore, measured: Measured) -> ServerScore:
+    return replace(score, findings=tuple(registry.check(measured)))
+
+
+def _some(names: Iterable[str]) -> str:
+    listed = [repr(name) for name in names if name]
+    return (
+        ", ".join(listed[:8]) + (f" and {len(listed) - 8} more" if len(listed) > 8 else "")
+        if listed
+        else "no named tool"
+    )

@@ -1,0 +1,328 @@
+"""The command line: words in, exit code out."""
+
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from tdqs_mcp import app, library
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.gate import Outcome, is_clean, reaches
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.results import LintReport, ServerScore, Severity, Tier
+from tdqs_mcp.pipeline.rollup import SPECS
+from tdqs_mcp.reporters.documents import capture_document, json_text
+from tdqs_mcp.reporters.escape import printable, visible, well_formed
+from tdqs_mcp.sources.load import parse as parse_json
+from tdqs_mcp.sources.locator import parse as parse_locator
+from tdqs_mcp.sources.locator import public
+from tdqs_mcp.sources.options import LiveOptions
+
+WIDTH = 110
+"""Columns where the output is no terminal."""
+
+Command = Callable[..., Any]
+Result = TypeVar("Result")
+
+
+def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    separator = ":" if option.name == "headers" else "="
+    pairs = {}
+    for value in values:
+        name, found, rest = value.partition(separator)
+        if not found or not name.strip():
+            raise click.BadParameter(f"give NAME{separator}VALUE")
+        pairs[name.strip()] = rest.strip() if separator == ":" else rest
+    return pairs
+
+
+def _live(command: Command) -> Command:
+    """The options of live locators."""
+    seconds = click.FloatRange(min=0.1)
+    for option in (
+        click.option("--timeout", type=seconds, default=60.0, show_default=True, help="Seconds for a live server."),
+        click.option(
+            "--cwd", type=click.Path(exists=True, file_okay=False), help="Where a stdio: or py: server starts."
+        ),
+        click.option(
+            "--env", multiple=True, metavar="NAME=VALUE", callback=_pairs, help="Set for a stdio: or py: server."
+        ),
+        click.option(
+            "--header", "headers", multiple=True, metavar="NAME:VALUE", callback=_pairs, help="Sent to a URL."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+_output = click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
+_form = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="What to print.",
+)
+_spec = click.option("--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH})
+@click.version_option(package_name="tdqs-mcp")
+def cli() -> None:
+    """Score, lint and explain the tool definitions of MCP servers.
+
+    A LOCATOR is a JSON file, - for standard input, an http(s) URL, "stdio:COMMAND ARGS", config:NAME for a server of an
+    installed client, or py:MODULE:OBJECT.
+    """
+
+
+@cli.command()
+@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@click.option("--fail-under", type=click.Choice(list("ABCD")), help="Exit 1 below this tier.")
+@click.option(
+    "--answers", type=click.Path(dir_okay=False, path_type=Path), help="Finish a judgement from these answers."
+)
+@_spec
+@_live
+@_form
+@_output
+def score(
+    locators: tuple[str, ...],
+    *,
+    fail_under: str | None,
+    answers: Path | None,
+    spec: str,
+    form: str,
+    output: Path | None,
+    **live: Any,  # noqa: ANN401  # the options of _live
+) -> None:
+    """Score every tool and the server by TDQS."""
+    if answers and len(locators) > 1:
+        raise click.UsageError("--answers belongs to one locator; give one")
+    use = partial(library.score, spec=spec)
+    if answers:
+        use = partial(app.score_answers, answers=_read_json(answers), spec=spec)
+    scores = _each(locators, live, use)
+    _show(scores, _SCORE_VIEWS, form, output)
+    _exit(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else None)
+
+
+@cli.command()
+@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@click.option(
+    "--fail-on",
+    type=click.Choice([*(severity.value for severity in Severity), "never"]),
+    default="error",
+    show_default=True,
+    help="Exit 1 on a finding this bad.",
+)
+@_live
+@_form
+@_output
+def lint(locators: tuple[str, ...], *, fail_on: str, form: str, output: Path | None, **live: Any) -> None:  # noqa: ANN401
+    """Report what every rule finds."""
+    reports = _each(locators, live, app.lint)
+    _show(reports, _LINT_VIEWS, form, output)
+    _exit(reports, None if fail_on == "never" else lambda report: is_clean(report.findings, Severity(fail_on)))
+
+
+@cli.command()
+@click.argument("name", metavar="ID")
+@_form
+@_output
+def explain(name: str, *, form: str, output: Path | None) -> None:
+    """Explain a rule, a dimension, a flag or a tier."""
+    try:
+        page = app.explain(name)
+    except TdqsError as error:
+        _fail(error)
+        sys.exit(Outcome.UNKNOWN)
+    _show(
+        [page], {"json": lambda text: {"id": name, "page": text}, "markdown": str, "text": _markdown_view}, form, output
+    )
+
+
+@cli.command()
+@click.argument("locator", metavar="LOCATOR")
+@click.option("--tool", metavar="NAME", help="Only this tool's prompt.")
+@_spec
+@_live
+@_form
+@_output
+def prompts(locator: str, *, tool: str | None, spec: str, form: str, output: Path | None, **live: Any) -> None:  # noqa: ANN401
+    """Print the exact prompts that a judge would get."""
+    documents = _each((locator,), live, partial(app.prompts, tool=tool, spec=spec))
+    _show(documents, {"json": dict, "markdown": _prompts_text, "text": _prompts_text}, form, output)
+    _exit(documents, None)
+
+
+@cli.command()
+@click.argument("locator", metavar="LOCATOR")
+@_live
+@_output
+def capture(locator: str, *, output: Path | None, **live: Any) -> None:  # noqa: ANN401
+    """Save the raw catalog of a server, for later."""
+    catalogs = _each((locator,), live, lambda catalog: catalog)
+    for catalog in catalogs:
+        if catalog is not None:
+            _write(json_text(capture_document(catalog)), output)
+            if output:
+                click.echo(f"{len(catalog.tools)} tools in {output}. Next: tdqs-mcp score {output}")
+    _exit(catalogs, None)
+
+
+def main() -> None:
+    """The console script."""
+    cli()
+
+
+def _each(locators: Sequence[str], live: Mapping[str, Any], use: Callable[[Catalog], Result]) -> list[Result | None]:
+    """The use case's result for each locator; None, with the reason on standard error, where it could not run."""
+    results: list[Result | None] = []
+    for locator in locators:
+        try:
+            with _waiting(locator):
+                catalog = library.load(locator, LiveOptions(**live))
+            results.append(use(catalog))
+        except TdqsError as error:
+            _fail(error)
+            results.append(None)
+    return results
+
+
+@contextmanager
+def _waiting(locator: str) -> Generator[None]:
+    """A spinner on a terminal while a server is captured; files need none."""
+    if not sys.stderr.isatty() or ":" not in locator:
+        yield
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    with Console(stderr=True).status(f"capturing {printable(public(parse_locator(locator)))}"):
+        yield
+
+
+def _show(results: Sequence[Any], views: Mapping[str, Callable[[Any], Any]], form: str, output: Path | None) -> None:
+    """Print what there is: JSON as one object for one locator and a list for several."""
+    shown = [views[form](result) for result in results if result is not None]
+    if not shown:
+        return
+    if form == "json":
+        _write(json_text(shown[0] if len(results) == 1 else shown), output)
+    elif form == "markdown" or isinstance(shown[0], str):
+        _write("\n".join(shown), output)
+    else:
+        _write_rich(shown, output)
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(well_formed(text))
+        return
+    try:
+        output.write_text(f"{well_formed(text).rstrip()}\n", encoding="utf-8")
+    except OSError as error:
+        raise click.FileError(str(output), error.strerror) from error
+
+
+def _write_rich(renderables: Sequence[Any], output: Path | None) -> None:
+    from rich.console import Console  # noqa: PLC0415  # JSON and Markdown go without
+
+    width = None if output is None and sys.stdout.isatty() else WIDTH
+    console = Console(width=width, highlight=False, emoji=False, markup=False)
+    with console.capture() as captured:
+        for position, renderable in enumerate(renderables):
+            console.print(*([""] if position else []), renderable, sep="\n")
+    lines = (line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
+    _write("\n".join(lines), output)
+
+
+def _exit(results: Sequence[Result | None], gate: Callable[[Result], Outcome] | None) -> None:
+    """0 done, 1 the gate was not met, 2 something could not run or the verdict is open."""
+    if any(result is None for result in results):
+        sys.exit(Outcome.UNKNOWN)
+    outcomes = [gate(result) for result in results if result is not None] if gate else []
+    if Outcome.FAILED in outcomes:
+        sys.exit(Outcome.FAILED)
+    if Outcome.UNKNOWN in outcomes:
+        click.echo("error: something ungraded could change the verdict", err=True)
+        sys.exit(Outcome.UNKNOWN)
+
+
+def _fail(error: TdqsError) -> None:
+    click.echo(f"error: {printable(str(error))}", err=True)
+
+
+def _read_json(path: Path) -> object:
+    try:
+        return parse_json(path.read_bytes(), origin=repr(str(path)))
+    except OSError as error:
+        raise click.FileError(str(path), error.strerror) from error
+    except InputError as error:
+        _fail(error)
+        sys.exit(Outcome.UNKNOWN)
+
+
+def _score_text(score: ServerScore) -> Any:  # noqa: ANN401  # rich is imported where it is used
+    from tdqs_mcp.reporters.text import score_view  # noqa: PLC0415
+
+    return score_view(score)
+
+
+def _score_json(score: ServerScore) -> dict[str, Any]:
+    from tdqs_mcp.reporters.contract import score_document  # noqa: PLC0415  # pydantic
+
+    return score_document(score)
+
+
+def _score_markdown(score: ServerScore) -> str:
+    from tdqs_mcp.reporters.markdown import score_markdown  # noqa: PLC0415  # jinja2
+
+    return score_markdown(score)
+
+
+def _lint_text(report: LintReport) -> Any:  # noqa: ANN401
+    from tdqs_mcp.reporters.text import lint_view  # noqa: PLC0415
+
+    return lint_view(report)
+
+
+def _lint_json(report: LintReport) -> dict[str, Any]:
+    from tdqs_mcp.reporters.contract import lint_document  # noqa: PLC0415
+
+    return lint_document(report)
+
+
+def _lint_markdown(report: LintReport) -> str:
+    from tdqs_mcp.reporters.markdown import lint_markdown  # noqa: PLC0415
+
+    return lint_markdown(report)
+
+
+def _markdown_view(page: str) -> Any:  # noqa: ANN401
+    from rich.markdown import Markdown  # noqa: PLC0415
+
+    return Markdown(page) if sys.stdout.isatty() else page
+
+
+def _prompts_text(document: Mapping[str, Any]) -> str:
+    """The prompts for eyes: the system prompts once, control characters visible; JSON has the exact bytes."""
+    entries = [(f"tool {entry['name']}", entry) for entry in document["tools"]]
+    entries += [(key, document[key]) for key in ("coherence", "shadowing") if key in document]
+    seen: set[str] = set()
+    lines = []
+    for title, entry in entries:
+        if entry["system"] not in seen:
+            lines += ["===== system", *entry["system"].split("\n"), ""]
+            seen.add(entry["system"])
+        lines += [f"===== user: {title} ({entry['promptHash']})", *entry["user"].split("\n"), ""]
+    return "\n".join(visible(line) for line in lines)
+
+
+_SCORE_VIEWS = {"text": _score_text, "json": _score_json, "markdown": _score_markdown}
+_LINT_VIEWS = {"text": _lint_text, "json": _lint_json, "markdown": _lint_markdown}

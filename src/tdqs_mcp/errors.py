@@ -1,0 +1,33 @@
+"""Everything tdqs-mcp raises on purpose; each message tells the person who caused it what to change.
+
+TdqsError
+├── InputError              what was given cannot be read: a file, a locator, an option, an answers file
+├── CaptureError            a live server did not hand out its definitions
+├── ContractError           an answer does not have the published output format
+├── UnmeasurableError       one definition is too deep or too intricate to measure; the others still are
+└── UnknownIdError          no rule, dimension, flag or tier has this id
+"""
+
+
+class TdqsError(Exception):
+    """The root: catch it at a door, print it, exit 2."""
+
+
+class InputError(TdqsError):
+    """What was given cannot be read as a catalog, a locator or a set of answers."""
+
+
+class CaptureError(TdqsError):
+    """A live server could not be started, reached or listed within the limits."""
+
+
+class ContractError(TdqsError):
+    """An answer breaks the output contract of its rubric; the message is fit to be sent back to the judge."""
+
+
+class UnmeasurableError(TdqsError):
+    """A definition exceeds a measuring limit; it becomes a finding and an Ungraded, never a number."""
+
+
+class UnknownIdError(TdqsError):
+    """There is nothing to explain under the given id."""

@@ -1,0 +1,246 @@
+"""Facts of a definition's text, also against its schema: what is said, what is only repeated, what is contradicted."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.lexicon import OVERT_MUTATIONS, PHRASES, STOPWORDS, VAGUE_VERBS, VERBS, Cue, Effect
+from tdqs_mcp.facts.signals import Parameter, Signals
+from tdqs_mcp.model.catalog import Tool
+
+MAX_TEXT = 20_000
+"""Characters of a description that are read, five times the longest useful one; the rest cannot help an agent."""
+
+MAX_EXPLANATION = 2_000
+"""Characters of a parameter's description that are read."""
+
+_WORD = re.compile(r"\w+(?:['’.\-/]\w+)*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])|\s*\n\s*")
+_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_BACKTICKED = re.compile(r"`([^`\s]{2,80})`")
+_LEAD_IN = frozenset(
+    "this tool a an the to function that which it used use for please can will allows you lets mcp".split()
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prose:
+    """What the text of one definition says."""
+
+    sentences: tuple[str, ...]
+    """Verbatim, in order; a line break ends a sentence."""
+
+    words: tuple[str, ...]
+    """Lower-case, in order."""
+
+    word_count: int
+    """Words; two CJK characters count as one word."""
+
+    verb: str | None
+    """The lemma of the first verb of the first sentence."""
+
+    effect: Effect | None
+    """What that verb does, or the name's verb where the text has none."""
+
+    name_effect: Effect | None
+    opens_with_verb: bool
+    has_vague_verb: bool
+    lead_words: int
+    """Content words of the first sentence besides the verb: the resource and its scope."""
+
+    new_words: int
+    """Content words of the description that neither name nor title has."""
+
+    is_only_name: bool
+    """Spelled out, the description is the name or the title: `update_drive` described as "Update drive."."""
+
+    restates_loosely: bool
+    """There are words, and none of them is new: `delete_issue` described as "Deletes an issue."."""
+
+    cues: Mapping[Cue, str]
+    """The first sentence that gives each cue."""
+
+    cue_counts: Mapping[Cue, int]
+    repeated_sentences: int
+    filler_words: int
+    mentioned_parameters: tuple[str, ...]
+    """Top-level parameters that the description names."""
+
+    explained_parameters: int
+    """Parameters whose own description says more than their name: a format, a default, an example, a condition."""
+
+    empty_parameters: int
+    """Described parameters whose description only restates their name."""
+
+    parameter_words: int
+    """Words of all parameter descriptions."""
+
+    copied_words: int
+    """Words of description sentences that stand in a parameter's description already."""
+
+    contradiction: str | None
+    """The word by which the description contradicts a hint; None when facts prove no contradiction."""
+
+
+def read(tool: Tool, signals: Signals) -> Prose:
+    """The facts of a tool's text; linear in its length."""
+    text = trim(tool.description or "")[:MAX_TEXT]
+    sentences = tuple(part for part in _SENTENCE_END.split(text) if part and part.strip())
+    spoken = [words_of(sentence) for sentence in sentences]
+    words = tuple(word for sentence in spoken for word in sentence)
+    label_words = {stem(part) for label in (tool.name, tool.title or "") for part in name_parts(label)}
+    stems = set(map(stem, set(words)))
+    new = stems - STOPWORDS - label_words
+    lead = spoken[0] if spoken else []
+    verb, position = _lead_verb(lead)
+    name_effect = next((_EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
+    cues, counts = _cues(sentences, spoken)
+    described = [parameter for parameter in signals.parameters if parameter.description]
+    explanations = [words_of(parameter.description[:MAX_EXPLANATION]) for parameter in described]
+    return Prose(
+        sentences=sentences,
+        words=words,
+        word_count=len(words) + len(_CJK.findall(text)) // 2,
+        verb=verb,
+        effect=_EFFECTS[verb] if verb else name_effect,
+        name_effect=name_effect,
+        opens_with_verb=verb is not None and position == 0,
+        has_vague_verb=verb in VAGUE_VERBS,
+        lead_words=sum(word not in STOPWORDS for word in lead) - (verb is not None),
+        new_words=len(new),
+        is_only_name=_is_only_name(tool, text),
+        restates_loosely=bool(words) and not new and not _CJK.search(text),
+        cues=cues,
+        cue_counts=counts,
+        repeated_sentences=_repeated(sentences, spoken),
+        filler_words=counts.get(Cue.FILLER, 0),
+        mentioned_parameters=_mentioned(text, stems.union(words), signals.parameters),
+        explained_parameters=sum(map(_explains, explanations)),
+        empty_parameters=sum(map(_only_repeats, (parameter.name for parameter in described), explanations)),
+        parameter_words=sum(map(len, explanations)),
+        copied_words=_copied(sentences, described),
+        contradiction=_contradiction(signals, lead, verb, position),
+    )
+
+
+def words_of(text: str) -> list[str]:
+    """The lower-case words of a text; `read-only`, `don't`, `e.g` and `list_files` are one word each."""
+    return _WORD.findall(text.lower())
+
+
+@lru_cache(maxsize=20_000)
+def name_parts(name: str) -> tuple[str, ...]:
+    """The lower-case words of an identifier or title: `listOpenIssues`, `list-open_issues` -> list, open, issues."""
+    return tuple(part.lower() for part in _NAME_PART.findall(name))
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """The lemma of a known verb, else the word without a plural s: enough to see that two words are one."""
+    return LEMMAS.get(word) or (word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)
+
+
+def effect_of(verb: str) -> Effect | None:
+    """What a verb, in any inflection, does."""
+    lemma = LEMMAS.get(verb.lower())
+    return _EFFECTS[lemma] if lemma else None
+
+
+def _inflections(lemma: str) -> Iterable[str]:
+    base = lemma.removesuffix("e")
+    doubled = lemma + lemma[-1]
+    yield from (lemma, f"{lemma}s", f"{lemma}es", f"{base}ing", f"{base}ed", f"{doubled}ing", f"{doubled}ed")
+    if lemma.endswith("y"):
+        yield from (f"{lemma[:-1]}ies", f"{lemma[:-1]}ied")
+
+
+_EFFECTS = {lemma: effect for effect, verbs in reversed(VERBS.items()) for lemma in verbs.split()}
+LEMMAS = {form: lemma for lemma in _EFFECTS for form in _inflections(lemma)} | {lemma: lemma for lemma in _EFFECTS}
+"""Every inflected form of a known verb, to its lemma."""
+
+
+def _lead_verb(words: Sequence[str]) -> tuple[str | None, int]:
+    """The first verb within eight words and its position, not counting a lead-in such as "This tool"."""
+    skipped = 0
+    for position, word in enumerate(words[:8]):
+        if word in _LEAD_IN and (word != "use" or position == 0):
+            skipped += 1
+        elif lemma := LEMMAS.get(word):
+            return lemma, position - skipped
+    return None, 0
+
+
+_STARTS: dict[str, list[tuple[tuple[str, ...], Cue]]] = {}
+for _cue, _phrases in PHRASES.items():
+    for _phrase in _phrases:
+        _parts = tuple(_phrase.split())
+        _STARTS.setdefault(_parts[0], []).append((_parts, _cue))
+
+
+def _cues(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> tuple[dict[Cue, str], dict[Cue, int]]:
+    first: dict[Cue, str] = {}
+    counts: dict[Cue, int] = {}
+    for sentence, words in zip(sentences, spoken, strict=True):
+        for position, word in enumerate(words):
+            for phrase, cue in _STARTS.get(word, ()):
+                if len(phrase) == 1 or tuple(words[position : position + len(phrase)]) == phrase:
+                    first.setdefault(cue, sentence)
+                    counts[cue] = counts.get(cue, 0) + 1
+    return first, counts
+
+
+def _mentioned(text: str, spoken: AbstractSet[str], parameters: Sequence[Parameter]) -> tuple[str, ...]:
+    """Parameters named in the text: as written in backticks, as an identifier, or by all words of their name."""
+    if not parameters or not spoken:
+        return ()
+    quoted = set(_BACKTICKED.findall(text)) if "`" in text else frozenset()
+
+    def is_named(name: str) -> bool:
+        return name.lower() in spoken or name in quoted or spoken >= set(map(stem, name_parts(name) or (name,)))
+
+    return tuple(parameter.name for parameter in parameters if is_named(parameter.name))
+
+
+def _explains(words: Sequence[str]) -> bool:
+    """A format, a choice, a condition, an example or a number, in at least four words."""
+    return len(words) >= 4 and (not _EXPLAINING.isdisjoint(words) or any(map(str.isdigit, words)))
+
+
+def _only_repeats(name: str, words: Sequence[str]) -> bool:
+    own = set(map(stem, name_parts(name)))
+    return all(word in STOPWORDS or stem(word) in own for word in words)
+
+
+_EXPLAINING = frozenset(word for cue in (Cue.FORMAT, Cue.EXAMPLE) for word in PHRASES[cue] if " " not in word) | {
+    "if", "when", "only", "must", "unless", "not", "between", "otherwise",
+}  # fmt: skip
+
+
+def _is_only_name(tool: Tool, text: str) -> bool:
+    words = name_parts(text[:400])
+    return (
+        bool(words) and len(text) < 400 and words in [name_parts(label) for label in (tool.name, tool.title) if label]
+    )
+
+
+def _repeated(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> int:
+    """Sentences of at least five words that stand there more than once; short lines may well recur in a list."""
+    long = [sentence for sentence, words in zip(sentences, spoken, strict=True) if len(words) >= 5]
+    return len(long) - len(set(long))
+
+
+def _copied(sentences: Sequence[str], described: Sequence[Parameter]) -> int:
+    texts = {trim(parameter.description).rstrip(".").lower() for parameter in described}
+    lines = (sentence.rstrip(".").lower() for sentence in sentences)
+    return sum(len(line.split()) for line in lines if line.partition(":")[2].strip() in texts or line in texts)
+
+
+def _contradiction(signals: Signals, lead: Sequence[str], verb: str | None, position: int) -> str | None:
+    """A description that opens with an overt mutation under `readOnlyHint: true` contradicts it (TDQS, calibration)."""
+    if signals.read_only is not True or verb not in OVERT_MUTATIONS or position > 0:
+        return None
+    return next(word for word in lead if LEMMAS.get(word) == verb)

@@ -1,0 +1,112 @@
+"""A tool with all its facts, and a catalog of them: what rules, judges and the pipeline read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tdqs_mcp.errors import UnmeasurableError
+from tdqs_mcp.facts import prose, relations, signals
+from tdqs_mcp.facts.prose import Prose
+from tdqs_mcp.facts.relations import ToolSet
+from tdqs_mcp.facts.signals import Signals
+from tdqs_mcp.model.catalog import Catalog, Tool
+from tdqs_mcp.model.results import ShadowCandidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One tool and everything measured of it."""
+
+    tool: Tool
+    signals: Signals
+    prose: Prose
+    sibling_count: int
+    mentions: tuple[str, ...]
+    """Siblings that the description names."""
+
+    redirect: str | None
+    """The first sentence that sends the agent to a sibling instead."""
+
+    shadow: ShadowCandidate | None
+    """The cheaper sibling that may shadow this tool."""
+
+    is_duplicate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmeasured:
+    """A tool whose facts cannot be had: it gets findings, never a score."""
+
+    tool: Tool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A catalog with the facts of its tools."""
+
+    catalog: Catalog
+    subjects: tuple[Subject, ...]
+    unmeasured: tuple[Unmeasured, ...]
+    shadow_candidates: tuple[ShadowCandidate, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all tools that have one, in catalog order."""
+        return tuple(tool.name for tool in self.catalog.tools if tool.name)
+
+    def tool_set(self) -> ToolSet:
+        """The facts between the tools, measured when somebody asks for coherence."""
+        return relations.read_set([(subject.tool, subject.prose) for subject in self.subjects])
+
+
+def measure(catalog: Catalog) -> Measured:
+    """All facts of a catalog, in linear time; a tool that cannot be measured stays apart and disturbs no other."""
+    measured: list[tuple[Tool, Signals]] = []
+    unmeasured = []
+    for tool in catalog.tools:
+        try:
+            measured.append((_callable(tool), signals.measure(tool)))
+        except UnmeasurableError as error:
+            unmeasured.append(Unmeasured(tool=tool, reason=str(error)))
+    shadows = relations.shadow_candidates([(tool.name, facts) for tool, facts in measured])
+    context = _Context(
+        names={tool.name.lower(): tool.name for tool in catalog.tools if tool.name},
+        duplicates=relations.duplicate_names(catalog.tools),
+        shadows={candidate.tool: candidate for candidate in shadows},
+        sibling_count=len(catalog.tools) - 1,
+    )
+    return Measured(
+        catalog=catalog,
+        subjects=tuple(_subject(tool, facts, context) for tool, facts in measured),
+        unmeasured=tuple(unmeasured),
+        shadow_candidates=shadows,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Context:
+    names: Mapping[str, str]
+    duplicates: frozenset[str]
+    shadows: Mapping[str, ShadowCandidate]
+    sibling_count: int
+
+
+def _callable(tool: Tool) -> Tool:
+    if not tool.name:
+        raise UnmeasurableError(next(defect.message for defect in tool.defects))
+    return tool
+
+
+def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
+    text = prose.read(tool, facts)
+    mentions = relations.mentioned_siblings(tool, text, context.names)
+    return Subject(
+        tool=tool,
+        signals=facts,
+        prose=text,
+        sibling_count=context.sibling_count,
+        mentions=mentions,
+        redirect=relations.redirect(text, mentions),
+        shadow=context.shadows.get(tool.name),
+        is_duplicate=tool.name in context.duplicates,
+    )

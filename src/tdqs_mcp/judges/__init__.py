@@ -1,0 +1,1 @@
+"""Who gives verdicts: the port and the judges behind it."""

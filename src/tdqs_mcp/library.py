@@ -1,0 +1,20 @@
+"""The use cases for callers without an event loop; inside one, await those of `app`."""
+
+from tdqs_mcp import app
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.results import ServerScore
+from tdqs_mcp.sources.options import LiveOptions
+
+
+def load(locator: str, options: LiveOptions | None = None) -> Catalog:
+    """The catalog that a locator names. Raises InputError and CaptureError."""
+    from anyio import run  # noqa: PLC0415  # importing the library costs no event loop
+
+    return run(app.load, locator, options)
+
+
+def score(catalog: Catalog, *, spec: str = app.DEFAULT_SPEC) -> ServerScore:
+    """A catalog's score by the offline judge, with its findings."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(lambda: app.score(catalog, spec=spec))

@@ -1,0 +1,1 @@
+"""What is scored (catalog) and what comes out of it (results)."""

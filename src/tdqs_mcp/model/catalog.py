@@ -1,0 +1,191 @@
+"""What a server offers, as it came: the raw JSON of every part beside the typed view that scoring reads."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+TOOL_FIELDS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+"""The six fields that TDQS scores and hashes, in the order of the specification's table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defect:
+    """A part that a client would refuse or ignore: kept in `raw`, absent from the typed view."""
+
+    path: str
+    """JSON pointer below the tool, resource or prompt; empty for the whole of it."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One entry of `tools/list`. A field of the wrong type is None here, a defect, and unchanged in `raw`."""
+
+    index: int
+    """Position in the catalog, from 0: the only identity that duplicate names leave."""
+
+    name: str
+    """Empty when the definition has no usable name."""
+
+    title: str | None
+    description: str | None
+    input_schema: Mapping[str, Any] | None
+    output_schema: Mapping[str, Any] | None
+    annotations: Mapping[str, Any] | None
+    defects: tuple[Defect, ...]
+    raw: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One entry of `resources/list` or `resources/templates/list`."""
+
+    index: int
+    uri: str
+    """The URI, or the URI template of a template; empty when there is none."""
+
+    name: str
+    description: str | None
+    mime_type: str | None
+    is_template: bool
+    raw: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One entry of `prompts/list`."""
+
+    index: int
+    name: str
+    description: str | None
+    raw: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """Everything one server offers to an agent, from a file, a live server or an object in this process."""
+
+    server: str
+    """The server's name: what it calls itself, or the file's stem."""
+
+    tools: tuple[Tool, ...]
+    resources: tuple[Resource, ...] | None = None
+    """None when they were never listed, which is no statement about the server."""
+
+    prompts: tuple[Prompt, ...] | None = None
+    version: str | None = None
+    instructions: str | None = None
+    source: str | None = None
+    """Where it came from, without credentials."""
+
+    protocol_version: str | None = None
+    server_info: Mapping[str, Any] | None = None
+    """The initialize answer's own words; None for a bare file, whose initialize answer nobody has seen."""
+
+    capabilities: Mapping[str, Any] | None = None
+    problems: tuple[str, ...] = ()
+    """What went wrong while the server listed its parts, one sentence each."""
+
+
+def read_tool(raw: Any, index: int) -> Tool:  # noqa: ANN401  # foreign JSON, any shape
+    """The typed view of one definition; never raises."""
+    if not isinstance(raw, Mapping):
+        defect = Defect(path="", message=f"the definition is {_kind(raw)}, not an object")
+        return Tool(
+            index=index,
+            name="",
+            title=None,
+            description=None,
+            input_schema=None,
+            output_schema=None,
+            annotations=None,
+            defects=(defect,),
+            raw=raw,
+        )
+    defects = tuple(_defects(raw))
+    bad = {defect.path for defect in defects}
+
+    def field(key: str) -> Any:  # noqa: ANN401
+        return None if f"/{key}" in bad else raw.get(key)
+
+    return Tool(
+        index=index,
+        name=field("name") or "",
+        title=field("title"),
+        description=field("description"),
+        input_schema=field("inputSchema"),
+        output_schema=field("outputSchema"),
+        annotations=field("annotations"),
+        defects=defects,
+        raw=raw,
+    )
+
+
+def read_tools(entries: Sequence[Any]) -> tuple[Tool, ...]:
+    """The typed views of a `tools/list` array, in its order."""
+    return tuple(read_tool(raw, index) for index, raw in enumerate(entries))
+
+
+def read_resources(entries: Sequence[Any], *, templates: Sequence[Any] = ()) -> tuple[Resource, ...]:
+    """The typed views of a `resources/list` array followed by those of the resource templates."""
+    listed = [(raw, False) for raw in entries] + [(raw, True) for raw in templates]
+    return tuple(_read_resource(raw, index, is_template=template) for index, (raw, template) in enumerate(listed))
+
+
+def read_prompts(entries: Sequence[Any]) -> tuple[Prompt, ...]:
+    """The typed views of a `prompts/list` array."""
+    return tuple(
+        Prompt(index=index, name=_text(raw, "name") or "", description=_text(raw, "description"), raw=raw)
+        for index, raw in enumerate(entries)
+    )
+
+
+def _read_resource(raw: Any, index: int, *, is_template: bool) -> Resource:  # noqa: ANN401
+    return Resource(
+        index=index,
+        uri=_text(raw, "uriTemplate" if is_template else "uri") or "",
+        name=_text(raw, "name") or "",
+        description=_text(raw, "description"),
+        mime_type=_text(raw, "mimeType"),
+        is_template=is_template,
+        raw=raw,
+    )
+
+
+def _text(raw: Any, key: str) -> str | None:  # noqa: ANN401
+    value = raw.get(key) if isinstance(raw, Mapping) else None
+    return value if isinstance(value, str) else None
+
+
+def _defects(raw: Mapping[str, Any]) -> list[Defect]:
+    found = []
+    if raw.get("name") in (None, ""):
+        found.append(Defect(path="/name", message="the definition has no name, so no client can call it"))
+    for key, kind, word in _EXPECTED:
+        value = raw.get(key)
+        if value is not None and not isinstance(value, kind):
+            found.append(Defect(path=f"/{key}", message=f"{key} is {_kind(value)}, not {word}"))
+    return found
+
+
+_EXPECTED: tuple[tuple[str, type, str], ...] = (
+    ("name", str, "a string"),
+    ("title", str, "a string"),
+    ("description", str, "a string"),
+    ("inputSchema", Mapping, "an object"),
+    ("outputSchema", Mapping, "an object"),
+    ("annotations", Mapping, "an object"),
+)
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "an array" if isinstance(value, list | tuple) else "an object"

@@ -1,0 +1,240 @@
+"""What scoring and linting say: findings, verdicts, scores and reports, in exact integers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How bad a finding is; `error > warning > info`."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """2 for an error, 1 for a warning, 0 for an info."""
+        return {"error": 2, "warning": 1, "info": 0}[self]
+
+
+class Confidence(StrEnum):
+    """How sure a rule is of its findings."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Persona(StrEnum):
+    """Who wants to see a finding by default: every author, or only somebody who audits."""
+
+    AUTHOR = "author"
+    AUDITOR = "auditor"
+
+
+class Flag(StrEnum):
+    """A categorical defect (TDQS, "Flags and smells"); `Shadowing Risk` is a flag of the pair, kept in serverFlags."""
+
+    NO_DESCRIPTION = "No Description"
+    TAUTOLOGICAL_DESCRIPTION = "Tautological Description"
+    ANNOTATION_CONTRADICTION = "Annotation Contradiction"
+    SHADOWING_RISK = "Shadowing Risk"
+
+
+class Tier(StrEnum):
+    """The letter of a score: A from 3.5, B from 3.0 (passing), C from 2.0, D from 1.0 (TDQS, "Tiers")."""
+
+    A = "A"
+    B = "B"
+    C = "C"
+    D = "D"
+    F = "F"
+
+    @property
+    def floor(self) -> int:
+        """The lowest score of the tier, in tenths."""
+        return _FLOORS[self]
+
+
+_FLOORS = {Tier.A: 35, Tier.B: 30, Tier.C: 20, Tier.D: 10, Tier.F: 0}
+
+
+def tier_of(tenths: int) -> Tier:
+    """The tier of a score in tenths."""
+    return next(tier for tier in Tier if tenths >= tier.floor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """What a finding is about: a tool, resource, prompt or the server, and the JSON pointer inside it."""
+
+    kind: str
+    name: str
+    index: int | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One defect at one place, with what to do about it."""
+
+    rule: str
+    name: str
+    aliases: tuple[str, ...]
+    severity: Severity
+    confidence: Confidence
+    persona: Persona
+    dimension: str | None
+    subject: Location
+    message: str
+    suggestion: str | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One dimension's integer score, 1-5, and why."""
+
+    score: int
+    justification: str
+    evidence: tuple[str, ...] = ()
+    """Substrings of the definition that the justification rests on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeStamp:
+    """Who judged, so that two numbers are compared only when they are comparable."""
+
+    id: str
+    version: str
+    model: str | None = None
+    calibration: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """A judge's answer that satisfied its rubric's contract."""
+
+    judgements: Mapping[str, Judgement]
+    summary: str
+    contradiction: bool = False
+    """The judge holds that the description contradicts the annotations; only tools can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ungraded:
+    """The judge gave no verdict. Never a low grade: a broken judge says nothing about the tool."""
+
+    judge: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enforced:
+    """The score with the specification's own rules enforced from facts, published beside it, never in it."""
+
+    scores: Mapping[str, int]
+    tdqs: int
+    """In tenths."""
+
+    tier: Tier
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolScore:
+    """The specification's per-tool result."""
+
+    index: int
+    name: str
+    input_hash: str
+    judgements: Mapping[str, Judgement]
+    tdqs: int
+    """In tenths, 10-50."""
+
+    tier: Tier
+    smells: tuple[str, ...]
+    flags: tuple[Flag, ...]
+    server_flags: tuple[Flag, ...]
+    summary: str
+    signals: Mapping[str, object]
+    """The context signals under their published names."""
+
+    judge: JudgeStamp
+    enforced: Enforced | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UngradedTool:
+    """A tool without a score, and why."""
+
+    index: int
+    name: str
+    input_hash: str | None
+    ungraded: Ungraded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowCandidate:
+    """A tool and the dearest sibling that is much cheaper to call (TDQS 1.1, shadow prefilter)."""
+
+    tool: str
+    invocation_cost: int
+    cheaper_sibling: str
+    cheaper_sibling_invocation_cost: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowingRisk:
+    """A candidate pair whose purposes a judge found to overlap."""
+
+    candidate: ShadowCandidate
+    justification: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollup:
+    """A server's arithmetic, all in tenths; None where a part is missing, never guessed."""
+
+    mean_tdqs: int | None
+    min_tdqs: int | None
+    description_quality: int | None
+    """None below 80% of the tools scored."""
+
+    coherence: int | None
+    overall: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerScore:
+    """The specification's per-server result with everything it was made from."""
+
+    server: str
+    version: str | None
+    source: str | None
+    spec_version: str
+    judge: JudgeStamp
+    tool_count: int
+    tools: tuple[ToolScore, ...]
+    ungraded: tuple[UngradedTool, ...]
+    coherence: Verdict | Ungraded
+    rollup: Rollup
+    shadow_candidates: tuple[ShadowCandidate, ...]
+    shadowing_risks: tuple[ShadowingRisk, ...]
+    problems: tuple[str, ...]
+    """What went wrong on the way and changed no score, one sentence each."""
+
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintReport:
+    """All findings about one server."""
+
+    server: str
+    version: str | None
+    source: str | None
+    tool_count: int
+    findings: tuple[Finding, ...]
+    problems: tuple[str, ...]

@@ -1,0 +1,1 @@
+"""From facts and verdicts to scores, in exact arithmetic."""

@@ -1,0 +1,106 @@
+"""Answers that came from elsewhere, matched to their tools: by hash where given, else by name and order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tdqs_mcp.errors import ContractError, InputError
+from tdqs_mcp.facts.subject import Measured
+from tdqs_mcp.model.results import ShadowingRisk, Ungraded, Verdict
+from tdqs_mcp.pipeline.score import tool_cases
+from tdqs_mcp.rubrics.answer import read_set_answer, read_shadowing_answer, read_tool_answer
+from tdqs_mcp.rubrics.prompt import ToolCase
+from tdqs_mcp.rubrics.rubric import load
+
+JUDGE = "answers"
+"""The judge's id when the answers' author is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """Everything `finish` needs, and what could not be used."""
+
+    verdicts: tuple[Verdict | Ungraded, ...]
+    coherence: Verdict | Ungraded
+    risks: tuple[ShadowingRisk, ...]
+    problems: tuple[str, ...]
+
+
+def match(measured: Measured, answers: object) -> Answered:
+    """The answers as verdicts in the order of `tool_cases`. Raises InputError when it is no answers object.
+
+    One bad answer leaves one tool ungraded, with the reason; the others are finished.
+    """
+    if not isinstance(answers, Mapping) or not isinstance(answers.get("tools", []), list):
+        raise InputError('answers must be an object like {"tools": [{"name": …, "answer": …}], "coherence": …}')
+    cases = tool_cases(measured)
+    entries, problems = _assign(cases, answers.get("tools", []))
+    risks, refused = _risks(measured, answers.get("shadowing") or [])
+    return Answered(
+        verdicts=tuple(_tool_verdict(entries.get(position)) for position in range(len(cases))),
+        coherence=_coherence(answers.get("coherence")),
+        risks=tuple(risks),
+        problems=(*problems, *refused),
+    )
+
+
+def _assign(cases: Sequence[ToolCase], entries: Sequence[Any]) -> tuple[dict[int, Mapping[str, Any]], list[str]]:
+    """Case positions to answer entries; every entry is used once or reported."""
+    by_hash: dict[str, list[int]] = {}
+    by_name: dict[str, list[int]] = {}
+    for position, case in enumerate(cases):
+        by_hash.setdefault(case.subject.signals.input_hash, []).append(position)
+        by_name.setdefault(case.subject.tool.name, []).append(position)
+    taken: dict[int, Mapping[str, Any]] = {}
+    problems = []
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, Mapping):
+            problems.append(f"answer {number} is not an object and was not used")
+            continue
+        given = entry.get("inputHash")
+        candidates = by_name.get(str(entry.get("name")), []) if given is None else by_hash.get(str(given), [])
+        free = next((position for position in candidates if position not in taken), None)
+        if free is None:
+            problems.append(f"answer {number} ({entry.get('name')!r}) matches no tool that needs one and was not used")
+        else:
+            taken[free] = entry
+    return taken, problems
+
+
+def _tool_verdict(entry: Mapping[str, Any] | None) -> Verdict | Ungraded:
+    if entry is None:
+        return Ungraded(judge=JUDGE, reason="no answer was given for this definition")
+    try:
+        return read_tool_answer(load("tdqs"), entry.get("answer"))
+    except ContractError as error:
+        return Ungraded(judge=JUDGE, reason=f"the answer breaks the output format: {error}")
+
+
+def _coherence(answer: object) -> Verdict | Ungraded:
+    if answer is None:
+        return Ungraded(judge=JUDGE, reason="no coherence answer was given")
+    try:
+        return read_set_answer(load("coherence"), answer)
+    except ContractError as error:
+        return Ungraded(judge=JUDGE, reason=f"the coherence answer breaks the output format: {error}")
+
+
+def _risks(measured: Measured, entries: object) -> tuple[list[ShadowingRisk], list[str]]:
+    """Confirmed pairs that were really asked about, each tool once (TDQS 1.1, referential checks)."""
+    asked = {candidate.tool: candidate for candidate in measured.shadow_candidates}
+    risks: list[ShadowingRisk] = []
+    problems = []
+    for entry in entries if isinstance(entries, list) else [entries]:
+        try:
+            answer = read_shadowing_answer(entry)
+        except ContractError as error:
+            problems.append(f"a shadowing entry was not used: {error}")
+            continue
+        candidate = asked.pop(answer.tool, None)
+        if candidate is None or candidate.cheaper_sibling != answer.cheaper_sibling:
+            problems.append(
+                f"a shadowing entry was not used: {answer.tool!r} and {answer.cheaper_sibling!r} are no open pair"
+            )
+        else:
+            risks.append(ShadowingRisk(candidate=candidate, justification=answer.justification))
+    return risks, problems

@@ -1,0 +1,37 @@
+"""What to fix first: the lowest tools, each with the finding that costs it most."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tdqs_mcp.model.results import Finding, ServerScore, ToolScore
+from tdqs_mcp.rubrics.rubric import load
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """A tool and the finding to begin with."""
+
+    tool: ToolScore
+    finding: Finding
+
+
+def first_fixes(score: ServerScore, limit: int) -> tuple[Fix, ...]:
+    """At most `limit` fixes, the lowest TDQS first: the minimum alone is 40% of a server's description quality."""
+    by_tool: dict[int, list[Finding]] = {}
+    for finding in score.findings:
+        if finding.subject.index is not None:
+            by_tool.setdefault(finding.subject.index, []).append(finding)
+    lowest = sorted((tool for tool in score.tools if tool.index in by_tool), key=lambda tool: (tool.tdqs, tool.index))
+    return tuple(Fix(tool=tool, finding=_costliest(tool, by_tool[tool.index])) for tool in lowest[:limit])
+
+
+def _costliest(tool: ToolScore, findings: Sequence[Finding]) -> Finding:
+    """The worst severity; among equals the dimension with the most weighted points to win."""
+    weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
+
+    def cost(finding: Finding) -> tuple[int, int]:
+        dimension = finding.dimension
+        points = weights[dimension] * (5 - tool.judgements[dimension].score) if dimension in weights else 0
+        return finding.severity.rank, points
+
+    return max(findings, key=cost)

@@ -1,0 +1,167 @@
+"""The four stages: facts, hard gates, a judge's verdict, overrides; then the server."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tdqs_mcp.facts.signals import published
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.model.results import (
+    Enforced,
+    Flag,
+    Judgement,
+    JudgeStamp,
+    ServerScore,
+    ShadowingRisk,
+    ToolScore,
+    Ungraded,
+    UngradedTool,
+    Verdict,
+    tier_of,
+)
+from tdqs_mcp.pipeline.rollup import roll_up, tdqs
+from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
+from tdqs_mcp.rubrics.rubric import load
+
+SMELL_BELOW = 3
+"""A dimension below it is a smell (TDQS, "Flags and smells")."""
+
+TAUTOLOGY_CAP = 2
+"""The highest purpose clarity of a description that restates the name (TDQS, hard gates)."""
+
+
+def tool_cases(measured: Measured) -> tuple[ToolCase, ...]:
+    """What a judge has to see: every tool that the first hard gate has not decided already."""
+    names = measured.names
+    return tuple(
+        ToolCase(subject=subject, names=names)
+        for subject in measured.subjects
+        if not subject.signals.is_missing_description
+    )
+
+
+def set_case(measured: Measured) -> SetCase | None:
+    """The coherence case; None without a tool that could be measured."""
+    return SetCase(measured=measured) if measured.subjects else None
+
+
+def finish(
+    measured: Measured,
+    *,
+    verdicts: Sequence[Verdict | Ungraded],
+    coherence: Verdict | Ungraded,
+    judge: JudgeStamp,
+    spec: str,
+    risks: Sequence[ShadowingRisk] = (),
+) -> ServerScore:
+    """The server's score from one verdict for each of `tool_cases`, in their order, and one on coherence."""
+    by_index = {case.subject.tool.index: verdict for case, verdict in zip(tool_cases(measured), verdicts, strict=True)}
+    shadowed = {risk.candidate.tool for risk in risks}
+    scored: list[ToolScore] = []
+    ungraded = [
+        _unmeasured(unmeasured.tool.index, unmeasured.tool.name, unmeasured.reason)
+        for unmeasured in measured.unmeasured
+    ]
+    gated = _gated()
+    for subject in measured.subjects:
+        verdict = by_index.get(subject.tool.index, gated)
+        if isinstance(verdict, Ungraded):
+            ungraded.append(_ungraded(subject, verdict))
+        else:
+            score = _tool_score(subject, verdict, judge=judge, spec=spec)
+            flags = (Flag.SHADOWING_RISK,) if subject.tool.name in shadowed else ()
+            scored.append(replace(score, server_flags=flags))
+    catalog = measured.catalog
+    coherence_scores = _scores(coherence) if isinstance(coherence, Verdict) else None
+    return ServerScore(
+        server=catalog.server,
+        version=catalog.version,
+        source=catalog.source,
+        spec_version=spec,
+        judge=judge,
+        tool_count=len(catalog.tools),
+        tools=tuple(scored),
+        ungraded=tuple(sorted(ungraded, key=lambda tool: tool.index)),
+        coherence=coherence,
+        rollup=roll_up(
+            [score.tdqs for score in scored], tool_count=len(catalog.tools), coherence=coherence_scores, spec=spec
+        ),
+        shadow_candidates=() if spec == "1.0" else measured.shadow_candidates,
+        shadowing_risks=tuple(risks),
+        problems=catalog.problems,
+    )
+
+
+def _gated() -> Verdict:
+    """The verdict of the first hard gate, which needs no judge."""
+    reason = "There is no description, so nothing tells an agent anything."
+    return Verdict(
+        judgements={key: Judgement(score=1, justification=reason) for key in load("tdqs").keys},
+        summary="The tool has no description; every dimension scores 1 without a judge.",
+    )
+
+
+def _tool_score(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: str) -> ToolScore:
+    """Stage 4: the tautology cap, the flags, the arithmetic and what rule enforcement would have made of it."""
+    rubric = load("tdqs")
+    judgements = dict(verdict.judgements)
+    flags = []
+    if subject.signals.is_missing_description:
+        flags.append(Flag.NO_DESCRIPTION)
+    if subject.signals.restates_name:
+        flags.append(Flag.TAUTOLOGICAL_DESCRIPTION)
+        judgements["purpose_clarity"] = _capped(judgements["purpose_clarity"])
+    if verdict.contradiction:
+        flags.append(Flag.ANNOTATION_CONTRADICTION)
+    scores = {key: judgement.score for key, judgement in judgements.items()}
+    total = tdqs(rubric, scores, spec=spec)
+    return ToolScore(
+        index=subject.tool.index,
+        name=subject.tool.name,
+        input_hash=subject.signals.input_hash,
+        judgements=judgements,
+        tdqs=total,
+        tier=tier_of(total),
+        smells=tuple(key for key in rubric.keys if scores[key] < SMELL_BELOW),
+        flags=tuple(flags),
+        server_flags=(),
+        summary=verdict.summary,
+        signals=published(subject.signals, spec=spec),
+        judge=judge,
+        enforced=_enforced(subject, scores, flags=flags, spec=spec),
+    )
+
+
+def _capped(judgement: Judgement) -> Judgement:
+    if judgement.score <= TAUTOLOGY_CAP:
+        return judgement
+    return Judgement(score=TAUTOLOGY_CAP, justification="Capped: the description only restates the name or title.")
+
+
+def _enforced(subject: Subject, scores: Mapping[str, int], *, flags: Sequence[Flag], spec: str) -> Enforced | None:
+    """What the specification's own rules make of the scores when facts prove them; None when they change nothing."""
+    limits: dict[str, tuple[int, str]] = {}
+    if subject.prose.contradiction or Flag.ANNOTATION_CONTRADICTION in flags:
+        said = f" ({subject.prose.contradiction!r})" if subject.prose.contradiction else ""
+        limits["behavioral_transparency"] = (1, f"the description contradicts the annotations{said}")
+    if subject.prose.is_only_name:
+        limits["purpose_clarity"] = (TAUTOLOGY_CAP, "the description is the name in other letters")
+    applied = {key: limit for key, (limit, _) in limits.items() if scores[key] > limit}
+    if not applied:
+        return None
+    strict = dict(scores) | applied
+    total = tdqs(load("tdqs"), strict, spec=spec)
+    return Enforced(scores=strict, tdqs=total, tier=tier_of(total), why="; ".join(limits[key][1] for key in applied))
+
+
+def _scores(verdict: Verdict) -> dict[str, int]:
+    return {key: judgement.score for key, judgement in verdict.judgements.items()}
+
+
+def _ungraded(subject: Subject, verdict: Ungraded) -> UngradedTool:
+    return UngradedTool(
+        index=subject.tool.index, name=subject.tool.name, input_hash=subject.signals.input_hash, ungraded=verdict
+    )
+
+
+def _unmeasured(index: int, name: str, reason: str) -> UngradedTool:
+    return UngradedTool(index=index, name=name, input_hash=None, ungraded=Ungraded(judge="none", reason=reason))

@@ -1,0 +1,354 @@
+"""The JSON contracts: what `--format json` prints and agents get; their JSON Schema is published beside them."""
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from tdqs_mcp.model import results
+from tdqs_mcp.model.results import Tier, Ungraded, Verdict, tier_of
+from tdqs_mcp.reporters.escape import well_formed
+
+Tenths = Annotated[float, Field(ge=1, le=5, description="A score with one decimal, 1.0-5.0")]
+Point = Annotated[int, Field(ge=1, le=5)]
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+
+class Judgement(_Document):
+    """One dimension's score and why."""
+
+    score: Point
+    justification: str
+    evidence: list[str] = Field(description="Text of the definition that the justification rests on")
+
+
+class Judge(_Document):
+    """Who judged; compare only numbers with equal stamps."""
+
+    id: str
+    version: str
+    model: str | None
+    calibration: str | None
+
+
+class AnnotationValues(_Document):
+    """The four hints as declared; null where undeclared or no boolean."""
+
+    read_only: bool | None
+    destructive: bool | None
+    idempotent: bool | None
+    open_world: bool | None
+
+
+class ContextSignals(_Document):
+    """Stage 1 of TDQS; the last five came with 1.1 and 1.2 and are absent under 1.0."""
+
+    param_count: int
+    required_param_count: int
+    params_with_descriptions: int
+    params_with_enums: int
+    schema_description_coverage: int = Field(ge=0, le=100)
+    has_nested_objects: bool
+    has_output_schema: bool
+    has_annotations: bool
+    annotation_values: AnnotationValues
+    title_is_meaningful: bool
+    input_hash: str = Field(pattern="^[0-9a-f]{16}$")
+    required_field_count: int | None = None
+    schema_depth: int | None = None
+    union_choice_count: int | None = None
+    invocation_cost: int | None = None
+    definition_bytes: int | None = None
+
+
+class Enforced(_Document):
+    """The score if the specification's rules were enforced from facts; beside the published number, never in it."""
+
+    scores: dict[str, Point]
+    tdqs: Tenths
+    tier: Tier
+    why: str
+
+
+class ToolScore(_Document):
+    """The specification's per-tool result."""
+
+    name: str
+    input_hash: str
+    rubric: Literal["tdqs"]
+    scores: dict[str, Point]
+    justifications: dict[str, Judgement]
+    tdqs: Tenths
+    tier: Tier
+    smells: list[str]
+    flags: list[str]
+    server_flags: list[str]
+    summary: str
+    context_signals: ContextSignals
+    judge: Judge
+    confidence: float | None = Field(description="Probability of the tier; null while the judge is not calibrated")
+    enforced: Enforced | None
+
+
+class UngradedTool(_Document):
+    """A tool without a score. Never a low grade."""
+
+    name: str
+    input_hash: str | None
+    judge: str
+    reason: str
+
+
+class ShadowCandidate(_Document):
+    """A tool and its dearest much cheaper sibling."""
+
+    tool: str
+    invocation_cost: int
+    cheaper_sibling: str
+    cheaper_sibling_invocation_cost: int
+
+
+class ShadowingRisk(ShadowCandidate):
+    """A candidate pair whose purposes overlap."""
+
+    justification: str
+
+
+class Subject(_Document):
+    """What a finding is about."""
+
+    kind: str
+    name: str
+
+
+class Finding(_Document):
+    """One defect at one place."""
+
+    rule: str
+    name: str
+    aliases: list[str]
+    severity: results.Severity
+    confidence: results.Confidence
+    persona: results.Persona
+    dimension: str | None
+    subject: Subject
+    path: str
+    message: str
+    suggestion: str | None
+    source: str
+
+
+class Server(_Document):
+    """The server and where its definitions came from."""
+
+    name: str
+    version: str | None
+    source: str | None
+
+
+class ScoreDocument(_Document):
+    """The specification's per-server result with everything it was made from."""
+
+    server: Server
+    tool_count: int
+    scored_tool_count: int
+    mean_tdqs: Tenths | None
+    min_tdqs: Tenths | None
+    description_quality_score: Tenths | None = Field(description="Null below 80% of the tools scored")
+    description_quality_tier: Tier | None
+    disambiguation: Point | None
+    naming_consistency: Point | None
+    tool_count_appropriateness: Point | None
+    completeness: Point | None
+    coherence_score: Tenths | None
+    coherence_tier: Tier | None
+    overall_score: Tenths | None
+    overall_tier: Tier | None
+    coherence_justifications: dict[str, Judgement]
+    coherence_summary: str | None
+    shadowing_risks: list[ShadowingRisk]
+    shadow_candidates: list[ShadowCandidate]
+    tools: list[ToolScore]
+    findings: list[Finding]
+    ungraded: list[UngradedTool]
+    judge: Judge
+    problems: list[str]
+    spec_version: str
+    generated_by: str
+
+
+class Counts(_Document):
+    """Findings by severity."""
+
+    error: int
+    warning: int
+    info: int
+    clean: bool = Field(description="No finding at all")
+
+
+class LintDocument(_Document):
+    """All findings about one server."""
+
+    server: Server
+    findings: list[Finding]
+    counts: Counts
+    problems: list[str]
+
+
+def score_document(score: results.ServerScore) -> dict[str, Any]:
+    """A server's score as JSON values, checked against the published schema."""
+    rollup = score.rollup
+    verdict = score.coherence if isinstance(score.coherence, Verdict) else None
+    coherence = {key: judgement.score for key, judgement in verdict.judgements.items()} if verdict else {}
+    document = ScoreDocument(
+        server=_server(score),
+        tool_count=score.tool_count,
+        scored_tool_count=len(score.tools),
+        mean_tdqs=_number(rollup.mean_tdqs),
+        min_tdqs=_number(rollup.min_tdqs),
+        description_quality_score=_number(rollup.description_quality),
+        description_quality_tier=_tier(rollup.description_quality),
+        disambiguation=coherence.get("disambiguation"),
+        naming_consistency=coherence.get("naming_consistency"),
+        tool_count_appropriateness=coherence.get("tool_count_appropriateness"),
+        completeness=coherence.get("completeness"),
+        coherence_score=_number(rollup.coherence),
+        coherence_tier=_tier(rollup.coherence),
+        overall_score=_number(rollup.overall),
+        overall_tier=_tier(rollup.overall),
+        coherence_justifications=_judgements(verdict.judgements) if verdict else {},
+        coherence_summary=well_formed(verdict.summary) if verdict else None,
+        shadowing_risks=[
+            ShadowingRisk(**_candidate(risk.candidate), justification=well_formed(risk.justification))
+            for risk in score.shadowing_risks
+        ],
+        shadow_candidates=[ShadowCandidate(**_candidate(candidate)) for candidate in score.shadow_candidates],
+        tools=[_tool(tool) for tool in score.tools],
+        findings=[_finding(finding) for finding in score.findings],
+        ungraded=_ungraded(score),
+        judge=_judge(score.judge),
+        problems=[well_formed(problem) for problem in score.problems],
+        spec_version=score.spec_version,
+        generated_by=generated_by(),
+    )
+    return document.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def lint_document(report: results.LintReport) -> dict[str, Any]:
+    """A server's findings as JSON values, checked against the published schema."""
+    counts = {severity.value: 0 for severity in results.Severity}
+    for finding in report.findings:
+        counts[finding.severity] += 1
+    document = LintDocument(
+        server=_server(report),
+        findings=[_finding(finding) for finding in report.findings],
+        counts=Counts(**counts, clean=not report.findings),
+        problems=[well_formed(problem) for problem in report.problems],
+    )
+    return document.model_dump(mode="json", by_alias=True)
+
+
+def generated_by() -> str:
+    """This program and its version."""
+    return f"tdqs-mcp {version('tdqs-mcp')}"
+
+
+def _server(result: results.ServerScore | results.LintReport) -> Server:
+    return Server(
+        name=well_formed(result.server),
+        version=_text(result.version),
+        source=_text(result.source),
+    )
+
+
+def _tool(tool: results.ToolScore) -> ToolScore:
+    return ToolScore(
+        name=well_formed(tool.name),
+        input_hash=tool.input_hash,
+        rubric="tdqs",
+        scores={key: judgement.score for key, judgement in tool.judgements.items()},
+        justifications=_judgements(tool.judgements),
+        tdqs=tool.tdqs / 10,
+        tier=tool.tier,
+        smells=list(tool.smells),
+        flags=list(tool.flags),
+        server_flags=list(tool.server_flags),
+        summary=well_formed(tool.summary),
+        context_signals=ContextSignals.model_validate(tool.signals),
+        judge=_judge(tool.judge),
+        confidence=None,
+        enforced=None if tool.enforced is None else _enforced(tool.enforced),
+    )
+
+
+def _enforced(enforced: results.Enforced) -> Enforced:
+    return Enforced(scores=dict(enforced.scores), tdqs=enforced.tdqs / 10, tier=enforced.tier, why=enforced.why)
+
+
+def _judgements(judgements: Mapping[str, results.Judgement]) -> dict[str, Judgement]:
+    return {
+        key: Judgement(
+            score=judgement.score,
+            justification=well_formed(judgement.justification),
+            evidence=[well_formed(quote) for quote in judgement.evidence],
+        )
+        for key, judgement in judgements.items()
+    }
+
+
+def _ungraded(score: results.ServerScore) -> list[UngradedTool]:
+    """Tools without a verdict, then the coherence case under an empty name where it has none."""
+    listed = [(tool.name, tool.input_hash, tool.ungraded) for tool in score.ungraded]
+    if isinstance(score.coherence, Ungraded):
+        listed.append(("", None, score.coherence))
+    return [
+        UngradedTool(name=well_formed(name), input_hash=digest, judge=why.judge, reason=well_formed(why.reason))
+        for name, digest, why in listed
+    ]
+
+
+def _finding(finding: results.Finding) -> Finding:
+    return Finding(
+        rule=finding.rule,
+        name=finding.name,
+        aliases=list(finding.aliases),
+        severity=finding.severity,
+        confidence=finding.confidence,
+        persona=finding.persona,
+        dimension=finding.dimension,
+        subject=Subject(kind=finding.subject.kind, name=well_formed(finding.subject.name)),
+        path=finding.subject.path,
+        message=well_formed(finding.message),
+        suggestion=_text(finding.suggestion),
+        source=finding.source,
+    )
+
+
+def _candidate(candidate: results.ShadowCandidate) -> dict[str, Any]:
+    return {
+        "tool": well_formed(candidate.tool),
+        "invocation_cost": candidate.invocation_cost,
+        "cheaper_sibling": well_formed(candidate.cheaper_sibling),
+        "cheaper_sibling_invocation_cost": candidate.cheaper_sibling_invocation_cost,
+    }
+
+
+def _judge(stamp: results.JudgeStamp) -> Judge:
+    return Judge(id=stamp.id, version=stamp.version, model=stamp.model, calibration=stamp.calibration)
+
+
+def _number(tenths: int | None) -> float | None:
+    return None if tenths is None else tenths / 10
+
+
+def _tier(tenths: int | None) -> Tier | None:
+    return None if tenths is None else tier_of(tenths)
+
+
+def _text(text: str | None) -> str | None:
+    return None if text is None else well_formed(text)

@@ -1,0 +1,98 @@
+"""A judge's answer in the published output format, read to a verdict or refused with the reason."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from tdqs_mcp.errors import ContractError
+from tdqs_mcp.model.results import Judgement, Verdict
+from tdqs_mcp.rubrics.rubric import Rubric
+
+Model = TypeVar("Model", bound=BaseModel)
+_FENCE = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
+
+
+def _whole(value: object) -> object:
+    """JSON knows no integers: 4.0 is 4, as it is for a JavaScript reader."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Score = Annotated[int, Field(strict=True, ge=1, le=5), BeforeValidator(_whole)]
+
+
+class _Dimension(BaseModel):
+    model_config = ConfigDict(strict=True)
+    score: Score
+    justification: str
+
+
+class _SetAnswer(BaseModel):
+    model_config = ConfigDict(strict=True)
+    scores: dict[str, _Dimension]
+    summary: str
+
+
+class _ToolAnswer(_SetAnswer):
+    annotation_contradiction: bool
+
+
+class ShadowingAnswer(BaseModel):
+    """One confirmed pair."""
+
+    model_config = ConfigDict(strict=True, populate_by_name=True)
+    tool: str
+    cheaper_sibling: str = Field(alias="cheaperSibling")
+    justification: str = ""
+
+
+def read_tool_answer(rubric: Rubric, answer: object) -> Verdict:
+    """The verdict on one tool. Raises ContractError: integers 1-5, every field there (TDQS, "Output format")."""
+    read = _validated(_ToolAnswer, answer)
+    return _verdict(rubric, read, contradiction=read.annotation_contradiction)
+
+
+def read_set_answer(rubric: Rubric, answer: object) -> Verdict:
+    """The verdict on a tool set. Raises ContractError."""
+    return _verdict(rubric, _validated(_SetAnswer, answer), contradiction=False)
+
+
+def read_shadowing_answer(entry: object) -> ShadowingAnswer:
+    """One confirmed pair. Raises ContractError."""
+    return _validated(ShadowingAnswer, entry)
+
+
+def parse_json(answer: object) -> object:
+    """The JSON value of an answer that may be text, a code fence allowed. Raises ContractError."""
+    if not isinstance(answer, str):
+        return answer
+    fenced = _FENCE.fullmatch(answer)
+    try:
+        return json.loads(fenced[1] if fenced else answer)
+    except (ValueError, RecursionError) as error:
+        raise ContractError(f"the answer is not JSON: {error}") from error
+
+
+def _validated(model: type[Model], answer: object) -> Model:
+    try:
+        return model.model_validate(parse_json(answer))
+    except ValidationError as error:
+        raise ContractError("; ".join(_problem(dict(entry)) for entry in error.errors()[:3])) from error
+
+
+def _problem(entry: Mapping[str, Any]) -> str:
+    where = ".".join(str(part) for part in entry["loc"]) or "the answer"
+    return f"{where}: {entry['msg'][:1].lower()}{entry['msg'][1:]}"
+
+
+def _verdict(rubric: Rubric, read: _SetAnswer, *, contradiction: bool) -> Verdict:
+    missing = [key for key in rubric.keys if key not in read.scores]
+    if missing:
+        raise ContractError(f"scores lacks {', '.join(missing)}")
+    judgements = {
+        key: Judgement(score=read.scores[key].score, justification=read.scores[key].justification)
+        for key in rubric.keys
+    }
+    return Verdict(judgements=judgements, summary=read.summary, contradiction=contradiction)

@@ -1,0 +1,244 @@
+"""Lane 1, what the definition says: the hard gates of TDQS and the items of its checklist."""
+
+from collections.abc import Iterator
+
+from tdqs_mcp.facts.lexicon import Cue, Effect
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.model.results import Confidence, Severity
+from tdqs_mcp.rules.rule import Hit, rule
+
+COPIED_WORDS = 12
+"""Repeated words from which cutting them is worth a finding: about one sentence."""
+
+
+@rule(
+    "TDQ101",
+    aliases=("tautological-description", "DESC-003", "tool-description-is-name"),
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    dimension="purpose_clarity",
+    source="TDQS, hard gates",
+)
+def restated_name(subject: Subject) -> Iterator[Hit]:
+    """The description only restates the tool's name or title."""
+    if subject.signals.restates_name or subject.prose.is_only_name:
+        yield Hit(
+            "/description",
+            f"the description only restates the name {subject.tool.name!r}",
+            "say verb, resource and scope in one sentence, and how the tool differs from its siblings",
+        )
+
+
+@rule(
+    "TDQ102",
+    aliases=("no-description", "tool-no-description"),
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    dimension="purpose_clarity",
+    source="TDQS, hard gates",
+)
+def missing_description(subject: Subject) -> Iterator[Hit]:
+    """The tool has no description: every dimension scores 1."""
+    if subject.signals.is_missing_description:
+        yield Hit(
+            "/description",
+            f"{subject.tool.name!r} has no description, so every dimension scores 1",
+            "write one sentence with verb, resource and scope",
+        )
+
+
+@rule(
+    "TDQ103",
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    dimension="purpose_clarity",
+    source="TDQS, checklist 1",
+)
+def vague_purpose(subject: Subject) -> Iterator[Hit]:
+    """The first sentence leaves open what the tool does, or to what."""
+    prose = subject.prose
+    if subject.signals.is_missing_description or subject.signals.restates_name or prose.is_only_name:
+        return
+    suggestion = "name the verb, the resource and the scope: which things, from where, under which condition"
+    if prose.restates_loosely:
+        yield Hit("/description", "the description has no word that the name does not have", suggestion)
+    elif prose.has_vague_verb and prose.opens_with_verb:
+        yield Hit("/description", f"the verb {prose.verb!r} leaves open what happens", suggestion)
+
+
+@rule(
+    "TDQ104",
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    dimension="usage_guidelines",
+    source="TDQS, checklist 2",
+)
+def missing_usage(subject: Subject) -> Iterator[Hit]:
+    """The description says neither when to use the tool nor when not to."""
+    usage = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
+    if _is_described(subject) and not subject.mentions and not any(cue in subject.prose.cues for cue in usage):
+        yield Hit(
+            "/description",
+            "the description does not say when to use the tool",
+            "add when to use it, when not to, and which tool to use instead",
+        )
+
+
+@rule(
+    "TDQ105",
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    dimension="usage_guidelines",
+    source="TDQS, checklist 1",
+)
+def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
+    """The tool has siblings, and its description names none of them."""
+    if _is_described(subject) and subject.sibling_count and not subject.mentions:
+        count = "1 sibling" if subject.sibling_count == 1 else f"{subject.sibling_count} siblings"
+        yield Hit(
+            "/description",
+            f"the description names none of the tool's {count}",
+            "name the nearest sibling and say which of the two fits when",
+        )
+
+
+@rule(
+    "TDQ106",
+    aliases=("missing-annotations",),
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    dimension="behavioral_transparency",
+    source="TDQS, checklist 3",
+)
+def missing_annotations(subject: Subject) -> Iterator[Hit]:
+    """No hint is declared, so the description carries the whole burden of disclosure."""
+    if not subject.signals.has_hints:
+        yield Hit(
+            "/annotations",
+            "none of the four hints is declared",
+            "declare readOnlyHint, destructiveHint, idempotentHint and openWorldHint as booleans",
+        )
+
+
+@rule(
+    "TDQ107",
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    dimension="behavioral_transparency",
+    source="TDQS, checklist 3",
+)
+def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
+    """The tool changes something, and the description does not say what becomes of what was there."""
+    disclosed = (Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION)
+    effect = subject.prose.effect
+    if not _is_described(subject) or effect is None or not effect.is_mutating or subject.signals.read_only:
+        return
+    if not any(cue in subject.prose.cues for cue in disclosed):
+        lost = "whether it can be undone" if effect is Effect.DELETE else "what happens to what is already there"
+        yield Hit(
+            "/description",
+            f"the tool will {effect}, and the description does not disclose the consequences",
+            f"say {lost}, and which permission it needs",
+        )
+
+
+@rule(
+    "TDQ108",
+    aliases=("undocumented-parameters",),
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    dimension="parameter_semantics",
+    source="TDQS, checklist 4",
+)
+def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
+    """Parameters are described neither in the schema nor in the description."""
+    named = set(subject.prose.mentioned_parameters)
+    parameters = subject.signals.parameters
+    silent = [each for each in parameters if not each.description.strip() and each.name not in named]
+    if silent:
+        is_mild = 2 * len(silent) < len(parameters) and not any(each.is_required for each in silent)
+        names = _listed([each.name for each in silent])
+        yield Hit(
+            "/inputSchema/properties",
+            f"{len(silent)} of {len(parameters)} parameters are undocumented: {names}",
+            "describe each in the schema: meaning, format, default and how it acts on the others",
+            Severity.INFO if is_mild else None,
+        )
+
+
+@rule(
+    "TDQ109",
+    aliases=("no-output-schema",),
+    severity=Severity.INFO,
+    confidence=Confidence.HIGH,
+    dimension="contextual_completeness",
+    source="TDQS, checklist 5",
+)
+def missing_output_schema(subject: Subject) -> Iterator[Hit]:
+    """There is no output schema, so the description has to say what comes back."""
+    if not subject.signals.has_output_schema:
+        yield Hit("/outputSchema", "there is no output schema", "declare the shape of the result")
+
+
+@rule(
+    "TDQ110",
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    dimension="contextual_completeness",
+    source="TDQS, checklist 5",
+)
+def unstated_result(subject: Subject) -> Iterator[Hit]:
+    """Neither an output schema nor the description says what comes back."""
+    if _is_described(subject) and not subject.signals.has_output_schema and Cue.RETURN not in subject.prose.cues:
+        yield Hit(
+            "/description",
+            "neither the description nor an output schema says what the tool returns",
+            "add one sentence that starts with Returns, or an output schema",
+        )
+
+
+@rule(
+    "TDQ111",
+    severity=Severity.INFO,
+    confidence=Confidence.HIGH,
+    dimension="conciseness_structure",
+    source="TDQS, checklist 6",
+)
+def repeated_schema(subject: Subject) -> Iterator[Hit]:
+    """The description repeats what the schema already says, or repeats itself."""
+    prose = subject.prose
+    if prose.copied_words >= COPIED_WORDS:
+        yield Hit(
+            "/description",
+            f"{prose.copied_words} words repeat parameter descriptions of the schema",
+            "cut them: the agent reads the schema as well",
+        )
+    if prose.repeated_sentences:
+        yield Hit("/description", "a sentence stands there twice", "keep it once")
+
+
+@rule(
+    "TDQ112",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    dimension="behavioral_transparency",
+    source="TDQS, behavioral transparency",
+)
+def contradicted_annotation(subject: Subject) -> Iterator[Hit]:
+    """The description says that the tool writes, the annotations say that it only reads."""
+    word = subject.prose.contradiction
+    if word is not None:
+        yield Hit(
+            "/annotations/readOnlyHint",
+            f"readOnlyHint is true, but the description says {word!r}",
+            "correct whichever is wrong; a contradiction scores behaviour 1",
+        )
+
+
+def _is_described(subject: Subject) -> bool:
+    return not subject.signals.is_missing_description
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -1,0 +1,82 @@
+"""The shape of a rule: metadata in the decorator, summary in the docstring, reason and examples on its page."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Generic, TypeVar
+
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.model.results import Confidence, Persona, Severity
+
+Seen = TypeVar("Seen", Subject, Measured)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place where a rule fires."""
+
+    path: str
+    """JSON pointer inside the subject; empty for the whole of it."""
+
+    message: str
+    suggestion: str | None = None
+    severity: Severity | None = None
+    """Milder than the rule's own where the evidence is."""
+
+    tool: Tool | None = None
+    """The tool that a server rule speaks of; None for the server itself, or the tool that a tool rule has seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(Generic[Seen]):
+    """A check with everything that tables, pages and reports say about it."""
+
+    id: str
+    name: str
+    """Reads after "allow": `allow restated-name`."""
+
+    summary: str
+    aliases: tuple[str, ...]
+    severity: Severity
+    """The worst severity at which the rule reports."""
+
+    confidence: Confidence
+    persona: Persona
+    dimension: str | None
+    source: str
+    check: Callable[[Seen], Iterator[Hit]]
+
+    @property
+    def page(self) -> str:
+        """The rule's Markdown page: why, a bad and a good definition, the exact message."""
+        return files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md").read_text(encoding="utf-8")
+
+
+def rule(
+    rule_id: str,
+    *,
+    severity: Severity,
+    confidence: Confidence,
+    source: str,
+    aliases: tuple[str, ...] = (),
+    persona: Persona = Persona.AUTHOR,
+    dimension: str | None = None,
+) -> Callable[[Callable[[Seen], Iterator[Hit]]], Rule[Seen]]:
+    """Make a check a rule; its name is the function's, with hyphens."""
+
+    def make(check: Callable[[Seen], Iterator[Hit]]) -> Rule[Seen]:
+        return Rule(
+            id=rule_id,
+            name=check.__name__.replace("_", "-"),
+            summary=(check.__doc__ or "").strip(),
+            aliases=aliases,
+            severity=severity,
+            confidence=confidence,
+            persona=persona,
+            dimension=dimension,
+            source=source,
+            check=check,
+        )
+
+    return make

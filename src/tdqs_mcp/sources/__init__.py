@@ -1,0 +1,1 @@
+"""Where definitions come from: files, live servers, installed clients. Nothing here judges them."""

@@ -1,0 +1,213 @@
+"""The one line that a person gets when a server was not captured: what happened, and what to change."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import httpx2
+
+from tdqs_mcp.sources.locator import HIDDEN, InProcess, Locator, Stdio, public, secrets
+from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.wire import INITIALIZE, Wire
+
+STDERR_SHOWN = 300
+"""Characters of a server's last words that a message quotes."""
+
+_SHOWN = 300
+_SHORTEST_SECRET = 4
+"""Shorter values ("1", "yes") keep nobody out, and cutting them out would garble the message."""
+
+_SHORTEST_SECRET_PART = 8
+"""So that "Bearer TOKEN" is also found where a server repeats the token alone."""
+
+_ESCAPE_SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|.)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The status line of one HTTP response."""
+
+    method: str
+    status: int
+    content_type: str
+    retry_after: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All that is known about a capture that gave no list of tools."""
+
+    locator: Locator
+    options: LiveOptions
+    wire: Wire
+    timed_out: bool
+    errors: tuple[Exception, ...] = ()
+    """What the SDK raised, taken out of its groups."""
+
+    replies: tuple[Reply, ...] = ()
+    stderr: str = ""
+    exit_code: int | None = None
+
+
+def explain(evidence: Evidence) -> str:
+    """One line: the locator, what happened, what to change, and the server's last words."""
+    line = f"{public(evidence.locator)} {_reason(evidence)}"
+    if noise := evidence.wire.noise():
+        line += f". {noise.removesuffix('.')}"
+    shown = clean(line, evidence.locator, evidence.options)
+    last_words = clean(_joined(evidence.stderr), evidence.locator, evidence.options)[-STDERR_SHOWN:].strip()
+    return f"{shown}. Its stderr ends: {last_words}" if last_words else shown
+
+
+def clean(text: str, locator: Locator, options: LiveOptions) -> str:
+    """The text without terminal control codes and without anything that the user gave as a credential."""
+    hidden = sorted(_credentials(locator, options), key=len, reverse=True)
+    plain = _ESCAPE_SEQUENCE.sub("", text)
+    printable = "".join(char if char.isprintable() else " " for char in _without(plain, hidden))
+    return _without(printable, hidden)
+
+
+def leaves(error: BaseException) -> Iterator[Exception]:
+    """The errors inside nested exception groups."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    elif isinstance(error, Exception):
+        yield error
+
+
+def _credentials(locator: Locator, options: LiveOptions) -> set[str]:
+    given = [*options.env.values(), *options.headers.values(), *secrets(locator)]
+    whole = {value for value in given if len(value) >= _SHORTEST_SECRET}
+    parts = {part for value in given for part in value.split() if len(part) >= _SHORTEST_SECRET_PART}
+    return whole | parts
+
+
+def _without(text: str, hidden: Iterable[str]) -> str:
+    for value in hidden:
+        text = text.replace(value, HIDDEN)
+    return text
+
+
+def _joined(text: str) -> str:
+    return " | ".join(line for line in (raw.strip() for raw in text.splitlines()) if line)
+
+
+def _reason(evidence: Evidence) -> str:
+    if evidence.timed_out:
+        # The SDK's SSE transport only logs a refused POST and goes on waiting.
+        was_refused = bool(evidence.replies) and evidence.replies[-1].status >= httpx2.codes.BAD_REQUEST
+        return (was_refused and _status(evidence)) or _silence(evidence)
+    for judge in (_not_started, _status, _unreachable, _greeting, _refusal):
+        if reason := judge(evidence):
+            return reason
+    return _closed(evidence)
+
+
+def _silence(evidence: Evidence) -> str:
+    seconds = f"{evidence.options.timeout:g} s"
+    asked = next(reversed(evidence.wire.pending.values()), None)
+    what = f"did not answer {asked!r}" if asked else "did not get ready"
+    return f"{what} within {seconds}; raise --timeout if it needs longer, or start it by hand to see what it waits for"
+
+
+def _not_started(evidence: Evidence) -> str | None:
+    error = next((error for error in evidence.errors if isinstance(error, OSError)), None)
+    if error is None or not isinstance(evidence.locator, Stdio) or isinstance(error, ConnectionError):
+        return None
+    command = evidence.locator.command
+    if evidence.options.cwd and error.filename == evidence.options.cwd:
+        return f"was not started: the directory {error.filename!r} does not exist; change --cwd"
+    if isinstance(error, FileNotFoundError):
+        return f"was not started: the command {command!r} was not found; install it or give its full path"
+    if isinstance(error, PermissionError):
+        return f"was not started: {command!r} may not be executed; make it executable or name its interpreter first"
+    return f"was not started ({error.strerror}); check the command"
+
+
+def _status(evidence: Evidence) -> str | None:
+    if not evidence.replies:
+        return None
+    reply = evidence.replies[-1]
+    if reply.status < httpx2.codes.BAD_REQUEST:
+        return _not_the_protocol(reply) if evidence.wire.greeting is None else None
+    advice = _STATUS_ADVICE.get(reply.status)
+    if reply.status == httpx2.codes.TOO_MANY_REQUESTS and reply.retry_after:
+        advice = f"wait {reply.retry_after} s and try again" if reply.retry_after.isdecimal() else advice
+    if advice is None and reply.status >= httpx2.codes.INTERNAL_SERVER_ERROR:
+        advice = "the fault is the server's; read its log or try again later"
+    refusal = _refusal(evidence)
+    told = f" ({refusal})" if refusal and evidence.wire.greeting is not None else ""
+    return f"answers {reply.status}{told}: {advice or 'check the URL and the headers'}"
+
+
+_STATUS_ADVICE = {
+    400: "it is no MCP endpoint, or it refuses this client; check the path of the URL",
+    401: "give credentials with --header 'Authorization: Bearer …'",
+    403: "these credentials may not; give others with --header 'Authorization: Bearer …'",
+    404: "there is no MCP endpoint at this path; check the URL, most end in /mcp or /sse",
+    405: "it takes neither streamable HTTP nor SSE at this path; check the URL, most end in /mcp or /sse",
+    407: "the proxy wants credentials; set HTTPS_PROXY with them",
+    421: "it does not serve this host name; use the name that it is configured for",
+    429: "too many requests; wait and try again",
+}
+
+
+def _not_the_protocol(reply: Reply) -> str | None:
+    if httpx2.codes.is_redirect(reply.status):
+        return f"answers {reply.status}: it redirects to another address; give that address itself"
+    if reply.content_type in ("application/json", "text/event-stream"):
+        return None
+    return f"answers with {reply.content_type or 'no content type'}, which is no MCP; check the path of the URL"
+
+
+def _unreachable(evidence: Evidence) -> str | None:
+    for error in evidence.errors:
+        if isinstance(error, httpx2.TimeoutException):
+            return _silence(evidence)
+        if isinstance(error, httpx2.ConnectError):
+            return f"cannot be reached ({error}); check host and port, and that the server is running"
+        if isinstance(error, httpx2.ReadError | httpx2.DecodingError | httpx2.RemoteProtocolError):
+            return f"broke off its answer ({error}); read the server's log"
+        if isinstance(error, httpx2.HTTPError | httpx2.InvalidURL):
+            return f"cannot be asked ({type(error).__name__}); check the URL and the headers"
+    return None
+
+
+def _greeting(evidence: Evidence) -> str | None:
+    greetings = evidence.wire.results.get(INITIALIZE)
+    if not greetings or "tools/list" in evidence.wire.refusals:
+        return None
+    version = greetings[-1].get("protocolVersion")
+    if not isinstance(version, str):
+        return "answers 'initialize' without a protocolVersion, so no client can use it; fix the server's answer"
+    if any("protocol version" in str(error) for error in evidence.errors):
+        return f"answers 'initialize' with protocol version {version!r}, which does not exist; update the server"
+    if evidence.wire.overflowed:
+        limit = evidence.options.max_bytes
+        return f"answers {evidence.wire.overflowed!r} with over {limit} bytes, the limit; shorten the definitions"
+    return None
+
+
+def _refusal(evidence: Evidence) -> str | None:
+    for method in ("tools/list", INITIALIZE):
+        if refusal := evidence.wire.refusals.get(method):
+            words = refusal.message[:_SHOWN]
+            return f"answers {method!r} with error {refusal.code}: {words}; read the server's log"
+    return None
+
+
+def _closed(evidence: Evidence) -> str:
+    asked = next(reversed(evidence.wire.pending.values()), None)
+    before = f" before it answered {asked!r}" if asked else ""
+    if isinstance(evidence.locator, InProcess):
+        errors = "; ".join(f"{type(error).__name__}: {str(error)[:_SHOWN]}" for error in evidence.errors)
+        return f"failed{before} ({errors}); run it by itself to see why"
+    if evidence.exit_code is not None:
+        how = (
+            f"exited with code {evidence.exit_code}"
+            if evidence.exit_code >= 0
+            else f"died of signal {-evidence.exit_code}"
+        )
+        return f"{how}{before}; run the command by itself to see why, and give what it needs with --env NAME=VALUE"
+    return f"closed the connection{before}; run it by itself to see why"

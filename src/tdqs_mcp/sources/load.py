@@ -1,0 +1,137 @@
+"""Catalogs from files, standard input and parsed JSON, in every shape in which tool definitions travel."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.model.catalog import Catalog, read_prompts, read_resources, read_tools
+
+SHAPES = (
+    "a tools/list result, a JSON-RPC envelope, a list of pages, an array of tools, one tool, a captured catalog, "
+    "or tools in OpenAI's or Anthropic's format"
+)
+
+
+def parse(content: bytes, *, origin: str) -> object:
+    """The JSON value of some bytes. Raises InputError that names the origin, the line and the column."""
+    try:
+        return json.loads(content, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{origin} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{origin} is not UTF-8 text: byte {error.start} cannot be decoded") from error
+    except RecursionError as error:
+        raise InputError(f"{origin} nests too deep to be read as JSON") from error
+    except ValueError as error:
+        raise InputError(f"{origin} holds a number that JSON does not have: {error}") from error
+
+
+def read_file(path: Path) -> Catalog:
+    """The catalog in a file; its name is the file's stem where the content names no server. Raises InputError."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    return read_catalog(parse(content, origin=repr(str(path))), name=path.stem, source=path.name)
+
+
+def read_catalog(data: object, *, name: str, source: str | None = None) -> Catalog:
+    """The catalog in parsed JSON. Raises InputError where no definitions can be found at all."""
+    pages = _pages(data, source or name)
+    first = pages[0] if pages else {}
+    info = _mapping(first.get("serverInfo"))
+    templates = _entries(pages, "resourceTemplates")
+    resources = _entries(pages, "resources")
+    prompts = _entries(pages, "prompts")
+    return Catalog(
+        server=_text(first, "server") or _text(first, "serverName") or _text(info, "name") or name,
+        tools=read_tools([_as_mcp(entry) for entry in _entries(pages, "tools") or []]),
+        resources=None
+        if resources is None and templates is None
+        else read_resources(resources or [], templates=templates or []),
+        prompts=None if prompts is None else read_prompts(prompts),
+        version=_text(first, "version") or _text(info, "version"),
+        instructions=_text(first, "instructions"),
+        source=_text(first, "source") or source,
+        protocol_version=_text(first, "protocolVersion"),
+        server_info=info or None,
+        capabilities=_mapping(first.get("capabilities")) or None,
+        problems=tuple(str(problem) for problem in _entries(pages, "problems") or []),
+    )
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(constant)
+
+
+def _pages(data: object, origin: str) -> list[Mapping[str, Any]]:
+    """The data as a list of `tools/list` results."""
+    if isinstance(data, list):
+        if any(_is_page(entry) for entry in data):
+            return [page for entry in data for page in _pages(entry, origin)]
+        if data and not any(isinstance(entry, Mapping) for entry in data):
+            raise InputError(f"{origin} is an array without a single tool definition; give {SHAPES}")
+        return [{"tools": data}]
+    if not isinstance(data, Mapping):
+        raise InputError(f"{origin} holds no object or array; give {SHAPES}")
+    if "jsonrpc" in data or _is_page(data.get("result")):
+        return _unwrapped(data, origin)
+    if isinstance(data.get("tools"), list):
+        return [data]
+    if "tools" in data:
+        raise InputError(f"tools in {origin} is not an array; give {SHAPES}")
+    if "name" in data or "function" in data:
+        return [{"tools": [data]}]
+    raise InputError(f"{origin} holds no tool definitions; give {SHAPES}")
+
+
+def _unwrapped(envelope: Mapping[str, Any], origin: str) -> list[Mapping[str, Any]]:
+    error = envelope.get("error")
+    if isinstance(error, Mapping):
+        raise InputError(
+            f"{origin} is an error answer: {error.get('message')!r}; give the answer of a tools/list that worked"
+        )
+    if "result" not in envelope:
+        raise InputError(f"{origin} is a JSON-RPC message without a result; give the answer to tools/list")
+    return _pages(envelope["result"], origin)
+
+
+def _is_page(entry: object) -> bool:
+    return isinstance(entry, Mapping) and (isinstance(entry.get("tools"), list) or "jsonrpc" in entry)
+
+
+def _entries(pages: Sequence[Mapping[str, Any]], key: str) -> list[Any] | None:
+    lists = [page[key] for page in pages if isinstance(page.get(key), list)]
+    return [entry for entries in lists for entry in entries] if lists else None
+
+
+def _as_mcp(entry: object) -> object:
+    """OpenAI's and Anthropic's formats say the same under other keys; everything else stays as it is."""
+    if not isinstance(entry, Mapping):
+        return entry
+    function = entry.get("function")
+    if entry.get("type") == "function" and isinstance(function, Mapping):
+        return _renamed(function, "parameters")
+    if entry.get("type") == "function" and "parameters" in entry:
+        return _renamed(entry, "parameters")
+    if "input_schema" in entry and "inputSchema" not in entry:
+        return _renamed(entry, "input_schema")
+    return entry
+
+
+def _renamed(entry: Mapping[str, Any], schema: str) -> dict[str, Any]:
+    kept = {key: entry[key] for key in ("name", "description") if key in entry}
+    return kept | ({"inputSchema": entry[schema]} if schema in entry else {})
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(mapping: Mapping[str, Any], key: str) -> str | None:
+    value = mapping.get(key)
+    return value.strip() or None if isinstance(value, str) else None

@@ -1,0 +1,91 @@
+"""Live servers over HTTP: the two transports, and what HTTP said about it before the SDK forgot."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import httpx2
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+
+from tdqs_mcp.sources.failure import Reply
+from tdqs_mcp.sources.options import LiveOptions
+
+
+class Log:
+    """The status line of every response, in order: the SDK turns 401, 429 and 500 into one and the same error."""
+
+    def __init__(self) -> None:
+        """No response yet."""
+        self.replies: list[Reply] = []
+
+    def note(self, response: httpx2.Response) -> None:
+        """Keeps what explains a failure."""
+        self.replies.append(
+            Reply(
+                method=response.request.method,
+                status=response.status_code,
+                content_type=response.headers.get("content-type", "").partition(";")[0].strip().lower(),
+                retry_after=response.headers.get("retry-after"),
+            )
+        )
+
+
+@asynccontextmanager
+async def streamable(url: str, options: LiveOptions, log: Log) -> AsyncGenerator[Any]:
+    """The streamable HTTP transport; it reads at most `max_bytes` of any one response."""
+    async with (
+        _client(options, log, headers=options.headers, timeout=httpx2.Timeout(options.timeout)) as client,
+        streamable_http_client(url, http_client=client, max_sse_event_size=options.max_bytes) as streams,
+    ):
+        yield streams
+
+
+def events(url: str, options: LiveOptions, log: Log) -> AbstractAsyncContextManager[Any]:
+    """The older HTTP+SSE transport; the SDK bounds one event of it at 1 MiB."""
+
+    def make(
+        headers: dict[str, Any] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
+    ) -> httpx2.AsyncClient:
+        return _client(options, log, headers=headers or {}, timeout=timeout, auth=auth)
+
+    return sse_client(
+        url,
+        headers=dict(options.headers),
+        timeout=options.timeout,
+        sse_read_timeout=options.timeout,
+        httpx_client_factory=make,
+    )
+
+
+def _client(options: LiveOptions, log: Log, *, headers: Mapping[str, str], **settings: Any) -> httpx2.AsyncClient:  # noqa: ANN401
+    async def watch(response: httpx2.Response) -> None:
+        log.note(response)
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise httpx2.DecodingError("the answer is compressed although that was declined", request=response.request)
+        response.stream = _Bounded(response.stream, options.max_bytes)
+
+    return httpx2.AsyncClient(
+        # Compression is declined: a few kilobytes of it can unpack to gigabytes.
+        headers={"accept-encoding": "identity", **headers},
+        event_hooks={"response": [watch]},
+        **settings,
+    )
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A response body that fails when it grows beyond the limit."""
+
+    def __init__(self, inner: Any, limit: int) -> None:  # noqa: ANN401  # sync or async, as the transport made it
+        self._inner = inner
+        self._left = limit
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._inner:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise httpx2.ReadError("the answer is larger than the byte limit")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

@@ -1,0 +1,186 @@
+"""What one connection said: every raw answer, error and stray line, and the catalog that they add up to."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tdqs_mcp.model.catalog import Catalog, read_prompts, read_resources, read_tools
+
+DISCOVER = "server/discover"
+INITIALIZE = "initialize"
+LISTS = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+"""The four listing methods and the array that each answers with."""
+
+METHOD_NOT_FOUND = -32601
+_IDENTITY = "io.modelcontextprotocol/serverInfo"
+"""Where a 2026-07-28 server may stamp its name into the `_meta` of the discover answer."""
+
+_NOISE_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A JSON-RPC error as the server sent it."""
+
+    code: int
+    message: str
+
+
+class Wire:
+    """The record of one connection. It outlives the connection: a capture that is cut short keeps what had arrived."""
+
+    def __init__(self, *, max_bytes: int) -> None:
+        """An empty record that keeps listings up to `max_bytes` of JSON in all."""
+        self.results: dict[str, list[Mapping[str, Any]]] = {}
+        self.refusals: dict[str, Refusal] = {}
+        self.pending: dict[str, str] = {}
+        """Request id to method, for what was asked and never answered, in the order of asking."""
+
+        self.problems: list[str] = []
+        self.noise_lines = 0
+        self.first_noise = ""
+        self.overflowed: str | None = None
+        """The listing method whose answers went over the limit of bytes, or of nesting."""
+
+        self._room = max_bytes
+
+    def asked(self, request: str, method: str) -> None:
+        """A request left for the server."""
+        self.pending[request] = method
+
+    def answered(self, request: str, result: Mapping[str, Any]) -> str | None:
+        """Keeps the answer and gives back the method it answers; None for an answer to nothing that was asked."""
+        method = self.pending.pop(request, None)
+        if method is not None and self._fits(method, result):
+            self.results.setdefault(method, []).append(result)
+        return method
+
+    def refused(self, request: str, refusal: Refusal) -> None:
+        """The server answered with an error."""
+        method = self.pending.pop(request, None)
+        if method is not None:
+            self.refusals[method] = refusal
+
+    def babbled(self, text: str) -> None:
+        """The server sent something that is no protocol message."""
+        self.noise_lines += 1
+        self.first_noise = self.first_noise or text.strip()[:_NOISE_SHOWN]
+
+    @property
+    def greeting(self) -> Mapping[str, Any] | None:
+        """The answer that the connection was opened with: `initialize`, else `server/discover`."""
+        for method in (INITIALIZE, DISCOVER):
+            if self.results.get(method):
+                return self.results[method][-1]
+        return None
+
+    @property
+    def capabilities(self) -> Mapping[str, Any] | None:
+        """What the server says it has; None when it does not say so with an object."""
+        found = (self.greeting or {}).get("capabilities")
+        return found if isinstance(found, Mapping) else None
+
+    @property
+    def expects_tools(self) -> bool:
+        """Whether a server without tools would contradict itself, or has not said."""
+        return self.capabilities is None or "tools" in self.capabilities
+
+    def next_cursor(self, method: str) -> object:
+        """The `nextCursor` of the last page, of any type; None when there is none."""
+        pages = self.results.get(method)
+        return pages[-1].get("nextCursor") if pages else None
+
+    def noise(self) -> str | None:
+        """A sentence about what was sent beside the protocol."""
+        if not self.noise_lines:
+            return None
+        lines = "1 line that is" if self.noise_lines == 1 else f"{self.noise_lines} lines that are"
+        return f"The server wrote {lines} no protocol message to its output; the first is {self.first_noise!r}."
+
+    def _fits(self, method: str, result: Mapping[str, Any]) -> bool:
+        if method not in LISTS:
+            return True
+        try:
+            self._room -= len(json.dumps(result, default=str))
+        except RecursionError:
+            self._room = -1  # nested as deeply as this interpreter can go: nothing after us could read it either
+        if self._room < 0:
+            self.overflowed = method
+        return self._room >= 0
+
+
+def read_catalog(
+    wire: Wire, *, fallback_name: str, source: str, protocol_version: str | None, max_tools: int
+) -> Catalog:
+    """The catalog that the connection's answers add up to, entries as they came; problems are one sentence each."""
+    greeting = wire.greeting or {}
+    info = _server_info(greeting)
+    problems = [*_greeting_problems(wire), *wire.problems]
+    entries = {method: _entries(wire, method, problems) for method in LISTS}
+    tools = entries["tools/list"] or []
+    if len(tools) > max_tools:
+        problems.append(f"The server lists more than {max_tools} tools; the first {max_tools} were kept.")
+    if tools and not wire.expects_tools:
+        problems.append("The server lists tools but does not declare the tools capability.")
+    if noise := wire.noise():
+        problems.append(noise)
+    resources, templates = entries["resources/list"], entries["resources/templates/list"]
+    was_asked = resources is not None or templates is not None
+    prompts = entries["prompts/list"]
+    return Catalog(
+        server=_text(info, "name") or fallback_name,
+        tools=read_tools(tools[:max_tools]),
+        resources=read_resources(resources or [], templates=templates or []) if was_asked else None,
+        prompts=None if prompts is None else read_prompts(prompts),
+        version=_text(info, "version"),
+        instructions=_text(greeting, "instructions"),
+        source=source,
+        protocol_version=protocol_version,
+        server_info=info,
+        capabilities=wire.capabilities,
+        problems=tuple(problems),
+    )
+
+
+def _server_info(greeting: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    meta = greeting.get("_meta")
+    for info in (greeting.get("serverInfo"), meta.get(_IDENTITY) if isinstance(meta, Mapping) else None):
+        if isinstance(info, Mapping):
+            return info
+    return None
+
+
+def _greeting_problems(wire: Wire) -> list[str]:
+    problems = []
+    if wire.capabilities is None:
+        problems.append("The initialize answer has no capabilities object; only tools were asked for.")
+    if wire.results.get(INITIALIZE) and _server_info(wire.greeting or {}) is None:
+        problems.append("The initialize answer has no serverInfo object.")
+    return problems
+
+
+def _entries(wire: Wire, method: str, problems: list[str]) -> list[Any] | None:
+    """The entries of all pages; None when no page came."""
+    pages = wire.results.get(method)
+    if pages is None:
+        return None
+    key = LISTS[method]
+    entries: list[Any] = []
+    for page in pages:
+        found = page.get(key)
+        if isinstance(found, list):
+            entries += found
+        else:
+            problems.append(f"A {method} answer has no array {key!r}.")
+    return entries
+
+
+def _text(raw: Mapping[str, Any] | None, key: str) -> str | None:
+    value = (raw or {}).get(key)
+    return value if isinstance(value, str) and value else None

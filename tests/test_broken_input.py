@@ -1,0 +1,200 @@
+"""Broken input: a finding or a one-line error, and everything that can be scored is scored."""
+
+import json
+
+import pytest
+from definitions import flat, tool
+
+from tdqs_mcp import app, library
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.sources.load import read_catalog
+
+GOOD = tool("good", "Lists the open orders of one customer, newest first.")
+
+
+def rules(report):
+    return {finding.rule for finding in report.findings}
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ('{"tools": [{"name": "a"', "is not valid JSON: Expecting ',' delimiter at line 1, column 24"),
+        ("", "is not valid JSON: Expecting value at line 1, column 1"),
+        ("tools: []", "is not valid JSON"),
+        ("42", "holds no object or array; give a tools/list result"),
+        ("null", "holds no object or array"),
+        ("[1, 2]", "is an array without a single tool definition"),
+        ("{}", "holds no tool definitions"),
+        ('{"tools": {}}', "is not an array"),
+        ('{"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no key"}}', "is an error answer: 'no key'"),
+        ('{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}', "without a result"),
+        ('{"tools": [{"name": NaN}]}', "holds a number that JSON does not have: NaN"),
+        ('{"tools": [' + "9" * 5000 + "]}", "holds a number that JSON does not have"),
+        ("[" * 100_000, "nests too deep"),
+        (b'{"tools": "\xff"}', "is not UTF-8 text: byte 11"),
+    ],
+)
+def test_what_is_no_catalog_is_a_one_line_error_and_exit_2(tdqs_mcp, write, content, complaint):
+    for command in ("score", "lint"):
+        run = tdqs_mcp(command, write("x.json", content))
+        assert run.returncode == 2
+        assert run.stdout == b""
+        assert complaint in run.stderr.decode()
+        assert run.stderr.startswith(b"error: ")
+        assert run.stderr.count(b"\n") == 1
+
+
+def test_a_missing_file_and_a_folder_are_named(tdqs_mcp, tmp_path):
+    assert b"cannot be read: No such file" in tdqs_mcp("lint", tmp_path / "none.json").stderr
+    assert b"cannot be read: Is a directory" in tdqs_mcp("lint", tmp_path).stderr
+
+
+MALFORMED = [
+    ("just a string", "the definition is a string, not an object"),
+    (None, "the definition is null, not an object"),
+    ([], "the definition is an array, not an object"),
+    ({"description": "nameless"}, "the definition has no name"),
+    ({"name": "", "description": "x"}, "the definition has no name"),
+    ({"name": 7}, "name is a number, not a string"),
+    (tool("d", 5), "description is a number, not a string"),
+    (tool("s", schema="object"), "inputSchema is a string, not an object"),
+    (tool("s", schema=[1]), "inputSchema is an array, not an object"),
+    (tool("a", annotations=[]), "annotations is an array, not an object"),
+    (tool("o", outputSchema=True), "outputSchema is a boolean, not an object"),
+    (tool("t", title={}), "title is an object, not a string"),
+]
+
+
+@pytest.mark.parametrize(("definition", "message"), MALFORMED)
+def test_a_malformed_definition_is_a_finding_and_its_neighbours_are_scored(definition, message):
+    catalog = read_catalog({"tools": [GOOD, definition]}, name="x")
+    malformed = [finding for finding in app.lint(catalog).findings if finding.rule == "TDQ201"]
+    assert message in [finding.message.partition(", so")[0] for finding in malformed]
+    score = library.score(catalog)
+    assert score.tools[0].name == "good"
+    assert len(score.tools) + len(score.ungraded) == 2
+    assert catalog.tools[1].raw == definition
+
+
+def test_only_what_nobody_can_call_or_measure_stays_ungraded():
+    catalog = read_catalog({"tools": [GOOD, *(definition for definition, _ in MALFORMED)]}, name="x")
+    assert [tool.index for tool in library.score(catalog).ungraded] == [1, 2, 3, 4, 5, 6]
+
+
+def test_duplicate_names_are_found_and_both_scored():
+    report = app.lint(catalog := read_catalog([GOOD, GOOD | {"description": "Another."}], name="x"))
+    assert [finding.subject.index for finding in report.findings if finding.rule == "TDQ202"] == [0, 1]
+    assert len(library.score(catalog).tools) == 2
+
+
+def test_a_schema_that_multiplies_through_references_is_measured_in_linear_time():
+    levels = 60
+    definitions = {f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 8} for level in range(levels)} | {
+        f"d{levels}": flat(1)
+    }
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "required": ["a"], "$defs": definitions}
+    subject = library.score(read_catalog([tool("bomb", schema=schema)], name="x")).tools[0]
+    assert subject.signals["requiredFieldCount"] == 8**levels + 1
+
+
+def test_a_schema_beyond_every_limit_leaves_its_tool_ungraded_alone():
+    names = [f"d{number}" for number in range(40)]
+    web = {name: {"allOf": [{"$ref": f"#/$defs/{other}"} for other in names]} for name in names}
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "required": ["a"], "$defs": web}
+    deep = {"type": "object"}
+    for _ in range(200):
+        deep = {"type": "object", "properties": {"a": deep}}
+    catalog = read_catalog([GOOD, tool("web", schema=schema), tool("deep", schema=deep)], name="x")
+    score = library.score(catalog)
+    assert [tool.name for tool in score.tools] == ["good"]
+    assert [tool.name for tool in score.ungraded] == ["web", "deep"]
+    assert all(tool.ungraded.reason for tool in score.ungraded)
+    assert sum(finding.rule == "TDQ201" for finding in score.findings) == 2
+
+
+def test_references_in_a_circle_end():
+    schema = flat(1) | {
+        "properties": {"p0": {"$ref": "#/$defs/a"}},
+        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
+    }
+    assert (
+        library.score(read_catalog([tool("circle", schema=schema)], name="x")).tools[0].signals["requiredFieldCount"]
+        == 1
+    )
+
+
+def test_a_description_of_10_megabytes_is_scored(tdqs_mcp, write):
+    path = write("big.json", [tool("big", "Lists things. " * 750_000), GOOD])
+    run = tdqs_mcp("score", path, "--format", "json")
+    assert run.returncode == 0
+    assert json.loads(run.stdout)["scoredToolCount"] == 2
+
+
+def test_null_bytes_control_codes_and_lone_surrogates_survive_and_never_reach_the_terminal(tdqs_mcp, write):
+    name, text = "a\x1b[31mb", "Deletes \x00 all \x1b]0;owned\x07 \ud800 \u202e files \u200b."
+    path = write("evil.json", [tool(name, text), tool("evil <script>|`x`", text)])
+    for command in ("score", "lint"):
+        for form in ("text", "markdown", "json"):
+            run = tdqs_mcp(command, path, "--format", form)
+            assert run.returncode in (0, 1), run.stderr
+            shown = run.stdout.decode("utf-8")
+            assert "\x1b" not in shown
+            assert form == "json" or not set("\x00\x07\u202e\u200b").intersection(shown)
+            if form == "markdown":
+                assert "<script>" not in shown
+    assert app.prompts(read_catalog([tool(name, text)], name="x"))["tools"][0]["user"].count("\x00") == 0
+
+
+def test_2000_tools_are_all_scored_and_the_text_stays_short(tdqs_mcp, write):
+    path = write("many.json", [tool(f"get_item_{number}", f"Gets item {number}.") for number in range(2000)])
+    assert len(json.loads(tdqs_mcp("score", path, "--format", "json").stdout)["tools"]) == 2000
+    for command in ("score", "lint"):
+        assert len(tdqs_mcp(command, path).stdout.splitlines()) < 120
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"tools": [GOOD]},
+        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [GOOD]}},
+        {"result": {"tools": [GOOD]}},
+        [{"tools": [GOOD], "nextCursor": "2"}, {"tools": []}],
+        [{"jsonrpc": "2.0", "id": 1, "result": {"tools": [GOOD]}}, {"jsonrpc": "2.0", "id": 2, "result": {"tools": []}}],
+        [GOOD],
+        GOOD,
+        {"server": "x", "version": "1", "source": "npm:x@1", "serverInfo": {"name": "x"}, "tools": [GOOD]},
+        {"name": GOOD["name"], "description": GOOD["description"], "input_schema": GOOD["inputSchema"]},
+        {"tools": [{"name": GOOD["name"], "description": GOOD["description"], "input_schema": GOOD["inputSchema"]}]},
+        [{"type": "function", "function": {"name": GOOD["name"], "description": GOOD["description"], "parameters": GOOD["inputSchema"]}}],
+        [{"type": "function", "name": GOOD["name"], "description": GOOD["description"], "parameters": GOOD["inputSchema"], "strict": True}],
+    ],
+)  # fmt: skip
+def test_every_shape_in_which_definitions_travel_is_read(shape):
+    only = library.score(read_catalog(shape, name="x")).tools
+    assert [tool.input_hash for tool in only] == [library.score(read_catalog([GOOD], name="x")).tools[0].input_hash]
+
+
+def test_a_file_is_called_like_its_stem_and_a_captured_catalog_by_its_server(write):
+    assert library.load(str(write("orders.json", [GOOD]))).server == "orders"
+    captured = {
+        "server": "shop",
+        "version": "2",
+        "serverInfo": {"name": "s"},
+        "instructions": "Hi.",
+        "tools": [GOOD],
+        "prompts": [],
+    }
+    catalog = library.load(str(write("orders.json", captured)))
+    assert (catalog.server, catalog.version, catalog.instructions, catalog.prompts, catalog.resources) == (
+        "shop",
+        "2",
+        "Hi.",
+        (),
+        None,
+    )
+
+
+def test_a_scheme_that_is_none_of_ours_is_refused_with_the_grammar():
+    with pytest.raises(InputError):
+        library.load("ftp://example.org/tools.json")

@@ -1,0 +1,226 @@
+"""The command line as a user meets it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+from definitions import CORNERS, flat, tool
+from schemas import schemas
+
+SCHEMAS = {path.stem.removesuffix(".schema"): (path, schema) for path, schema in schemas()}
+FINE = tool(
+    "find_orders",
+    "Finds the open orders of one customer, newest first. Use it when you know the customer; to look one up, use "
+    "find_customer instead. Returns at most 50 orders; an unknown customer gives an empty list.",
+    {
+        "type": "object",
+        "properties": {"customer": {"type": "string", "description": "Customer ID such as C-1042"}},
+        "required": ["customer"],
+    },
+    outputSchema={"type": "object", "properties": {"orders": {"type": "array"}}},
+    annotations={"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
+)
+LOOKUP = FINE | {
+    "name": "find_customer",
+    "description": "Finds customers by name or e-mail address. Use it when the customer's ID is unknown; with the ID, use "
+    "find_orders instead. Returns at most 20 customers; no match gives an empty list.",
+}  # fmt: skip
+POOR = tool("process", "Process", flat(3))
+
+
+def test_every_published_schema_is_the_contract_s():
+    for path, schema in SCHEMAS.values():
+        assert json.loads(path.read_text(encoding="utf-8")) == schema
+
+
+@pytest.mark.parametrize("spec", ["1.0", "1.2"])
+def test_json_of_a_score_fits_the_published_schema(tdqs_mcp, write, spec):
+    document = json.loads(tdqs_mcp("score", write("c.json", CORNERS), "--format", "json", "--spec", spec).stdout)
+    jsonschema.validate(document, SCHEMAS["score"][1])
+    assert document["specVersion"] == spec
+    assert document["toolCount"] == document["scoredToolCount"] == len(CORNERS)
+    assert list(document["tools"][0]["scores"]) == list(document["tools"][0]["justifications"])
+    assert ("invocationCost" in document["tools"][0]["contextSignals"]) == (spec == "1.2")
+    assert document["judge"] == {"id": "offline", "version": "0", "model": None, "calibration": "0"}
+
+
+def test_json_of_a_lint_fits_the_published_schema_and_counts_right(tdqs_mcp, write):
+    document = json.loads(tdqs_mcp("lint", write("c.json", CORNERS), "--format", "json").stdout)
+    jsonschema.validate(document, SCHEMAS["lint"][1])
+    severities = [finding["severity"] for finding in document["findings"]]
+    assert document["counts"] == {key: severities.count(key) for key in ("error", "warning", "info")} | {"clean": False}
+
+
+def test_several_locators_print_a_list_and_one_bad_one_stops_no_other(tdqs_mcp, write):
+    good = write("good.json", [FINE])
+    run = tdqs_mcp("score", good, write("bad.json", "{"), good, "--format", "json")
+    assert run.returncode == 2
+    assert [document["server"]["name"] for document in json.loads(run.stdout)] == ["good", "good"]
+    assert run.stderr.decode().startswith("error: ")
+
+
+def test_text_shows_the_lowest_tool_first_and_ends_in_what_to_do_next(tdqs_mcp, write):
+    lines = tdqs_mcp("score", write("shop.json", [FINE, POOR])).stdout.decode().splitlines()
+    assert lines[0] == "shop · 2 tools · TDQS 1.2 by offline, calibration 0"
+    assert [line.split()[0] for line in lines if line.startswith(("process", "find_orders"))] == [
+        "process",
+        "find_orders",
+    ]
+    assert "1. process (1.1 D): the description only restates the name 'process'" in lines
+    assert lines[-1] == "Next: tdqs-mcp explain TDQ101"
+
+
+def test_markdown_is_a_table_with_the_overall_tier(tdqs_mcp, write):
+    text = tdqs_mcp("score", write("shop.json", [FINE, POOR]), "--format", "markdown").stdout.decode()
+    assert text.startswith("## shop: ")
+    assert "| process | 1.1 D |" in text
+    assert "Fix first:" in text
+
+
+def test_output_goes_to_a_file(tdqs_mcp, write, tmp_path):
+    run = tdqs_mcp("lint", write("shop.json", [FINE]), "-o", tmp_path / "out.txt")
+    assert (run.returncode, run.stdout) == (0, b"")
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8").startswith("shop · 1 tool\n")
+    run = tdqs_mcp("lint", write("shop.json", [FINE]), "-o", tmp_path / "none" / "out.txt")
+    assert run.returncode != 0
+    assert b"Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(("tier", "code"), [("D", 0), ("C", 0), ("B", 1), ("A", 1)])
+def test_fail_under_compares_the_overall_tier(tdqs_mcp, write, tier, code):
+    assert tdqs_mcp("score", write("shop.json", [FINE, LOOKUP, POOR]), "--fail-under", tier).returncode == code
+
+
+def test_fail_under_passes_a_server_whose_tools_are_all_fine(tdqs_mcp, write):
+    run = tdqs_mcp("score", write("shop.json", [FINE, LOOKUP]), "--fail-under", "A")
+    assert run.returncode == 0, run.stdout.decode()
+
+
+def test_what_is_ungraded_makes_the_verdict_open_only_where_it_could_change_it(tdqs_mcp, write):
+    nameless = {"description": "No name."}
+    fine = [FINE | {"name": f"find_orders_{number}"} for number in range(9)]
+    assert tdqs_mcp("score", write("a.json", [*fine, nameless]), "--fail-under", "D").returncode == 0
+    run = tdqs_mcp("score", write("b.json", [*fine, nameless]), "--fail-under", "A")
+    assert (run.returncode, run.stderr) == (2, b"error: something ungraded could change the verdict\n")
+    assert tdqs_mcp("score", write("c.json", [POOR, nameless]), "--fail-under", "B").returncode == 1
+    assert tdqs_mcp("score", write("d.json", []), "--fail-under", "D").returncode == 2
+
+
+@pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 1), ("info", 1), ("never", 0)])
+def test_fail_on_names_the_mildest_finding_that_fails(tdqs_mcp, write, level, code):
+    described = tool("list_orders", "Lists the open orders of one customer.")
+    assert tdqs_mcp("lint", write("x.json", [described]), "--fail-on", level).returncode == code
+    assert tdqs_mcp("lint", write("y.json", [POOR])).returncode == 1
+
+
+def test_a_clean_server_passes(tdqs_mcp, write):
+    run = tdqs_mcp("lint", write("shop.json", [FINE, LOOKUP]), "--fail-on", "info")
+    assert (run.returncode, run.stdout.decode().splitlines()[-1]) == (0, "Pass: no finding")
+
+
+def test_standard_input_is_a_locator(tdqs_mcp):
+    run = tdqs_mcp("score", "-", "--format", "json", stdin=json.dumps([FINE]).encode())
+    assert json.loads(run.stdout)["server"] == {"name": "stdin", "version": None, "source": None}
+
+
+def test_prompts_and_answers_close_the_circle_through_files(tdqs_mcp, write):
+    file = write("shop.json", [FINE, POOR])
+    document = json.loads(tdqs_mcp("prompts", file, "--format", "json").stdout)
+    assert list(document) == ["tools", "coherence"]
+    assert list(document["tools"][0]) == ["name", "inputHash", "system", "user", "promptHash"]
+    keys = [
+        "purpose_clarity",
+        "usage_guidelines",
+        "behavioral_transparency",
+        "parameter_semantics",
+        "conciseness_structure",
+        "contextual_completeness",
+    ]
+    said = {
+        "scores": {key: {"score": 4, "justification": "x"} for key in keys},
+        "annotation_contradiction": False,
+        "summary": "x",
+    }
+    parts = ["disambiguation", "naming_consistency", "tool_count_appropriateness", "completeness"]
+    coherence = {"scores": {key: {"score": 5, "justification": "x"} for key in parts}, "summary": "x"}
+    answers = {
+        "tools": [
+            {"name": entry["name"], "inputHash": entry["inputHash"], "answer": json.dumps(said)}
+            for entry in document["tools"]
+        ],
+        "coherence": coherence,
+    }
+    run = tdqs_mcp("score", file, "--answers", write("answers.json", answers), "--format", "json")
+    score = json.loads(run.stdout)
+    assert (score["overallScore"], score["judge"]["id"], score["tools"][1]["flags"]) == (
+        4.1,
+        "answers",
+        ["Tautological Description"],
+    )
+    assert [each["tdqs"] for each in score["tools"]] == [4.0, 3.5]
+
+
+def test_one_tool_s_prompt_is_printed_alone_and_a_wrong_name_lists_the_right_ones(tdqs_mcp, write):
+    file = write("shop.json", [FINE, POOR])
+    text = tdqs_mcp("prompts", file, "--tool", "process").stdout.decode()
+    assert "TOOL NAME: process" in text
+    assert "TOOL NAME: find_orders" not in text
+    run = tdqs_mcp("prompts", file, "--tool", "nope")
+    assert (run.returncode, run.stderr) == (
+        2,
+        b"error: there is no tool 'nope'; the catalog has 'find_orders', 'process'\n",
+    )
+
+
+def test_captured_files_are_read_back_to_the_same_catalog(tdqs_mcp, write, tmp_path):
+    file = write("corners.json", CORNERS)
+    run = tdqs_mcp("capture", file, "-o", tmp_path / "captured.json")
+    assert (
+        run.stdout.decode()
+        == f"{len(CORNERS)} tools in {tmp_path / 'captured.json'}. Next: tdqs-mcp score {tmp_path / 'captured.json'}\n"
+    )
+    assert json.loads((tmp_path / "captured.json").read_bytes())["tools"] == CORNERS
+    scores = [
+        json.loads(tdqs_mcp("score", path, "--format", "json").stdout) for path in (file, tmp_path / "captured.json")
+    ]
+    assert scores[0]["tools"] == scores[1]["tools"]
+
+
+def test_what_cannot_be_explained_is_answered_with_what_can(tdqs_mcp):
+    run = tdqs_mcp("explain", "TDQ999")
+    assert run.returncode == 2
+    assert b"TDQ101" in run.stderr
+    assert tdqs_mcp("explain", "purpose_clarity").stdout.startswith(b"# purpose_clarity: Purpose Clarity")
+    assert json.loads(tdqs_mcp("explain", "A", "--format", "json").stdout)["id"] == "A"
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["score"], ["score", "x.json", "--header", "nope"], ["score", "a", "b", "--answers", "c"]]
+)
+def test_wrong_words_are_a_usage_error_without_a_traceback(tdqs_mcp, arguments):
+    run = tdqs_mcp(*arguments)
+    assert run.returncode == 2
+    assert b"Usage:" in run.stderr
+    assert b"Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("command", ["lint", "score"])
+def test_files_are_read_without_the_sdk_or_any_http_client(write, command):
+    program = (
+        "import sys; sys.argv = ['tdqs-mcp', *sys.argv[1:]]\n"
+        "from tdqs_mcp.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "loaded = {name.partition('.')[0] for name in sys.modules}\n"
+        "sys.exit(', '.join(sorted(loaded & {'mcp', 'mcp_types', 'anthropic', 'openai', 'httpx2', 'pydantic', 'jinja2'})) or 0)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, command, str(write("x.json", [FINE]))],
+        capture_output=True,
+        check=False,
+        env=os.environ,
+    )
+    assert run.returncode == 0, run.stderr.decode()

@@ -1,0 +1,260 @@
+"""The published numbers: calibration examples, version 1.0, coverage, enforcement, answers from elsewhere."""
+
+import itertools
+import json
+import shutil
+import subprocess
+
+import pytest
+from definitions import CORNERS, flat, tool
+
+from tdqs_mcp import app, library
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.model.results import Flag, Tier, Verdict
+from tdqs_mcp.pipeline.rollup import roll_up, tdqs
+from tdqs_mcp.rubrics.rubric import load
+
+TDQS = load("tdqs")
+DESCRIBED = {"type": "string", "description": "An ISO 8601 date, inclusive"}
+
+# Names, descriptions and annotations are the published prompt's calibration examples; it shows no schemas, so those are ours.
+GET_CALLS = tool(
+    "get_calls",
+    "List ALL calls in date range – no user/workspace filtering. "
+    "To filter by user/workspace, use search_calls_extensive instead.",
+    {"type": "object", "properties": {"fromDateTime": DESCRIBED, "toDateTime": DESCRIBED}},
+    annotations={"readOnlyHint": True, "destructiveHint": False},
+)
+UPDATE_DRIVE = tool(
+    "update_drive",
+    "Update shared drive settings including name, color, and restrictions.",
+    {
+        "type": "object",
+        "properties": {
+            "driveId": {"type": "string", "description": "The drive's ID"},
+            "name": {"type": "string", "description": "The new name"},
+            "color": {"type": "string"},
+            "restrictions": {"type": "object"},
+        },
+        "required": ["driveId"],
+    },
+)
+PROCESS = tool("process", "Process", flat(3))
+CREATE_RECORD = tool(
+    "create_record", "Creates a new record in the database", flat(1), annotations={"readOnlyHint": True}
+)
+EXAMPLES = [
+    (GET_CALLS, (5, 5, 3, 3, 5, 5), 43, Tier.A),
+    (UPDATE_DRIVE, (4, 2, 2, 3, 4, 2), 29, Tier.C),
+    (PROCESS, (1, 1, 1, 1, 2, 1), 11, Tier.D),
+]
+
+
+def answer(vector, *, contradiction=False):
+    scores = {key: {"score": score, "justification": "Because."} for key, score in zip(TDQS.keys, vector, strict=True)}
+    return {"scores": scores, "annotation_contradiction": contradiction, "summary": "So."}
+
+
+def coherent(*vector):
+    keys = load("coherence").keys
+    return {
+        "scores": {key: {"score": score, "justification": "x"} for key, score in zip(keys, vector, strict=True)},
+        "summary": "x",
+    }
+
+
+@pytest.mark.parametrize(("definition", "vector", "tenths", "tier"), EXAMPLES)
+def test_the_published_answers_finish_into_the_published_scores(catalog, definition, vector, tenths, tier):
+    finished = app.score_answers(
+        catalog(definition), {"tools": [{"name": definition["name"], "answer": answer(vector)}]}
+    )
+    assert (finished.tools[0].tdqs, finished.tools[0].tier) == (tenths, tier)
+
+
+def test_the_published_contradiction_gets_its_flag_and_behaviour_1(catalog):
+    said = answer((4, 2, 1, 3, 4, 2), contradiction=True)
+    finished = app.score_answers(catalog(CREATE_RECORD), {"tools": [{"name": "create_record", "answer": said}]})
+    offline = library.score(catalog(CREATE_RECORD))
+    for score in (finished.tools[0], offline.tools[0]):
+        assert score.flags == (Flag.ANNOTATION_CONTRADICTION,)
+        assert score.judgements["behavioral_transparency"].score == 1
+    assert "'creates'" in offline.tools[0].judgements["behavioral_transparency"].justification
+
+
+@pytest.mark.parametrize(("definition", "vector", "tenths", "tier"), EXAMPLES)
+def test_the_offline_judge_is_within_half_a_point_of_the_published_examples(catalog, definition, vector, tenths, tier):
+    siblings = (
+        [tool("search_calls_extensive", "Searches calls by user or workspace.")] if definition is GET_CALLS else []
+    )
+    assert abs(library.score(catalog(definition, *siblings)).tools[0].tdqs - tenths) <= 5
+
+
+def test_a_contradiction_that_the_judge_scored_high_is_enforced_beside_the_published_number(catalog):
+    said = answer((5, 5, 5, 5, 5, 5), contradiction=True)
+    score = app.score_answers(catalog(CREATE_RECORD), {"tools": [{"name": "create_record", "answer": said}]}).tools[0]
+    assert (score.tdqs, score.enforced.tdqs) == (50, 42)
+    assert score.enforced.scores["behavioral_transparency"] == 1
+    assert "'creates'" in score.enforced.why
+
+
+@pytest.mark.parametrize(("name", "description"), [("process", "Process."), ("update_drive", "Update drive")])
+def test_a_tautology_that_escapes_the_exact_gate_is_enforced_and_found(catalog, name, description):
+    definitions = catalog(tool(name, description))
+    said = {"tools": [{"name": name, "answer": answer((5, 3, 3, 3, 3, 3))}]}
+    score = app.score_answers(definitions, said).tools[0]
+    assert score.flags == ()
+    assert score.judgements["purpose_clarity"].score == 5
+    assert score.enforced.scores["purpose_clarity"] == 2
+    assert "TDQ101" in {finding.rule for finding in app.lint(definitions).findings}
+
+
+def test_the_tautology_gate_caps_purpose_at_2_and_leaves_a_lower_score(catalog):
+    for given, expected in ((5, 2), (1, 1)):
+        said = {"tools": [{"name": "process", "answer": answer((given, 3, 3, 3, 3, 3))}]}
+        score = app.score_answers(catalog(PROCESS), said).tools[0]
+        assert score.judgements["purpose_clarity"].score == expected
+        assert score.flags == (Flag.TAUTOLOGICAL_DESCRIPTION,)
+
+
+@pytest.mark.parametrize("description", [None, "", " \n\t\ufeff"])
+def test_a_missing_description_needs_no_judge(catalog, description):
+    definitions = catalog(tool("silent", description))
+    assert app.prompts(definitions)["tools"] == []
+    score = app.score_answers(definitions, {"tools": []}).tools[0]
+    assert (score.tdqs, score.tier, score.flags) == (10, Tier.D, (Flag.NO_DESCRIPTION,))
+
+
+def test_version_1_0_adds_in_doubles_as_javascript_does():
+    node = shutil.which("node")
+    if not node:
+        pytest.skip("Node is not on PATH")
+    program = """
+    const weights = [0.25, 0.2, 0.2, 0.15, 0.1, 0.1], out = [];
+    const walk = v => v.length < 6 ? [1, 2, 3, 4, 5].forEach(s => walk([...v, s]))
+      : out.push(Math.round(v.reduce((sum, s, i) => sum + s * weights[i], 0) * 10));
+    walk([]); console.log(JSON.stringify(out))
+    """
+    expected = json.loads(subprocess.run([node, "-e", program], capture_output=True, check=True).stdout)
+    vectors = list(itertools.product(range(1, 6), repeat=6))
+    ours = [tdqs(TDQS, dict(zip(TDQS.keys, vector, strict=True)), spec="1.0") for vector in vectors]
+    assert ours == expected
+    exact = [tdqs(TDQS, dict(zip(TDQS.keys, vector, strict=True)), spec="1.2") for vector in vectors]
+    assert sum(old < new for old, new in zip(ours, exact, strict=True)) == 612
+
+
+def test_version_1_0_has_no_later_signal_and_no_shadow_pair(catalog):
+    definitions = catalog(tool("dear", schema=flat(8)), tool("cheap"))
+    old, new = (library.score(definitions, spec=spec) for spec in ("1.0", "1.2"))
+    later = {"requiredFieldCount", "schemaDepth", "unionChoiceCount", "invocationCost", "definitionBytes"}
+    assert set(new.tools[0].signals) - set(old.tools[0].signals) == later
+    assert (len(old.shadow_candidates), len(new.shadow_candidates)) == (0, 1)
+
+
+def test_a_server_is_scored_from_80_percent_of_its_tools_on():
+    coherence = dict.fromkeys(load("coherence").keys, 4)
+    assert roll_up([30] * 3, tool_count=4, coherence=coherence, spec="1.2").overall is None
+    assert roll_up([30] * 4, tool_count=5, coherence=coherence, spec="1.2").overall == 33
+    assert roll_up([30] * 4, tool_count=5, coherence=None, spec="1.2").overall is None
+
+
+def test_a_tie_that_doubles_get_wrong_is_rounded_up_in_1_2():
+    coherence = dict(zip(load("coherence").keys, (5, 5, 4, 4), strict=True))
+    assert roll_up([30], tool_count=1, coherence=coherence, spec="1.2").overall == 35
+
+
+def test_answers_are_matched_by_hash_then_by_name_and_order(catalog):
+    twins = [tool("twin", "First."), tool("twin", "Second."), tool("other", "Other.")]
+    definitions = catalog(*twins)
+    hashes = [entry["inputHash"] for entry in app.prompts(definitions)["tools"]]
+    given = {
+        "tools": [
+            {"name": "whatever", "inputHash": hashes[2], "answer": answer((5,) * 6)},
+            {"name": "twin", "answer": answer((1,) * 6)},
+            {"name": "twin", "answer": "```json\n" + json.dumps(answer((2,) * 6)) + "\n```"},
+            {"name": "ghost", "answer": answer((2,) * 6)},
+            {"name": "other", "inputHash": "0" * 16, "answer": answer((2,) * 6)},
+        ]
+    }
+    finished = app.score_answers(definitions, given)
+    assert [score.tdqs for score in finished.tools] == [10, 20, 50]
+    assert [problem for problem in finished.problems if "'ghost'" in problem or "'other'" in problem] == list(
+        finished.problems
+    )
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ("{", "not JSON"),
+        ("no", "not JSON"),
+        (answer((0, 1, 1, 1, 1, 1)), "purpose_clarity.score: input should be greater than or equal to 1"),
+        (answer((1, 1.5, 1, 1, 1, 1)), "usage_guidelines.score: input should be a valid integer"),
+        (answer((True, 1, 1, 1, 1, 1)), "input should be a valid integer"),
+        ({"scores": {}, "annotation_contradiction": False, "summary": ""}, "scores lacks purpose_clarity"),
+        ({"scores": answer((1,) * 6)["scores"], "summary": ""}, "annotation_contradiction: field required"),
+        (None, "valid dictionary"),
+    ],
+)
+def test_one_bad_answer_leaves_one_tool_ungraded_with_the_reason(catalog, broken, reason):
+    definitions = catalog(*(tool(f"t{number}", f"Does {number}.") for number in range(5)))
+    good = [{"name": f"t{number}", "answer": answer((4.0,) + (4,) * 5)} for number in range(1, 5)]
+    given = {"tools": [{"name": "t0", "answer": broken}, *good], "coherence": coherent(5, 5, 5, 5)}
+    finished = app.score_answers(definitions, given)
+    assert [score.name for score in finished.tools] == ["t1", "t2", "t3", "t4"]
+    assert reason in finished.ungraded[0].ungraded.reason
+    assert finished.rollup.overall == 43
+
+
+def test_shadowing_is_confirmed_only_for_a_pair_that_was_asked_about(catalog):
+    definitions = catalog(tool("dear", "Finds sales.", flat(8)), tool("cheap", "Gets sales."))
+    prompt = app.prompts(definitions)["shadowing"]
+    assert "cost 8" in prompt["user"]
+    given = {
+        "tools": [{"name": name, "answer": answer((4,) * 6)} for name in ("dear", "cheap")],
+        "coherence": coherent(3, 3, 3, 3),
+        "shadowing": [
+            {"tool": "cheap", "cheaperSibling": "dear", "justification": "wrong way round"},
+            {"tool": "dear", "cheaperSibling": "cheap", "justification": "both report sales"},
+            {"tool": "dear", "cheaperSibling": "cheap", "justification": "again"},
+            "nonsense",
+        ],
+    }
+    finished = app.score_answers(definitions, given)
+    assert [risk.justification for risk in finished.shadowing_risks] == ["both report sales"]
+    assert finished.tools[0].server_flags == (Flag.SHADOWING_RISK,)
+    assert len(finished.problems) == 3
+    assert library.score(definitions).shadowing_risks == ()
+
+
+def test_answers_of_another_shape_are_refused_with_the_right_one(catalog):
+    with pytest.raises(InputError, match='"tools"'):
+        app.score_answers(catalog(PROCESS), [1])
+
+
+def test_the_same_catalog_gives_the_same_score_every_time(catalog):
+    assert library.score(catalog(*CORNERS)) == library.score(catalog(*CORNERS))
+
+
+def test_every_offline_justification_quotes_the_definition_or_names_what_is_absent(catalog):
+    score = library.score(catalog(GET_CALLS, UPDATE_DRIVE, PROCESS))
+    for definition, result in zip((GET_CALLS, UPDATE_DRIVE, PROCESS), score.tools, strict=True):
+        for judgement in result.judgements.values():
+            assert judgement.justification
+            assert all(quote in definition["description"] for quote in judgement.evidence)
+    assert isinstance(score.coherence, Verdict)
+
+
+def test_a_recognised_fact_raises_its_dimension_and_its_absence_is_named(catalog):
+    bare = tool("list_orders", "Lists the orders of one customer.", flat(1))
+    told = tool(
+        "list_orders",
+        "Lists the orders of one customer. Use this when you know the customer; to look one up, use find_customer instead.",
+        flat(1),
+    )
+    other = tool("find_customer", "Finds customers by name.", flat(1))
+    before, after = (
+        library.score(catalog(each, other)).tools[0].judgements["usage_guidelines"] for each in (bare, told)
+    )
+    assert after.score - before.score >= 2
+    assert "to look one up, use find_customer instead." in after.justification
+    assert "it sends the agent to no sibling" in before.justification
