@@ -1,0 +1,191 @@
+"""Servers out of the configuration files of installed MCP clients, as their documentation shows them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.sources.clients import find
+from tdqs_mcp.sources.locator import Stdio, Url
+
+HOME_FILES = {
+    ".config/Claude/claude_desktop_config.json": '{"mcpServers": {"desktop": {"command": "npx", "args": ["fs"]}}}',
+    ".claude.json": json.dumps(
+        {
+            "mcpServers": {
+                "user": {"type": "http", "url": "https://x/mcp", "headers": {"Authorization": "Bearer ${TOKEN:-none}"}},
+                "shadowed": {"command": "from-home"},
+            },
+            "projects": {"PROJECT": {"mcpServers": {"local": {"command": "uvx", "args": ["tdqs-mcp"]}}}},
+        }
+    ),
+    ".cursor/mcp.json": '{"mcpServers": {"cursor-url": {"url": "https://y/mcp", "headers": {"K": "${env:KEY}"}}}}',
+    ".config/Code/User/mcp.json": '{"servers": {"code-user": {"type": "http", "url": "https://z/mcp"}}}',
+    ".config/Code/User/settings.json": '{/* old */ "mcp": {"servers": {"code-settings": {"command": "c"}}},}',
+    ".codeium/windsurf/mcp_config.json": (
+        '{"mcpServers": {"surf": {"serverUrl": "https://w/mcp"}, "off": {"command": "x", "disabled": true}}}'
+    ),
+    ".config/zed/settings.json": """{
+        // the newer and the older way
+        "context_servers": {
+            "zed": {"source": "custom", "command": "node", "args": ["a.js"], "env": {}},
+            "zed-old": {"command": {"path": "deno", "args": ["run", "http://x//y"], "env": {"A": "1"}}},
+        },
+    }""",
+    ".codex/config.toml": """
+        [mcp_servers.codex]
+        command = "npx"
+        args = ["-y", "x"]
+        cwd = "/srv"
+        [mcp_servers.codex.env]
+        A = "b"
+        [mcp_servers.codex-url]
+        url = "https://r/mcp"
+        bearer_token_env_var = "TOKEN"
+        http_headers = { X = "1" }
+        env_http_headers = { Y = "KEY" }
+    """,
+    ".gemini/settings.json": (
+        '{"mcpServers": {"gemini": {"httpUrl": "https://g/mcp"}, "gemini-sse": {"url": "https://g/sse"}}}'
+    ),
+}
+PROJECT_FILES = {
+    ".mcp.json": '{"mcpServers": {"shadowed": {"command": "from-project"}, "project": {"url": "${BASE}/sse"}}}',
+    ".cursor/mcp.json": '{"mcpServers": {"folder": {"command": "python", "args": ["${workspaceFolder}/s.py", 7]}}}',
+    ".vscode/mcp.json": """{
+        // "servers" here is only a comment
+        "inputs": [{"type": "promptString", "id": "k", "password": true}],
+        "servers": {
+            "asks": {"command": "npx", "args": ["a//b", "c,]"], "envFile": ".env",
+                     "env": {"K": "${input:k}", "L": "1"}},
+            "asks-in-args": {"command": "npx", "args": ["--key", "${input:k}"]},
+            "nothing": {"type": "stdio"},
+        },
+    }""",
+}
+ENVIRON = {"TOKEN": "t0ken", "KEY": "k3y", "BASE": "https://base"}
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A home and a project with one configuration file of every client."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    for root, files in ((home, HOME_FILES), (project, PROJECT_FILES)):
+        for name, text in files.items():
+            write(root / name, text.replace("PROJECT", json.dumps(str(project))[1:-1]))
+    return {"home": home, "cwd": project, "environ": ENVIRON, "platform": "linux"}
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "client", "locator"),
+    [
+        ("desktop", "claude-desktop", Stdio(command="npx", args=("fs",))),
+        ("user", "claude-code", Url(url="https://x/mcp")),
+        ("local", "claude-code", Stdio(command="uvx", args=("tdqs-mcp",))),
+        ("project", "claude-code", Url(url="https://base/sse")),
+        ("cursor-url", "cursor", Url(url="https://y/mcp")),
+        ("code-user", "vscode", Url(url="https://z/mcp")),
+        ("code-settings", "vscode", Stdio(command="c")),
+        ("asks", "vscode", Stdio(command="npx", args=("a//b", "c,]"))),
+        ("surf", "windsurf", Url(url="https://w/mcp")),
+        ("zed", "zed", Stdio(command="node", args=("a.js",))),
+        ("zed-old", "zed", Stdio(command="deno", args=("run", "http://x//y"))),
+        ("codex", "codex", Stdio(command="npx", args=("-y", "x"))),
+        ("gemini", "gemini-cli", Url(url="https://g/mcp")),
+        ("gemini-sse", "gemini-cli", Url(url="https://g/sse")),
+    ],
+)
+def test_a_server_of_every_client_is_found(machine, name, client, locator):
+    server = find(name, **machine)
+    assert (server.client, server.name, server.locator) == (client, name, locator)
+    assert server.file.is_file()
+
+
+def test_variables_are_filled_in_as_each_client_spells_them(machine):
+    assert find("user", **machine).headers == {"Authorization": "Bearer t0ken"}
+    assert find("user", **machine | {"environ": {}}).headers == {"Authorization": "Bearer none"}
+    assert find("cursor-url", **machine).headers == {"K": "k3y"}
+    assert find("folder", **machine).args == (f"{machine['cwd']}/s.py", "7")
+    codex = find("codex-url", **machine)
+    assert codex.headers == {"X": "1", "Y": "k3y", "Authorization": "Bearer t0ken"}
+    assert (find("codex", **machine).env, find("codex", **machine).cwd) == ({"A": "b"}, "/srv")
+
+
+def test_what_only_the_client_can_ask_for_is_reported_and_left_out(machine):
+    server = find("asks", **machine)
+    assert server.env == {"L": "1"}
+    assert server.unresolved == (
+        "K needs ${input:k}; give it with --env K=VALUE",
+        "its envFile is not read; give the variables with --env NAME=VALUE",
+    )
+    assert "args needs ${input:k}" in find("asks-in-args", **machine).unresolved[0]
+
+
+def test_a_header_whose_variable_is_unset_is_reported_without_its_text(machine):
+    server = find("codex-url", **machine | {"environ": {"KEY": "k3y"}})
+    assert server.headers == {"X": "1", "Y": "k3y"}
+    assert server.unresolved == ("Authorization needs ${TOKEN}; give it with --header 'Authorization: VALUE'",)
+
+
+def test_a_disabled_server_is_found_and_says_so(machine):
+    assert find("off", **machine).is_disabled
+    assert not find("surf", **machine).is_disabled
+
+
+def test_within_one_client_the_project_wins_over_the_home(machine):
+    assert find("shadowed", **machine).command == "from-project"
+
+
+def test_an_unknown_name_gets_the_names_that_there_are(machine):
+    with pytest.raises(InputError, match=r"no MCP client has a server 'git'.*'asks'.*'zed-old'"):
+        find("git", **machine)
+
+
+def test_a_machine_without_clients_says_so(tmp_path):
+    with pytest.raises(InputError, match="no client here has any server"):
+        find("git", home=tmp_path, cwd=tmp_path, environ={})
+
+
+def test_a_broken_file_is_named_and_does_not_hide_the_others(machine):
+    write(machine["home"] / ".gemini/settings.json", '{"mcpServers": ')
+    assert find("zed", **machine).client == "zed"
+    with pytest.raises(InputError, match=r"settings\.json cannot be read"):
+        find("gemini", **machine)
+
+
+def test_clients_that_agree_need_no_choice_and_those_that_differ_do(machine):
+    write(machine["cwd"] / ".gemini/settings.json", HOME_FILES[".config/Claude/claude_desktop_config.json"])
+    assert find("desktop", **machine).client == "claude-desktop"
+    write(machine["cwd"] / ".gemini/settings.json", '{"mcpServers": {"desktop": {"command": "other"}}}')
+    with pytest.raises(InputError, match=r"config:claude-desktop/desktop .*, config:gemini-cli/desktop"):
+        find("desktop", **machine)
+    assert find("gemini-cli/desktop", **machine).command == "other"
+
+
+def test_an_entry_without_command_and_url_cannot_be_reached(machine):
+    with pytest.raises(InputError, match="neither a command nor a URL"):
+        find("nothing", **machine).locator  # noqa: B018  # the property raises
+
+
+def test_credentials_are_not_in_the_repr(machine):
+    assert "t0ken" not in repr(find("codex-url", **machine))
+
+
+@pytest.mark.parametrize(
+    ("platform", "path"),
+    [
+        ("darwin", "Library/Application Support/Claude/claude_desktop_config.json"),
+        ("win32", "AppData/Roaming/Claude/claude_desktop_config.json"),
+        ("linux", ".config/Claude/claude_desktop_config.json"),
+    ],
+)
+def test_claude_desktop_keeps_its_file_where_the_platform_wants_it(tmp_path, platform, path):
+    write(tmp_path / path, '\ufeff{"mcpServers": {"fs": {"command": "npx"}}}')
+    server = find("fs", home=tmp_path, cwd=tmp_path / "elsewhere", environ={}, platform=platform)
+    assert server.file == tmp_path / path

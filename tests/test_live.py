@@ -1,0 +1,673 @@
+"""Capturing running servers: misbehaving ones, real ones, and our own, over every transport."""
+
+import contextlib
+import gzip
+import json
+import logging
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from pathlib import Path
+
+import anyio
+import misbehaving_server
+import pytest
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+
+from tdqs_mcp.errors import CaptureError, InputError
+from tdqs_mcp.sources.live import LiveOptions, capture
+from tdqs_mcp.sources.locator import InProcess, Stdio, Url
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "hunter2-hunter2"  # noqa: S105  # given to servers to see that no message repeats it
+ENDING_SECONDS = 5
+"""What ending the processes may take beyond the time limit."""
+
+SERVERS = os.environ.get("TDQS_TEST_SERVERS")
+needs_servers = pytest.mark.skipif(
+    not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR"
+)
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def misbehaving(mode, marker=""):
+    return Stdio(command=sys.executable, args=(misbehaving_server.__file__, mode, marker))
+
+
+def options(**given):
+    return LiveOptions(**{"timeout": 20.0, "env": {"TDQS_SECRET": SECRET}} | given)
+
+
+async def failure(locator, given):
+    with pytest.raises(CaptureError) as caught:
+        await capture(locator, given)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert "Traceback (most" not in line
+    return line
+
+
+# What arrives
+
+
+async def test_every_tool_arrives_as_it_was_on_the_wire():
+    catalog = await capture(misbehaving("malformed"), options())
+    assert [tool.raw for tool in catalog.tools] == [misbehaving_server.GOOD, *misbehaving_server.MALFORMED]
+    assert catalog.problems == ()
+
+
+async def test_fields_and_hints_that_the_protocol_does_not_know_survive():
+    catalog = await capture(misbehaving("plain"), options())
+    assert catalog.tools[1].raw == misbehaving_server.ODD
+
+
+async def test_the_initialize_answer_is_kept_in_its_own_words():
+    catalog = await capture(misbehaving("plain"), options())
+    assert catalog.server == "misbehaving"
+    assert catalog.version == "1"
+    assert catalog.instructions == "Be careful."
+    assert catalog.server_info == {"name": "misbehaving", "version": "1", "extra": 1}
+    assert catalog.capabilities == {"tools": {}}
+    assert catalog.protocol_version == "2025-11-25"
+
+
+async def test_resources_templates_and_prompts_are_captured_when_they_are_declared():
+    catalog = await capture(misbehaving("everything"), options())
+    listed = misbehaving_server.OTHERS
+    assert [resource.raw for resource in catalog.resources] == [
+        *listed["resources/list"]["resources"],
+        *listed["resources/templates/list"]["resourceTemplates"],
+    ]
+    assert [resource.is_template for resource in catalog.resources] == [False, False, True]
+    assert [prompt.raw for prompt in catalog.prompts] == listed["prompts/list"]["prompts"]
+
+
+async def test_what_is_not_declared_is_not_asked_for_and_stays_unknown():
+    catalog = await capture(misbehaving("plain"), options())
+    assert catalog.resources is None
+    assert catalog.prompts is None
+
+
+async def test_the_source_is_the_locator_without_credentials():
+    locator = Stdio(command=sys.executable, args=(misbehaving_server.__file__, "plain", f"--token={SECRET}"))
+    catalog = await capture(locator, options())
+    assert catalog.source == f"stdio:{sys.executable} {misbehaving_server.__file__} plain --token=***"
+
+
+async def test_a_server_that_does_not_name_itself_is_called_after_its_command():
+    catalog = await capture(misbehaving("no-server-info"), options())
+    assert catalog.server == "misbehaving_server"
+    assert catalog.server_info is None
+
+
+async def test_a_command_starts_in_the_directory_that_is_given(tmp_path):
+    shutil.copy(misbehaving_server.__file__, tmp_path / "server.py")
+    catalog = await capture(Stdio(command=sys.executable, args=("server.py", "plain")), options(cwd=str(tmp_path)))
+    assert len(catalog.tools) == 2
+
+
+# What went wrong, but not fatally
+
+
+@pytest.mark.parametrize(
+    ("mode", "tools", "problems"),
+    [
+        ("pages", 3, []),
+        ("empty-cursor", 1, []),
+        ("id-as-text", 2, []),
+        ("error-without-id", 2, []),
+        ("dies-of-discover", 2, []),
+        ("chatty-on-stderr", 2, []),
+        ("empty-handed", 0, []),
+        ("no-server-info", 2, ["has no serverInfo"]),
+        ("no-capabilities", 2, ["does not declare the tools capability"]),
+        ("capabilities-are-list", 2, ["has no capabilities object"]),
+        ("odd-capabilities", 2, ["resources/list failed", "prompts/list failed"]),
+        ("resources-refused", 2, ["resources/list failed with error -32601", "prompts/list failed with error -32601"]),
+        ("no-tools-array", 0, ["has no array 'tools'"]),
+        ("cursor-loop", 2, ["gives the cursor '7' again"]),
+        ("endless-pages", 200, ["has more than 200 pages"]),
+        ("odd-cursor", 1, ["nextCursor that is no string"]),
+        ("fails-on-page-2", 2, ["tools/list failed after 2 pages with error -32603: page lost"]),
+        ("garbage", 2, ["5 lines that are no protocol message to its output; the first is 'Starting server on"]),
+        ("not-utf-8", 2, ["1 line that is no protocol message"]),
+    ],
+)
+async def test_a_server_with_a_bad_habit_is_still_captured_and_the_habit_is_a_problem(mode, tools, problems):
+    catalog = await capture(misbehaving(mode), options())
+    assert len(catalog.tools) == tools
+    assert len(catalog.problems) == len(problems)
+    for problem, expected in zip(catalog.problems, problems, strict=True):
+        assert expected in problem
+
+
+async def test_more_tools_than_the_limit_are_left_out_and_said_so():
+    catalog = await capture(misbehaving("many-tools"), options(max_tools=10))
+    assert len(catalog.tools) == 10
+    assert catalog.problems == ("The server lists more than 10 tools; the first 10 were kept.",)
+
+
+async def test_definitions_beyond_the_byte_limit_are_left_out_and_said_so():
+    catalog = await capture(misbehaving("bulky"), options(max_bytes=100_000))
+    assert len(catalog.tools) == 2
+    assert catalog.problems == ("tools/list was cut short: the definitions are larger than the limit.",)
+
+
+async def test_tools_survive_when_the_next_list_hangs():
+    catalog = await capture(misbehaving("resources-hang"), options(timeout=1.0))
+    assert len(catalog.tools) == 2
+    assert catalog.problems == ("resources/list was not answered within 1 s.",)
+
+
+async def test_a_server_that_ignores_the_newer_eras_question_is_captured_within_a_short_limit():
+    catalog = await capture(misbehaving("ignores-discover"), options(timeout=4.0))
+    assert len(catalog.tools) == 2
+
+
+@pytest.mark.parametrize("mode", ["plain", "ignores-discover"])
+async def test_the_default_limit_leaves_time_for_the_sdks_own_patience(mode):
+    catalog = await capture(misbehaving(mode), LiveOptions())
+    assert len(catalog.tools) == 2
+
+
+async def test_deep_nesting_is_kept_as_it_came():
+    catalog = await capture(misbehaving("nested"), options())
+    assert catalog.tools[0].raw["inputSchema"] == misbehaving_server.nested(300)
+
+
+async def test_a_connection_that_breaks_after_the_tools_keeps_them_and_says_what_is_missing():
+    inner = own_server().streamable_http_app()
+    endless = answering(200, [("content-type", "application/json")], b" " * 200_000)
+
+    async def app(scope, receive, send):
+        listing = scope["type"] == "http" and (b"mcp-method", b"resources/list") in scope["headers"]
+        await (endless if listing else inner)(scope, receive, send)
+
+    with serving(app) as address:
+        catalog = await capture(Url(url=f"{address}/mcp"), options(max_bytes=100_000))
+    assert [tool.name for tool in catalog.tools] == ["add"]
+    assert catalog.resources is None
+    assert catalog.problems == ("resources/list was not answered before the connection broke.",)
+
+
+# What is fatal
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("exits-at-once", r"exited with code 3 before it answered 'initialize'.*--env NAME=VALUE.*API_KEY is missing"),
+        ("dies-of-signal", r"died of signal 9"),
+        ("exits-on-list", r"exited with code 0 before it answered 'tools/list'.*ends: out of memory"),
+        ("list-is-refused", r"answers 'tools/list' with error -32603: the database is down"),
+        ("no-tools-method", r"answers 'tools/list' with error -32601"),
+        ("list-is-array", r"answers 'tools/list' with error -32600: the answer is no JSON-RPC response"),
+        ("initialize-is-refused", r"answers 'initialize' with error -32603: no licence found"),
+        ("initialize-is-list", r"answers 'initialize' with error -32600: the answer is no JSON-RPC response"),
+        ("bad-initialize", r"answers 'initialize' without a protocolVersion"),
+        ("unknown-version", r"protocol version '1999-01-01'"),
+    ],
+)
+async def test_a_server_that_gives_no_tools_fails_at_once_with_the_reason(mode, words):
+    started = time.monotonic()
+    line = await failure(misbehaving(mode), options())
+    assert re.search(words, line)
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("hangs-at-start", r"did not answer 'initialize' within 1 s; raise --timeout.*waiting for the database"),
+        ("list-hangs", r"did not answer 'tools/list' within 1 s; raise --timeout"),
+        ("wrong-id", r"did not answer 'tools/list' within 1 s"),
+        ("garbage-for-ever", r"did not answer .* within 1 s.*lines that are no protocol message"),
+    ],
+)
+async def test_a_server_that_hangs_fails_when_the_limit_is_over(mode, words):
+    started = time.monotonic()
+    line = await failure(misbehaving(mode), options(timeout=1.0))
+    assert re.search(words, line)
+    assert time.monotonic() - started < 1 + ENDING_SECONDS
+
+
+async def test_nesting_beyond_what_can_be_read_is_refused_without_a_traceback():
+    line = await failure(misbehaving("nested-too-deeply"), options(timeout=1.0))
+    assert "wrote 1 line that is no protocol message" in line
+
+
+async def test_a_line_that_never_ends_is_not_collected_for_ever():
+    line = await failure(misbehaving("never-a-newline"), options(max_bytes=1_000_000))
+    assert "a line of more than 1000000 bytes" in line
+
+
+async def test_an_unknown_command_is_named():
+    line = await failure(Stdio(command="no-such-command-here"), options())
+    assert "the command 'no-such-command-here' was not found; install it or give its full path" in line
+
+
+async def test_a_file_that_may_not_be_executed_is_named(tmp_path):
+    (tmp_path / "server").write_text("#!/bin/sh\n")
+    line = await failure(Stdio(command=str(tmp_path / "server")), options())
+    assert "may not be executed" in line
+
+
+async def test_a_directory_that_does_not_exist_is_named():
+    line = await failure(misbehaving("plain"), options(cwd="/no/such/directory"))
+    assert "the directory '/no/such/directory' does not exist; change --cwd" in line
+
+
+async def test_neither_given_values_nor_control_codes_reach_the_message():
+    line = await failure(misbehaving("exits-at-once"), options())
+    assert SECRET not in line
+    assert "given: ***" in line
+    assert line.isprintable()
+
+
+async def test_last_words_are_short(tmp_path):
+    (tmp_path / "server.py").write_text("import sys; sys.exit('y' * 5000 + 'END')")
+    line = await failure(Stdio(command=sys.executable, args=(str(tmp_path / "server.py"),)), options())
+    assert line.endswith("END")
+    assert line.count("y") < 320
+
+
+def test_given_values_are_not_in_the_repr_of_the_options():
+    assert SECRET not in repr(options(headers={"Authorization": SECRET}))
+
+
+# Processes and side effects
+
+
+@pytest.mark.parametrize("mode", ["plain", "stubborn", "abandons-child", "hangs-at-start", "garbage-for-ever"])
+async def test_no_process_of_the_group_outlives_the_capture(mode):
+    marker = f"tdqs-{uuid.uuid4()}"
+    started = time.monotonic()
+    with contextlib.suppress(CaptureError):
+        await capture(misbehaving(mode, marker), options(timeout=2.0))
+    assert time.monotonic() - started < 2 + ENDING_SECONDS
+    assert processes_with(marker) == []
+
+
+async def test_no_process_outlives_a_capture_that_its_caller_gives_up():
+    marker = f"tdqs-{uuid.uuid4()}"
+    with anyio.move_on_after(0.5) as patience:
+        await capture(misbehaving("hangs-at-start", marker), options())
+    assert patience.cancelled_caught
+    assert processes_with(marker) == []
+
+
+async def test_captures_at_the_same_time_do_not_disturb_each_other():
+    found = {}
+
+    async def one(mode):
+        found[mode] = await capture(misbehaving(mode), options())
+
+    async with anyio.create_task_group() as tasks:
+        for mode in ("plain", "pages", "garbage", "everything"):
+            tasks.start_soon(one, mode)
+    assert {mode: len(catalog.tools) for mode, catalog in found.items()} == {
+        "plain": 2,
+        "pages": 3,
+        "garbage": 2,
+        "everything": 2,
+    }
+    assert found["plain"].problems == ()
+    assert logging.getLogger("mcp.client.stdio").filters == []
+
+
+def processes_with(marker):
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            with contextlib.suppress(OSError):
+                if marker.encode() in (folder / "cmdline").read_bytes():
+                    found.append(folder.name)
+    return found
+
+
+async def test_the_sdk_is_silent_during_a_capture_and_speaks_again_after_it(caplog):
+    logger = logging.getLogger("mcp.client.stdio")
+    with caplog.at_level(logging.DEBUG):
+        await capture(misbehaving("garbage"), options())
+        assert [record.name for record in caplog.records if record.name.startswith("mcp")] == []
+        logger.warning("heard")
+    assert caplog.messages[-1] == "heard"
+    assert logger.filters == []
+
+
+def test_importing_the_door_loads_neither_the_sdk_nor_an_http_client():
+    code = (
+        "import sys, tdqs_mcp; before = set(sys.modules);"
+        "import tdqs_mcp.sources.live, tdqs_mcp.sources.clients, tdqs_mcp.sources.locator;"
+        "print(sorted({'mcp', 'httpx2', 'anyio', 'pydantic'} & (set(sys.modules) - before)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
+
+
+# HTTP
+
+
+@contextlib.contextmanager
+def serving(app):
+    """The address of an ASGI app on loopback. Its socket listens before the server runs, so nobody has to wait."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        config = uvicorn.Config(app, log_level="critical", ws="none", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def own_server():
+    server = MCPServer("own", version="3", instructions="hello", log_level="CRITICAL")
+
+    @server.tool()
+    def add(a: int, b: int) -> int:
+        """Adds two numbers."""
+        return a + b
+
+    return server
+
+
+def answering(status, headers=(), body=b""):
+    """An ASGI app with one answer for everything."""
+
+    async def app(scope, receive, send):
+        if scope["type"] == "http":
+            await drain(receive)
+            raw = [(key.encode(), value.encode()) for key, value in headers]
+            await send({"type": "http.response.start", "status": status, "headers": raw})
+            await send({"type": "http.response.body", "body": body})
+        else:
+            await lifespan(receive, send)
+
+    return app
+
+
+async def drain(receive):
+    while (await receive()).get("more_body"):
+        pass
+
+
+async def lifespan(receive, send):
+    for phase in ("startup", "shutdown"):
+        await receive()
+        await send({"type": f"lifespan.{phase}.complete"})
+
+
+@pytest.mark.parametrize("stateless", [True, False])
+async def test_our_own_server_is_captured_over_streamable_http_in_the_newest_era(stateless):
+    with serving(own_server().streamable_http_app(stateless_http=stateless)) as address:
+        catalog = await capture(Url(url=f"{address}/mcp?key={SECRET}"), options())
+    assert (catalog.server, catalog.version, catalog.instructions) == ("own", "3", "hello")
+    assert [tool.name for tool in catalog.tools] == ["add"]
+    assert catalog.protocol_version == "2026-07-28"
+    assert catalog.source == f"{address}/mcp"
+    assert catalog.problems == ()
+
+
+async def test_our_own_server_is_captured_over_the_older_sse_transport():
+    with serving(own_server().sse_app()) as address:
+        catalog = await capture(Url(url=f"{address}/sse"), options())
+    assert [tool.name for tool in catalog.tools] == ["add"]
+    assert catalog.protocol_version == "2025-11-25"
+    assert catalog.problems == ()
+
+
+async def test_headers_are_sent_and_a_server_that_wants_them_is_captured():
+    inner = own_server().streamable_http_app()
+
+    async def app(scope, receive, send):
+        allowed = scope["type"] != "http" or (b"authorization", f"Bearer {SECRET}".encode()) in scope["headers"]
+        await (inner if allowed else answering(401))(scope, receive, send)
+
+    with serving(app) as address:
+        given = options(headers={"Authorization": f"Bearer {SECRET}"})
+        catalog = await capture(Url(url=f"{address}/mcp"), given)
+        line = await failure(Url(url=f"{address}/mcp"), options())
+    assert [tool.name for tool in catalog.tools] == ["add"]
+    assert "answers 401: give credentials with --header 'Authorization: Bearer …'" in line
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body", "words"),
+    [
+        (400, [], b"", "answers 400: it is no MCP endpoint"),
+        (401, [], b"", "answers 401: give credentials with --header 'Authorization: Bearer …'"),
+        (403, [], b"", "answers 403: these credentials may not"),
+        (404, [], b"", "answers 404: there is no MCP endpoint at this path"),
+        (405, [], b"", "answers 405: it takes neither streamable HTTP nor SSE"),
+        (429, [("retry-after", "30")], b"", "answers 429: wait 30 s and try again"),
+        (500, [], b"", "answers 500: the fault is the server's"),
+        (503, [("content-type", "text/html")], b"<html>", "answers 503: the fault is the server's"),
+        (200, [("content-type", "text/html")], b"<html>", "answers with text/html, which is no MCP"),
+        (200, [("content-type", "application/json")], b"{}", "answers 'initialize' with error -32700"),
+        (302, [("location", "https://elsewhere.example/mcp")], b"", "answers 302: it redirects to another address"),
+        (
+            200,
+            [("content-type", "application/json"), ("content-encoding", "gzip")],
+            gzip.compress(b"{}"),
+            "the answer is compressed although that was declined",
+        ),
+        (200, [("content-type", "application/json")], b" " * 200_000, "larger than the byte limit"),
+    ],
+)
+async def test_an_http_answer_that_is_no_mcp_is_explained(status, headers, body, words):
+    with serving(answering(status, headers, body)) as address:
+        line = await failure(Url(url=f"{address}/mcp?key={SECRET}"), options(max_bytes=100_000))
+    assert words in line
+    assert SECRET not in line
+
+
+async def test_an_error_that_json_rpc_puts_into_an_http_refusal_is_repeated():
+    inner = own_server().streamable_http_app()
+    refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": f"no seat for {SECRET}"}}
+
+    async def app(scope, receive, send):
+        listing = scope["type"] == "http" and (b"mcp-method", b"tools/list") in scope["headers"]
+        refusing = answering(500, [("content-type", "application/json")], json.dumps(refusal).encode())
+        await (refusing if listing else inner)(scope, receive, send)
+
+    with serving(app) as address:
+        line = await failure(Url(url=f"{address}/mcp"), options())
+    assert "answers 500 (answers 'tools/list' with error -32001: no seat for ***" in line
+
+
+async def test_a_refusal_that_the_sse_transport_only_logs_is_still_explained():
+    async def app(scope, receive, send):
+        if scope["type"] == "lifespan":
+            await lifespan(receive, send)
+        elif scope["method"] == "GET":
+            start = {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]}
+            await send(start)
+            event = b"event: endpoint\ndata: /messages\n\n"
+            await send({"type": "http.response.body", "body": event, "more_body": True})
+            while (await receive())["type"] != "http.disconnect":
+                pass
+        else:
+            await answering(405 if scope["path"] == "/sse" else 401)(scope, receive, send)
+
+    with serving(app) as address:
+        line = await failure(Url(url=f"{address}/sse"), options(timeout=1.0))
+    assert "answers 401: give credentials" in line
+
+
+async def test_an_address_where_nothing_listens_is_said_to_be_unreachable():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        line = await failure(Url(url=f"http://127.0.0.1:{unused.getsockname()[1]}/mcp"), options())
+    assert "cannot be reached" in line
+
+
+async def test_an_http_server_that_never_answers_fails_when_the_limit_is_over():
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        started = time.monotonic()
+        line = await failure(Url(url=f"http://127.0.0.1:{silent.getsockname()[1]}/mcp"), options(timeout=1.0))
+    assert "within 1 s; raise --timeout" in line
+    assert time.monotonic() - started < 1 + ENDING_SECONDS
+
+
+# In process
+
+MODULE = """
+import os
+from mcp.server.mcpserver import MCPServer
+
+print("imported")
+server = MCPServer(os.environ.get("TDQS_SERVER_NAME", "unnamed"), version="1", log_level="DEBUG")
+low_level = server._lowlevel_server
+number = 5
+
+
+class Box:
+    inner = server
+
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    "Adds."
+    return a + b
+
+
+def make():
+    return server
+
+
+def broken():
+    raise RuntimeError("no\\ndatabase")
+"""
+
+
+@pytest.fixture
+def module(tmp_path):
+    """The name of a fresh module in `tmp_path` that holds a server in several ways."""
+    name = f"served_{uuid.uuid4().hex}"
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    yield name
+    sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("attribute", ["server", "low_level", "make", "Box.inner"])
+async def test_a_server_object_is_captured_in_process(module, attribute, tmp_path, capsys):
+    given = options(cwd=str(tmp_path), env={"TDQS_SERVER_NAME": "named"})
+    before = (list(sys.path), dict(os.environ), list(logging.getLogger().handlers))
+    catalog = await capture(InProcess(module=module, attribute=attribute), given)
+    assert (catalog.server, [tool.name for tool in catalog.tools]) == ("named", ["add"])
+    assert catalog.source == f"py:{module}:{attribute}"
+    assert capsys.readouterr().out == ""
+    assert (list(sys.path), dict(os.environ), list(logging.getLogger().handlers)) == before
+
+
+@pytest.mark.parametrize(
+    ("attribute", "words"),
+    [
+        ("missing", "has no attribute 'missing'; it has 'server', 'low_level'"),
+        ("number", "is 'int'; name an MCPServer"),
+        ("broken", r"failed \(RuntimeError: no database\); it must work without arguments"),
+    ],
+)
+async def test_an_attribute_that_is_no_server_is_refused(module, attribute, words, tmp_path):
+    with pytest.raises(InputError, match=words):
+        await capture(InProcess(module=module, attribute=attribute), options(cwd=str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import no_such_module_here", "No module named 'no_such_module_here'"),
+        ("import sys; sys.exit(2)", "SystemExit: 2"),
+        (f"raise ValueError('{SECRET}')", r"ValueError: \*\*\*"),
+    ],
+)
+async def test_a_module_that_cannot_be_imported_is_refused(code, words, tmp_path):
+    name = f"broken_{uuid.uuid4().hex}"
+    (tmp_path / f"{name}.py").write_text(code)
+    with pytest.raises(InputError, match=words):
+        await capture(InProcess(module=name, attribute="server"), options(cwd=str(tmp_path)))
+
+
+async def test_a_fastmcp_object_is_captured_in_process(tmp_path):
+    pytest.importorskip("fastmcp", reason="fastmcp is not installed")
+    name = f"fast_{uuid.uuid4().hex}"
+    (tmp_path / f"{name}.py").write_text(
+        "from fastmcp import FastMCP\nserver = FastMCP('fast', version='2')\n"
+        "@server.tool\ndef hello(name: str) -> str:\n    'Greets.'\n    return name\n"
+    )
+    catalog = await capture(InProcess(module=name, attribute="server"), options(cwd=str(tmp_path)))
+    assert (catalog.server, catalog.version) == ("fast", "2")
+    assert [tool.name for tool in catalog.tools] == ["hello"]
+
+
+# Published servers
+
+
+@needs_servers
+@pytest.mark.parametrize(
+    ("program", "args", "server", "tool"),
+    [
+        ("node_modules/.bin/mcp-server-filesystem", ("/usr",), "secure-filesystem-server", "read_text_file"),
+        ("node_modules/.bin/mcp-server-everything", ("stdio",), "mcp-servers/everything", "echo"),
+        ("node_modules/.bin/mcp-server-memory", (), "memory-server", "create_entities"),
+        ("node_modules/.bin/playwright-mcp", (), "Playwright", "browser_navigate"),
+        ("mcp-server-git/bin/mcp-server-git", (), "mcp-git", "git_status"),
+        ("mcp-server-time/bin/mcp-server-time", ("--local-timezone", "UTC"), "mcp-time", "convert_time"),
+        ("mcp-server-fetch/bin/mcp-server-fetch", (), "mcp-fetch", "fetch"),
+    ],
+)
+async def test_a_published_server_is_captured_over_stdio(program, args, server, tool):
+    catalog = await capture(Stdio(command=f"{SERVERS}/{program}", args=args), options(timeout=60.0))
+    assert catalog.server == server
+    assert tool in [entry.name for entry in catalog.tools]
+    assert all(not entry.defects for entry in catalog.tools)
+    assert catalog.problems == ()
+
+
+@needs_servers
+@pytest.mark.parametrize(("mode", "path"), [("streamableHttp", "mcp"), ("sse", "sse")])
+async def test_a_published_server_is_captured_over_http(mode, path):
+    with everything_over_http(mode) as address:
+        catalog = await capture(Url(url=f"{address}/{path}"), options())
+    assert catalog.server == "mcp-servers/everything"
+    assert len(catalog.tools) == 13
+    assert catalog.resources
+    assert catalog.prompts
+    assert catalog.problems == ()
+
+
+@contextlib.contextmanager
+def everything_over_http(mode):
+    """The address of server-everything, once it says that it listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [f"{SERVERS}/node_modules/.bin/mcp-server-everything", mode]
+    environment = {**os.environ, "PORT": str(port)}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        try:
+            for line in process.stderr:
+                if str(port).encode() in line:
+                    break
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()

@@ -1,0 +1,85 @@
+"""The grammar of what to score."""
+
+import pytest
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.sources.locator import Config, File, InProcess, Stdio, Url, parse, public, secrets
+
+
+@pytest.mark.parametrize(
+    ("text", "locator"),
+    [
+        ("tools.json", File(path="tools.json")),
+        ("-", File(path="-")),
+        ("C:\\x.json", File(path="C:\\x.json")),
+        ("c:/x.json", File(path="c:/x.json")),
+        ("notes:old.json", File(path="notes:old.json")),
+        ("https://host/mcp", Url(url="https://host/mcp")),
+        ("HTTP://127.0.0.1:8000/mcp", Url(url="HTTP://127.0.0.1:8000/mcp")),
+        ("stdio:npx -y 'a b' .", Stdio(command="npx", args=("-y", "a b", "."))),
+        ("config:github", Config(name="github")),
+        ("config:cursor/github", Config(name="cursor/github")),
+        ("py:package.module:server", InProcess(module="package.module", attribute="server")),
+        ("py:module:app.server", InProcess(module="module", attribute="app.server")),
+    ],
+)
+def test_a_locator_reads_as_the_table_says(text, locator):
+    assert parse(text) == locator
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("", "the locator is empty"),
+        ("  ", "the locator is empty"),
+        ("stdio:", "stdio: needs a command"),
+        ("stdio:''", "stdio: needs a command"),
+        ("stdio:npx 'a", "unbalanced quotes"),
+        ("config:", "config: needs the name"),
+        ("py:package.module", "names no attribute"),
+        ("py:server.py/x:mcp", "give dotted names"),
+        ("ftp://host/x", "'ftp' URLs cannot be read"),
+        ("https:///mcp", "the URL has no host"),
+        ("http://[::1/mcp", "no readable host"),
+        ("http://user:pa/ss@host/mcp", "no readable host"),
+    ],
+)
+def test_a_bad_locator_is_refused_with_what_to_change(text, advice):
+    with pytest.raises(InputError, match=r"^[^\n]+$") as caught:
+        parse(text)
+    assert advice in str(caught.value)
+
+
+def test_a_refusal_never_repeats_a_password():
+    with pytest.raises(InputError) as caught:
+        parse("http://user:hunter2/x@host:port/mcp")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("tools.json", "tools.json"),
+        ("config:github", "config:github"),
+        ("py:a.b:c", "py:a.b:c"),
+        ("https://me:hunter2@host:8/mcp?key=hunter2#hunter2", "https://host:8/mcp"),
+        ("http://[::1]:8/mcp", "http://[::1]:8/mcp"),
+        ("stdio:srv --api-key hunter2 --port 3", "stdio:srv --api-key *** --port 3"),
+        ("stdio:srv --token=hunter2 .", "stdio:srv --token=*** ."),
+        ("stdio:env API_KEY=hunter2 srv 'a b'", "stdio:env API_KEY=*** srv 'a b'"),
+        ("stdio:docker run -e DB_PASSWORD=hunter2 img", "stdio:docker run -e DB_PASSWORD=*** img"),
+        ("stdio:srv --header 'Authorization: hunter2'", "stdio:srv --header Authorization: ***"),
+        ("stdio:srv postgresql://me:hunter2@host/db", "stdio:srv postgresql://***@host/db"),
+        ("stdio:srv --db=pg://me:hunter2@host/db?x=hunter2", "stdio:srv --db=pg://***@host/db?***"),
+        ("stdio:srv --no-auth --verbose", "stdio:srv --no-auth --verbose"),
+    ],
+)
+def test_the_public_form_keeps_what_names_the_server_and_drops_credentials(text, shown):
+    assert public(parse(text)) == shown
+
+
+def test_what_the_public_form_hides_is_known_so_that_it_can_be_cut_out_elsewhere():
+    locator = parse("stdio:srv --api-key hunter2 TOKEN=abc pg://me:pw@host/db")
+    assert secrets(locator) == ("hunter2", "abc", "me:pw")
+    assert secrets(parse("https://me:pw@host/mcp?key=abc")) == ("pw", "key=abc", "abc")
+    assert secrets(parse("tools.json")) == ()
