@@ -1,0 +1,87 @@
+"""Speed as ratios against a peer in the same run: the oracle's lint, or our own work on half the input."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from definitions import flat, tool
+from tdqs import lint_server
+from tdqs.parse_tool_definitions import parse_tool_definitions
+
+from tdqs_mcp import app, library
+from tdqs_mcp.sources.load import read_catalog
+
+ROUNDS = 5
+
+
+def best(work, rounds=ROUNDS):
+    """The fastest of a few rounds, in seconds: the one that was disturbed least."""
+
+    def once():
+        start = perf_counter()
+        work()
+        return perf_counter() - start
+
+    return min(once() for _ in range(rounds))
+
+
+@pytest.fixture
+def ratio(benchmark):
+    """Benchmark our work, time the peer's, and keep the ratio with the benchmark."""
+
+    def compare(ours, peer):
+        benchmark.pedantic(ours, rounds=ROUNDS)
+        benchmark.extra_info["ratio"] = best(ours) / best(peer)
+        return benchmark.extra_info["ratio"]
+
+    return compare
+
+
+def orders(count):
+    return [
+        tool(f"get_order_{number}", f"Gets order {number}; use list_orders to find one.", flat(3))
+        for number in range(count)
+    ]
+
+
+def test_linting_a_file_takes_at_most_half_of_the_oracle_s_command(ratio, write):
+    file = write("orders.json", orders(12))
+    scripts = Path(sys.executable).parent
+    oracle = shutil.which("tdqs", path=scripts)
+
+    def run(*command):
+        subprocess.run(command, capture_output=True, check=False)
+
+    ours = [sys.executable, "-m", "tdqs_mcp", "lint", str(file)]
+    assert ratio(lambda: run(*ours), lambda: run(oracle, "lint", "--file", str(file))) <= 0.5
+
+
+def test_lint_and_offline_score_cost_no_more_than_the_oracle_s_lint(ratio, catalog_files):
+    contents = [json.loads(path.read_bytes()) for path in catalog_files]
+
+    def ours():
+        for content in contents:
+            library.score(read_catalog(content, name="x"))
+
+    def theirs():
+        for content in contents:
+            lint_server(server_name="x", tools=parse_tool_definitions(content).tools)
+
+    assert ratio(ours, theirs) <= 1
+
+
+@pytest.mark.parametrize("use", [app.lint, library.score])
+def test_cost_grows_linearly_with_the_tools(ratio, use):
+    half, whole = (read_catalog(orders(count), name="x") for count in (1000, 2000))
+    assert ratio(lambda: use(whole), lambda: use(half)) <= 2.6
+
+
+def test_a_long_description_costs_no_more_than_its_first_part(ratio):
+    long, longer = (
+        read_catalog([tool("t", "Lists things of every kind. " * count)], name="x") for count in (10_000, 100_000)
+    )
+    assert ratio(lambda: app.lint(longer), lambda: app.lint(long)) <= 11
