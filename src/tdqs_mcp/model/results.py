@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class Severity(StrEnum):
@@ -238,3 +239,41 @@ class LintReport:
     tool_count: int
     findings: tuple[Finding, ...]
     problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One field of a definition, rewritten, and what the new words rest on."""
+
+    path: str
+    """JSON pointer inside the definition."""
+
+    before: object
+    after: object
+    sources: tuple[str, ...]
+    """Where each claim comes from: the old text, the schema, an annotation, a sibling's definition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """A proposed definition with its proof; schema and name are what they were."""
+
+    index: int
+    name: str
+    definition: Mapping[str, Any]
+    """The raw definition with the changes made; the old one where nothing was found to change."""
+
+    changes: tuple[Change, ...]
+    questions: tuple[str, ...]
+    """What only the author can know."""
+
+    before: ToolScore | None
+    """None where there was no score to compare with."""
+
+    after: ToolScore | None
+    tokens_before: int
+    tokens_after: int
+    findings_removed: tuple[str, ...]
+    """Rule ids."""
+
+    findings_added: tuple[str, ...]
