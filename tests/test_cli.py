@@ -51,7 +51,12 @@ def test_json_of_a_lint_fits_the_published_schema_and_counts_right(tdqs_mcp, wri
     document = json.loads(tdqs_mcp("lint", write("c.json", CORNERS), "--format", "json").stdout)
     jsonschema.validate(document, SCHEMAS["lint"][1])
     severities = [finding["severity"] for finding in document["findings"]]
-    assert document["counts"] == {key: severities.count(key) for key in ("error", "warning", "info")} | {"clean": False}
+    counts = document["counts"]
+    assert [counts[key] for key in ("error", "warning", "info")] == [
+        severities.count(key) for key in ("error", "warning", "info")
+    ]
+    assert [each["name"] for each in counts["tools"]] == [definition["name"] for definition in CORNERS]
+    assert sum(each["warning"] for each in counts["tools"]) == counts["warning"]
 
 
 def test_several_locators_print_a_list_and_one_bad_one_stops_no_other(tdqs_mcp, write):
@@ -119,6 +124,10 @@ def test_fail_on_names_the_mildest_finding_that_fails(tdqs_mcp, write, level, co
 def test_a_clean_server_passes(tdqs_mcp, write):
     run = tdqs_mcp("lint", write("shop.json", [FINE, LOOKUP]), "--fail-on", "info")
     assert (run.returncode, run.stdout.decode().splitlines()[-1]) == (0, "Pass: no finding")
+    counts = json.loads(tdqs_mcp("lint", write("shop.json", [FINE, POOR]), "--format", "json").stdout)["counts"]
+    assert [(each["name"], each["clean"]) for each in counts["tools"]] == [("find_orders", False), ("process", False)]
+    counts = json.loads(tdqs_mcp("lint", write("shop.json", [FINE, LOOKUP]), "--format", "json").stdout)["counts"]
+    assert [each["clean"] for each in (counts, *counts["tools"])] == [True, True, True]
 
 
 def test_standard_input_is_a_locator(tdqs_mcp):

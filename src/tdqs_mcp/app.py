@@ -70,7 +70,7 @@ def lint(catalog: Catalog) -> LintReport:
         server=catalog.server,
         version=catalog.version,
         source=catalog.source,
-        tool_count=len(catalog.tools),
+        tools=tuple(tool.name for tool in catalog.tools),
         findings=tuple(registry.check(measure(catalog))),
         problems=catalog.problems,
     )

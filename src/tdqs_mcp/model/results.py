@@ -236,7 +236,9 @@ class LintReport:
     server: str
     version: str | None
     source: str | None
-    tool_count: int
+    tools: tuple[str, ...]
+    """Every tool's name in catalog order, empty where it has none."""
+
     findings: tuple[Finding, ...]
     problems: tuple[str, ...]
 

@@ -1,6 +1,7 @@
 """The JSON contracts: what `--format json` prints and agents get; their JSON Schema is published beside them."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
@@ -182,13 +183,24 @@ class ScoreDocument(_Document):
     generated_by: str
 
 
+class ToolCounts(_Document):
+    """One tool's findings by severity."""
+
+    name: str
+    error: int
+    warning: int
+    info: int
+    clean: bool = Field(description="No finding at all: mcptest's Pass line")
+
+
 class Counts(_Document):
-    """Findings by severity."""
+    """Findings by severity, of the server with all its tools and of each tool."""
 
     error: int
     warning: int
     info: int
-    clean: bool = Field(description="No finding at all")
+    clean: bool
+    tools: list[ToolCounts]
 
 
 class LintDocument(_Document):
@@ -241,16 +253,31 @@ def score_document(score: results.ServerScore) -> dict[str, Any]:
 
 def lint_document(report: results.LintReport) -> dict[str, Any]:
     """A server's findings as JSON values, checked against the published schema."""
-    counts = {severity.value: 0 for severity in results.Severity}
-    for finding in report.findings:
-        counts[finding.severity] += 1
     document = LintDocument(
         server=_server(report),
         findings=[_finding(finding) for finding in report.findings],
-        counts=Counts(**counts, clean=not report.findings),
+        counts=_counts(report),
         problems=[well_formed(problem) for problem in report.problems],
     )
     return document.model_dump(mode="json", by_alias=True)
+
+
+def _counts(report: results.LintReport) -> Counts:
+    by_tool: dict[int | None, list[results.Severity]] = {}
+    for finding in report.findings:
+        by_tool.setdefault(finding.subject.index, []).append(finding.severity)
+    return Counts(
+        **_tally([finding.severity for finding in report.findings]),
+        tools=[
+            ToolCounts(name=well_formed(name), **_tally(by_tool.get(index, [])))
+            for index, name in enumerate(report.tools)
+        ],
+    )
+
+
+def _tally(severities: Sequence[results.Severity]) -> dict[str, Any]:
+    counts = Counter(severities)
+    return {severity.value: counts[severity] for severity in results.Severity} | {"clean": not severities}
 
 
 def generated_by() -> str:

@@ -62,7 +62,7 @@ def lint_view(report: LintReport) -> RenderableType:
     """The findings of a server by tool; of very many the worst, and how often each rule fires."""
     worst = sorted(report.findings, key=lambda finding: -finding.severity.rank)[:MAX_FINDINGS]
     parts: list[RenderableType] = [
-        Text(f"{_heading(report.server, report.version)} · {_tools(report.tool_count)}", style="bold")
+        Text(f"{_heading(report.server, report.version)} · {_tools(len(report.tools))}", style="bold")
     ]
     for name, findings in _by_subject(worst):
         parts += [Text(), Text(printable(name), style="bold"), _findings(findings)]

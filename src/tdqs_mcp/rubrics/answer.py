@@ -64,6 +64,22 @@ def read_shadowing_answer(entry: object) -> ShadowingAnswer:
     return _validated(ShadowingAnswer, entry)
 
 
+def tool_answer_schema(rubric: Rubric) -> dict[str, Any]:
+    """JSON Schema of what `read_tool_answer` reads; enums and no optional field, as strict modes demand."""
+    return _object(
+        {
+            "scores": _scores_schema(rubric),
+            "annotation_contradiction": {"type": "boolean"},
+            "summary": {"type": "string"},
+        }
+    )
+
+
+def set_answer_schema(rubric: Rubric) -> dict[str, Any]:
+    """JSON Schema of what `read_set_answer` reads."""
+    return _object({"scores": _scores_schema(rubric), "summary": {"type": "string"}})
+
+
 def parse_json(answer: object) -> object:
     """The JSON value of an answer that may be text, a code fence allowed. Raises ContractError."""
     if not isinstance(answer, str):
@@ -73,6 +89,22 @@ def parse_json(answer: object) -> object:
         return json.loads(fenced[1] if fenced else answer)
     except (ValueError, RecursionError) as error:
         raise ContractError(f"the answer is not JSON: {error}") from error
+
+
+def _scores_schema(rubric: Rubric) -> dict[str, Any]:
+    dimension = _object(
+        {"score": {"type": "integer", "enum": [1, 2, 3, 4, 5]}, "justification": {"type": "string"}},
+    )
+    return _object(dict.fromkeys(rubric.keys, dimension))
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def _validated(model: type[Model], answer: object) -> Model:
