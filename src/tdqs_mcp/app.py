@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,12 @@ from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import JudgeStamp, LintReport, ServerScore, Ungraded
+from tdqs_mcp.model.results import JudgeStamp, LintReport, ServerScore, Ungraded, Verdict
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.pipeline.score import finish, set_case, tool_cases
 from tdqs_mcp.reporters.documents import prompts_document
 from tdqs_mcp.reporters.explanation import dimension_page, rule_page, term_page
+from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.load import parse as parse_json
@@ -76,20 +77,18 @@ def lint(catalog: Catalog) -> LintReport:
     )
 
 
+def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:
+    """A catalog's score by the offline judge, with its findings; nothing is awaited."""
+    measured, judge = measure(catalog), Offline()
+    return _scored(measured, judge.verdicts(_cases(measured)), stamp=judge.stamp, spec=spec)
+
+
 async def score(catalog: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC) -> ServerScore:
     """A catalog's score, by the offline judge unless another is named, with its findings."""
-    judge = judge or Offline()
+    if judge is None:
+        return score_offline(catalog, spec=spec)
     measured = measure(catalog)
-    cases, coherence = tool_cases(measured), set_case(measured)
-    graded = await judge.grade([*cases, *([coherence] if coherence else [])])
-    finished = finish(
-        measured,
-        verdicts=graded[: len(cases)],
-        coherence=graded[-1] if coherence else Ungraded(judge=judge.stamp.id, reason=_NO_TOOLS),
-        judge=judge.stamp,
-        spec=spec,
-    )
-    return _with_findings(finished, measured)
+    return _scored(measured, await judge.grade(_cases(measured)), stamp=judge.stamp, spec=spec)
 
 
 def score_answers(catalog: Catalog, answers: object, *, spec: str = DEFAULT_SPEC) -> ServerScore:
@@ -140,7 +139,17 @@ def explain(name: str) -> str:
         ) from error
 
 
-_NO_TOOLS = "the catalog has no tool that could be measured"
+def _cases(measured: Measured) -> list[ToolCase | SetCase]:
+    """Every tool case, then the coherence case where there is one."""
+    coherence = set_case(measured)
+    return [*tool_cases(measured), *([coherence] if coherence else [])]
+
+
+def _scored(measured: Measured, graded: Sequence[Verdict | Ungraded], *, stamp: JudgeStamp, spec: str) -> ServerScore:
+    """The score from one outcome for each of `_cases`."""
+    nothing = Ungraded(judge=stamp.id, reason="the catalog has no tool that could be measured")
+    verdicts, coherence = (graded[:-1], graded[-1]) if graded else ((), nothing)
+    return _with_findings(finish(measured, verdicts=verdicts, coherence=coherence, judge=stamp, spec=spec), measured)
 
 
 def _with_findings(score: ServerScore, measured: Measured) -> ServerScore:

@@ -1,7 +1,6 @@
 """JavaScript-compatible JSON bytes, UTF-16 lengths and integer rounding: what TDQS is defined on."""
 
 import re
-from collections.abc import Mapping
 from decimal import Decimal
 from hashlib import sha256
 from json.encoder import encode_basestring  # the C quoting that json.dumps itself uses
@@ -80,18 +79,23 @@ def _escape_surrogates(text: str) -> str:
 def _compact(value: object, level: int) -> str:
     if isinstance(value, str):
         return encode_basestring(value)
-    if isinstance(value, Mapping):
-        entries = [f"{encode_basestring(key)}:{_compact(value[key], _below(level))}" for key in _sorted_keys(value)]
-        return "{" + ",".join(entries) + "}"
+    if isinstance(value, dict):
+        below = _below(level)
+        return (
+            "{"
+            + ",".join([f"{encode_basestring(key)}:{_compact(value[key], below)}" for key in _sorted_keys(value)])
+            + "}"
+        )
     if isinstance(value, list | tuple):
-        return "[" + ",".join([_compact(child, _below(level)) for child in value]) + "]"
+        below = _below(level)
+        return "[" + ",".join([_compact(child, below) for child in value]) + "]"
     return _scalar(value)
 
 
 def _pretty(value: object, level: int) -> str:
     if isinstance(value, str):
         return encode_basestring(value)
-    if isinstance(value, Mapping) and value:
+    if isinstance(value, dict) and value:
         entries = [f"{encode_basestring(key)}: {_pretty(value[key], _below(level))}" for key in _javascript_keys(value)]
         return _indented("{", entries, "}", level)
     if isinstance(value, list | tuple) and value:
@@ -110,12 +114,12 @@ def _below(level: int) -> int:
     return level + 1
 
 
-def _sorted_keys(mapping: Mapping[str, object]) -> list[str]:
+def _sorted_keys(mapping: dict[str, object]) -> list[str]:
     keys = list(mapping)
     return sorted(keys) if all(map(str.isascii, keys)) else sorted(keys, key=utf16_order)
 
 
-def _javascript_keys(mapping: Mapping[str, object]) -> list[str]:
+def _javascript_keys(mapping: dict[str, object]) -> list[str]:
     """A JavaScript object lists its array-index keys first, ascending, then the rest as inserted."""
     indices = {key for key in mapping if _ARRAY_INDEX.fullmatch(key) and int(key) < _ARRAY_INDEX_LIMIT}
     return sorted(indices, key=int) + [key for key in mapping if key not in indices]

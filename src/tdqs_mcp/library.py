@@ -1,6 +1,7 @@
 """The use cases for callers without an event loop; inside one, await those of `app`."""
 
 from tdqs_mcp import app
+from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.results import ServerScore
 from tdqs_mcp.sources.options import LiveOptions
@@ -13,8 +14,10 @@ def load(locator: str, options: LiveOptions | None = None) -> Catalog:
     return run(app.load, locator, options)
 
 
-def score(catalog: Catalog, *, spec: str = app.DEFAULT_SPEC) -> ServerScore:
-    """A catalog's score by the offline judge, with its findings."""
+def score(catalog: Catalog, *, judge: Judge | None = None, spec: str = app.DEFAULT_SPEC) -> ServerScore:
+    """A catalog's score, by the offline judge unless another is named, with its findings."""
+    if judge is None:
+        return app.score_offline(catalog, spec=spec)
     from anyio import run  # noqa: PLC0415
 
-    return run(lambda: app.score(catalog, spec=spec))
+    return run(lambda: app.score(catalog, judge=judge, spec=spec))

@@ -17,6 +17,9 @@ MAX_TEXT = 20_000
 MAX_EXPLANATION = 2_000
 """Characters of a parameter's description that are read."""
 
+MAX_NAME = 200
+"""Characters of a name or title that are read; the longest real name has 64."""
+
 _WORD = re.compile(r"\w+(?:['’.\-/]\w+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])|\s*\n\s*")
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
@@ -132,13 +135,16 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-@lru_cache(maxsize=20_000)
 def name_parts(name: str) -> tuple[str, ...]:
     """The lower-case words of an identifier or title: `listOpenIssues`, `list-open_issues` -> list, open, issues."""
+    return _name_parts(name[:MAX_NAME])
+
+
+@lru_cache(maxsize=20_000)
+def _name_parts(name: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in _NAME_PART.findall(name))
 
 
-@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """The lemma of a known verb, else the word without a plural s: enough to see that two words are one."""
     return LEMMAS.get(word) or (word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)

@@ -94,7 +94,7 @@ def measure(tool: Tool) -> Signals:
     schema: Mapping[str, Any] = tool.input_schema or {}
     properties = _mapping(schema.get("properties"))
     required = _list(schema.get("required"))
-    schemas = [child for child in properties.values() if isinstance(child, Mapping)]
+    schemas = [child for child in properties.values() if isinstance(child, dict)]
     described = sum(bool(_string(child.get("description"))) for child in schemas)
     annotations = tool.annotations or {}
     hints = [value if isinstance(value := annotations.get(hint), bool) else None for hint in HINTS]
@@ -172,7 +172,7 @@ class _Walk:
 
     def visit(self, schema: object, depth: int, path: frozenset[str]) -> RequiredSubtree:
         """What lies below a schema that sits at an object depth; `path` holds the references on the way to it."""
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, dict):
             return RequiredSubtree(depth=depth)
         key = (id(schema), depth, path)
         if key not in self._known:
@@ -199,11 +199,11 @@ class _Walk:
         if match is None:
             return None
         target = _mapping(self._root.get(match[1])).get(unquote(match[2]))
-        return target if isinstance(target, Mapping) else None
+        return target if isinstance(target, dict) else None
 
     def _combine(self, schema: Mapping[str, Any], depth: int, path: frozenset[str]) -> RequiredSubtree:
         added = [*self._own_level(schema, depth, path)]
-        added += [self.visit(items, depth, path) for items in [schema.get("items")] if isinstance(items, Mapping)]
+        added += [self.visit(items, depth, path) for items in [schema.get("items")] if isinstance(items, dict)]
         added += [self.visit(branch, depth, path) for branch in _list(schema.get("allOf"))]
         fields = sum(part.field_count for part in added)
         unions = sum(part.union_choice_count for part in added)
@@ -254,7 +254,7 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
 
 def _is_null(schema: object) -> bool:
     """`anyOf: [X, null]` is how generators write an optional value: one choice, not two."""
-    return isinstance(schema, Mapping) and schema.get("type") in ("null", ["null"])
+    return isinstance(schema, dict) and schema.get("type") in ("null", ["null"])
 
 
 def _is_meaningful(title: str | None, name: str) -> bool:
@@ -267,7 +267,7 @@ def _restates_name(tool: Tool) -> bool:
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _list(value: object) -> list[Any]:

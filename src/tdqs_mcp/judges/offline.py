@@ -54,6 +54,10 @@ class Offline:
         return JudgeStamp(id="offline", version="0", calibration=calibration().version)
 
     async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
+        """The port's form of `verdicts`."""
+        return [*self.verdicts(cases)]
+
+    def verdicts(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict]:
         """A verdict for every case; facts are always there, so nothing is ever ungraded."""
         return [_grade_tool(case.subject) if isinstance(case, ToolCase) else _grade_set(case) for case in cases]
 

@@ -27,7 +27,9 @@ def lint_markdown(report: LintReport) -> str:
 
 def _render(name: str, **values: object) -> str:
     # Autoescaping is for HTML; every text of a definition goes through `md`, which escapes HTML as well.
-    environment = Environment(loader=PackageLoader("tdqs_mcp.reporters"), undefined=StrictUndefined)  # noqa: S701
+    environment = Environment(  # noqa: S701
+        loader=PackageLoader("tdqs_mcp.reporters"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters |= {"md": markdown, "tenths": _tenths}
     return environment.get_template(name).render(**values).strip() + "\n"
 

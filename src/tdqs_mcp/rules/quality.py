@@ -94,10 +94,10 @@ def missing_usage(subject: Subject) -> Iterator[Hit]:
 def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
     """The tool has siblings, and its description names none of them."""
     if _is_described(subject) and subject.sibling_count and not subject.mentions:
-        count = "1 sibling" if subject.sibling_count == 1 else f"{subject.sibling_count} siblings"
+        several = f"the description names none of the tool's {subject.sibling_count} siblings"
         yield Hit(
             "/description",
-            f"the description names none of the tool's {count}",
+            several if subject.sibling_count > 1 else "the description does not name the tool's only sibling",
             "name the nearest sibling and say which of the two fits when",
         )
 
