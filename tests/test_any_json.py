@@ -1,0 +1,58 @@
+"""Whatever JSON a server lists, it is read, linted, scored and shown, or refused with an InputError."""
+
+import json
+
+import jsonschema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from schemas import schemas
+
+from tdqs_mcp import app, library
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.model.catalog import TOOL_FIELDS
+from tdqs_mcp.reporters.contract import lint_document, score_document
+from tdqs_mcp.reporters.documents import capture_document, json_text
+from tdqs_mcp.reporters.markdown import lint_markdown, score_markdown
+
+SCHEMAS = {path.stem.removesuffix(".schema"): schema for path, schema in schemas()}
+TEXT = st.text(st.characters(), max_size=12)  # surrogates and control characters included
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda children: (
+        st.lists(children, max_size=3)
+        | st.dictionaries(TEXT, children, max_size=3)
+        | st.fixed_dictionaries(
+            {},
+            optional={
+                key: children for key in ("type", "properties", "required", "items", "anyOf", "$ref", "enum", "description")
+            },
+        )
+    ),
+    max_leaves=12,
+)
+TOOLS = st.fixed_dictionaries({}, optional={key: ANYTHING | TEXT for key in (*TOOL_FIELDS, "_meta")}) | ANYTHING
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(TOOLS, max_size=4))
+def test_any_list_of_tools_is_scored_linted_and_shown(tools):
+    try:
+        catalog = app.read({"tools": tools}, server="any")
+    except InputError:
+        return
+    score, report = library.score(catalog), app.lint(catalog)
+    assert len(score.tools) + len(score.ungraded) == len(tools)
+    assert json.loads(json.dumps(capture_document(catalog)["tools"])) == json.loads(json.dumps(tools))
+    for kind, document in (("score", score_document(score)), ("lint", lint_document(report))):
+        jsonschema.validate(json.loads(json_text(document).encode("utf-8")), SCHEMAS[kind])
+    for shown in (score_markdown(score), lint_markdown(report), json_text(app.prompts(catalog))):
+        shown.encode("utf-8")
+
+
+@settings(max_examples=200, deadline=None)
+@given(ANYTHING)
+def test_any_json_is_a_catalog_or_an_input_error(value):
+    try:
+        app.score_answers(app.read(value), value)
+    except InputError as error:
+        assert str(error)
