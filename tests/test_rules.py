@@ -1,0 +1,173 @@
+"""Every rule does what its page shows, and can be found and explained."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from importlib.resources import files
+
+import pytest
+
+from tdqs_mcp import app
+from tdqs_mcp.errors import UnknownIdError
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.rules import registry
+
+RUBRICS = [load("tdqs"), load("coherence")]
+DIMENSIONS = [dimension for rubric in RUBRICS for dimension in rubric.dimensions]
+TERMS = [term for rubric in RUBRICS for term in (*rubric.flags, *rubric.tiers)]
+
+PART = re.compile(r"^## (?P<heading>.+?)$|^```(?P<kind>json|findings)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass
+class Example:
+    """A definition on a page, below its heading, and the findings that stand below it."""
+
+    heading: str
+    text: str
+    findings: list[str] = field(default_factory=list)
+
+
+def examples(rule):
+    found, heading = [], ""
+    for part in PART.finditer(rule.page):
+        if part["heading"]:
+            heading = part["heading"]
+        elif part["kind"] == "json":
+            found.append(Example(heading, part["text"]))
+        else:
+            found[-1].findings = part["text"].splitlines()
+    return found
+
+
+def said(rule, definition):
+    """What a rule says: `severity pointer: message`, where the pointer leads into the example and - is the server."""
+    findings = [finding for finding in app.lint(app.read(definition)).findings if finding.rule == rule.id]
+    return [f"{finding.severity} {pointer(finding.subject, definition)}: {finding.message}" for finding in findings]
+
+
+def pointer(subject, definition):
+    is_entry = subject.index is not None and "tools" in definition
+    return (f"/tools/{subject.index}" if is_entry else "") + subject.path or "-"
+
+
+every_rule = pytest.mark.parametrize("rule", registry.RULES, ids=lambda rule: rule.id)
+every_example = pytest.mark.parametrize(
+    ("rule", "example"),
+    [
+        pytest.param(rule, example, id=f"{rule.id}-{number}")
+        for rule in registry.RULES
+        for number, example in enumerate(examples(rule), start=1)
+    ],
+)
+
+
+# Pages
+
+
+def test_every_rule_has_a_page_and_every_page_a_rule():
+    pages = {page.name for page in files("tdqs_mcp.rules").joinpath("specs").iterdir()}
+    assert pages == {f"{rule.id}.md" for rule in registry.RULES}
+
+
+@every_rule
+def test_a_page_has_its_rules_title_then_a_reason_then_bad_and_good(rule):
+    title, _, text = rule.page.partition("\n\n")
+    reason, _, _ = text.partition("\n## ")
+    assert title == f"# {rule.id} {rule.name}"
+    assert len(reason.split()) > 20
+    headings = [heading.partition(":")[0] for heading in re.findall(r"^## (.+)$", rule.page, re.MULTILINE)]
+    assert re.fullmatch(r"(Bad )+Good( Limits)?", " ".join(headings))
+
+
+@every_example
+def test_a_rule_finds_in_an_example_exactly_what_its_page_lists(rule, example):
+    assert said(rule, json.loads(example.text)) == example.findings
+
+
+@every_rule
+def test_bad_examples_have_findings_and_good_ones_have_none(rule):
+    shown = examples(rule)
+    assert all(example.findings for example in shown if example.heading.startswith("Bad"))
+    assert not any(example.findings for example in shown if example.heading == "Good")
+    assert {example.heading.partition(":")[0] for example in shown} >= {"Bad", "Good"}
+
+
+# Names
+
+
+def test_ids_are_unique_and_have_three_digits():
+    ids = [rule.id for rule in registry.RULES]
+    assert all(re.fullmatch(r"TDQ\d{3}", each) for each in ids)
+    assert ids == sorted(set(ids))
+
+
+@every_rule
+def test_a_name_is_kebab_case(rule):
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name)
+
+
+def test_no_name_or_alias_means_two_rules():
+    words = Counter(word.lower() for rule in registry.RULES for word in {rule.id, rule.name, *rule.aliases})
+    assert [word for word, count in words.items() if count > 1] == []
+
+
+@every_rule
+@pytest.mark.parametrize("change", [str, str.upper, str.lower, str.title])
+def test_a_rule_is_found_by_id_name_and_alias_in_any_case(rule, change):
+    for word in (rule.id, rule.name, *rule.aliases):
+        assert registry.find(change(word)) is rule
+
+
+@pytest.mark.parametrize("name", ["TDQ999", "TDQ10", "no-such-rule", ""])
+def test_a_rule_that_does_not_exist_is_not_found(name):
+    with pytest.raises(UnknownIdError, match=re.escape(repr(name))):
+        registry.find(name)
+
+
+# Explanations
+
+
+@every_rule
+def test_explaining_a_rule_shows_its_metadata_and_its_whole_page(rule):
+    text = app.explain(rule.id)
+    _, _, body = rule.page.partition("\n")
+    assert text.startswith(f"# {rule.id} {rule.name}\n\n{rule.summary}\n\nseverity {rule.severity};")
+    assert text.endswith(body)
+    assert all(alias in text for alias in rule.aliases)
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS, ids=lambda dimension: dimension.key)
+def test_explaining_a_dimension_shows_its_scores_and_both_examples(dimension):
+    text = app.explain(dimension.key)
+    assert all(f"{score}. {anchor}" in text for score, anchor in enumerate(dimension.anchors, start=1))
+    assert f"## Bad\n\n> {dimension.bad}\n" in text
+    assert f"## Good\n\n> {dimension.good}\n" in text
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS, ids=lambda dimension: dimension.key)
+def test_explaining_a_dimension_names_the_rules_about_it(dimension):
+    text = app.explain(dimension.key)
+    named = [rule.id for rule in registry.RULES if f"{rule.id} {rule.name}" in text]
+    assert named == [rule.id for rule in registry.RULES if rule.dimension == dimension.key]
+
+
+@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.title)
+def test_explaining_a_flag_or_tier_shows_its_meaning_and_both_examples(term):
+    text = app.explain(term.title)
+    assert text.startswith(f"# {term.title}\n\n{term.meaning}\n")
+    assert f"## Bad\n\n> {term.bad or '(nothing)'}\n" in text
+    assert f"## Good\n\n> {term.good}\n" in text
+
+
+@pytest.mark.parametrize("name", ["Purpose Clarity", "purpose-clarity", " PURPOSE_CLARITY "])
+def test_a_dimension_is_explained_under_its_title_and_in_any_spelling(name):
+    assert app.explain(name) == app.explain("purpose_clarity")
+
+
+def test_what_cannot_be_explained_is_answered_with_what_can():
+    with pytest.raises(UnknownIdError) as caught:
+        app.explain("charisma")
+    assert all(rule.id in str(caught.value) for rule in registry.RULES)
+    assert all(dimension.key in str(caught.value) for dimension in DIMENSIONS)
