@@ -65,7 +65,7 @@ def test_malformed_tools_are_findings_and_the_others_are_scored(tdqs_mcp):
     score = json.loads(run.stdout)
     assert run.returncode == 0
     assert score["scoredToolCount"] + len(score["ungraded"]) == score["toolCount"]
-    assert sum(finding["rule"] == "TDQ201" for finding in score["findings"]) == 7
+    assert sum(finding["rule"] == "TDQ201" for finding in score["findings"]) == 10
 
 
 def test_credentials_of_the_command_line_are_in_no_output(tdqs_mcp):

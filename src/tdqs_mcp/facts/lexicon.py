@@ -60,7 +60,7 @@ VERBS: dict[Effect, str] = {
         "create add insert register upload post send submit publish "
         "write import store save append attach invite deploy  "
         "install provision schedule book order buy pay commit push copy duplicate reply comment share grant subscribe "
-        "record log tweet email notify transfer mint remember fork refund forward"
+        "record log tweet email notify transfer mint remember fork refund forward lend reserve queue put"
     ),
     Effect.UPDATE: (
         "update edit modify change set rename move patch replace configure enable disable assign merge mark resize "
@@ -85,10 +85,12 @@ VAGUE_VERBS = frozenset("process handle manage do perform work use execute inter
 """Verbs that leave open what happens."""
 
 OVERT_MUTATIONS = frozenset(
-    "create add insert delete remove update edit modify write upload destroy drop purge rename move replace "
-    "publish append save install uninstall overwrite erase".split()
+    "create delete update write upload destroy drop purge erase rename move overwrite publish save install uninstall".split()
 )
-"""Verbs that contradict `readOnlyHint: true` when a description opens with them."""
+"""Verbs that contradict `readOnlyHint: true` when a description opens with them.
+
+Verbs that a pure function shares, such as add, insert, remove or replace, prove nothing.
+"""
 
 STOPWORDS = frozenset(
     "a an the of in on at to from by for with and or as is are be it its this that these those tool tools function api "
@@ -110,8 +112,8 @@ PHRASES: dict[Cue, tuple[str, ...]] = {
         "do not use", "don't use", "not for", "not intended", "should not be used", "not suitable", "never use",
         "avoid using", "only use", "use only", "only when",
         "only if", "only for", "only works", "unless", "do not call",
-        "don't call", "not needed", "not necessary", "do not", "don't", "cannot be used", "not supported", "does not",
-        "doesn't", "without", "except", "not available",
+        "don't call", "not needed", "not necessary", "do not", "don't", "cannot be used",
+        "except", "not available",
     ),
     Cue.ALTERNATIVE: (
         "instead", "instead of", "alternative", "alternatively", "unlike", "rather than", "in contrast", "compared to",
@@ -129,10 +131,11 @@ PHRASES: dict[Cue, tuple[str, ...]] = {
         "cannot be recovered", "cannot be reversed", "overwrites", "overwrite", "overwritten", "overwriting",
         "destructive", "data loss", "cascade", "cascades", "discards", "discarded", "caution", "warning", "undone",
         "reversible", "recoverable", "soft delete", "trash", "in place", "replaces",
+        "restored", "for good", "forever", "everything in it", "refund", "refunded",
     ),
     Cue.SIDE_EFFECT: (
         "side effect", "side effects", "modifies", "sends", "notifies", "triggers", "writes", "persists", "persisted",
-        "is saved", "are saved", "charged", "billed",
+        "is saved", "are saved", "charged", "charges", "billed",
         "costs", "credits", "will create", "will be created", "will update",
         "will be updated", "will delete", "will be deleted", "will be removed", "will replace", "will overwrite",
         "will send", "will be sent", "automatically", "existing",
@@ -171,7 +174,7 @@ PHRASES: dict[Cue, tuple[str, ...]] = {
     ),
     Cue.RETURN: (
         "returns", "return", "returned", "outputs", "output", "response", "responds", "yields", "result", "results",
-        "gives back", "contains", "containing", "includes", "including", "provides",
+        "gives back", "contains", "containing", "includes", "provides",
     ),
     Cue.FORMAT: (
         "format", "formatted", "iso", "yyyy-mm-dd", "regex", "default", "defaults", "defaults to", "optional",

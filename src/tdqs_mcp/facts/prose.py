@@ -21,7 +21,13 @@ MAX_NAME = 200
 """Characters of a name or title that are read; the longest real name has 64."""
 
 _WORD = re.compile(r"\w+(?:['’.\-/]\w+)*")
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])|\s*\n\s*")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+"  # a full stop
+    r"|(?<=[。！？])"
+    r"|\s*\n\s*\n\s*"  # an empty line
+    r"|(?<=:)\s*\n\s*"  # a heading's colon
+    r"|\s*\n\s*(?=[-*+•#>|]|\d+[.)]|[^\w\s]|\w+(?: \([^)\n]{0,60}\))?:)"  # a list item or a `name: …` line
+)
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _BACKTICKED = re.compile(r"`([^`\s]{2,80})`")
@@ -35,7 +41,7 @@ class Prose:
     """What the text of one definition says."""
 
     sentences: tuple[str, ...]
-    """Verbatim, in order; a line break ends a sentence."""
+    """Verbatim, in order; a line break ends a sentence where a list item, a label or an empty line follows."""
 
     words: tuple[str, ...]
     """Lower-case, in order."""
@@ -240,9 +246,15 @@ def _repeated(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> int:
 
 
 def _copied(sentences: Sequence[str], described: Sequence[Parameter]) -> int:
-    texts = {trim(parameter.description).rstrip(".").lower() for parameter in described}
-    lines = (sentence.rstrip(".").lower() for sentence in sentences)
-    return sum(len(line.split()) for line in lines if line.partition(":")[2].strip() in texts or line in texts)
+    """Words of sentences, or of what follows their label, that are a parameter's description already."""
+    texts = {_plain(parameter.description) for parameter in described}
+    lines = [_plain(sentence) for sentence in sentences]
+    parts = [line if line in texts else line.partition(":")[2].strip() for line in lines]
+    return sum(len(part.split()) for part in parts if part in texts)
+
+
+def _plain(text: str) -> str:
+    return " ".join(trim(text).rstrip(".").lower().split())
 
 
 def _contradiction(signals: Signals, lead: Sequence[str], verb: str | None, position: int) -> str | None:

@@ -84,11 +84,11 @@ def _data(name: str) -> str:
 
 def _line(kind: str, entry: Mapping[str, Any]) -> Line:
     weights: dict[str, int] = entry["weights"]
-    missable = [name for name, weight in weights.items() if weight > 0 and "absent" in _words()[kind][name]]
+    missable = [name for name in weights if "absent" in _words()[kind][name]]
     return Line(
         base=entry["base"],
         weights=weights,
-        missable=tuple(sorted(missable, key=lambda name: (-weights[name], name))),
+        missable=tuple(sorted(missable, key=lambda name: (-abs(weights[name]), name))),
     )
 
 

@@ -162,6 +162,12 @@ def _defects(raw: Mapping[str, Any]) -> list[Defect]:
     found = []
     if raw.get("name") in (None, ""):
         found.append(Defect(path="/name", message="the definition has no name, so no client can call it"))
+    if raw.get("inputSchema") is None:
+        found.append(Defect(path="/inputSchema", message="the definition has no inputSchema, which MCP requires"))
+    elif isinstance(raw["inputSchema"], Mapping) and raw["inputSchema"].get("type") != "object":
+        found.append(
+            Defect(path="/inputSchema/type", message='the type of inputSchema is not "object", as MCP requires')
+        )
     for key, kind, word in _EXPECTED:
         value = raw.get(key)
         if value is not None and not isinstance(value, kind):

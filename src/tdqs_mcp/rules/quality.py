@@ -134,10 +134,11 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     if not _is_described(subject) or effect is None or not effect.is_mutating or subject.signals.read_only:
         return
     if not any(cue in subject.prose.cues for cue in disclosed):
+        verb = subject.prose.verb or effect.value
         lost = "whether it can be undone" if effect is Effect.DELETE else "what happens to what is already there"
         yield Hit(
             "/description",
-            f"the tool will {effect}, and the description does not disclose the consequences",
+            f"{verb!r} changes something, and the description does not disclose how",
             f"say {lost}, and which permission it needs",
         )
 
