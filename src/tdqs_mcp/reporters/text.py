@@ -24,6 +24,9 @@ from tdqs_mcp.rubrics.rubric import load
 MAX_ROWS = 20
 """Tools in a table; the lowest scores come first and JSON has them all."""
 
+MAX_NAME = 40
+"""Columns that a tool's name gets before it is folded."""
+
 MAX_FINDINGS = 30
 """Findings printed one by one."""
 
@@ -104,7 +107,8 @@ def _number(tenths: int | None) -> Text:
 
 def _table(score: ServerScore) -> RenderableType:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("tool", overflow="fold", ratio=1)
+    longest = max(len(printable(tool.name)) for tool in score.tools)
+    table.add_column("tool", overflow="fold", min_width=min(longest, MAX_NAME))
     table.add_column("TDQS", justify="right")
     for key in load("tdqs").keys:
         table.add_column(_SHORT[key], justify="right")
