@@ -1,6 +1,7 @@
 """Whatever JSON a server lists, it is read, linted, scored and shown, or refused with an InputError."""
 
 import json
+from contextlib import suppress
 
 import jsonschema
 from hypothesis import given, settings
@@ -23,14 +24,14 @@ ANYTHING = st.recursive(
         | st.dictionaries(TEXT, children, max_size=3)
         | st.fixed_dictionaries(
             {},
-            optional={
-                key: children for key in ("type", "properties", "required", "items", "anyOf", "$ref", "enum", "description")
-            },
+            optional=dict.fromkeys(
+                ("type", "properties", "required", "items", "anyOf", "$ref", "enum", "description"), children
+            ),
         )
     ),
     max_leaves=12,
 )
-TOOLS = st.fixed_dictionaries({}, optional={key: ANYTHING | TEXT for key in (*TOOL_FIELDS, "_meta")}) | ANYTHING
+TOOLS = st.fixed_dictionaries({}, optional=dict.fromkeys((*TOOL_FIELDS, "_meta"), ANYTHING | TEXT)) | ANYTHING
 
 
 @settings(max_examples=150, deadline=None)
@@ -52,7 +53,5 @@ def test_any_list_of_tools_is_scored_linted_and_shown(tools):
 @settings(max_examples=200, deadline=None)
 @given(ANYTHING)
 def test_any_json_is_a_catalog_or_an_input_error(value):
-    try:
-        app.score_answers(app.read(value), value)
-    except InputError as error:
-        assert str(error)
+    with suppress(InputError):
+        assert app.score_answers(app.read(value), value).tool_count >= 0

@@ -85,7 +85,8 @@ VAGUE_VERBS = frozenset("process handle manage do perform work use execute inter
 """Verbs that leave open what happens."""
 
 OVERT_MUTATIONS = frozenset(
-    "create delete update write upload destroy drop purge erase rename move overwrite publish save install uninstall".split()
+    "create delete update write upload destroy drop purge erase rename move overwrite publish save "
+    "install uninstall".split()
 )
 """Verbs that contradict `readOnlyHint: true` when a description opens with them.
 

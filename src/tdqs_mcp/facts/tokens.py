@@ -52,7 +52,7 @@ def _run(run: str) -> int:
     if run.isascii():
         return _ceil(len(run), LETTERS)
     ideographs = len(_CJK.findall(run))
-    return _ceil(4 * ideographs, 5) + _ceil(len(run) - ideographs, FOREIGN_LETTERS)
+    return _ceil(2 * ideographs, 3) + _ceil(len(run) - ideographs, FOREIGN_LETTERS)
 
 
 def _ceil(amount: int, unit: int) -> int:
