@@ -85,3 +85,34 @@ def test_a_long_description_costs_no_more_than_its_first_part(ratio):
         read_catalog([tool("t", "Lists things of every kind. " * count)], name="x") for count in (10_000, 100_000)
     )
     assert ratio(lambda: app.lint(longer), lambda: app.lint(long)) <= 11
+
+
+PATHOLOGICAL = [
+    " ",
+    "\n",
+    " \n",
+    "\t",
+    "a (",
+    "`a",
+    "a: ",
+    ". ",
+    "*",
+    "- ",
+    "a'",
+    ", ",
+    "use this when ",
+    "args: ",
+    "\r",
+    "#",
+]
+
+
+@pytest.mark.parametrize("piece", PATHOLOGICAL, ids=repr)
+def test_no_text_is_read_in_more_than_linear_time(ratio, piece):
+    def described(text):
+        schema = {"type": "object", "properties": {"a": {"description": text}}}
+        return read_catalog([tool("t", text, schema)], name="x")
+
+    ordinary = described("Lists the open orders of one customer, newest first. " * 400)
+    hostile = described(f"a{piece * (20_000 // len(piece))}b")
+    assert ratio(lambda: library.score(hostile), lambda: library.score(ordinary)) <= 20

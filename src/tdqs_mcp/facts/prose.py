@@ -21,13 +21,10 @@ MAX_NAME = 200
 """Characters of a name or title that are read; the longest real name has 64."""
 
 _WORD = re.compile(r"\w+(?:['’.\-/]\w+)*")
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+"  # a full stop
-    r"|(?<=[。！？])"
-    r"|\s*\n\s*\n\s*"  # an empty line
-    r"|(?<=:)\s*\n\s*"  # a heading's colon
-    r"|\s*\n\s*(?=[-*+•#>|]|\d+[.)]|[^\w\s]|\w+(?: \([^)\n]{0,60}\))?:)"  # a list item or a `name: …` line
-)
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])")
+_NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
+"""How a line begins that continues nothing: a list item or other mark, or a label such as `name (string): …`."""
+
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _BACKTICKED = re.compile(r"`([^`\s]{2,80})`")
@@ -98,7 +95,7 @@ class Prose:
 def read(tool: Tool, signals: Signals) -> Prose:
     """The facts of a tool's text; linear in its length."""
     text = trim(tool.description or "")[:MAX_TEXT]
-    sentences = tuple(part for part in _SENTENCE_END.split(text) if part and part.strip())
+    sentences = _sentences(text)
     spoken = [words_of(sentence) for sentence in sentences]
     words = tuple(word for sentence in spoken for word in sentence)
     label_words = {stem(part) for label in (tool.name, tool.title or "") for part in name_parts(label)}
@@ -134,6 +131,19 @@ def read(tool: Tool, signals: Signals) -> Prose:
         copied_words=_copied(sentences, described),
         contradiction=_contradiction(signals, lead, verb, position),
     )
+
+
+def _sentences(text: str) -> tuple[str, ...]:
+    """The sentences as they stand; a line that continues the one before it stays with it."""
+    blocks: list[str] = []
+    is_open = False
+    for line in text.split("\n"):
+        begins_anew = not is_open or _NEW_BLOCK.match(line.lstrip()) is not None
+        if line.strip():
+            blocks[len(blocks) - (not begins_anew) :] = [line if begins_anew else f"{blocks[-1]}\n{line}"]
+        is_open = bool(line.strip()) and not line.rstrip().endswith(":")
+    parts = (part.strip() for block in blocks for part in _SENTENCE_END.split(block))
+    return tuple(part for part in parts if part)
 
 
 def words_of(text: str) -> list[str]:

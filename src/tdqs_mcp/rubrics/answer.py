@@ -1,7 +1,6 @@
 """A judge's answer in the published output format, read to a verdict or refused with the reason."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -12,7 +11,7 @@ from tdqs_mcp.model.results import Judgement, Verdict
 from tdqs_mcp.rubrics.rubric import Rubric
 
 Model = TypeVar("Model", bound=BaseModel)
-_FENCE = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.DOTALL | re.IGNORECASE)
+_FENCE = "```"
 
 
 def _whole(value: object) -> object:
@@ -84,9 +83,11 @@ def parse_json(answer: object) -> object:
     """The JSON value of an answer that may be text, a code fence allowed. Raises ContractError."""
     if not isinstance(answer, str):
         return answer
-    fenced = _FENCE.fullmatch(answer)
+    text = answer.strip()
+    if text.startswith(_FENCE) and text.endswith(_FENCE):
+        text = text.strip("`").removeprefix("json").removeprefix("JSON")
     try:
-        return json.loads(fenced[1] if fenced else answer)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ContractError(f"the answer is not JSON: {error}") from error
 
