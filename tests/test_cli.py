@@ -109,7 +109,7 @@ def test_what_is_ungraded_makes_the_verdict_open_only_where_it_could_change_it(t
     fine = [FINE | {"name": f"find_orders_{number}"} for number in range(9)]
     assert tdqs_mcp("score", write("a.json", [*fine, nameless]), "--fail-under", "D").returncode == 0
     run = tdqs_mcp("score", write("b.json", [*fine, nameless]), "--fail-under", "A")
-    assert (run.returncode, run.stderr) == (2, b"error: something ungraded could change the verdict\n")
+    assert (run.returncode, run.stderr) == (2, b"error: what is ungraded leaves the verdict open\n")
     assert tdqs_mcp("score", write("c.json", [POOR, nameless]), "--fail-under", "B").returncode == 1
     assert tdqs_mcp("score", write("d.json", []), "--fail-under", "D").returncode == 2
 
@@ -233,3 +233,21 @@ def test_files_are_read_without_the_sdk_or_any_http_client(write, command):
         env=os.environ,
     )
     assert run.returncode == 0, run.stderr.decode()
+
+
+def test_a_judge_that_cannot_be_reached_leaves_tools_ungraded_and_exits_2(tdqs_mcp, write):
+    file = write("shop.json", [FINE, {"name": "silent", "inputSchema": {"type": "object"}}])
+    run = tdqs_mcp("score", file, "--judge", "openai:any", "--base-url", "http://127.0.0.1:9/v1", "--format", "json")
+    assert run.returncode == 2
+    score = json.loads(run.stdout)
+    assert [tool["name"] for tool in score["tools"]] == ["silent"]
+    assert "cannot be reached" in score["ungraded"][0]["reason"]
+    assert score["overallScore"] is None
+
+
+def test_a_judge_is_only_asked_when_it_is_named(tdqs_mcp, write):
+    environment = {**os.environ, "TDQS_API_KEY": "secret-key", "TDQS_BASE_URL": "http://127.0.0.1:9/v1"}
+    run = tdqs_mcp("score", write("shop.json", [FINE]), "--format", "json", env=environment)
+    assert json.loads(run.stdout)["judge"]["id"] == "offline"
+    run = tdqs_mcp("score", write("shop.json", [FINE]), "--judge", "openai", env=environment)
+    assert (run.returncode, b"TDQS_MODEL" in run.stderr, b"secret-key" in run.stderr) == (2, True, False)

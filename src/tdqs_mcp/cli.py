@@ -1,5 +1,6 @@
 """The command line: words in, exit code out."""
 
+import os
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,12 +12,14 @@ import click
 
 from tdqs_mcp import app, library
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.gate import Outcome, is_clean, reaches
+from tdqs_mcp.gate import Outcome, answered, is_clean, reaches
+from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.results import LintReport, ServerScore, Severity, Tier
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.reporters.escape import printable, visible, well_formed
+from tdqs_mcp.settings import JudgeKind, make_judge, read_settings
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.locator import public
@@ -68,6 +71,21 @@ _form = click.option(
     show_default=True,
     help="What to print.",
 )
+
+
+def _judging(command: Command) -> Command:
+    """The options that name a judge; without them, the TDQS_ variables."""
+    for option in (
+        click.option("--model", help="The model of an openai judge."),
+        click.option(
+            "--base-url", metavar="URL", help="An OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1."
+        ),
+        click.option("--judge", metavar="JUDGE", help="offline (default) or openai[:MODEL]; the key is TDQS_API_KEY."),
+    ):
+        command = option(command)
+    return command
+
+
 _spec = click.option("--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version.")
 
 
@@ -87,6 +105,7 @@ def cli() -> None:
 @click.option(
     "--answers", type=click.Path(dir_okay=False, path_type=Path), help="Finish a judgement from these answers."
 )
+@_judging
 @_spec
 @_live
 @_form
@@ -96,6 +115,9 @@ def score(
     *,
     fail_under: str | None,
     answers: Path | None,
+    judge: str | None,
+    base_url: str | None,
+    model: str | None,
     spec: str,
     form: str,
     output: Path | None,
@@ -104,12 +126,13 @@ def score(
     """Score every tool and the server by TDQS."""
     if answers and len(locators) > 1:
         raise click.UsageError("--answers belongs to one locator; give one")
-    use = partial(library.score, spec=spec)
     if answers:
         use = partial(app.score_answers, answers=_read_json(answers), spec=spec)
+    else:
+        use = partial(library.score, judge=_judge(judge, base_url=base_url, model=model), spec=spec)
     scores = _each(locators, live, use)
     _show(scores, _SCORE_VIEWS, form, output)
-    _exit(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else None)
+    _exit(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered)
 
 
 @cli.command()
@@ -207,6 +230,16 @@ def _waiting(locator: str) -> Generator[None]:
         yield
 
 
+def _judge(name: str | None, *, base_url: str | None, model: str | None) -> Judge | None:
+    """The judge that is named; None for the offline judge, which needs no event loop."""
+    try:
+        settings = read_settings(os.environ, judge=name, base_url=base_url, model=model)
+        return None if settings.judge is JudgeKind.OFFLINE else make_judge(settings)
+    except InputError as error:
+        _fail(error)
+        sys.exit(Outcome.UNKNOWN)
+
+
 def _show(results: Sequence[Any], views: Mapping[str, Callable[[Any], Any]], form: str, output: Path | None) -> None:
     """Print what there is: JSON as one object for one locator and a list for several."""
     shown = [views[form](result) for result in results if result is not None]
@@ -250,7 +283,7 @@ def _exit(results: Sequence[Result | None], gate: Callable[[Result], Outcome] | 
     if Outcome.FAILED in outcomes:
         sys.exit(Outcome.FAILED)
     if Outcome.UNKNOWN in outcomes:
-        click.echo("error: something ungraded could change the verdict", err=True)
+        click.echo("error: what is ungraded leaves the verdict open", err=True)
         sys.exit(Outcome.UNKNOWN)
 
 

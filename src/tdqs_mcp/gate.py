@@ -5,6 +5,7 @@ from enum import IntEnum
 
 from tdqs_mcp.model.results import Finding, ServerScore, Severity, Tier, Verdict
 from tdqs_mcp.pipeline.rollup import roll_up
+from tdqs_mcp.pipeline.score import UNMEASURED
 
 
 class Outcome(IntEnum):
@@ -29,6 +30,12 @@ def reaches(score: ServerScore, tier: Tier) -> Outcome:
     if worst >= tier.floor:
         return Outcome.PASSED
     return Outcome.FAILED if best < tier.floor else Outcome.UNKNOWN
+
+
+def answered(score: ServerScore) -> Outcome:
+    """Unknown when the judge failed on a tool; what nobody can call or measure is a finding, not a failure."""
+    has_failed = any(tool.ungraded.judge != UNMEASURED for tool in score.ungraded)
+    return Outcome.UNKNOWN if has_failed else Outcome.PASSED
 
 
 def is_clean(findings: Iterable[Finding], worst_allowed: Severity) -> Outcome:

@@ -25,6 +25,9 @@ from tdqs_mcp.rubrics.rubric import load
 SMELL_BELOW = 3
 """A dimension below it is a smell (TDQS, "Flags and smells")."""
 
+UNMEASURED = "none"
+"""The judge of a tool that never reached one: it has no name, or it exceeds a measuring limit."""
+
 TAUTOLOGY_CAP = 2
 """The highest purpose clarity of a description that restates the name (TDQS, hard gates)."""
 
@@ -164,4 +167,4 @@ def _ungraded(subject: Subject, verdict: Ungraded) -> UngradedTool:
 
 
 def _unmeasured(index: int, name: str, reason: str) -> UngradedTool:
-    return UngradedTool(index=index, name=name, input_hash=None, ungraded=Ungraded(judge="none", reason=reason))
+    return UngradedTool(index=index, name=name, input_hash=None, ungraded=Ungraded(judge=UNMEASURED, reason=reason))

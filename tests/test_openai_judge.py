@@ -1,0 +1,504 @@
+"""The openai judge against a real HTTP endpoint on loopback that behaves and misbehaves by the tool's name."""
+
+import json
+import logging
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import anyio
+import pytest
+import uvicorn
+from definitions import flat, tool
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
+from starlette.routing import Route
+
+from tdqs_mcp import app
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.prompted import Prompted
+from tdqs_mcp.judges.remote import Endpoint, OpenAI
+from tdqs_mcp.model.results import JudgeStamp, Tier, Ungraded, Verdict
+from tdqs_mcp.pipeline.score import set_case, tool_cases
+from tdqs_mcp.rubrics.prompt import render_tool
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.settings import Settings, make_judge, read_settings
+
+KEY = "sk-loopback-0123456789abcdef"
+PATIENT = 3600.0
+"""Seconds of back-off that no test could wait: whoever finishes did not use it."""
+
+
+def in_form(key, *vector, **more):
+    scores = {name: {"score": n, "justification": "So."} for name, n in zip(load(key).keys, vector, strict=True)}
+    return json.dumps({"scores": scores, **more, "summary": "All said."})
+
+
+def tool_answer(*vector):
+    return in_form("tdqs", *vector, annotation_contradiction=False)
+
+
+def numbered(number):
+    """A vector of its own for each early tool."""
+    return [1 + (number >> bit & 1) for bit in range(6)]
+
+
+GOOD = tool_answer(4, 4, 4, 4, 4, 4)
+WRONG = tool_answer(9, 4, 4, 4, 4, 4)
+COHERENT = in_form("coherence", 5, 4, 4, 4)
+PUBLISHED = {"get_calls": (5, 5, 3, 3, 5, 5), "update_drive": (4, 2, 2, 3, 4, 2), "process_all": (1, 1, 1, 1, 2, 1)}
+
+
+def says(content, *, finish="stop", **message):
+    return JSONResponse({"choices": [{"finish_reason": finish, "message": {"content": content, **message}}]})
+
+
+def error(status, message="no", **headers):
+    return JSONResponse(
+        {"error": {"message": message}}, status, {name.replace("_", "-"): value for name, value in headers.items()}
+    )
+
+
+def by_form(form, *, status, message="unknown field"):
+    """An endpoint that knows no json_schema, only json_object."""
+    return error(status, message) if form == "json_schema" else says(GOOD)
+
+
+DATE = "Sat, 21 Nov 2026 05:00:00 GMT"
+BEHAVIOUR = {
+    "fenced": lambda n, form: says(f"```json\n{GOOD}\n```"),
+    "mended": lambda n, form: says(WRONG if n == 1 else GOOD),
+    "stubborn": lambda n, form: says(WRONG),
+    "prose": lambda n, form: says("I would give it a four."),
+    "limited": lambda n, form: error(429, retry_after="0") if n == 1 else says(GOOD),
+    "limited_until": lambda n, form: error(429, date=DATE, retry_after=DATE) if n == 1 else says(GOOD),
+    "limited_for_long": lambda n, form: error(429, "slow down", retry_after="3600"),
+    "shaky": lambda n, form: error(500) if n == 1 else says(GOOD),
+    "down": lambda n, form: error(503, "maintenance"),
+    "html": lambda n, form: HTMLResponse("<h1>Sign in</h1>"),
+    "not_json": lambda n, form: HTMLResponse(b"\xff\xfe", media_type="application/json"),
+    "error_with_200": lambda n, form: JSONResponse({"error": {"message": "upstream is out of credit"}}),
+    "truncated": lambda n, form: says(GOOD[:40], finish="length"),
+    "refused": lambda n, form: says(None, refusal="I cannot judge this."),
+    "filtered": lambda n, form: says(None, finish="content_filter"),
+    "empty": lambda n, form: says("  "),
+    "redirected": lambda n, form: RedirectResponse("/v2"),
+    "unauthorized": lambda n, form: error(401, f"bad key {KEY}"),
+    "too_long": lambda n, form: error(400, "the prompt exceeds the context size"),
+    "form_400": lambda n, form: by_form(form, status=400),
+    "form_422": lambda n, form: by_form(form, status=422),
+    "form_500": lambda n, form: by_form(form, status=500, message="response_format.type: 'text' or 'json_object'"),
+    "form_500_mute": lambda n, form: by_form(form, status=500),
+    "formless": lambda n, form: error(400) if form else says(GOOD),
+    **{name: lambda n, form, v=vector: says(tool_answer(*v)) for name, vector in PUBLISHED.items()},
+}
+
+
+class Fake:
+    """An OpenAI-compatible endpoint in a thread; what it was asked stands in `requests`."""
+
+    def __init__(self):
+        self.requests = []
+        self.most_at_once = 0
+        self._at_once = 0
+        self._pair = self._last = None
+        web = Starlette(routes=[Route("/v1/chat/completions", self._complete, methods=["POST"])])
+        config = uvicorn.Config(web, lifespan="off", ws="none", log_config=None, date_header=False)
+        self._server = uvicorn.Server(config)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.base_url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
+        self._thread.start()
+
+    def close(self):
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+    def bodies(self, name):
+        return [body for asked, _, body in self.requests if asked == name]
+
+    def forms(self, name):
+        return [body.get("response_format", {}).get("type") for body in self.bodies(name)]
+
+    async def _complete(self, request):
+        body = json.loads(await request.body())
+        first_line = body["messages"][1]["content"].partition("\n")[0]
+        is_set = first_line.startswith("SERVER NAME")
+        name = "(set)" if is_set else first_line.removeprefix("TOOL NAME: ")
+        self.requests.append((name, dict(request.headers), body))
+        if is_set:
+            return says(COHERENT)
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            return await self._behave(name, body, request)
+        finally:
+            self._at_once -= 1
+
+    async def _behave(self, name, body, request):
+        if name == "hanging":
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+        if name.startswith("paired"):
+            await self._meet()
+        if name.startswith("early") or name == "late":
+            await self._answer_backwards(is_last=name == "late")
+        if name.startswith("early_"):
+            return says(tool_answer(*numbered(int(name.removeprefix("early_")))))
+        behave = BEHAVIOUR.get(name, lambda n, form: says(GOOD))
+        return behave(len(self.bodies(name)), body.get("response_format", {}).get("type"))
+
+    async def _meet(self):
+        """Goes on when two requests are here."""
+        if self._pair is None:
+            self._pair = anyio.Event()
+            await self._pair.wait()
+        else:
+            self._pair.set()
+            self._pair = None
+
+    async def _answer_backwards(self, *, is_last):
+        """Early requests are answered after the late one."""
+        self._last = self._last or anyio.Event()
+        if is_last:
+            self._last.set()
+        await self._last.wait()
+
+
+@pytest.fixture
+def fake():
+    endpoint = Fake()
+    yield endpoint
+    endpoint.close()
+
+
+def endpoint_of(fake, **changes):
+    standard = Endpoint(base_url=fake.base_url, model="m-1", api_key=KEY, timeout=30, backoff=0)
+    return replace(standard, **changes)
+
+
+def judge_of(fake, **changes):
+    return Prompted(id="openai", model=OpenAI(endpoint_of(fake, **changes)))
+
+
+def grade(judge, catalog):
+    return anyio.run(judge.grade, tool_cases(measure(catalog)))
+
+
+@pytest.fixture
+def outcome(fake, catalog):
+    """What becomes of one tool between two good ones, which nothing may touch."""
+
+    def run(name, **changes):
+        judge = judge_of(fake, **changes)
+        before, result, after = grade(judge, catalog(tool("good"), tool(name), tool("also_good")))
+        assert isinstance(before, Verdict)
+        assert isinstance(after, Verdict)
+        return result
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "name", ["good", "fenced", "shaky", "form_400", "form_422", "form_500", "form_500_mute", "formless"]
+)
+def test_a_usable_answer_becomes_a_verdict(outcome, name):
+    result = outcome(name)
+    assert isinstance(result, Verdict)
+    assert {judgement.score for judgement in result.judgements.values()} == {4}
+    assert result.summary == "All said."
+
+
+@pytest.mark.parametrize(
+    ("name", "requests", "words"),
+    [
+        (
+            "stubborn",
+            3,
+            "3 answers of 'm-1' broke the output format, the last one because scores.purpose_clarity.score",
+        ),
+        ("prose", 3, "the answer is not JSON"),
+        ("down", 3, "HTTP 503 (maintenance): the endpoint is at fault"),
+        ("html", 1, "no chat completion (an HTML page): check TDQS_BASE_URL"),
+        ("not_json", 1, "no chat completion"),
+        ("error_with_200", 1, "upstream is out of credit"),
+        ("truncated", 1, "cut off after 40 characters: raise its token limit"),
+        ("refused", 1, "refused to answer (I cannot judge this.)"),
+        ("filtered", 1, "refused to answer (content filter)"),
+        ("empty", 1, "answered with no text"),
+        ("redirected", 1, "set TDQS_BASE_URL to where it redirects"),
+        ("unauthorized", 1, "HTTP 401 (bad key [key]): check TDQS_API_KEY"),
+        ("too_long", 3, "HTTP 400 (the prompt exceeds the context size): check TDQS_MODEL and TDQS_REQUEST_OVERRIDES"),
+        ("limited_for_long", 1, "asked to wait 3600 s (slow down): wait, or use an endpoint with a higher limit"),
+    ],
+)
+def test_without_an_answer_one_tool_is_ungraded_and_the_reason_says_what_to_change(
+    outcome, fake, name, requests, words
+):
+    result = outcome(name)
+    assert isinstance(result, Ungraded)
+    assert result.judge == "openai"
+    assert words in result.reason
+    assert len(fake.bodies(name)) == requests
+
+
+def test_a_wrong_answer_goes_back_with_the_reason(outcome, fake):
+    assert isinstance(outcome("mended"), Verdict)
+    first, second = fake.bodies("mended")
+    assert second["messages"][:2] == first["messages"]
+    answer, objection = second["messages"][2:]
+    assert answer == {"role": "assistant", "content": WRONG}
+    assert objection["role"] == "user"
+    assert "scores.purpose_clarity.score: input should be" in objection["content"]
+
+
+@pytest.mark.parametrize("name", ["limited", "limited_until"])
+def test_retry_after_counts_more_than_the_back_off(outcome, fake, name):
+    assert isinstance(outcome(name, backoff=PATIENT), Verdict)
+    assert len(fake.bodies(name)) == 2
+
+
+def test_a_hanging_answer_ends_at_the_limit(outcome, fake):
+    result = outcome("hanging", timeout=0.5)
+    assert result == Ungraded(
+        judge="openai", reason=f"{fake.base_url}/chat/completions gave no answer within 0.5 s: use a faster one"
+    )
+
+
+def test_a_refused_connection_is_tried_again_and_told(catalog):
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port = reserved.getsockname()[1]
+    endpoint = Endpoint(base_url=f"http://127.0.0.1:{port}/v1", model="m", backoff=0)
+    (result,) = grade(Prompted(id="openai", model=OpenAI(endpoint)), catalog(tool("a")))
+    assert f"http://127.0.0.1:{port}/v1/chat/completions cannot be reached (ConnectError" in result.reason
+
+
+def test_a_connection_that_breaks_is_tried_again(catalog):
+    connections = []
+
+    def hang_up(listener):
+        for _ in range(3):
+            connection, _ = listener.accept()
+            connections.append(connection.recv(1))
+            connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=hang_up, args=[listener])
+        thread.start()
+        endpoint = Endpoint(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", model="m", backoff=0)
+        (result,) = grade(Prompted(id="openai", model=OpenAI(endpoint)), catalog(tool("a")))
+        thread.join()
+    assert "cannot be reached" in result.reason
+    assert connections == [b"P"] * 3
+
+
+def test_the_answer_format_that_worked_is_remembered(fake, catalog):
+    judge = judge_of(fake)
+    assert isinstance(grade(judge, catalog(tool("form_400")))[0], Verdict)
+    assert isinstance(grade(judge, catalog(tool("form_400")))[0], Verdict)
+    assert fake.forms("form_400") == ["json_schema", "json_object", "json_object"]
+    assert (
+        fake.bodies("form_400")[1]["response_format"]["schema"]
+        == fake.bodies("form_400")[0]["response_format"]["json_schema"]["schema"]
+    )
+
+
+def test_a_request_that_fails_in_every_format_changes_no_other(fake, catalog):
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("too_long")))
+    grade(judge, catalog(tool("good")))
+    assert fake.forms("too_long") == ["json_schema", "json_object", None]
+    assert fake.forms("good") == ["json_schema"]
+
+
+def test_verdicts_keep_the_order_of_the_tools_whoever_answers_first(fake, catalog):
+    early = [tool(f"early_{number}") for number in range(7)]
+    *verdicts, late, stubborn = grade(judge_of(fake), catalog(*early, tool("late"), tool("stubborn")))
+    for number, verdict in enumerate(verdicts):
+        assert [judgement.score for judgement in verdict.judgements.values()] == numbered(number)
+    assert isinstance(late, Verdict)
+    assert isinstance(stubborn, Ungraded)
+    assert fake.most_at_once == 8
+
+
+def test_no_more_requests_are_under_way_than_allowed(fake, catalog):
+    outcomes = grade(judge_of(fake, concurrency=2), catalog(*(tool(f"paired_{number}") for number in range(6))))
+    assert all(isinstance(each, Verdict) for each in outcomes)
+    assert fake.most_at_once == 2
+
+
+def test_a_request_carries_the_published_prompt_and_the_schema_of_its_answer(fake, catalog):
+    measured = measure(catalog(tool("good", schema=flat(2))))
+    judge = judge_of(fake, overrides={"max_tokens": 900, "temperature": None})
+    anyio.run(judge.grade, [*tool_cases(measured), set_case(measured)])
+    ((_, headers, body),) = [asked for asked in fake.requests if asked[0] == "good"]
+    prompt = render_tool(tool_cases(measured)[0])
+    assert body["messages"] == [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+    assert (body["model"], body["max_tokens"], "temperature" in body) == ("m-1", 900, False)
+    assert headers["authorization"] == f"Bearer {KEY}"
+    (coherence,) = fake.bodies("(set)")
+    for key, sent, dimensions in (("tdqs", body, 6), ("coherence", coherence, 4)):
+        form = sent["response_format"]
+        assert (form["json_schema"]["name"], form["json_schema"]["strict"]) == (key, True)
+        _assert_strict(form["json_schema"]["schema"])
+        scores = form["json_schema"]["schema"]["properties"]["scores"]
+        assert tuple(scores["required"]) == load(key).keys
+        assert [each["properties"]["score"]["enum"] for each in scores["properties"].values()] == [
+            [1, 2, 3, 4, 5]
+        ] * dimensions
+    assert "annotation_contradiction" not in coherence["response_format"]["json_schema"]["schema"]["properties"]
+
+
+def _assert_strict(schema):
+    if schema["type"] == "object":
+        assert schema["additionalProperties"] is False
+        assert schema["required"] == list(schema["properties"])
+        for child in schema["properties"].values():
+            _assert_strict(child)
+
+
+def test_temperature_is_0_unless_overridden_and_a_set_format_is_left_alone(fake, catalog):
+    grade(judge_of(fake), catalog(tool("good")))
+    grade(judge_of(fake, overrides={"response_format": {"type": "mine"}}), catalog(tool("too_long")))
+    assert fake.bodies("good")[0]["temperature"] == 0
+    assert fake.forms("too_long") == ["mine"]
+
+
+def test_a_lone_surrogate_in_a_definition_reaches_the_model(fake, catalog):
+    (result,) = grade(judge_of(fake), catalog(tool("good", "Odd \ud800 text.")))
+    assert isinstance(result, Verdict)
+    assert "Odd \ud800 text." in fake.bodies("good")[0]["messages"][1]["content"]
+
+
+@pytest.mark.parametrize("name", ["good", "unauthorized", "down"])
+def test_the_key_travels_in_one_header_and_is_told_nobody(fake, catalog, caplog, name):
+    caplog.set_level(logging.DEBUG)
+    judge = judge_of(fake)
+    results = grade(judge, catalog(tool(name)))
+    settings = read_settings({}, judge="openai:m", base_url=fake.base_url, api_key=KEY)
+    for _, headers, body in fake.requests:
+        assert [header for header, value in headers.items() if KEY in value] == ["authorization"]
+        assert KEY not in json.dumps(body)
+    told = [repr(results), repr(judge), repr(judge.stamp), repr(settings), repr(make_judge(settings))]
+    logged = [record.getMessage() + repr(vars(record)) for record in caplog.records]
+    assert logged
+    assert not [text for text in told + logged if KEY in text]
+
+
+def test_without_a_key_there_is_no_authorization(fake, catalog):
+    assert isinstance(grade(judge_of(fake, api_key=None), catalog(tool("good")))[0], Verdict)
+    assert "authorization" not in fake.requests[0][1]
+
+
+def test_the_published_examples_score_as_published(fake, catalog):
+    examples = catalog(*map(tool, PUBLISHED), tool("stubborn"), tool("silent", None))
+    score = anyio.run(lambda: app.score(examples, judge=judge_of(fake)))
+    assert [(each.name, each.tdqs, each.tier) for each in score.tools] == [
+        ("get_calls", 43, Tier.A),
+        ("update_drive", 29, Tier.C),
+        ("process_all", 11, Tier.D),
+        ("silent", 10, Tier.D),
+    ]
+    assert [each.name for each in score.ungraded] == ["stubborn"]
+    assert score.judge == JudgeStamp(id="openai", version="1", model="m-1")
+    assert score.rollup.coherence == 43
+    assert fake.bodies("silent") == []
+
+
+def test_a_server_without_tools_asks_nobody(fake, catalog):
+    score = anyio.run(lambda: app.score(catalog(), judge=judge_of(fake)))
+    assert isinstance(score.coherence, Ungraded)
+    assert fake.requests == []
+
+
+def test_importing_the_judge_loads_no_network_stack():
+    code = "import sys, tdqs_mcp.judges.remote, tdqs_mcp.settings; print({'httpx2', 'anyio', 'tenacity'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+FULL = {
+    "TDQS_JUDGE": "openai",
+    "TDQS_BASE_URL": "http://127.0.0.1:1/v1",
+    "TDQS_API_KEY": f" {KEY}\n",
+    "TDQS_MODEL": "from-environment",
+    "TDQS_REQUEST_OVERRIDES": '{"max_tokens": 5}',
+}
+
+
+def test_the_environment_configures_a_judge_that_it_names():
+    settings = read_settings(FULL)
+    assert (settings.judge, settings.base_url, settings.model) == (
+        "openai",
+        "http://127.0.0.1:1/v1",
+        "from-environment",
+    )
+    assert (settings.api_key, settings.request_overrides) == (KEY, {"max_tokens": 5})
+    assert make_judge(settings).stamp == JudgeStamp(id="openai", version="1", model="from-environment")
+
+
+def test_a_stray_key_does_not_name_a_judge():
+    stray = FULL | {"TDQS_JUDGE": " ", "TDQS_REQUEST_OVERRIDES": "broken"}
+    for environ in ({}, stray):
+        assert read_settings(environ) == Settings()
+        assert isinstance(make_judge(read_settings(environ)), Offline)
+    assert read_settings(FULL, judge="offline") == Settings()
+
+
+@pytest.mark.parametrize(
+    ("explicit", "model"),
+    [
+        ({"model": "flag"}, "flag"),
+        ({"judge": "openai:named"}, "named"),
+        ({"judge": "openai:llama3:8b"}, "llama3:8b"),
+        ({"judge": "openai:named", "model": "flag"}, "flag"),
+        ({"judge": "openai"}, "from-environment"),
+    ],
+)
+def test_explicit_values_win_over_the_environment(explicit, model):
+    assert read_settings(FULL, **explicit).model == model
+
+
+def test_every_explicit_value_wins():
+    settings = read_settings(FULL, base_url="http://b/v1", api_key="other", request_overrides={})
+    assert (settings.base_url, settings.api_key, settings.request_overrides) == ("http://b/v1", "other", {})
+
+
+def test_a_model_in_the_judges_name_comes_before_tdqs_model():
+    assert read_settings(FULL | {"TDQS_JUDGE": "openai:named"}).model == "named"
+
+
+@pytest.mark.parametrize(
+    ("environ", "explicit", "words"),
+    [
+        ({}, {"judge": "gpt"}, "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline or openai"),
+        ({}, {"judge": "offline:x"}, "the offline judge takes no model"),
+        ({}, {"judge": "openai:"}, "openai: names no model"),
+        ({}, {"model": "m"}, "the offline judge takes no model: add --judge openai"),
+        ({}, {"judge": "openai:m"}, "set TDQS_BASE_URL or --base-url"),
+        ({}, {"judge": "openai", "base_url": "http://h"}, "set TDQS_MODEL or --model"),
+        (FULL | {"TDQS_REQUEST_OVERRIDES": "[1]"}, {}, "TDQS_REQUEST_OVERRIDES must be a JSON object"),
+        (FULL | {"TDQS_REQUEST_OVERRIDES": "{"}, {}, "TDQS_REQUEST_OVERRIDES must be a JSON object"),
+        (FULL | {"TDQS_REQUEST_OVERRIDES": '{"a": NaN}'}, {}, "correct TDQS_REQUEST_OVERRIDES"),
+        (FULL | {"TDQS_REQUEST_OVERRIDES": '{"stream": true}'}, {}, "cannot set 'stream'"),
+        (FULL | {"TDQS_API_KEY": f"{KEY}\u2026"}, {}, "set TDQS_API_KEY again"),
+        (FULL | {"TDQS_API_KEY": f"{KEY}\nX: y"}, {}, "set TDQS_API_KEY again"),
+        (FULL | {"TDQS_BASE_URL": f"https://u:{KEY}@h/v1"}, {}, "put a key into TDQS_API_KEY"),
+        (FULL | {"TDQS_BASE_URL": f"https://h/v1?key={KEY}"}, {}, "put a key into TDQS_API_KEY"),
+        (FULL | {"TDQS_BASE_URL": "localhost:11434"}, {}, "must look like https://host/v1"),
+    ],
+)
+def test_what_cannot_work_is_refused_and_says_what_to_set(environ, explicit, words):
+    with pytest.raises(InputError) as caught:
+        make_judge(read_settings(environ, **explicit))
+    assert words in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_a_base_url_may_be_the_whole_address(fake, catalog):
+    judge = judge_of(fake, base_url=f"{fake.base_url}/chat/completions/")
+    assert isinstance(grade(judge, catalog(tool("good")))[0], Verdict)
