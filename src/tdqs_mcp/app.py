@@ -3,16 +3,19 @@
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tdqs_mcp.errors import UnknownIdError
+from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import JudgeStamp, LintReport, ServerScore, Ungraded, Verdict
+from tdqs_mcp.model.results import JudgeStamp, LintReport, Rewrite, ServerScore, Ungraded, Verdict
+from tdqs_mcp.pipeline import rewrite as rewriting
+from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.pipeline.score import finish, set_case, tool_cases
 from tdqs_mcp.reporters.documents import prompts_document
@@ -108,6 +111,31 @@ def score_answers(catalog: Catalog, answers: object, *, spec: str = DEFAULT_SPEC
     return _with_findings(replace(finished, problems=finished.problems + answered.problems), measured)
 
 
+async def rewrite(
+    catalog: Catalog, *, tools: Sequence[str] | None = None, judge: Judge | None = None, spec: str = DEFAULT_SPEC
+) -> list[Rewrite]:
+    """A better definition for every tool that can be measured, or for the named ones, each with its proof.
+
+    A proposal that scores lower or adds a finding as bad as those it removes loses parts, the least certain first,
+    until it holds. The judge sees the chosen tools, then those of their new definitions that differ. Raises
+    UnknownIdError, and UnmeasurableError for a named tool that has no facts.
+    """
+    judge, measured = judge or Offline(), measure(catalog)
+    chosen = _chosen(measured, tools)
+    proposals = [each for each in rewriting.propose(measured, registry.check(measured)) if each.index in chosen]
+    before = await _standings(measured, chosen, judge=judge, spec=spec)
+    after = dict(before)
+    doubtful = [each for each in proposals if each.parts]
+    while doubtful:
+        improved = rewriting.apply(catalog, {each.index: each.definition for each in proposals})
+        after |= await _standings(measure(improved), {each.index for each in doubtful}, judge=judge, spec=spec)
+        failed = {each.index for each in doubtful if not rewriting.holds(before[each.index], after[each.index])}
+        proposals = [each.reduced() if each.index in failed else each for each in proposals]
+        after |= {each.index: before[each.index] for each in proposals if not each.parts}
+        doubtful = [each for each in proposals if each.index in failed and each.parts]
+    return [rewriting.compare(each, before[each.index], after[each.index]) for each in proposals]
+
+
 def prompts(catalog: Catalog, *, tool: str | None = None, spec: str = DEFAULT_SPEC) -> dict[str, Any]:
     """The exact prompts that a judge would get, in the shape of `prompts --format json`. Raises UnknownIdError."""
     if tool is not None and tool not in {each.name for each in catalog.tools}:
@@ -137,6 +165,27 @@ def explain(name: str) -> str:
         raise UnknownIdError(
             f"there is nothing to explain under {name!r}; try one of {', '.join(known)}, a flag or a tier"
         ) from error
+
+
+def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
+    """The indices of the named tools; of all that can be measured where none is named."""
+    known = {each.name for each in measured.catalog.tools}
+    for name in tools or ():
+        if name not in known:
+            raise UnknownIdError(f"there is no tool {name!r}; the catalog has {_some(measured.names)}")
+    for unmeasured in measured.unmeasured:
+        if unmeasured.tool.name in (tools or ()):
+            raise UnmeasurableError(f"{unmeasured.tool.name!r} cannot be rewritten: {unmeasured.reason}")
+    return {each.tool.index for each in measured.subjects if tools is None or each.tool.name in tools}
+
+
+async def _standings(measured: Measured, indices: AbstractSet[int], *, judge: Judge, spec: str) -> dict[int, Standing]:
+    """How some tools of a catalog do; the others are context, never work for the judge."""
+    part = replace(measured, subjects=tuple(each for each in measured.subjects if each.tool.index in indices))
+    unjudged = Ungraded(judge=judge.stamp.id, reason="a rewrite has no coherence")
+    verdicts = await judge.grade(tool_cases(part))
+    finished = finish(part, verdicts=verdicts, coherence=unjudged, judge=judge.stamp, spec=spec)
+    return rewriting.stand(part, {tool.index: tool for tool in finished.tools}, registry.check(part))
 
 
 def _cases(measured: Measured) -> list[ToolCase | SetCase]:

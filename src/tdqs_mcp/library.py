@@ -1,9 +1,11 @@
 """The use cases for callers without an event loop; inside one, await those of `app`."""
 
+from collections.abc import Sequence
+
 from tdqs_mcp import app
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import ServerScore
+from tdqs_mcp.model.results import Rewrite, ServerScore
 from tdqs_mcp.sources.options import LiveOptions
 
 
@@ -21,3 +23,12 @@ def score(catalog: Catalog, *, judge: Judge | None = None, spec: str = app.DEFAU
     from anyio import run  # noqa: PLC0415
 
     return run(lambda: app.score(catalog, judge=judge, spec=spec))
+
+
+def rewrite(
+    catalog: Catalog, *, tools: Sequence[str] | None = None, judge: Judge | None = None, spec: str = app.DEFAULT_SPEC
+) -> list[Rewrite]:
+    """A better definition for every tool, or for the named ones, each with its proof. Raises UnknownIdError."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(lambda: app.rewrite(catalog, tools=tools, judge=judge, spec=spec))

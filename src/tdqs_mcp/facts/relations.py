@@ -115,7 +115,7 @@ class ToolSet:
 def read_set(tools: Sequence[tuple[Tool, Prose]]) -> ToolSet:
     """The facts of a tool set, linear in its size."""
     named = [_Named.of(tool, prose) for tool, prose in tools if tool.name]
-    prefix = _shared_prefix([name.parts for name in named])
+    prefix = shared_prefix([name.parts for name in named])
     named = [name.without(prefix) for name in named]
     lifecycles = _lifecycles(named)
     return ToolSet(
@@ -197,7 +197,7 @@ def _style(name: str) -> str:
     return "PascalCase" if name[:1].isupper() else "camelCase"
 
 
-def _shared_prefix(names: Sequence[Sequence[str]]) -> str:
+def shared_prefix(names: Sequence[Sequence[str]]) -> str:
     """The first part that over half of at least three names share and that is no verb, such as a product's name."""
     firsts = Counter(parts[0] for parts in names if len(parts) > 1)
     word, count = firsts.most_common(1)[0] if firsts else ("", 0)

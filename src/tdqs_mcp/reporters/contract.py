@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from tdqs_mcp.model import results
+from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.results import Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.reporters.escape import well_formed
 
@@ -212,6 +213,49 @@ class LintDocument(_Document):
     problems: list[str]
 
 
+class Numbers(_Document):
+    """A definition's score before or after a rewrite; compare only numbers with equal stamps."""
+
+    tdqs: Tenths
+    tier: Tier
+    scores: dict[str, Point]
+    judge: Judge
+
+
+class Change(_Document):
+    """One rewritten field."""
+
+    path: str = Field(description="JSON pointer inside the definition")
+    before: Any
+    after: Any
+    sources: list[str] = Field(description="What the new words rest on")
+
+
+class ToolRewrite(_Document):
+    """A proposed definition with its proof; name and schemas are what they were."""
+
+    index: int = Field(description="Position in the catalog, from 0")
+    name: str
+    definition: dict[str, Any]
+    changes: list[Change] = Field(description="Empty where nothing was found to change")
+    questions: list[str] = Field(description="What only the author can know")
+    before: Numbers | None
+    after: Numbers | None
+    tokens_before: int = Field(description="An estimate")
+    tokens_after: int
+    findings_removed: list[str] = Field(description="Rule ids")
+    findings_added: list[str] = Field(description="Rule ids, each milder than one that was removed")
+
+
+class RewriteDocument(_Document):
+    """Every tool that can be measured, changed or not."""
+
+    server: Server
+    rewrites: list[ToolRewrite]
+    spec_version: str
+    generated_by: str
+
+
 def score_document(score: results.ServerScore) -> dict[str, Any]:
     """A server's score as JSON values, checked against the published schema."""
     rollup = score.rollup
@@ -280,12 +324,63 @@ def _tally(severities: Sequence[results.Severity]) -> dict[str, Any]:
     return {severity.value: counts[severity] for severity in results.Severity} | {"clean": not severities}
 
 
+def rewrite_document(catalog: Catalog, rewrites: Sequence[results.Rewrite], *, spec: str) -> dict[str, Any]:
+    """Rewritten definitions as JSON values, checked against the published schema."""
+    document = RewriteDocument(
+        server=_server(catalog),
+        rewrites=[_rewrite(rewrite) for rewrite in rewrites],
+        spec_version=spec,
+        generated_by=generated_by(),
+    )
+    return document.model_dump(mode="json", by_alias=True)
+
+
 def generated_by() -> str:
     """This program and its version."""
     return f"tdqs-mcp {version('tdqs-mcp')}"
 
 
-def _server(result: results.ServerScore | results.LintReport) -> Server:
+def _rewrite(rewrite: results.Rewrite) -> ToolRewrite:
+    return ToolRewrite(
+        index=rewrite.index,
+        name=well_formed(rewrite.name),
+        definition=_clean(rewrite.definition),
+        changes=[
+            Change(
+                path=change.path,
+                before=_clean(change.before),
+                after=_clean(change.after),
+                sources=[well_formed(source) for source in change.sources],
+            )
+            for change in rewrite.changes
+        ],
+        questions=[well_formed(question) for question in rewrite.questions],
+        before=_numbers(rewrite.before),
+        after=_numbers(rewrite.after),
+        tokens_before=rewrite.tokens_before,
+        tokens_after=rewrite.tokens_after,
+        findings_removed=list(rewrite.findings_removed),
+        findings_added=list(rewrite.findings_added),
+    )
+
+
+def _numbers(score: results.ToolScore | None) -> Numbers | None:
+    if score is None:
+        return None
+    scores = {key: judgement.score for key, judgement in score.judgements.items()}
+    return Numbers(tdqs=score.tdqs / 10, tier=score.tier, scores=scores, judge=_judge(score.judge))
+
+
+def _clean(value: Any) -> Any:  # noqa: ANN401  # foreign JSON, any shape
+    """The same JSON with every text fit for UTF-8."""
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, Mapping):
+        return {well_formed(key): _clean(child) for key, child in value.items()}
+    return [_clean(child) for child in value] if isinstance(value, list) else value
+
+
+def _server(result: results.ServerScore | results.LintReport | Catalog) -> Server:
     return Server(
         name=well_formed(result.server),
         version=_text(result.version),

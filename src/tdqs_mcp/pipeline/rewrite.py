@@ -1,0 +1,164 @@
+"""A better definition from what is known of it, with its proof; what is not known is asked."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tdqs_mcp.facts import tokens
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.model.catalog import Catalog, read_tool
+from tdqs_mcp.model.results import Change, Finding, Rewrite, ToolScore
+from tdqs_mcp.pipeline import parts
+from tdqs_mcp.pipeline.parts import Part, Scene
+from tdqs_mcp.pipeline.questions import ask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A tool with the parts that would make its definition better, the least certain last."""
+
+    subject: Subject
+    parts: tuple[Part, ...]
+    questions: tuple[str, ...]
+
+    @property
+    def index(self) -> int:
+        """The tool's position in its catalog."""
+        return self.subject.tool.index
+
+    @property
+    def definition(self) -> Mapping[str, Any]:
+        """The raw definition with the parts applied; what no part names is what it was."""
+        raw: Mapping[str, Any] = self.subject.tool.raw
+        fields = {part.path[1:]: part.value for part in self.parts if part.path != "/description"}
+        spoken = [part for part in self.parts if part.path == "/description"]
+        if spoken:
+            fields["description"] = _description(self.subject.tool.description or "", spoken)
+        return {**raw, **fields} if fields else raw
+
+    def reduced(self) -> "Proposal":
+        """Without the last part, and without a title that would be left alone."""
+        left = self.parts[:-1]
+        return replace(self, parts=() if all(part.path == "/title" for part in left) else left)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How one definition does."""
+
+    score: ToolScore | None
+    findings: tuple[Finding, ...]
+
+
+def propose(measured: Measured, findings: Iterable[Finding]) -> list[Proposal]:
+    """A proposal for every measured tool, in catalog order; pure, and linear in the size of the catalog."""
+    scene = Scene.of(measured)
+    rules: dict[int | None, set[str]] = {}
+    for finding in findings:
+        rules.setdefault(finding.subject.index, set()).add(finding.rule)
+    return [_proposal(subject, scene, rules.get(subject.tool.index, set())) for subject in measured.subjects]
+
+
+def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
+    """The catalog with other definitions at some indices."""
+    tools = (
+        read_tool(definitions[tool.index], tool.index) if tool.index in definitions else tool for tool in catalog.tools
+    )
+    return replace(catalog, tools=tuple(tools))
+
+
+def stand(measured: Measured, scores: Mapping[int, ToolScore], findings: Iterable[Finding]) -> dict[int, Standing]:
+    """How every measured tool does, by its index."""
+    by_index: dict[int | None, list[Finding]] = {}
+    for finding in findings:
+        by_index.setdefault(finding.subject.index, []).append(finding)
+    indices = [subject.tool.index for subject in measured.subjects]
+    return {index: Standing(score=scores.get(index), findings=tuple(by_index.get(index, ()))) for index in indices}
+
+
+def holds(before: Standing, after: Standing) -> bool:
+    """Whether a proposal may stand: no lower TDQS, and no new finding unless a worse one is gone.
+
+    A tool without any description has few findings; its first description may have more, all of them milder.
+    """
+    if before.score and after.score and after.score.tdqs < before.score.tdqs:
+        return False
+    return _worst(_beyond(after, before)) < max(_worst(_beyond(before, after)), 0)
+
+
+def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
+    """The rewrite with its proof."""
+    tool = proposal.subject.tool
+    definition = proposal.definition
+    by_path: dict[str, list[str]] = {}
+    if tool.description and any(part.path == "/description" for part in proposal.parts):
+        by_path["/description"] = ["description"]
+    for part in proposal.parts:
+        by_path.setdefault(part.path, []).extend(part.sources)
+    return Rewrite(
+        index=tool.index,
+        name=tool.name,
+        definition=definition,
+        changes=tuple(
+            Change(
+                path=path,
+                before=tool.raw.get(path[1:]),
+                after=definition[path[1:]],
+                sources=tuple(dict.fromkeys(sources)),
+            )
+            for path, sources in by_path.items()
+        ),
+        questions=proposal.questions,
+        before=before.score,
+        after=after.score,
+        tokens_before=tokens.of_definition(tool.raw),
+        tokens_after=tokens.of_definition(definition),
+        findings_removed=tuple(finding.rule for finding in _beyond(before, after)),
+        findings_added=tuple(finding.rule for finding in _beyond(after, before)),
+    )
+
+
+def _beyond(standing: Standing, other: Standing) -> list[Finding]:
+    """The findings that the other does not have at this severity."""
+    known = {(finding.rule, finding.severity) for finding in other.findings}
+    return [finding for finding in standing.findings if (finding.rule, finding.severity) not in known]
+
+
+def _worst(findings: Sequence[Finding]) -> int:
+    return max((finding.severity.rank for finding in findings), default=-1)
+
+
+def _proposal(subject: Subject, scene: Scene, rules: set[str]) -> Proposal:
+    label, near = scene.labels[subject.tool.name], scene.near(subject)
+    found = parts.of(subject, label=label, near=near, scene=scene)
+    answered = {"TDQ106"} if any(part.path == "/annotations" for part in found) else set()
+    questions = ask(subject, label=label, near=near, rules=rules - answered)
+    return Proposal(subject=subject, parts=found, questions=questions)
+
+
+def _description(old: str, parts: Sequence[Part]) -> str:
+    splices = sorted((splice for part in parts for splice in part.splices), key=lambda splice: splice.start)
+    text, position = "", 0
+    for splice in splices:
+        if splice.start >= position:
+            text = _joined(text, old[position : splice.start]) + splice.text
+            position = splice.end
+    text = _joined(text, old[position:]).strip()
+    for part in parts:
+        if part.sentence:
+            text = _with(text, part.sentence)
+    return text
+
+
+def _joined(text: str, rest: str) -> str:
+    """What stood before a cut and what stood behind it, with one empty line where there were two."""
+    return text + (rest[1:] if text.endswith("\n") and rest.startswith("\n\n") else rest)
+
+
+def _with(text: str, sentence: str) -> str:
+    """The text and one more sentence: in line with running text, below anything that has lines."""
+    if not text:
+        return sentence
+    if "\n" in text:
+        return f"{text}\n\n{sentence}"
+    return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {sentence}"

@@ -1,0 +1,103 @@
+"""Rewritten definitions for eyes: what changes, what it proves, what only the author can answer."""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.results import Change, Rewrite, ToolScore
+from tdqs_mcp.reporters.escape import markdown, printable, visible
+
+MAX_SHOWN = 20
+"""Tools shown one by one, the greatest gains first; JSON has them all."""
+
+_STYLES = {"-": "red", "+": "green", "@": "cyan"}
+_TICKS = re.compile("`+")
+
+
+def rewrite_view(catalog: Catalog, rewrites: Sequence[Rewrite]) -> RenderableType:
+    """Every changed tool with its diff and numbers, then the questions of those that stay as they are."""
+    parts: list[RenderableType] = [Text(f"{printable(catalog.server)} · {_summary(rewrites)}", style="bold")]
+    told = _told(rewrites)
+    for rewrite in told[:MAX_SHOWN]:
+        parts += [Text(), Text(f"{printable(rewrite.name)}   {_numbers(rewrite)}", style="bold")]
+        parts += [Text(f"  {visible(line)}", style=_STYLES.get(line[:1], "")) for line in _lines(rewrite.changes)]
+        parts += [Text(f"  ? {printable(question)}", style="yellow") for question in rewrite.questions]
+    if len(told) > MAX_SHOWN:
+        parts += [Text(), Text(f"… and {len(told) - MAX_SHOWN} more; --tool NAME shows one, --format json all")]
+    return Group(*parts, Text(), Text(_next(rewrites), style="dim"))
+
+
+def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite]) -> str:
+    """The same for a pull request: a diff and a list of questions for each tool."""
+    lines = [f"## {markdown(catalog.server)}: {_summary(rewrites)}", ""]
+    for rewrite in _told(rewrites):
+        lines += [f"### {markdown(rewrite.name)}", "", _numbers(rewrite), ""]
+        lines += [*_fenced([visible(line) for line in _lines(rewrite.changes)]), ""] if rewrite.changes else []
+        lines += [f"- {markdown(question)}" for question in rewrite.questions] + ([""] if rewrite.questions else [])
+    return "\n".join([*lines, _next(rewrites), ""])
+
+
+def _told(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
+    told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.questions]
+    return sorted(told, key=lambda rewrite: (not rewrite.changes, -_gain(rewrite), rewrite.index))
+
+
+def _gain(rewrite: Rewrite) -> int:
+    return rewrite.after.tdqs - rewrite.before.tdqs if rewrite.before and rewrite.after else 0
+
+
+def _summary(rewrites: Sequence[Rewrite]) -> str:
+    changed = sum(bool(rewrite.changes) for rewrite in rewrites)
+    before, after = (sum(counts) for counts in zip(*_tokens(rewrites), strict=True)) if rewrites else (0, 0)
+    count = "1 tool" if len(rewrites) == 1 else f"{len(rewrites)} tools"
+    return f"{changed} of {count} rewritten · about {before} → {after} tokens"
+
+
+def _tokens(rewrites: Sequence[Rewrite]) -> Iterator[tuple[int, int]]:
+    return ((rewrite.tokens_before, rewrite.tokens_after) for rewrite in rewrites)
+
+
+def _numbers(rewrite: Rewrite) -> str:
+    if not rewrite.changes:
+        return f"TDQS {_score(rewrite.before)}, unchanged"
+    tokens = f"about {rewrite.tokens_before} → {rewrite.tokens_after} tokens"
+    return f"TDQS {_score(rewrite.before)} → {_score(rewrite.after)} · {tokens}"
+
+
+def _score(score: ToolScore | None) -> str:
+    return "no score" if score is None else f"{score.tdqs / 10} {score.tier}"
+
+
+def _lines(changes: Sequence[Change]) -> Iterator[str]:
+    """A unified diff of the description, one line for any other field, and what the new words rest on."""
+    for change in changes:
+        if change.path == "/description":
+            yield from _diff(str(change.before or ""), str(change.after))
+        else:
+            yield f"+ {change.path[1:]}: {change.after}"
+        yield f"  from {'; '.join(change.sources)}"
+
+
+def _diff(before: str, after: str) -> Iterator[str]:
+    old = before.split("\n") if before else []
+    lines = unified_diff(old, after.split("\n"), lineterm="", n=1)
+    return (line for line in lines if line not in ("--- ", "+++ "))
+
+
+def _fenced(lines: Sequence[str]) -> list[str]:
+    """A code block that no line can close."""
+    longest = max((len(ticks) for line in lines for ticks in _TICKS.findall(line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}diff", *lines, fence]
+
+
+def _next(rewrites: Sequence[Rewrite]) -> str:
+    if any(rewrite.changes for rewrite in rewrites):
+        return "Next: answer the questions in the definitions; --write FILE saves the catalog with these changes"
+    if any(rewrite.questions for rewrite in rewrites):
+        return "Nothing can be improved from what is known. Next: answer the questions in the definitions"
+    return "Nothing to rewrite and nothing to ask"
