@@ -35,3 +35,12 @@ for package in "${pypi_packages[@]}"; do
     echo "$package" > "$home/.installed"
   fi
 done
+
+# An mcp 1.x client for tests/test_server.py.
+home="$target/mcp-1-client"
+client=mcp==1.30.*
+if [[ "$(cat "$home/.installed" 2>/dev/null)" != "$client" ]]; then
+  "$python" -m venv "$home"
+  "$home/bin/python" -m pip install --quiet --disable-pip-version-check "$client" >&2
+  echo "$client" > "$home/.installed"
+fi

@@ -94,21 +94,29 @@ async def score(catalog: Catalog, *, judge: Judge | None = None, spec: str = DEF
     return _scored(measured, await judge.grade(_cases(measured)), stamp=judge.stamp, spec=spec)
 
 
-def score_answers(catalog: Catalog, answers: object, *, spec: str = DEFAULT_SPEC) -> ServerScore:
+def score_answers(
+    catalog: Catalog, answers: object, *, judge: JudgeStamp | None = None, spec: str = DEFAULT_SPEC
+) -> ServerScore:
     """A catalog's score from answers to the published prompts that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.pipeline.answers import JUDGE, match  # noqa: PLC0415  # validation costs an import that lint never needs
+    from tdqs_mcp.pipeline.answers import ANYBODY, match  # noqa: PLC0415  # validation: an import that lint never needs
 
-    measured = measure(catalog)
-    answered = match(measured, answers)
+    measured, stamp = measure(catalog), judge or ANYBODY
+    answered = match(measured, answers, judge=stamp.id)
     finished = finish(
         measured,
         verdicts=answered.verdicts,
         coherence=answered.coherence,
-        judge=JudgeStamp(id=JUDGE, version="1"),
+        judge=stamp,
         spec=spec,
         risks=() if spec == "1.0" else answered.risks,
     )
     return _with_findings(replace(finished, problems=finished.problems + answered.problems), measured)
+
+
+def to_be_judged(catalog: Catalog) -> list[tuple[str, str]]:
+    """Hash and name of every tool that needs a judge; equal definitions have equal hashes."""
+    cases = tool_cases(measure(catalog))
+    return [(case.subject.signals.input_hash, case.subject.tool.name) for case in cases]
 
 
 async def rewrite(

@@ -15,10 +15,12 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome, answered, is_clean, reaches
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import LintReport, ServerScore, Severity, Tier
+from tdqs_mcp.model.results import LintReport, Rewrite, ServerScore, Severity, Tier
+from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.reporters.escape import printable, visible, well_formed
+from tdqs_mcp.server.command import serve
 from tdqs_mcp.settings import JudgeKind, make_judge, read_settings
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import parse as parse_locator
@@ -92,7 +94,7 @@ _spec = click.option("--spec", type=click.Choice(SPECS), default=SPECS[0], show_
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH})
 @click.version_option(package_name="tdqs-mcp")
 def cli() -> None:
-    """Score, lint and explain the tool definitions of MCP servers.
+    """Score, lint, explain and rewrite the tool definitions of MCP servers.
 
     A LOCATOR is a JSON file, - for standard input, an http(s) URL, "stdio:COMMAND ARGS", config:NAME for a server of an
     installed client, or py:MODULE:OBJECT.
@@ -155,6 +157,45 @@ def lint(locators: tuple[str, ...], *, fail_on: str, form: str, output: Path | N
 
 
 @cli.command()
+@click.argument("locator", metavar="LOCATOR")
+@click.option("--tool", "tools", multiple=True, metavar="NAME", help="Only this tool; may be given again.")
+@click.option(
+    "--write", "target", type=click.Path(dir_okay=False, path_type=Path), help="Save the whole improved catalog."
+)
+@_judging
+@_spec
+@_live
+@_form
+@_output
+def rewrite(
+    locator: str,
+    *,
+    tools: tuple[str, ...],
+    target: Path | None,
+    judge: str | None,
+    base_url: str | None,
+    model: str | None,
+    spec: str,
+    form: str,
+    output: Path | None,
+    **live: Any,  # noqa: ANN401
+) -> None:
+    """Propose better definitions from what is known, each with its proof, and ask for the rest."""
+    chosen = _judge(judge, base_url=base_url, model=model)
+    results = _each(
+        (locator,),
+        live,
+        lambda catalog: (catalog, library.rewrite(catalog, tools=tools or None, judge=chosen, spec=spec)),
+    )
+    _show(results, _REWRITE_VIEWS | {"json": partial(_rewrite_json, spec=spec)}, form, output)
+    for catalog, rewrites in (result for result in results if result is not None and target is not None):
+        improved = apply(catalog, {each.index: each.definition for each in rewrites})
+        _write(json_text(capture_document(improved)), target)
+        click.echo(f"{len(improved.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
+    _exit(results, None)
+
+
+@cli.command()
 @click.argument("name", metavar="ID")
 @_form
 @_output
@@ -197,6 +238,9 @@ def capture(locator: str, *, output: Path | None, **live: Any) -> None:  # noqa:
             if output:
                 click.echo(f"{len(catalog.tools)} tools in {output}. Next: tdqs-mcp score {output}")
     _exit(catalogs, None)
+
+
+cli.add_command(serve)
 
 
 def main() -> None:
@@ -337,6 +381,24 @@ def _lint_markdown(report: LintReport) -> str:
     return lint_markdown(report)
 
 
+def _rewrite_text(result: tuple[Catalog, Sequence[Rewrite]]) -> Any:  # noqa: ANN401
+    from tdqs_mcp.reporters.rewrite import rewrite_view  # noqa: PLC0415
+
+    return rewrite_view(*result)
+
+
+def _rewrite_json(result: tuple[Catalog, Sequence[Rewrite]], *, spec: str) -> dict[str, Any]:
+    from tdqs_mcp.reporters.contract import rewrite_document  # noqa: PLC0415
+
+    return rewrite_document(*result, spec=spec)
+
+
+def _rewrite_markdown(result: tuple[Catalog, Sequence[Rewrite]]) -> str:
+    from tdqs_mcp.reporters.rewrite import rewrite_markdown  # noqa: PLC0415
+
+    return rewrite_markdown(*result)
+
+
 def _markdown_view(page: str) -> Any:  # noqa: ANN401
     from rich.markdown import Markdown  # noqa: PLC0415
 
@@ -359,3 +421,4 @@ def _prompts_text(document: Mapping[str, Any]) -> str:
 
 _SCORE_VIEWS = {"text": _score_text, "json": _score_json, "markdown": _score_markdown}
 _LINT_VIEWS = {"text": _lint_text, "json": _lint_json, "markdown": _lint_markdown}
+_REWRITE_VIEWS = {"text": _rewrite_text, "markdown": _rewrite_markdown}

@@ -6,14 +6,14 @@ from typing import Any
 
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.model.results import ShadowingRisk, Ungraded, Verdict
+from tdqs_mcp.model.results import JudgeStamp, ShadowingRisk, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import tool_cases
 from tdqs_mcp.rubrics.answer import read_set_answer, read_shadowing_answer, read_tool_answer
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
 
-JUDGE = "answers"
-"""The judge's id when the answers' author is not known."""
+ANYBODY = JudgeStamp(id="answers", version="1")
+"""The judge when the answers' author is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Answered:
     problems: tuple[str, ...]
 
 
-def match(measured: Measured, answers: object) -> Answered:
+def match(measured: Measured, answers: object, *, judge: str) -> Answered:
     """The answers as verdicts in the order of `tool_cases`. Raises InputError when it is no answers object.
 
     One bad answer leaves one tool ungraded, with the reason; the others are finished.
@@ -37,8 +37,8 @@ def match(measured: Measured, answers: object) -> Answered:
     entries, problems = _assign(cases, answers.get("tools", []))
     risks, refused = _risks(measured, answers.get("shadowing") or [])
     return Answered(
-        verdicts=tuple(_tool_verdict(entries.get(position)) for position in range(len(cases))),
-        coherence=_coherence(answers.get("coherence")),
+        verdicts=tuple(_tool_verdict(entries.get(position), judge) for position in range(len(cases))),
+        coherence=_coherence(answers.get("coherence"), judge),
         risks=tuple(risks),
         problems=(*problems, *refused),
     )
@@ -67,22 +67,22 @@ def _assign(cases: Sequence[ToolCase], entries: Sequence[Any]) -> tuple[dict[int
     return taken, problems
 
 
-def _tool_verdict(entry: Mapping[str, Any] | None) -> Verdict | Ungraded:
+def _tool_verdict(entry: Mapping[str, Any] | None, judge: str) -> Verdict | Ungraded:
     if entry is None:
-        return Ungraded(judge=JUDGE, reason="no answer was given for this definition")
+        return Ungraded(judge=judge, reason="no answer was given for this definition")
     try:
         return read_tool_answer(load("tdqs"), entry.get("answer"))
     except ContractError as error:
-        return Ungraded(judge=JUDGE, reason=f"the answer breaks the output format: {error}")
+        return Ungraded(judge=judge, reason=f"the answer breaks the output format: {error}")
 
 
-def _coherence(answer: object) -> Verdict | Ungraded:
+def _coherence(answer: object, judge: str) -> Verdict | Ungraded:
     if answer is None:
-        return Ungraded(judge=JUDGE, reason="no coherence answer was given")
+        return Ungraded(judge=judge, reason="no coherence answer was given")
     try:
         return read_set_answer(load("coherence"), answer)
     except ContractError as error:
-        return Ungraded(judge=JUDGE, reason=f"the coherence answer breaks the output format: {error}")
+        return Ungraded(judge=judge, reason=f"the coherence answer breaks the output format: {error}")
 
 
 def _risks(measured: Measured, entries: object) -> tuple[list[ShadowingRisk], list[str]]:

@@ -1,6 +1,6 @@
 """What a live server is given, and how much of it is read."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 
@@ -28,3 +28,7 @@ class LiveOptions:
 
     max_bytes: int = 64 * 2**20
     """Bytes of all listed definitions, of one line on stdio and of one HTTP answer."""
+
+    admit: Callable[[str], Awaitable[list[str]]] | None = field(default=None, repr=False)
+    """Asked with the URL of every HTTP request, redirects included: the addresses that may be connected to, or an
+    InputError. None leaves that to name resolution; with it no proxy is used, which would resolve the name again."""

@@ -1,13 +1,14 @@
 """Live servers over HTTP: the two transports, and what HTTP said about it before the SDK forgot."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
 import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.failure import Reply
 from tdqs_mcp.sources.options import LiveOptions
 
@@ -66,10 +67,41 @@ def _client(options: LiveOptions, log: Log, *, headers: Mapping[str, str], **set
         response.stream = _Bounded(response.stream, options.max_bytes)
 
     return httpx2.AsyncClient(
+        transport=_Admitted(options.admit) if options.admit else None,
+        trust_env=options.admit is None,
         # Compression is declined: a few kilobytes of it can unpack to gigabytes.
         headers={"accept-encoding": "identity", **headers},
         event_hooks={"response": [watch]},
         **settings,
+    )
+
+
+class _Admitted(httpx2.AsyncHTTPTransport):
+    """Connects to admitted addresses only: the name is not resolved again between the check and the connection."""
+
+    def __init__(self, admit: Callable[[str], Awaitable[list[str]]]) -> None:
+        super().__init__(trust_env=False)
+        self._admit = admit
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            addresses = await self._admit(str(request.url))
+        except InputError as error:
+            raise httpx2.ConnectError(str(error), request=request) from error
+        for address in addresses[:-1]:
+            with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
+                return await super().handle_async_request(_pinned(request, address))
+        return await super().handle_async_request(_pinned(request, addresses[-1]))
+
+
+def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
+    """The request to one address; the Host header and the certificate's name stay those of the URL."""
+    return httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": request.url.host},
     )
 
 

@@ -1,0 +1,1 @@
+"""Our MCP tools, resources and prompts: they call the use cases of `app` and compute nothing."""

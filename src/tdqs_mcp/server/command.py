@@ -1,0 +1,79 @@
+"""The words of `tdqs-mcp serve`."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.server.permissions import Permissions, UrlPattern, read_pattern
+from tdqs_mcp.server.serve import Http, read_address
+from tdqs_mcp.server.serve import serve as run
+from tdqs_mcp.settings import read_settings
+
+
+def _patterns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[UrlPattern, ...]:
+    try:
+        return tuple(map(read_pattern, values))
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command()
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP at /mcp instead of stdio.")
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Bearer token that HTTP clients must send; or set TDQS_SERVE_TOKEN.",
+)
+@click.option("--allowed-host", "allowed_hosts", multiple=True, metavar="HOST", help="Host name that HTTP answers to.")
+@click.option(
+    "--root",
+    "roots",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder whose files may be read.",
+)
+@click.option("--allow-config", "configs", multiple=True, metavar="NAME", help="config:NAME may be started or opened.")
+@click.option("--allow-url", "urls", multiple=True, metavar="PATTERN", callback=_patterns, help="URLs may be opened.")
+@click.option("--allow-stdio", "may_start", is_flag=True, help="Any stdio: command may be started.")
+@click.option("--allow-py", "may_import", is_flag=True, help="Any py: module may be imported.")
+@click.option("--judge", help="The configured judge: offline or openai[:MODEL].")
+@click.option("--base-url", help="Endpoint of the openai judge.")
+@click.option("--model", help="Model of the openai judge.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for a live server."
+)
+def serve(
+    *,
+    address: str | None,
+    token_file: Path | None,
+    allowed_hosts: tuple[str, ...],
+    judge: str | None,
+    base_url: str | None,
+    model: str | None,
+    timeout: float,
+    **allowed: Any,  # noqa: ANN401  # the fields of Permissions
+) -> None:
+    """Run the MCP server, on stdio unless --http is given.
+
+    Definitions that come with a call are always scored. What else a caller may have read, started or opened is what the
+    options allow.
+    """
+    try:
+        http = _http(address, token_file, allowed_hosts)
+        settings = read_settings(os.environ, judge=judge, base_url=base_url, model=model)
+        run(permissions=Permissions(**allowed), settings=settings, http=http, timeout=timeout)
+    except TdqsError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _http(address: str | None, token_file: Path | None, allowed_hosts: tuple[str, ...]) -> Http | None:
+    if address is None:
+        if token_file or allowed_hosts:
+            raise InputError("--token-file and --allowed-host belong to --http HOST:PORT")
+        return None
+    host, port = read_address(address)
+    token = token_file.read_text(encoding="utf-8").strip() if token_file else os.environ.get("TDQS_SERVE_TOKEN", "")
+    return Http(host=host, port=port, token=token.strip() or None, allowed_hosts=allowed_hosts)

@@ -1,0 +1,93 @@
+"""The calling agent as judge: which answers are taken, and what they are handed on as."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tdqs_mcp import app
+from tdqs_mcp.errors import ContractError
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.results import Verdict
+from tdqs_mcp.reporters.fence import fence_name
+from tdqs_mcp.rubrics.answer import read_set_answer, read_tool_answer, set_answer_schema, tool_answer_schema
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.server.arguments import Answer
+
+HOST = "host"
+"""The judge's id when the calling agent judged."""
+
+
+@dataclass(slots=True)
+class Received:
+    """The answers to one catalog's prompts so far: every one of them fits the output format and a definition."""
+
+    tools: dict[str, object] = field(default_factory=dict)
+    """Input hash to answer; equal definitions have equal prompts."""
+
+    coherence: object = None
+    shadowing: list[object] = field(default_factory=list)
+
+    def take_tools(self, catalog: Catalog, answers: Iterable[Answer]) -> list[tuple[str, str]]:
+        """Keeps the usable answers; gives back name and reason of the others."""
+        names = dict(app.to_be_judged(catalog))
+        refused = []
+        for given in answers:
+            name = names.get(given.input_hash)
+            if name is None or given.name not in (name, fence_name(name)):
+                refused.append((given.name, "no tool of this catalog has this name and inputHash; prepare it again"))
+            elif why := _objection(_read_tool, given.answer):
+                refused.append((given.name, why))
+            else:
+                self.tools[given.input_hash] = given.answer
+        return refused
+
+    def take_coherence(self, answer: object) -> list[tuple[str, str]]:
+        """Keeps a usable answer about the tool set; gives back the reason otherwise."""
+        if why := _objection(_read_set, answer):
+            return [("coherence", why)]
+        self.coherence = answer
+        return []
+
+    def document(self, catalog: Catalog) -> dict[str, object]:
+        """All answers in the shape of `score --answers`."""
+        return {
+            "tools": [
+                {"name": name, "inputHash": digest, "answer": self.tools[digest]}
+                for digest, name in app.to_be_judged(catalog)
+                if digest in self.tools
+            ],
+            "coherence": self.coherence,
+            "shadowing": self.shadowing,
+        }
+
+
+def answer_schema(part: str) -> Mapping[str, Any]:
+    """JSON Schema of the answer to a prompt of this part."""
+    if part == "shadowing":
+        return _SHADOWING
+    return tool_answer_schema(load("tdqs")) if part == "tools" else set_answer_schema(load("coherence"))
+
+
+_PAIR = {key: {"type": "string"} for key in ("tool", "cheaperSibling", "justification")}
+_SHADOWING = {
+    "type": "object",
+    "properties": {"shadowing": {"type": "array", "items": {"type": "object", "properties": _PAIR}}},
+    "required": ["shadowing"],
+}
+
+
+def _read_tool(answer: object) -> Verdict:
+    return read_tool_answer(load("tdqs"), answer)
+
+
+def _read_set(answer: object) -> Verdict:
+    return read_set_answer(load("coherence"), answer)
+
+
+def _objection(read: Callable[[object], Verdict], answer: object) -> str | None:
+    """Why an answer breaks the output format; None when it does not."""
+    try:
+        read(answer)
+    except ContractError as error:
+        return str(error)
+    return None

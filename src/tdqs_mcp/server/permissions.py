@@ -1,0 +1,191 @@
+"""What callers of our tools may have read, started or opened: the operator's policy; refusals name the option."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.sources.locator import Config, File, InProcess, Locator, Stdio, Url, public
+
+MAX_FILE_BYTES = 64 * 2**20
+"""As much as a live server may list."""
+
+_PATTERN = re.compile(
+    r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]+\]|(?:\*\.)?[a-z0-9._-]+|\*)(?::(?P<port>[0-9]{1,5}|\*))?(?P<path>/[^?#\s]*)?",
+    re.IGNORECASE,
+)
+_URL = re.compile(
+    r"https?://(?:[^\s/?#@\\]*@)?(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?(?:[/?#][!-~]*)?", re.IGNORECASE
+)
+"""What every URL reader reads alike: ASCII, no backslash, no white space."""
+
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlPattern:
+    """URLs that the operator allows: `https://example.org`, `https://*.example.org/mcp/*`, `http://127.0.0.1:*`."""
+
+    scheme: str
+    host: str
+    """A name or address, `*.name` for every name below it, or `*` for every public host."""
+
+    port: int | None
+    """None is every port."""
+
+    path: str
+    """A glob of the path."""
+
+    @property
+    def names_host(self) -> bool:
+        """Whether one host is meant: then it may be a private one."""
+        return "*" not in self.host
+
+    def fits(self, url: str) -> bool:
+        """Whether scheme, host, port and path all match."""
+        parts = urlsplit(url)
+        scheme = parts.scheme.lower()
+        port = parts.port or _PORTS[scheme]
+        is_port = self.port is None or port == self.port
+        return (
+            scheme == self.scheme and is_port and self._fits_host(parts.hostname or "") and self._fits_path(parts.path)
+        )
+
+    def _fits_host(self, host: str) -> bool:
+        host = host.lower().rstrip(".")
+        if self.host.startswith("*."):
+            return host.endswith(self.host[1:])
+        return self.host in ("*", host)
+
+    def _fits_path(self, path: str) -> bool:
+        return fnmatchcase(path or "/", self.path)
+
+
+def read_pattern(text: str) -> UrlPattern:
+    """The pattern of an `--allow-url`. Raises InputError."""
+    found = _PATTERN.fullmatch(text)
+    if found is None:
+        raise InputError(
+            f"{text!r} is no URL pattern; give SCHEME://HOST, as in https://example.org, https://*.example.org/mcp/* "
+            "or http://127.0.0.1:*"
+        )
+    scheme, port = found["scheme"].lower(), found["port"]
+    return UrlPattern(
+        scheme=scheme,
+        host=found["host"].strip("[]").lower().rstrip("."),
+        port=None if port == "*" else int(port or _PORTS[scheme]),
+        path=found["path"] or "*",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permissions:
+    """Definitions in the call itself are always allowed; everything here only when the operator says so."""
+
+    roots: tuple[Path, ...] = ()
+    configs: tuple[str, ...] = ()
+    urls: tuple[UrlPattern, ...] = ()
+    may_start: bool = False
+    """`stdio:` runs any command that the caller gives."""
+
+    may_import: bool = False
+    """`py:` imports any module that the caller names."""
+
+    def admit(self, locator: Locator) -> Locator:
+        """The locator as it may be loaded: of a file, the real path. Raises InputError that names the option."""
+        match locator:
+            case File(path=path):
+                return File(path=str(self._file(path)))
+            case Config(name=name) if name not in self.configs:
+                raise _refusal(f"config:{name}", f"--allow-config {name}")
+            case Stdio() if not self.may_start:
+                raise _refusal(public(locator), "--allow-stdio")
+            case InProcess() if not self.may_import:
+                raise _refusal(public(locator), "--allow-py")
+            case Url(url=url):
+                self.check_url(url)
+        return locator
+
+    def check_url(self, url: str) -> bool:
+        """Whether the URL's host is allowed by its own name, so that it may be private. Raises InputError."""
+        shown = public(Url(url=url)) if _URL.fullmatch(url) else "the URL"
+        parts = urlsplit(url)
+        if not _URL.fullmatch(url) or {".", ".."} & set(unquote(parts.path).split("/")):
+            raise InputError(f"{shown} is not plain; give it in ASCII as https://host/path, without dot segments")
+        fitting = [pattern for pattern in self.urls if pattern.fits(url)]
+        if not fitting:
+            raise _refusal(shown, f"--allow-url {parts.scheme}://{parts.netloc.rpartition('@')[2]}")
+        return any(pattern.names_host for pattern in fitting)
+
+    def check_addresses(self, url: str, addresses: Iterable[str]) -> list[str]:
+        """The addresses that the URL's host was resolved to, all of them usable. Raises InputError if one is not."""
+        found = list(addresses)
+        if not self.check_url(url):
+            private = next((address for address in found if not is_public(address)), None)
+            if private is not None:
+                host = urlsplit(url).netloc.rpartition("@")[2]
+                raise InputError(
+                    f"{host} is at {private}, which is no public address; the operator can allow it by name with "
+                    f"--allow-url {urlsplit(url).scheme}://{host}"
+                )
+        return found
+
+    def _file(self, path: str) -> Path:
+        """The real path of a regular file below a root, symbolic links resolved."""
+        if path == "-":
+            raise InputError("standard input belongs to the protocol here; give the definitions in 'tools'")
+        try:
+            below = [real for root in self.roots if (real := _below(root, path)) is not None]
+            found = next((real for real in below if real.is_file()), None)
+            is_large = found is not None and found.stat().st_size > MAX_FILE_BYTES
+        except (OSError, RuntimeError) as error:  # a name too long, a loop of links
+            raise InputError(f"{path[:80]!r} is no path that can be followed; check it") from error
+        if not below:
+            raise _refusal(repr(path), "--root FOLDER")
+        if found is None:
+            raise InputError(f"{path!r} is no regular file below the allowed folders; check the path")
+        if is_large:
+            raise InputError(f"{path!r} is larger than {MAX_FILE_BYTES} bytes; give a smaller file")
+        return found
+
+
+def _below(root: Path, path: str) -> Path | None:
+    """Where the path really leads; None when that is not below the root."""
+    base = root.resolve()
+    real = (base / path).resolve()
+    return real if real.is_relative_to(base) else None
+
+
+def is_public(address: str) -> bool:
+    """Whether an address, and any IPv4 address inside it, is reachable for everybody and meant for one host."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        teredo = found.teredo
+        inner = [found.ipv4_mapped, found.sixtofour, *(teredo or ()), _translated(found)]
+        if any(each is not None and not is_public(str(each)) for each in inner):
+            return False
+        if found.is_site_local:
+            return False
+        if found.ipv4_mapped:
+            return True
+    return found.is_global and not found.is_multicast and not found.is_reserved
+
+
+def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address behind NAT64 (RFC 6052)."""
+    packed = address.packed
+    return ipaddress.IPv4Address(packed[12:]) if packed.startswith(_NAT64) else None
+
+
+_NAT64 = bytes.fromhex("0064ff9b0000000000000000")
+
+
+def _refusal(what: str, option: str) -> InputError:
+    return InputError(
+        f"the operator of this server has not allowed {what}; send the definitions themselves in 'tools', or have the "
+        f"server started with {option}"
+    )

@@ -1,0 +1,153 @@
+"""What can be read beside the tools: rubrics, rules and the last reports; two prompts to start from; completions."""
+
+import json
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.types import Completion, CompletionArgument, PromptReference, ResourceTemplateReference
+from pydantic import Field
+
+from tdqs_mcp import app
+from tdqs_mcp.errors import UnknownIdError
+from tdqs_mcp.reporters.agent import report_document
+from tdqs_mcp.reporters.fence import fence
+from tdqs_mcp.rubrics.rubric import load as load_rubric
+from tdqs_mcp.rubrics.rubric import system_prompt
+from tdqs_mcp.rules import registry
+from tdqs_mcp.server.shelf import Shelf
+
+RUBRICS = ("tdqs", "coherence")
+MAX_COMPLETIONS = 100
+"""The protocol's own limit."""
+
+
+def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
+    """Register what can be read."""
+
+    @server.resource(
+        "tdqs://rules",
+        title="Rules",
+        description="Every rule with id, name, severity and summary",
+        mime_type="application/json",
+    )
+    def rules() -> str:
+        return _json(
+            [
+                {"id": each.id, "name": each.name, "severity": each.severity, "summary": each.summary}
+                for each in registry.RULES
+            ]
+        )
+
+    @server.resource(
+        "tdqs://rules/{rule_id}",
+        title="One rule",
+        description="Why a rule matters, with examples",
+        mime_type="text/markdown",
+    )
+    def rule(rule_id: str) -> str:
+        try:
+            return app.explain(registry.find(rule_id).id)
+        except UnknownIdError as error:
+            raise ResourceNotFoundError(str(error)) from error
+
+    @server.resource(
+        "tdqs://rubrics/{key}",
+        title="One rubric",
+        description="Dimensions, weights and the published system prompt: tdqs or coherence",
+        mime_type="application/json",
+    )
+    def rubric(key: str) -> str:
+        if key not in RUBRICS:
+            raise ResourceNotFoundError(f"there is no rubric {key!r}; there are {', '.join(RUBRICS)}")
+        return _json(_rubric(key))
+
+    @server.resource(
+        "tdqs://reports",
+        title="Last reports",
+        description="URIs of the reports in memory",
+        mime_type="application/json",
+    )
+    def reports() -> str:
+        return _json([f"tdqs://reports/{key}" for key in shelf.reports.keys()])  # noqa: SIM118  # newest first
+
+    @server.resource(
+        "tdqs://reports/{report_id}",
+        title="One report",
+        description="The whole result of score_server or submit_judgement",
+        mime_type="application/json",
+    )
+    def report(report_id: str) -> str:
+        score = shelf.reports.get(report_id)
+        if score is None:
+            raise ResourceNotFoundError(f"there is no report {report_id!r} (any more); call score_server again")
+        return _json(report_document(score))
+
+
+def add_prompts(server: MCPServer[Any]) -> None:
+    """Register the two ways in."""
+
+    @server.prompt(title="Review my server")
+    def review_my_server(
+        locator: Annotated[str, Field(description="A file, URL, config:NAME or stdio: command of the server")],
+    ) -> str:
+        """Score a whole MCP server and say what to fix first."""
+        return (
+            f"Review the tool definitions of the MCP server at {fence(locator)}. Call score_server with it as locator, "
+            "or with its tools/list result as tools if the locator is refused. Then call lint_descriptions with the "
+            "catalog id of the answer, for the lowest tools. Tell me the overall tier, the three fixes that help most "
+            "and why, with the new wording for each. Do not change any file yet."
+        )
+
+    @server.prompt(title="Fix this tool")
+    def fix_this_tool(
+        tool: Annotated[str, Field(description="The tool's name")],
+        locator: Annotated[str, Field(description="Where its definitions are; empty if they are at hand")] = "",
+    ) -> str:
+        """Rewrite one tool's definition until it scores A."""
+        where = f" of the server at {fence(locator)}" if locator else ""
+        return (
+            f"Fix the definition of the tool {fence(tool)}{where}. Score it with score_tool_definition, giving the "
+            "other tools as siblings. Read explain_rule where unclear. Call suggest_rewrite, check every claim of "
+            "the draft against the source code, answer its questions or ask me, apply the result in the source, and "
+            "score again until it is tier A without a warning."
+        )
+
+
+def complete(ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument) -> Completion | None:
+    """Rule ids and rubric keys that begin with what is there."""
+    if not isinstance(ref, ResourceTemplateReference):
+        return None
+    if argument.name == "rule_id":
+        return _matching((each.id for each in registry.RULES), argument.value.upper())
+    return _matching(RUBRICS, argument.value.lower()) if argument.name == "key" else None
+
+
+def _matching(values: Iterable[str], start: str) -> Completion:
+    found = [value for value in values if value.startswith(start)]
+    return Completion(values=found[:MAX_COMPLETIONS], total=len(found), has_more=len(found) > MAX_COMPLETIONS)
+
+
+def _rubric(key: str) -> dict[str, Any]:
+    rubric = load_rubric(key)
+    return {
+        "key": rubric.key,
+        "title": rubric.title,
+        "source": rubric.source,
+        "dimensions": [
+            {
+                "key": each.key,
+                "title": each.title,
+                "weight": each.weight,
+                "question": each.question,
+                "anchors": each.anchors,
+            }
+            for each in rubric.dimensions
+        ],
+        "systemPrompt": system_prompt(key),
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,418 @@
+"""The seven tools: arguments in, one use case of `app`, an answer that an agent can act on out."""
+
+import secrets
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
+from pydantic import Field
+
+from tdqs_mcp import app
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.only import Only
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.results import JudgeStamp, ServerScore, Severity
+from tdqs_mcp.reporters import agent
+from tdqs_mcp.reporters.agent import Wanted, Window
+from tdqs_mcp.reporters.fence import fence, fence_name, unfence
+from tdqs_mcp.rules import registry
+from tdqs_mcp.server import steps
+from tdqs_mcp.server.addresses import doorkeeper
+from tdqs_mcp.server.arguments import (
+    Answer,
+    Definition,
+    Detail,
+    Earlier,
+    JudgeName,
+    Limit,
+    Offset,
+    Rubric,
+    Siblings,
+    ToolName,
+    Tools,
+    Where,
+)
+from tdqs_mcp.server.judgement import HOST, Received, answer_schema
+from tdqs_mcp.server.offer import Offer, Offered, offer
+from tdqs_mcp.server.permissions import Permissions
+from tdqs_mcp.server.presence import while_present
+from tdqs_mcp.server.shelf import Shelf
+from tdqs_mcp.server.watch import Watched
+from tdqs_mcp.sources.load import parse as parse_json
+from tdqs_mcp.sources.locator import File, Url
+from tdqs_mcp.sources.locator import parse as parse_locator
+from tdqs_mcp.sources.options import LiveOptions
+
+MAX_TOOLS = 2_000
+"""Tools of one call: ten times the largest catalog in use, a few seconds of the offline judge."""
+
+MAX_BYTES = 16 * 2**20
+"""Bytes of the definitions that a live server may list to a caller of ours."""
+
+_Context = Context[Any, Any]
+
+
+class Desk:
+    """The tools with what they share: the operator's permissions and judge, and the memory of earlier calls."""
+
+    def __init__(self, *, permissions: Permissions, judge: Judge | None = None, timeout: float = 60.0) -> None:
+        """Tools that may do what the operator permits; `timeout` in seconds bounds the capture of a live server."""
+        self.shelf = Shelf()
+        self._permissions = permissions
+        self._judge = judge or Offline()
+        self._timeout = timeout
+
+    @offer(Offer(title="Score one tool definition", answer=agent.ToolAnswer))
+    async def score_tool_definition(
+        self,
+        context: _Context,
+        *,
+        definition: Definition,
+        siblings: Siblings = [],  # noqa: B006  # never changed; a schema shows it as the default
+        rubric: Rubric = "tdqs",  # noqa: ARG002  # one value so far
+        judge: JudgeName = "configured",
+        detail: Detail = "summary",
+    ) -> agent.ToolAnswer:
+        """Score one MCP tool definition by TDQS and list what to fix in it.
+
+        Use it while writing or repairing a single definition; for a whole server use score_server instead, for findings
+        without a score lint_descriptions. The definition is only read, never called, and the offline judge gives the
+        same input the same score. Returns TDQS 1.0-5.0, tier A-F, six dimension scores and the findings; a malformed
+        definition comes back ungraded with the reason.
+        """
+        catalog = _one(definition, siblings)
+        asked = Only(judge=self._named(judge), index=0)
+        score = await while_present(context, lambda: app.score(catalog, judge=asked))
+        return agent.tool_answer(
+            score, index=0, is_full=detail == "full", next_step=steps.after_tool(score, has_siblings=bool(siblings))
+        )
+
+    @offer(Offer(title="Score a whole server", answer=agent.ScoreAnswer))
+    async def score_server(
+        self,
+        context: _Context,
+        *,
+        tools: Tools = None,
+        locator: Where = None,
+        catalog: Earlier = None,
+        rubric: Rubric = "tdqs",  # noqa: ARG002
+        judge: JudgeName = "configured",
+        detail: Detail = "summary",
+        limit: Limit = 10,
+        offset: Offset = 0,
+    ) -> agent.ScoreAnswer:
+        """Score all tools of one MCP server and how well they fit together, and rank what to fix first.
+
+        Start here with a server; for a single definition use score_tool_definition instead, to judge with your own
+        model prepare_judgement. Give one of tools, locator or catalog. The server's tools are listed, never called; a
+        live one is stopped again. Returns overall score and tier, and the lowest tools each with its first fix, 10 per
+        page; the whole report stays readable as a resource.
+        """
+        found, key = await self._catalog(context, tools=tools, locator=locator, catalog=catalog)
+        score = await self._score(context, found, key, self._named(judge), is_new_page=offset > 0)
+        window = Window(offset=offset, limit=limit, is_full=detail == "full")
+        return agent.score_answer(
+            score,
+            catalog=key,
+            report=self._report(_report_key(key, score.judge), score),
+            window=window,
+            next_step=steps.after_server(score, key),
+        )
+
+    @offer(Offer(title="Lint tool descriptions", answer=agent.LintAnswer))
+    async def lint_descriptions(
+        self,
+        context: _Context,
+        *,
+        tools: Tools = None,
+        locator: Where = None,
+        catalog: Earlier = None,
+        tool: ToolName = None,
+        severity: Annotated[
+            Literal["error", "warning", "info"], Field(description="The mildest severity that is listed")
+        ] = "info",
+        rules: Annotated[
+            list[str], Field(description="Only these rule ids or names, such as TDQ104; default: every rule")
+        ] = [],  # noqa: B006
+        detail: Annotated[Literal["summary", "full"], Field(description="full leaves no message cut")] = "summary",
+        limit: Limit = 20,
+        offset: Offset = 0,
+    ) -> agent.LintAnswer:
+        """Check tool definitions against all rules and list the findings, the worst first, without a score.
+
+        Use it to see every defect of a server or of one tool, for example after score_server has named the lowest;
+        explain_rule says why a finding matters, suggest_rewrite repairs it. Give one of tools, locator or catalog. It
+        is read-only and deterministic and asks no model. Returns counts, and 20 findings per page, each with rule,
+        severity, place and suggestion; a clean catalog gives an empty list.
+        """
+        found, key = await self._catalog(context, tools=tools, locator=locator, catalog=catalog)
+        report = app.lint(found)
+        wanted = Wanted(
+            worst_from=Severity(severity),
+            rules=frozenset(registry.find(rule).id for rule in rules),
+            tool=_known(found, tool),
+        )
+        window = Window(offset=offset, limit=limit, is_full=detail == "full")
+        step = steps.after_lint(report.findings, key)
+        return agent.lint_answer(report, wanted, catalog=key, window=window, next_step=step)
+
+    @offer(Offer(title="Suggest a better definition", answer=agent.RewriteAnswer))
+    async def suggest_rewrite(
+        self,
+        context: _Context,
+        *,
+        definition: Annotated[
+            dict[str, Any] | str | None, Field(description="The tool to rewrite; or name it with catalog and tool")
+        ] = None,
+        siblings: Siblings = [],  # noqa: B006
+        locator: Where = None,
+        catalog: Earlier = None,
+        tool: Annotated[
+            str | None, Field(description="Which tool of locator or catalog to rewrite, by its exact name")
+        ] = None,
+        judge: JudgeName = "configured",
+    ) -> agent.RewriteAnswer:
+        """Draft a better definition for one tool from its schema, annotations, old text and siblings.
+
+        Use it after score_tool_definition or lint_descriptions has found something; only when the findings are unclear,
+        read explain_rule first. Nothing is written anywhere: you apply the draft. It invents nothing and keeps name and
+        schema; what only the author can know comes as a question. Returns the new definition as JSON, each change with
+        its source, and score and tokens before and after.
+        """
+        found, name = await self._rewritable(
+            context, definition=definition, siblings=siblings, locator=locator, catalog=catalog, tool=tool
+        )
+        asked = self._named(judge)
+        rewrites = await while_present(context, lambda: app.rewrite(found, tools=[name], judge=asked))
+        return agent.rewrite_answer(rewrites[0], next_step=steps.after_rewrite(len(rewrites[0].changes)))
+
+    @offer(Offer(title="Explain a rule", answer=agent.Explanation, is_open_world=False))
+    async def explain_rule(
+        self,
+        *,
+        rule: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=100,
+                description="Rule id, name or alias such as TDQ104 or missing-usage; or a dimension such as "
+                "purpose_clarity, a flag, or a tier A-F",
+            ),
+        ],
+    ) -> agent.Explanation:
+        """Explain one rule, dimension, flag or tier: why it matters, with a bad and a good definition.
+
+        Use it when a finding of lint_descriptions or a score of score_server is unclear; to get the repaired text use
+        suggest_rewrite instead. Returns one Markdown page from the built-in catalog, the same every time; an unknown id
+        is an error that lists the known ones.
+        """
+        return agent.Explanation(id=fence(rule), page=app.explain(rule))
+
+    @offer(Offer(title="Prepare a judgement", answer=agent.PromptsAnswer))
+    async def prepare_judgement(
+        self,
+        context: _Context,
+        *,
+        tools: Tools = None,
+        locator: Where = None,
+        catalog: Earlier = None,
+        tool: ToolName = None,
+        part: Annotated[
+            Literal["tools", "coherence", "shadowing"],
+            Field(description="tools: one prompt a tool; coherence: one for the set; shadowing: one for open pairs"),
+        ] = "tools",
+        limit: Annotated[int, Field(ge=1, le=50, description="Prompts on this page, at most 50")] = 5,
+        offset: Offset = 0,
+    ) -> agent.PromptsAnswer:
+        """Get the exact published TDQS prompts, so that you judge the definitions yourself as an LLM judge.
+
+        Use it when a language model's judgement is wanted and no remote judge is configured; then answer every prompt
+        and call submit_judgement. Without that need use score_server instead, which needs no model. Give one of tools,
+        locator or catalog. It is read-only and keeps the bytes of the specification. Returns the system prompt once,
+        one user prompt per tool with its inputHash, 5 per page, and the answer's schema.
+        """
+        found, key = await self._catalog(context, tools=tools, locator=locator, catalog=catalog)
+        prompts = app.prompts(found, tool=_known(found, tool))
+        if part not in prompts:
+            raise InputError(f"there is nothing to judge in part {part!r} of this catalog; leave it out")
+        window = Window(offset=offset, limit=limit)
+        return agent.prompts_answer(
+            prompts,
+            part,
+            server=found.server,
+            catalog=key,
+            schema=answer_schema(part),
+            window=window,
+            next_step=steps.after_prepare(key, part),
+        )
+
+    @offer(Offer(title="Submit a judgement", answer=agent.JudgementAnswer, is_read_only=False))
+    async def submit_judgement(  # noqa: PLR0913
+        self,
+        context: _Context,
+        *,
+        answers: Annotated[list[Answer], Field(description="Answers to prompts of part tools, all or a batch")] = [],  # noqa: B006
+        coherence: Annotated[
+            dict[str, Any] | str | None, Field(description="Answer to the prompt of part coherence")
+        ] = None,
+        shadowing: Annotated[
+            list[dict[str, Any]], Field(description="Confirmed pairs: the array in the answer to part shadowing")
+        ] = [],  # noqa: B006
+        model: Annotated[
+            str | None, Field(max_length=100, description="Your model's name, shown beside the score; default: none")
+        ] = None,
+        judgement: Annotated[
+            str | None, Field(description="Id from an earlier answer, to go on with that judgement; default: a new one")
+        ] = None,
+        tools: Tools = None,
+        locator: Where = None,
+        catalog: Earlier = None,
+        limit: Limit = 10,
+        offset: Offset = 0,
+    ) -> agent.JudgementAnswer:
+        """Finish a TDQS score from your own answers to the prompts of prepare_judgement.
+
+        Use it after prepare_judgement only, with all answers or batch by batch; for a score without your judgement use
+        score_server instead. Each answer is checked against the output format and its inputHash; a refused one is
+        returned with the reason and changes nothing, so correct and send it again. Accepted answers are kept in memory
+        until the server stops; a second answer overwrites the first. Returns the score so far, judge host, and the
+        tools still missing.
+        """
+        found, key = await self._catalog(context, tools=tools, locator=locator, catalog=catalog)
+        started, received = self._judgement(key, judgement)
+        refused = received.take_tools(found, answers)
+        if coherence is not None:
+            refused += received.take_coherence(coherence)
+        received.shadowing = list(shadowing) or received.shadowing
+        self.shelf.received.put(started, received)
+        stamp = JudgeStamp(id=HOST, version="1", model=model or None)
+        score = app.score_answers(found, received.document(found), judge=stamp)
+        return agent.judgement_answer(
+            score,
+            catalog=key,
+            report=self._report(started, score),
+            judgement=started,
+            window=Window(offset=offset, limit=limit),
+            next_step=steps.after_submit(score, key, started),
+            accepted=len(answers) + (coherence is not None) + bool(shadowing) - len(refused),
+            refused=refused,
+        )
+
+    def _named(self, judge: str) -> Judge:
+        return Offline() if judge == "offline" else self._judge
+
+    async def _catalog(
+        self, context: _Context, *, tools: object, locator: str | None, catalog: str | None
+    ) -> tuple[Catalog, str]:
+        """The one catalog that a call speaks of, and its id. Raises InputError and ToolError."""
+        if sum(each is not None for each in (tools, locator, catalog)) != 1:
+            raise InputError("give exactly one of 'tools', 'locator' and 'catalog'")
+        if catalog is not None:
+            return self.shelf.find(catalog), catalog
+        found = app.read(tools) if locator is None else await self._load(context, locator)
+        if len(found.tools) > MAX_TOOLS:
+            raise InputError(f"{len(found.tools)} tools are more than {MAX_TOOLS}; send them in parts")
+        return found, self.shelf.keep(found)
+
+    async def _load(self, context: _Context, text: str) -> Catalog:
+        """What a locator names, if the operator allows it; a live server has ended when this has."""
+        given = parse_locator(text)
+        admitted = self._permissions.admit(given)
+        admit = doorkeeper(self._permissions) if isinstance(given, Url) else None
+        if admit is not None and isinstance(given, Url):
+            await admit(given.url)
+        await context.report_progress(0, None, "reading the definitions")
+        options = LiveOptions(timeout=self._timeout, max_tools=MAX_TOOLS, max_bytes=MAX_BYTES, admit=admit)
+        try:
+            name = admitted.path if isinstance(admitted, File) else text
+            return await while_present(context, lambda: app.load(name, options))
+        except TdqsError as error:  # a foreign server's last words may be in it
+            raise ToolError(f"the definitions could not be had: {fence(str(error))}") from error
+
+    async def _score(
+        self, context: _Context, catalog: Catalog, key: str, judge: Judge, *, is_new_page: bool
+    ) -> ServerScore:
+        """The score; the one in memory where pages of it are read, or nothing in it is missing."""
+        known = self.shelf.reports.get(_report_key(key, judge.stamp))
+        if known is not None and (is_new_page or not known.ungraded):
+            return known
+        watched = Watched(judge=judge, report=context.report_progress)
+        return await while_present(context, lambda: app.score(catalog, judge=watched))
+
+    def _judgement(self, catalog: str, earlier: str | None) -> tuple[str, Received]:
+        """A judgement's id and its answers so far; a new one without an id. Raises InputError."""
+        if earlier is None:
+            return f"{catalog}-{HOST}-{secrets.token_hex(4)}", Received()
+        received = self.shelf.received.get(earlier)
+        if received is None or not earlier.startswith(f"{catalog}-"):
+            raise InputError(
+                f"there is no judgement {fence_name(earlier)} of this catalog here (any more); leave 'judgement' out "
+                "and send all answers again"
+            )
+        return earlier, received
+
+    def _report(self, key: str, score: ServerScore) -> str:
+        self.shelf.reports.put(key, score)
+        return f"tdqs://reports/{key}"
+
+    async def _rewritable(
+        self,
+        context: _Context,
+        *,
+        definition: dict[str, Any] | str | None,
+        siblings: Sequence[dict[str, Any] | str],
+        locator: str | None,
+        catalog: str | None,
+        tool: str | None,
+    ) -> tuple[Catalog, str]:
+        """The catalog around the tool to rewrite, and the tool's name."""
+        if (definition is None) == (locator is None and catalog is None):
+            raise InputError("give either 'definition', or 'tool' together with 'catalog' or 'locator'")
+        if definition is not None:
+            found = _one(definition, siblings)
+            if not found.tools[0].name:
+                raise InputError("the definition has no usable name; give it one, then ask again")
+            return found, found.tools[0].name
+        if tool is None:
+            raise InputError("give 'tool', the exact name of the tool to rewrite")
+        found, _ = await self._catalog(context, tools=None, locator=locator, catalog=catalog)
+        return found, _known(found, tool) or tool
+
+
+def make_tools(desk: Desk) -> list[Tool]:
+    """Every tool, in the order in which an agent should read them."""
+    return [Offered.of(getattr(desk, name)) for name, value in vars(Desk).items() if hasattr(value, "offer")]
+
+
+def _one(definition: dict[str, Any] | str, siblings: Sequence[dict[str, Any] | str]) -> Catalog:
+    """A catalog of one tool first and its siblings after it. Raises InputError."""
+    read = (
+        parse_json(unfence(definition).encode(errors="replace"), origin="definition")
+        if isinstance(definition, str)
+        else definition
+    )
+    others = [{"name": each} if isinstance(each, str) else each for each in siblings]
+    if len(others) >= MAX_TOOLS:
+        raise InputError(f"{len(others)} siblings are too many; give the names of the nearest ones")
+    catalog = app.read([read, *others])
+    if len(catalog.tools) != 1 + len(others):
+        raise InputError("'definition' and each of 'siblings' must be one tool; give lists to score_server as 'tools'")
+    return catalog
+
+
+def _known(catalog: Catalog, name: str | None) -> str | None:
+    """The name of one of the catalog's tools, also when it is given as our answers fence it. Raises InputError."""
+    if name is None:
+        return None
+    found = next((tool.name for tool in catalog.tools if name in (tool.name, fence_name(tool.name))), None)
+    if found is None:
+        raise InputError(f"the catalog has no tool {fence_name(name)}; give a name exactly as it is listed")
+    return found
+
+
+def _report_key(catalog: str, judge: JudgeStamp) -> str:
+    return f"{catalog}-{judge.id}"

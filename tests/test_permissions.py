@@ -1,0 +1,294 @@
+"""What callers may have read, started or opened: every refusal, and the option that lifts it."""
+
+import json
+import os
+
+import pytest
+import walk
+from mcp import Client
+from test_live import answering, own_server, serving
+
+from tdqs_mcp.errors import CaptureError, InputError
+from tdqs_mcp.server.addresses import doorkeeper
+from tdqs_mcp.server.permissions import Permissions, is_public, read_pattern
+from tdqs_mcp.server.serve import make_server
+from tdqs_mcp.settings import Settings
+from tdqs_mcp.sources.live import LiveOptions, capture
+from tdqs_mcp.sources.locator import File, Url, parse
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A root with a catalog in it, a catalog outside, and ways from the one to the other."""
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    (root / "deep").mkdir(parents=True)
+    outside.mkdir()
+    for place in (root, outside):
+        (place / "tools.json").write_text(json.dumps([walk.BAD]), encoding="utf-8")
+    (root / "link.json").symlink_to(outside / "tools.json")
+    (root / "way").symlink_to(outside)
+    (root / "inner.json").symlink_to(root / "tools.json")
+    os.mkfifo(root / "pipe")
+    return root
+
+
+async def answer(permissions, **arguments):
+    """The text of a refusal, or the structured answer."""
+    async with Client(make_server(permissions=permissions, settings=Settings())) as client:
+        result = await client.call_tool("score_server", arguments)
+    return result.content[0].text if result.is_error else result.structured_content
+
+
+def permitted(*patterns):
+    return Permissions(urls=tuple(map(read_pattern, patterns)))
+
+
+# Nothing by default, and the option is named
+
+
+@pytest.mark.parametrize(
+    ("locator", "option"),
+    [
+        ("tools.json", "--root FOLDER"),
+        ("/etc/passwd", "--root FOLDER"),
+        ("config:shop", "--allow-config shop"),
+        ("stdio:node server.js --token=hunter2-hunter2", "--allow-stdio"),
+        ("py:package:server", "--allow-py"),
+        ("https://example.org/mcp", "--allow-url https://example.org"),
+        ("http://127.0.0.1:8000/mcp", "--allow-url http://127.0.0.1:8000"),
+    ],
+)
+async def test_without_the_operator_only_inline_definitions_are_read(locator, option):
+    refused = await answer(Permissions(), locator=locator)
+    assert refused.endswith(f"send the definitions themselves in 'tools', or have the server started with {option}")
+    assert "hunter2" not in refused
+    assert (await answer(Permissions(), tools=[walk.BAD]))["toolCount"] == 1
+
+
+@pytest.mark.parametrize(("name", "is_allowed"), [("shop", True), ("shops", False), ("cursor/shop", False)])
+def test_a_configured_server_is_allowed_by_its_exact_name(name, is_allowed):
+    permissions = Permissions(configs=("shop",))
+    if is_allowed:
+        assert permissions.admit(parse(f"config:{name}")) == parse(f"config:{name}")
+    else:
+        with pytest.raises(InputError, match="--allow-config"):
+            permissions.admit(parse(f"config:{name}"))
+
+
+def test_commands_and_modules_are_allowed_as_a_whole():
+    permissions = Permissions(may_start=True, may_import=True)
+    for locator in ("stdio:node server.js", "py:package:server"):
+        assert permissions.admit(parse(locator)) == parse(locator)
+
+
+# Files
+
+
+@pytest.mark.parametrize("path", ["tools.json", "deep/../tools.json", "inner.json"])
+async def test_files_below_the_root_are_read(folder, path):
+    assert (await answer(Permissions(roots=(folder,)), locator=path))["toolCount"] == 1
+    assert (await answer(Permissions(roots=(folder,)), locator=str(folder / path)))["toolCount"] == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside/tools.json", "link.json", "way/tools.json", "../outside/nothing.json", "/etc/hosts"]
+)
+async def test_files_outside_are_refused_also_through_links_and_whether_or_not_they_exist(folder, path):
+    refused = await answer(Permissions(roots=(folder,)), locator=path)
+    assert f"has not allowed '{path}'" in refused
+    assert refused.endswith("--root FOLDER")
+
+
+@pytest.mark.parametrize("path", ["deep", "pipe", "nothing.json", "way/../tools.jsonx"])
+async def test_what_is_no_regular_file_is_not_opened(folder, path):
+    refused = await answer(Permissions(roots=(folder,)), locator=path)
+    assert "is no regular file" in refused or "has not allowed" in refused
+
+
+async def test_paths_that_lead_nowhere_are_refused(folder):
+    (folder / "loop").symlink_to(folder / "loop")
+    for path in ("loop", "loop/x", "x" * 5000):
+        refused = await answer(Permissions(roots=(folder,)), locator=path)
+        assert "check it" in refused or "is no regular file" in refused
+
+
+async def test_a_second_root_is_looked_through_as_well(folder):
+    permissions = Permissions(roots=(folder / "deep", folder))
+    assert permissions.admit(File(path="tools.json")) == File(path=str(folder / "tools.json"))
+
+
+async def test_standard_input_belongs_to_the_protocol(folder):
+    assert "standard input belongs to the protocol" in await answer(Permissions(roots=(folder,)), locator="-")
+
+
+# URLs
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fitting", "foreign"),
+    [
+        ("https://example.org", ["https://example.org/", "https://EXAMPLE.org/mcp", "https://example.org:443/x", "https://example.org./mcp"],
+         ["http://example.org/", "https://example.org:8443/", "https://example.org.evil.example/", "https://a.example.org/"]),
+        ("https://*.example.org/mcp/*", ["https://a.example.org/mcp/x", "https://a.b.example.org/mcp/"],
+         ["https://example.org/mcp/x", "https://a.example.org/other", "https://aexample.org/mcp/x", "https://a.example.org/MCP/x"]),
+        ("http://127.0.0.1:*", ["http://127.0.0.1:8000/mcp", "http://127.0.0.1/"], ["http://127.0.0.2:8000/", "http://localhost:8000/"]),
+        ("http://[::1]:8000", ["http://[::1]:8000/mcp"], ["http://[::1]/", "http://[::2]:8000/"]),
+        ("https://*", ["https://example.org/x", "https://10.0.0.1/"], ["http://example.org/"]),
+    ],
+)  # fmt: skip
+def test_a_pattern_means_scheme_host_port_and_path(pattern, fitting, foreign):
+    permissions = permitted(pattern)
+    for url in fitting:
+        permissions.check_url(url)
+    for url in foreign:
+        with pytest.raises(InputError, match="--allow-url"):
+            permissions.check_url(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.org\\@evil.example/",
+        "https://example.org/a/../b",
+        "https://example.org/%2e%2e/b",
+        "https://ex\u00e4mple.org/",
+        "https://example.org/ x",
+        "https://example.org@evil.example/",
+    ],
+)
+def test_a_url_that_readers_understand_differently_is_refused(url):
+    with pytest.raises(InputError):
+        permitted("https://example.org").check_url(url)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["example.org", "ftp://example.org", "https://", "https://a b", "https://x.*.org", "https://x?y=*"]
+)
+def test_a_pattern_that_is_none_is_refused(pattern):
+    with pytest.raises(InputError, match="no URL pattern"):
+        read_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.1", "224.0.0.1", "255.255.255.255",
+     "::1", "::", "fe80::1%eth0", "fc00::1", "fec0::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
+     "2002:7f00:1::", "2001:0:4136:e378:8000:63bf:3fff:fdd2"],
+)  # fmt: skip
+def test_addresses_that_are_not_for_everybody(address):
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8"])
+def test_addresses_that_are(address):
+    assert is_public(address)
+
+
+@pytest.mark.parametrize("found", [["127.0.0.1"], ["93.184.215.14", "10.0.0.1"], ["::1"], ["169.254.169.254"]])
+async def test_a_name_that_leads_to_a_private_address_is_refused_unless_it_is_allowed_by_name(found):
+    async def lookup(host, port):
+        assert (host, port) == ("shop.example", 443)
+        return found
+
+    url = "https://shop.example/mcp"
+    for pattern in ("https://*", "https://*.example"):
+        with pytest.raises(InputError, match=r"no public address; .* with --allow-url https://shop\.example$"):
+            await doorkeeper(permitted(pattern), lookup=lookup)(url)
+    assert await doorkeeper(permitted("https://*", "https://shop.example"), lookup=lookup)(url) == found
+
+
+async def test_the_tool_itself_refuses_a_private_address():
+    with serving(own_server().streamable_http_app()) as address:
+        url = f"{address}/mcp"
+        assert "which is no public address" in await answer(permitted("http://*:*"), locator=url)
+        assert (await answer(permitted("http://127.0.0.1:*"), locator=url))["toolCount"] >= 1
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "http://localhost:9/",
+        "http://2130706433:9/",
+        "http://0x7f.1:9/",
+        "http://127.1:9/",
+        "http://[::ffff:127.0.0.1]:9/",
+    ],
+)
+async def test_other_spellings_of_the_loopback_are_seen_through(spelled):
+    with pytest.raises(InputError, match=r"no public address|cannot be resolved"):
+        await doorkeeper(permitted("http://*:*"))(spelled)
+
+
+# At the connection
+
+
+def options(admit):
+    return LiveOptions(timeout=10, admit=admit)
+
+
+async def test_only_the_checked_address_is_connected_to_whatever_the_name_resolves_to():
+    asked = []
+
+    async def admit(url):
+        asked.append(url)
+        return ["127.0.0.1"]
+
+    with serving(own_server().streamable_http_app()) as address:
+        port = address.rpartition(":")[2]
+        with pytest.raises(CaptureError, match="421"):  # reached, and turned away for its Host header
+            await capture(Url(url=f"http://no-such-name.invalid:{port}/mcp"), options(admit))
+    assert set(asked) == {f"http://no-such-name.invalid:{port}/mcp"}
+
+
+async def test_a_name_that_turns_private_between_two_requests_is_not_followed():
+    asked = []
+
+    async def admit(url):
+        asked.append(url)
+        if len(asked) > 1:
+            raise InputError("10.0.0.1 is no public address")
+        return ["127.0.0.1"]
+
+    with serving(own_server().streamable_http_app()) as address:
+        url = f"{address}/mcp"
+        with pytest.raises(CaptureError, match="no public address"):
+            await capture(Url(url=url), options(admit))
+    assert len(asked) > 1
+
+
+async def test_a_redirect_is_asked_about_or_not_followed():
+    hits, asked = [], []
+
+    async def secret(scope, receive, send):
+        hits.append(scope["path"])
+        await answering(200)(scope, receive, send)
+
+    async def admit(url):
+        asked.append(url)
+        return ["127.0.0.1"]
+
+    with serving(secret) as inner:
+        target = f"{inner}/secret"
+        for status in (302, 307, 308):
+            with serving(answering(status, [("location", target)])) as outer, pytest.raises(CaptureError):
+                await capture(Url(url=f"{outer}/mcp"), options(admit))
+    assert hits == []
+    assert not any("secret" in url for url in asked)
+
+
+async def test_the_environment_s_proxy_is_not_used_for_a_checked_url(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+
+    async def admit(url):
+        return ["127.0.0.1"]
+
+    with serving(own_server().streamable_http_app()) as address:
+        url = f"{address}/mcp"
+        assert (await capture(Url(url=url), options(admit))).tools

@@ -1,0 +1,208 @@
+"""Our MCP server over streamable HTTP: the same walk, who may connect, and what is left when somebody goes."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from contextlib import asynccontextmanager, closing, contextmanager
+from pathlib import Path
+
+import anyio
+import httpx2
+import misbehaving_server
+import pytest
+import walk
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from test_server import SERVE, SERVERS, caller, needs_servers, processes, until
+
+pytestmark = pytest.mark.anyio
+
+TOKEN = "correct-horse-battery-staple"  # noqa: S105  # given to servers to see that nothing repeats it
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def free_port():
+    with closing(socket.socket()) as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@contextmanager
+def serving(*options, host="127.0.0.1", **env):
+    """Our server listening on a free port; gives its URL on the loopback and what it has written when it has ended."""
+    port = free_port()
+    command = [*SERVE, "--http", f"{host}:{port}", *map(str, options)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ | env)
+    written = []
+    try:
+        wait_for(port, process)
+        yield f"http://127.0.0.1:{port}/mcp", written
+    finally:
+        process.terminate()
+        written.append(process.communicate(timeout=10)[0].decode())
+
+
+def wait_for(port, process):
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return
+    raise AssertionError(process.communicate(timeout=5)[0].decode())
+
+
+@asynccontextmanager
+async def connect(url, mode="auto", token=None):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def url():
+    with serving("--allow-stdio") as (url, _):
+        yield url
+
+
+def post(url, **headers):
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    return httpx2.post(url, json=body, headers={"accept": "application/json, text/event-stream", **headers})
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_the_walk_is_the_same_over_http_in_both_eras(url, mode):
+    async with connect(url, mode) as client:
+
+        async def list_tools():
+            return [each.name for each in (await client.list_tools()).tools]
+
+        await walk.walk(list_tools, caller(client))
+
+
+@needs_servers
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_the_calling_agent_finishes_a_judgement_over_http(url, mode):
+    async with connect(url, mode) as client:
+        locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-everything stdio"
+        result = await walk.judge(caller(client), locator=locator)
+    assert (result["judge"]["id"], result["overallTier"]) == ("host", "A")
+
+
+@needs_servers
+def test_a_client_of_the_first_sdk_walks_the_same_way_over_http(url):
+    python = Path(SERVERS, "mcp-1-client", "bin", "python")
+    script = Path(__file__).with_name("mcp1_client.py")
+    run = subprocess.run([python, script, url], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_progress_arrives_over_http(url, mode):
+    heard = []
+
+    async def hear(progress, total, message):
+        heard.append((progress, total))
+
+    async with connect(url, mode) as client:
+        tools = [walk.BAD, walk.SIBLING | {"name": f"find_in_{mode}"}]
+        await client.call_tool("score_server", {"tools": tools}, progress_callback=hear)
+        await until(lambda: heard)
+    assert heard == [(3, 3)]
+
+
+# Who may connect
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"host": "127.0.0.1.evil.example"}, 421),
+        ({"origin": "http://evil.example"}, 403),
+    ],
+)
+def test_on_the_loopback_foreign_hosts_and_origins_are_turned_away(url, headers, status):
+    assert post(url, **headers).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("options", "env", "advice"),
+    [
+        (("--http", "0.0.0.0:0"), {}, "set TDQS_SERVE_TOKEN or --token-file, or listen on 127.0.0.1"),
+        (("--http", "[::]:0", "--allowed-host", "x.example"), {}, "set TDQS_SERVE_TOKEN"),
+        (("--http", "0.0.0.0:0"), {"TDQS_SERVE_TOKEN": TOKEN}, "--allowed-host mcp.example.org"),
+        (("--http", "127.0.0.1:0"), {"TDQS_SERVE_TOKEN": "short"}, "fewer than 16 characters"),
+        (("--http", "somewhere"), {}, "give HOST:PORT"),
+        (("--allowed-host", "x.example"), {}, "belong to --http"),
+        (("--allow-url", "ftp://x"), {}, "is no URL pattern"),
+        (("--judge", "nobody"), {}, "there is no judge"),
+    ],
+)
+def test_what_is_not_safe_does_not_start_and_says_why(options, env, advice):
+    run = subprocess.run(
+        [*SERVE, *options], capture_output=True, text=True, timeout=30, check=False, env=os.environ | env
+    )
+    assert run.returncode == 2
+    assert advice in " ".join(run.stderr.replace("│", " ").split())
+    assert "Traceback" not in run.stderr
+    assert TOKEN not in run.stderr
+
+
+async def test_off_the_loopback_only_the_token_opens_and_nothing_repeats_it(write):
+    options = ("--allowed-host", "127.0.0.1", "--token-file", write("token", f"{TOKEN}\n"))
+    with serving(*options, host="0.0.0.0") as (url, written):  # noqa: S104  # that is the point
+        for authorization in (
+            {},
+            {"authorization": f"Bearer {TOKEN}x"},
+            {"authorization": TOKEN},
+            {"authorization": b"Bearer \xe9"},
+        ):
+            answer = post(url, **authorization)
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+            assert TOKEN not in answer.text
+        right = {"authorization": f"Bearer {TOKEN}"}
+        assert post(url, **right, host="evil.example").status_code == 421
+        assert post(url, **right, origin="http://evil.example").status_code == 403
+        async with connect(url, token=TOKEN) as client:
+            assert (await client.call_tool("explain_rule", {"rule": "A"})).is_error is False
+    assert TOKEN not in written[0]
+
+
+async def test_a_token_from_the_environment_is_asked_for_on_the_loopback_too():
+    with serving(TDQS_SERVE_TOKEN=TOKEN) as (url, _):
+        assert post(url).status_code == 401
+        async with connect(url, token=TOKEN) as client:
+            assert len((await client.list_tools()).tools) == len(walk.TOOLS)
+
+
+# Nothing is left behind
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are looked up in /proc")
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("how", ["cancels", "leaves"])
+async def test_a_client_that_cancels_or_leaves_ends_the_server_that_was_started_for_it(url, mode, how):
+    marker = f"marker-{uuid.uuid4().hex}"
+    locator = f"stdio:{sys.executable} {misbehaving_server.__file__} hangs-at-start {marker}"
+    async with anyio.create_task_group() as tasks, connect(url, mode) as client:
+        async with anyio.create_task_group() as calls:
+            (calls if how == "cancels" else tasks).start_soon(client.call_tool, "score_server", {"locator": locator})
+            await until(lambda: processes(marker))
+            calls.cancel_scope.cancel()
+        if how == "cancels":
+            await until(lambda: not processes(marker))
+        tasks.cancel_scope.cancel()
+    await until(lambda: not processes(marker))

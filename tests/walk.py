@@ -1,0 +1,85 @@
+"""What any client does with our server: score, lint, rewrite, score again, and judge for itself. Needs no package."""
+
+import json
+
+TOOLS = [
+    "score_tool_definition",
+    "score_server",
+    "lint_descriptions",
+    "suggest_rewrite",
+    "explain_rule",
+    "prepare_judgement",
+    "submit_judgement",
+]
+
+BAD = {
+    "name": "cancel_order",
+    "description": "Cancel order",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "order_id": {"type": "string", "description": "Order ID such as O-1042"},
+            "reason": {"type": "string"},
+        },
+        "required": ["order_id"],
+    },
+    "annotations": {"readOnlyHint": False, "destructiveHint": True},
+}
+SIBLING = {
+    "name": "find_orders",
+    "description": "Finds the open orders of one customer. Use it when the order's ID is unknown. Returns at most 50 orders.",
+    "inputSchema": {"type": "object", "properties": {"customer": {"type": "string", "description": "Customer ID"}}},
+}
+
+
+async def walk(list_tools, call):
+    """List, score a bad definition, lint, explain, rewrite, score again; `call(name, **arguments)` gives the JSON."""
+    assert await list_tools() == TOOLS
+    before = await call("score_tool_definition", definition=BAD, siblings=[SIBLING])
+    assert before["tier"] == "D", before
+    linted = await call("lint_descriptions", tools=[BAD, SIBLING], severity="error")
+    assert linted["findings"][0]["rule"] == before["findings"][0]["rule"] == "TDQ101", linted
+    page = await call("explain_rule", rule=linted["findings"][0]["rule"])
+    assert page["page"].startswith("# TDQ101"), page
+    draft = await call("suggest_rewrite", definition=BAD, siblings=[SIBLING])
+    proposed = json.loads(draft["definition"][1:-1])
+    assert (proposed["name"], list(proposed["inputSchema"]["properties"])) == ("cancel_order", ["order_id", "reason"])
+    after = await call("score_tool_definition", definition=draft["definition"], siblings=[SIBLING])
+    assert after["tdqs"] > before["tdqs"], (before, draft, after)
+
+
+async def judge(call, batch=7, **source):
+    """A whole host judgement in pieces, each answer read off its prompt; gives back the finished score."""
+    answers, offset, catalog = [], 0, None
+    while offset is not None:
+        where = {"catalog": catalog} if catalog else source
+        page = await call("prepare_judgement", limit=batch, offset=offset, **where)
+        catalog, offset = page["catalog"], page["nextOffset"]
+        for prompt in page["prompts"]:
+            assert f"TOOL NAME: {prompt['name']}\n" in prompt["user"]
+            answers.append(
+                {"name": prompt["name"], "inputHash": prompt["inputHash"], "answer": tool_answer(page["answerSchema"])}
+            )
+    known = {}
+    for start in range(0, len(answers), batch):
+        part = answers[start : start + batch]
+        result = await call("submit_judgement", catalog=catalog, answers=part, model="a model", **known)
+        known = {"judgement": result["judgement"]}
+        assert result["overallScore"] is None
+        assert result["refused"] == []
+    assert result["missingCount"] == 0, result
+    page = await call("prepare_judgement", catalog=catalog, part="coherence")
+    return await call(
+        "submit_judgement", catalog=catalog, coherence=set_answer(page["answerSchema"]), model="a model", **known
+    )
+
+
+def set_answer(schema, score=4):
+    """An answer to a coherence prompt."""
+    keys = schema["properties"]["scores"]["required"]
+    return {"scores": {key: {"score": score, "justification": "So it is."} for key in keys}, "summary": "So it is."}
+
+
+def tool_answer(schema, score=4):
+    """An answer to a tool's prompt."""
+    return set_answer(schema, score) | {"annotation_contradiction": False}
