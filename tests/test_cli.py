@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -251,3 +252,66 @@ def test_a_judge_is_only_asked_when_it_is_named(tdqs_mcp, write):
     assert json.loads(run.stdout)["judge"]["id"] == "offline"
     run = tdqs_mcp("score", write("shop.json", [FINE]), "--judge", "openai", env=environment)
     assert (run.returncode, b"TDQS_MODEL" in run.stderr, b"secret-key" in run.stderr) == (2, True, False)
+
+
+def test_what_cannot_be_written_or_read_is_exit_2(tdqs_mcp, write, tmp_path):
+    file = write("shop.json", [FINE])
+    for arguments in (["-o", tmp_path / "no" / "x"], ["--answers", tmp_path / "no.json"]):
+        run = tdqs_mcp("score", file, *arguments)
+        assert (run.returncode, run.stderr.count(b"\n")) == (2, 1)
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "tdqs_mcp", "score", str(file)]
+        run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (run.returncode, run.stderr) == (2, b"error: 'standard output' cannot be written: No space left on device\n")
+
+
+def test_output_is_utf_8_whatever_the_locale(tdqs_mcp, write):
+    file = write("shop.json", [tool("读取", "读取订单 😀 and more.")])
+    for form in ("text", "json", "markdown"):
+        run = tdqs_mcp("score", file, "--format", form, env={**os.environ, "PYTHONIOENCODING": "cp1252"})
+        assert run.returncode == 0, run.stderr
+        assert "读取" in run.stdout.decode("utf-8")
+
+
+def test_json_holds_no_character_that_a_terminal_obeys(tdqs_mcp, write):
+    name = "a\x9b31m\u202e\U000e0041b"
+    for command in ("score", "capture"):
+        arguments = ["--format", "json"] if command == "score" else []
+        shown = tdqs_mcp(command, write("x.json", [tool(name, "x\x7f")]), *arguments).stdout.decode()
+        assert not set("\x9b\u202e\U000e0041\x7f").intersection(shown)
+        assert json.loads(shown)["tools"][0]["name"] == name
+
+
+def test_a_number_beyond_every_double_is_captured_as_null_and_read_back(tdqs_mcp, write, tmp_path):
+    file = write("x.json", '[{"name": "t", "description": "x", "inputSchema": {"type": "object", "maximum": 1e999}}]')
+    tdqs_mcp("capture", file, "-o", tmp_path / "y.json")
+    hashes = [
+        json.loads(tdqs_mcp("score", path, "--format", "json").stdout)["tools"][0]["inputHash"]
+        for path in (file, tmp_path / "y.json")
+    ]
+    assert hashes[0] == hashes[1]
+
+
+def test_markdown_links_nothing_and_mentions_nobody(tdqs_mcp, write):
+    file = write(
+        "x.json", [{"name": "see http://evil.example www.evil.example @user $x$", "description": "x"}, {"name": 7}]
+    )
+    for command in ("score", "lint"):
+        text = tdqs_mcp(command, file, "--format", "markdown").stdout.decode()
+        assert not [word for word in ("://", "www.", "@user", " $x") if word in text]
+    assert "tool 2, without a name" in text
+
+
+def test_snake_case_definitions_keep_all_that_they_say(tdqs_mcp, write):
+    snake = {key: value for key, value in FINE.items() if key not in ("inputSchema", "outputSchema")}
+    snake |= {"input_schema": FINE["inputSchema"], "output_schema": FINE["outputSchema"], "_meta": {"a": 1}}
+    mine, theirs = (
+        json.loads(tdqs_mcp("score", write("s.json", [each]), "--format", "json").stdout)["tools"][0]
+        for each in (FINE, snake)
+    )
+    assert mine == theirs
+
+
+def test_somebody_s_answers_and_another_judge_exclude_each_other(tdqs_mcp, write):
+    run = tdqs_mcp("score", write("x.json", [FINE]), "--answers", write("a.json", {}), "--judge", "openai:x")
+    assert (run.returncode, b"leave --judge" in run.stderr) == (2, True)

@@ -10,9 +10,11 @@ from definitions import CORNERS, flat, tool
 
 from tdqs_mcp import app, library
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.gate import Outcome, answered, reaches
 from tdqs_mcp.model.results import Flag, Tier, Verdict
 from tdqs_mcp.pipeline.rollup import roll_up, tdqs
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.sources.load import read_catalog
 
 TDQS = load("tdqs")
 DESCRIBED = {"type": "string", "description": "An ISO 8601 date, inclusive"}
@@ -258,3 +260,34 @@ def test_a_recognised_fact_raises_its_dimension_and_its_absence_is_named(catalog
     assert after.score - before.score >= 2
     assert "to look one up, use find_customer instead." in after.justification
     assert "it sends the agent to no sibling" in before.justification
+
+
+def judged_with(coherence, *, tools=3):
+    definitions = read_catalog([tool(f"t{number}", f"Does {number}.") for number in range(tools)], name="x")
+    answers = {"tools": [{"name": f"t{number}", "answer": answer((3,) * 6)} for number in range(tools)]}
+    return app.score_answers(definitions, answers | coherence)
+
+
+def test_a_failed_coherence_judgement_leaves_open_only_what_it_could_change():
+    failed, absent, good = (
+        judged_with({"coherence": {}}),
+        judged_with({}),
+        judged_with({"coherence": coherent(3, 3, 3, 3)}),
+    )
+    assert [reaches(failed, tier) for tier in (Tier.A, Tier.B, Tier.C)] == [
+        Outcome.UNKNOWN,
+        Outcome.UNKNOWN,
+        Outcome.PASSED,
+    ]
+    assert [answered(each) for each in (failed, absent, good)] == [Outcome.UNKNOWN, Outcome.PASSED, Outcome.PASSED]
+    assert [reaches(each, Tier.B) for each in (absent, good)] == [Outcome.PASSED, Outcome.PASSED]
+
+
+def test_coherence_that_was_judged_has_its_number_even_without_a_single_tool_score():
+    score = app.score_answers(read_catalog([tool("t", "Does.")], name="x"), {"coherence": coherent(4, 4, 4, 4)})
+    assert (score.rollup.coherence, score.rollup.overall) == (40, None)
+
+
+def test_each_of_two_tools_of_one_name_has_its_own_shadow_cost(catalog):
+    report = app.lint(catalog(tool("a"), tool("a", schema=flat(4)), tool("b")))
+    assert [finding.subject.index for finding in report.findings if finding.rule == "TDQ301"] == [1]

@@ -132,7 +132,17 @@ async def test_every_tool_has_title_hints_described_parameters_and_an_output_sch
         for name, parameter in each.input_schema["properties"].items():
             assert parameter["description"]
             assert "title" not in parameter
-            is_open = name in ("tools", "locator", "catalog", "definition", "tool", "coherence", "model", "judgement")
+            is_open = name in (
+                "tools",
+                "locator",
+                "catalog",
+                "definition",
+                "tool",
+                "coherence",
+                "shadowing",
+                "model",
+                "judgement",
+            )
             assert name in each.input_schema.get("required", []) or "default" in parameter or is_open
 
 
@@ -250,6 +260,39 @@ async def test_orders_in_a_definition_come_back_fenced_in_every_result():
         assert fence.startswith("⟦SYSTEM")
 
 
+async def test_orders_in_a_catalog_s_own_words_and_in_errors_come_back_fenced():
+    catalog = {"server": ORDER, "version": ORDER, "source": ORDER, "instructions": ORDER, "problems": [ORDER]}
+    deep = {"type": "object"}
+    for _ in range(60):
+        deep = {"type": "object", "properties": {"a": deep}}
+    async with connect() as (client, call):
+        score = await call("score_server", tools=catalog | {"tools": [HOSTILE]})
+        assert_fenced(score)
+        assert_fenced(json.loads((await client.read_resource(score["report"])).contents[0].text))
+        failed = {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": ORDER}}
+        assert_fenced(await refusal(client, "score_server", tools=failed))
+        assert_fenced(await refusal(client, "score_tool_definition", definition=failed))
+        nested = json.dumps({"name": ORDER, "inputSchema": deep})
+        assert_fenced(await refusal(client, "suggest_rewrite", definition=nested))
+
+
+async def test_tools_of_one_name_are_never_taken_for_each_other():
+    twins = [tool("twin", "First."), tool("twin", "Second one.")]
+    async with connect() as (client, call):
+        catalog = (await call("score_server", tools=twins))["catalog"]
+        assert "send the definition itself" in await refusal(client, "suggest_rewrite", catalog=catalog, tool="twin")
+        draft = await call("suggest_rewrite", definition=twins[1])
+        assert "Second one." in unfence(draft["definition"])
+
+
+async def test_a_sibling_may_be_given_as_json_text():
+    other = json.dumps(tool("find_customer", "Finds customers by name."))
+    async with connect() as (_, call):
+        draft = await call("suggest_rewrite", definition=tool("find_order", "Finds orders."), siblings=[other])
+    assert json.loads(unfence(draft["definition"]))["name"] == "find_order"
+    assert '{"name"' not in json.loads(unfence(draft["definition"]))["description"]
+
+
 async def test_a_rewritten_definition_is_exact_json_between_the_marks():
     async with connect() as (_, call):
         draft = await call("suggest_rewrite", definition=HOSTILE)
@@ -302,6 +345,25 @@ async def test_a_refused_answer_says_why_and_leaves_the_others():
         )
         capped = next(each for each in result["tools"] if each["name"] == "cancel_order")
         assert (result["missingCount"], capped["tdqs"]) == (0, 3.5), "stage 4 caps a restated name"
+
+
+async def test_a_judgement_has_one_judge_and_takes_only_open_pairs():
+    tools = [tool("dear", "Finds sales by query.", flat(8)), tool("cheap", "Gets sales.")]
+    pair = {"tool": "dear", "cheaperSibling": "cheap", "justification": "Both report sales."}
+    async with connect() as (client, call):
+        page = await call("prepare_judgement", tools=tools)
+        keys = {"catalog": page["catalog"]}
+        answers = [
+            {"name": each["name"], "inputHash": each["inputHash"], "answer": walk.tool_answer(page["answerSchema"])}
+            for each in page["prompts"]
+        ]
+        first = await call("submit_judgement", answers=answers[:1], model="model-x", **keys)
+        keys["judgement"] = first["judgement"]
+        assert "another model" in await refusal(client, "submit_judgement", answers=answers[1:], model="y", **keys)
+        wrong = await call("submit_judgement", answers=answers[1:], shadowing=[{"tool": "nope"}, pair], **keys)
+        assert (wrong["judge"]["model"], wrong["accepted"], len(wrong["refused"])) == ("model-x", 2, 1)
+        again = await call("submit_judgement", shadowing=[pair], **keys)
+        assert (again["accepted"], again["refused"], again["problems"]) == (1, [], [])
 
 
 async def test_everything_sent_at_once_needs_no_memory():

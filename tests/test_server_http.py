@@ -141,6 +141,7 @@ def test_on_the_loopback_foreign_hosts_and_origins_are_turned_away(url, headers,
 @pytest.mark.parametrize(
     ("options", "env", "advice"),
     [
+        (("--http", "127.0.0.1:0"), {"TDQS_SERVE_TOKEN": " "}, "TDQS_SERVE_TOKEN is empty"),
         (("--http", "0.0.0.0:0"), {}, "set TDQS_SERVE_TOKEN or --token-file, or listen on 127.0.0.1"),
         (("--http", "[::]:0", "--allowed-host", "x.example"), {}, "set TDQS_SERVE_TOKEN"),
         (("--http", "0.0.0.0:0"), {"TDQS_SERVE_TOKEN": TOKEN}, "--allowed-host mcp.example.org"),

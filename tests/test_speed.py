@@ -87,6 +87,21 @@ def test_a_long_description_costs_no_more_than_its_first_part(ratio):
     assert ratio(lambda: app.lint(longer), lambda: app.lint(long)) <= 11
 
 
+def test_names_and_required_lists_cost_no_more_than_their_length(ratio):
+    def catalog(size):
+        names = [
+            f"n{chr(97 + number // 676 % 26)}{chr(97 + number // 26 % 26)}{chr(97 + number % 26)}"
+            for number in range(size)
+        ]
+        properties = {f"p{number}": {"type": "string"} for number in range(size)}
+        schema = {"type": "object", "properties": properties, "required": [f"q{number}" for number in range(20 * size)]}
+        talk = tool("talk", " ".join(names), schema)
+        return read_catalog([talk, *(tool(name) for name in names)], name="x")
+
+    half, whole = catalog(1000), catalog(2000)
+    assert ratio(lambda: app.lint(whole), lambda: app.lint(half)) <= 3
+
+
 PATHOLOGICAL = [
     " ",
     "\n",

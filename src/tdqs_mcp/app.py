@@ -119,6 +119,11 @@ def to_be_judged(catalog: Catalog) -> list[tuple[str, str]]:
     return [(case.subject.signals.input_hash, case.subject.tool.name) for case in cases]
 
 
+def shadow_pairs(catalog: Catalog) -> list[tuple[str, str]]:
+    """Each tool that a much cheaper sibling may shadow, with that sibling: what part shadowing asks about."""
+    return [(pair.tool, pair.cheaper_sibling) for pair in measure(catalog).shadow_candidates]
+
+
 async def rewrite(
     catalog: Catalog, *, tools: Sequence[str] | None = None, judge: Judge | None = None, spec: str = DEFAULT_SPEC
 ) -> list[Rewrite]:
@@ -204,7 +209,7 @@ def _cases(measured: Measured) -> list[ToolCase | SetCase]:
 
 def _scored(measured: Measured, graded: Sequence[Verdict | Ungraded], *, stamp: JudgeStamp, spec: str) -> ServerScore:
     """The score from one outcome for each of `_cases`."""
-    nothing = Ungraded(judge=stamp.id, reason="the catalog has no tool that could be measured")
+    nothing = Ungraded(judge=stamp.id, reason="the catalog has no tool that could be measured", was_asked=False)
     verdicts, coherence = (graded[:-1], graded[-1]) if graded else ((), nothing)
     return _with_findings(finish(measured, verdicts=verdicts, coherence=coherence, judge=stamp, spec=spec), measured)
 

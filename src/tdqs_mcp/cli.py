@@ -1,5 +1,6 @@
 """The command line: words in, exit code out."""
 
+import io
 import os
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -128,6 +129,8 @@ def score(
     """Score every tool and the server by TDQS."""
     if answers and len(locators) > 1:
         raise click.UsageError("--answers belongs to one locator; give one")
+    if answers and (judge or base_url or model):
+        raise click.UsageError("--answers are somebody's judgement already; leave --judge, --base-url and --model out")
     if answers:
         use = partial(app.score_answers, answers=_read_json(answers), spec=spec)
     else:
@@ -244,7 +247,10 @@ cli.add_command(serve)
 
 
 def main() -> None:
-    """The console script."""
+    """The console script; what is redirected is UTF-8 on every platform."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
     cli()
 
 
@@ -298,25 +304,28 @@ def _show(results: Sequence[Any], views: Mapping[str, Callable[[Any], Any]], for
 
 
 def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        click.echo(well_formed(text))
-        return
     try:
-        output.write_text(f"{well_formed(text).rstrip()}\n", encoding="utf-8")
+        if output is None:
+            click.echo(well_formed(text))
+        else:
+            output.write_text(f"{well_formed(text).rstrip()}\n", encoding="utf-8")
+    except BrokenPipeError:
+        raise  # the reader has seen enough; click ends quietly
     except OSError as error:
-        raise click.FileError(str(output), error.strerror) from error
+        _fail(InputError(f"{str(output or 'standard output')!r} cannot be written: {error.strerror}"))
+        os._exit(Outcome.UNKNOWN)  # a full standard output would fail again, and louder, while the interpreter ends
 
 
 def _write_rich(renderables: Sequence[Any], output: Path | None) -> None:
     from rich.console import Console  # noqa: PLC0415  # JSON and Markdown go without
 
-    width = None if output is None and sys.stdout.isatty() else WIDTH
-    console = Console(width=width, highlight=False, emoji=False, markup=False)
-    with console.capture() as captured:
-        for position, renderable in enumerate(renderables):
-            console.print(*([""] if position else []), renderable, sep="\n")
-    lines = (line.rstrip() for line in captured.get().rstrip("\n").split("\n"))
-    _write("\n".join(lines), output)
+    is_terminal = output is None and sys.stdout.isatty()
+    page = io.StringIO()
+    width = None if is_terminal else WIDTH
+    console = Console(file=page, force_terminal=is_terminal, width=width, highlight=False, emoji=False, markup=False)
+    for position, renderable in enumerate(renderables):
+        console.print(*([""] if position else []), renderable, sep="\n")
+    _write("\n".join(line.rstrip() for line in page.getvalue().rstrip("\n").split("\n")), output)
 
 
 def _exit(results: Sequence[Result | None], gate: Callable[[Result], Outcome] | None) -> None:
@@ -339,10 +348,10 @@ def _read_json(path: Path) -> object:
     try:
         return parse_json(path.read_bytes(), origin=repr(str(path)))
     except OSError as error:
-        raise click.FileError(str(path), error.strerror) from error
+        _fail(InputError(f"{str(path)!r} cannot be read: {error.strerror}"))
     except InputError as error:
         _fail(error)
-        sys.exit(Outcome.UNKNOWN)
+    sys.exit(Outcome.UNKNOWN)
 
 
 def _score_text(score: ServerScore) -> Any:  # noqa: ANN401  # rich is imported where it is used

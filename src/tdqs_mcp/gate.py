@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
-from tdqs_mcp.model.results import Finding, ServerScore, Severity, Tier, Verdict
+from tdqs_mcp.model.results import Finding, ServerScore, Severity, Tier, Ungraded
 from tdqs_mcp.pipeline.rollup import roll_up
 from tdqs_mcp.pipeline.score import UNMEASURED
+from tdqs_mcp.rubrics.rubric import load
 
 
 class Outcome(IntEnum):
@@ -22,20 +23,20 @@ def reaches(score: ServerScore, tier: Tier) -> Outcome:
     tools = [tool.tdqs for tool in score.tools]
     if not tools:
         return Outcome.UNKNOWN
-    if score.rollup.overall is None:
+    if score.rollup.overall is None and not _has_failed_coherence(score):
         if min(tools) < tier.floor:
             return Outcome.FAILED
         return Outcome.UNKNOWN if score.ungraded else Outcome.PASSED
-    worst, best = (_overall(score, tools + [bound] * len(score.ungraded)) for bound in (10, 50))
+    worst, best = (_overall(score, tools, bound) for bound in (1, 5))
     if worst >= tier.floor:
         return Outcome.PASSED
     return Outcome.FAILED if best < tier.floor else Outcome.UNKNOWN
 
 
 def answered(score: ServerScore) -> Outcome:
-    """Unknown when the judge failed on a tool; what nobody can call or measure is a finding, not a failure."""
+    """Unknown when the judge failed on something; what nobody can call or measure is a finding, not a failure."""
     has_failed = any(tool.ungraded.judge != UNMEASURED for tool in score.ungraded)
-    return Outcome.UNKNOWN if has_failed else Outcome.PASSED
+    return Outcome.UNKNOWN if has_failed or _has_failed_coherence(score) else Outcome.PASSED
 
 
 def is_clean(findings: Iterable[Finding], worst_allowed: Severity) -> Outcome:
@@ -44,8 +45,15 @@ def is_clean(findings: Iterable[Finding], worst_allowed: Severity) -> Outcome:
     return Outcome.FAILED if is_bad else Outcome.PASSED
 
 
-def _overall(score: ServerScore, tools: Sequence[int]) -> int:
-    """The overall score in tenths if the tools had these TDQS; only asked where there is an overall score."""
-    coherence = score.coherence.judgements if isinstance(score.coherence, Verdict) else {}
-    scores = {key: judgement.score for key, judgement in coherence.items()}
-    return roll_up(tools, tool_count=score.tool_count, coherence=scores, spec=score.spec_version).overall or 0
+def _has_failed_coherence(score: ServerScore) -> bool:
+    return isinstance(score.coherence, Ungraded) and score.coherence.was_asked
+
+
+def _overall(score: ServerScore, tools: Sequence[int], bound: int) -> int:
+    """The overall score in tenths if everything ungraded had the dimension score `bound`."""
+    if isinstance(score.coherence, Ungraded):
+        coherence = dict.fromkeys(load("coherence").keys, bound)
+    else:
+        coherence = {key: judgement.score for key, judgement in score.coherence.judgements.items()}
+    assumed = [*tools, *[10 * bound] * len(score.ungraded)]
+    return roll_up(assumed, tool_count=score.tool_count, coherence=coherence, spec=score.spec_version).overall or 0

@@ -1,5 +1,6 @@
 """Facts between the tools of one catalog: duplicates, mentions, shadow pairs, naming; linear in the number of tools."""
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tdqs_mcp.canonical import utf16_order
 from tdqs_mcp.facts.lexicon import VAGUE_VERBS, Cue, Effect
-from tdqs_mcp.facts.prose import LEMMAS, Prose, name_parts, stem
+from tdqs_mcp.facts.prose import LEMMAS, MAX_TEXT, Prose, name_parts, stem
 from tdqs_mcp.facts.signals import Signals
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.model.results import ShadowCandidate
@@ -25,9 +26,9 @@ def mentioned_siblings(tool: Tool, prose: Prose, names: Mapping[str, str]) -> tu
     A one-word name such as `search` counts only in backticks, in quotes or before "tool": else it is a plain word.
     """
     own = tool.name.lower()
-    text = tool.description or ""
     found = {names[word]: None for word in prose.words if word in names and word != own}
-    return tuple(name for name in found if _is_identifier(name) or _is_marked(name, text))
+    marked = _marked(tool.description or "") if found else frozenset()
+    return tuple(name for name in found if _is_identifier(name) or name.lower() in marked)
 
 
 def redirect(prose: Prose, mentions: Sequence[str]) -> str | None:
@@ -40,26 +41,32 @@ def _is_identifier(name: str) -> bool:
     return not name.isalpha() or (name != name.lower() and name != name.title())
 
 
-def _is_marked(name: str, text: str) -> bool:
-    return any(f"{mark}{name}{mark}" in text for mark in "`'\"") or f"{name} tool" in text or f"{name}()" in text
+def _marked(text: str) -> frozenset[str]:
+    """The words that a text marks as names: quoted, called with (), or followed by "tool"."""
+    found = _MARK.findall(text[:MAX_TEXT].lower())
+    return frozenset(word for words in found for word in words if word)
 
 
-def shadow_candidates(tools: Sequence[tuple[str, Signals]]) -> tuple[ShadowCandidate, ...]:
+_MARK = re.compile(r"[`'\"]([^`'\"\s]{1,128})[`'\"]|\b(\w{1,128})(?:\(\)| tool\b)")
+
+
+def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCandidate, ...]:
     """For each tool its dearest much cheaper sibling, in catalog order; ties by UTF-16 order of the name (TDQS 1.1)."""
     cheapest_names: dict[int, list[str]] = {}
-    for name, signals in tools:
-        cheapest_names.setdefault(signals.subtree.invocation_cost, []).append(name)
+    for tool, signals in tools:
+        cheapest_names.setdefault(signals.subtree.invocation_cost, []).append(tool.name)
     costs = sorted(cheapest_names)
     ordered = {cost: sorted(set(names), key=utf16_order) for cost, names in cheapest_names.items()}
     found = []
-    for name, signals in tools:
+    for tool, signals in tools:
         own = signals.subtree.invocation_cost
-        sibling = _dearest(name, min(own // SHADOW_RATIO, own - SHADOW_GAP), costs, ordered)
+        sibling = _dearest(tool.name, min(own // SHADOW_RATIO, own - SHADOW_GAP), costs, ordered)
         if sibling:
             cost, cheaper = sibling
             found.append(
                 ShadowCandidate(
-                    tool=name,
+                    index=tool.index,
+                    tool=tool.name,
                     invocation_cost=own,
                     cheaper_sibling=cheaper,
                     cheaper_sibling_invocation_cost=cost,

@@ -1,7 +1,7 @@
 """Structural facts of one definition: TDQS context signals, hash, invocation cost, and its parameters."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -94,6 +94,7 @@ def measure(tool: Tool) -> Signals:
     schema: Mapping[str, Any] = tool.input_schema or {}
     properties = _mapping(schema.get("properties"))
     required = _list(schema.get("required"))
+    names = frozenset(name for name in required if isinstance(name, str))
     schemas = [child for child in properties.values() if isinstance(child, dict)]
     described = sum(bool(_string(child.get("description"))) for child in schemas)
     annotations = tool.annotations or {}
@@ -117,7 +118,7 @@ def measure(tool: Tool) -> Signals:
         subtree=required_subtree(tool.input_schema),
         is_missing_description=not trim(tool.description or ""),
         restates_name=_restates_name(tool),
-        parameters=tuple(_parameter(name, child, required) for name, child in properties.items()),
+        parameters=tuple(_parameter(name, child, names) for name, child in properties.items()),
     )
 
 
@@ -228,7 +229,7 @@ class _Walk:
         return [RequiredSubtree(field_count=len(names), depth=depth + 1), *below]
 
 
-def _parameter(name: str, schema: object, required: Sequence[object]) -> Parameter:
+def _parameter(name: str, schema: object, required: frozenset[str]) -> Parameter:
     own = _mapping(schema)
     variants = [own, *(_mapping(branch) for key in ("anyOf", "oneOf") for branch in _list(own.get(key)))]
     return Parameter(

@@ -68,11 +68,11 @@ def measure(catalog: Catalog) -> Measured:
             measured.append((_callable(tool), signals.measure(tool)))
         except UnmeasurableError as error:
             unmeasured.append(Unmeasured(tool=tool, reason=str(error)))
-    shadows = relations.shadow_candidates([(tool.name, facts) for tool, facts in measured])
+    shadows = relations.shadow_candidates(measured)
     context = _Context(
         names={tool.name.lower(): tool.name for tool in catalog.tools if tool.name},
         duplicates=relations.duplicate_names(catalog.tools),
-        shadows={candidate.tool: candidate for candidate in shadows},
+        shadows={candidate.index: candidate for candidate in shadows},
         sibling_count=len(catalog.tools) - 1,
     )
     return Measured(
@@ -87,7 +87,7 @@ def measure(catalog: Catalog) -> Measured:
 class _Context:
     names: Mapping[str, str]
     duplicates: frozenset[str]
-    shadows: Mapping[str, ShadowCandidate]
+    shadows: Mapping[int, ShadowCandidate]
     sibling_count: int
 
 
@@ -107,6 +107,6 @@ def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
         sibling_count=context.sibling_count,
         mentions=mentions,
         redirect=relations.redirect(text, mentions),
-        shadow=context.shadows.get(tool.name),
+        shadow=context.shadows.get(tool.index),
         is_duplicate=tool.name in context.duplicates,
     )

@@ -75,6 +75,11 @@ class Location:
     index: int | None
     path: str
 
+    @property
+    def label(self) -> str:
+        """The name, or what stands for it: a tool without a name is counted from 1."""
+        return self.name or ("server" if self.index is None else f"tool {self.index + 1}, without a name")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -129,6 +134,8 @@ class Ungraded:
 
     judge: str
     reason: str
+    was_asked: bool = True
+    """False where no answer was ever wanted or handed in: nothing has failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +186,9 @@ class UngradedTool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShadowCandidate:
     """A tool and the dearest sibling that is much cheaper to call (TDQS 1.1, shadow prefilter)."""
+
+    index: int
+    """The dearer tool's position in the catalog."""
 
     tool: str
     invocation_cost: int

@@ -6,7 +6,7 @@ from typing import Any
 
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.model.results import JudgeStamp, ShadowingRisk, Ungraded, Verdict
+from tdqs_mcp.model.results import JudgeStamp, ShadowCandidate, ShadowingRisk, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import tool_cases
 from tdqs_mcp.rubrics.answer import read_set_answer, read_shadowing_answer, read_tool_answer
 from tdqs_mcp.rubrics.prompt import ToolCase
@@ -78,7 +78,7 @@ def _tool_verdict(entry: Mapping[str, Any] | None, judge: str) -> Verdict | Ungr
 
 def _coherence(answer: object, judge: str) -> Verdict | Ungraded:
     if answer is None:
-        return Ungraded(judge=judge, reason="no coherence answer was given")
+        return Ungraded(judge=judge, reason="no coherence answer was given", was_asked=False)
     try:
         return read_set_answer(load("coherence"), answer)
     except ContractError as error:
@@ -87,7 +87,9 @@ def _coherence(answer: object, judge: str) -> Verdict | Ungraded:
 
 def _risks(measured: Measured, entries: object) -> tuple[list[ShadowingRisk], list[str]]:
     """Confirmed pairs that were really asked about, each tool once (TDQS 1.1, referential checks)."""
-    asked = {candidate.tool: candidate for candidate in measured.shadow_candidates}
+    asked: dict[tuple[str, str], list[ShadowCandidate]] = {}
+    for candidate in measured.shadow_candidates:
+        asked.setdefault((candidate.tool, candidate.cheaper_sibling), []).append(candidate)
     risks: list[ShadowingRisk] = []
     problems = []
     for entry in entries if isinstance(entries, list) else [entries]:
@@ -96,11 +98,11 @@ def _risks(measured: Measured, entries: object) -> tuple[list[ShadowingRisk], li
         except ContractError as error:
             problems.append(f"a shadowing entry was not used: {error}")
             continue
-        candidate = asked.pop(answer.tool, None)
-        if candidate is None or candidate.cheaper_sibling != answer.cheaper_sibling:
+        open_pairs = asked.get((answer.tool, answer.cheaper_sibling))
+        if open_pairs:
+            risks.append(ShadowingRisk(candidate=open_pairs.pop(0), justification=answer.justification))
+        else:
             problems.append(
                 f"a shadowing entry was not used: {answer.tool!r} and {answer.cheaper_sibling!r} are no open pair"
             )
-        else:
-            risks.append(ShadowingRisk(candidate=candidate, justification=answer.justification))
     return risks, problems

@@ -26,11 +26,11 @@ def tdqs(rubric: Rubric, scores: Mapping[str, int], *, spec: str) -> int:
 
 def roll_up(tools: Sequence[int], *, tool_count: int, coherence: Mapping[str, int] | None, spec: str) -> Rollup:
     """A server's numbers from its tools' TDQS in tenths and its four coherence scores; None where a part is missing."""
+    coherent = None if coherence is None else round_half_up(sum(coherence.values()), len(coherence))
     if not tools:
-        return Rollup(mean_tdqs=None, min_tdqs=None, description_quality=None, coherence=None, overall=None)
+        return Rollup(mean_tdqs=None, min_tdqs=None, description_quality=None, coherence=coherent, overall=None)
     is_covered = 100 * len(tools) >= MIN_COVERAGE * tool_count
     quality = _description_quality(tools, spec=spec) if is_covered else None
-    coherent = None if coherence is None else round_half_up(sum(coherence.values()), len(coherence))
     overall = None if quality is None or coherent is None else _overall(quality, coherent, spec=spec)
     mean = _tenths_1_0(_mean_1_0(tools)) if spec == "1.0" else round_half_up(sum(tools), 10 * len(tools))
     return Rollup(

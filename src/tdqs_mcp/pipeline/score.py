@@ -58,7 +58,7 @@ def finish(
 ) -> ServerScore:
     """The server's score from one verdict for each of `tool_cases`, in their order, and one on coherence."""
     by_index = {case.subject.tool.index: verdict for case, verdict in zip(tool_cases(measured), verdicts, strict=True)}
-    shadowed = {risk.candidate.tool for risk in risks}
+    shadowed = {risk.candidate.index for risk in risks}
     scored: list[ToolScore] = []
     ungraded = [
         _unmeasured(unmeasured.tool.index, unmeasured.tool.name, unmeasured.reason)
@@ -71,7 +71,7 @@ def finish(
             ungraded.append(_ungraded(subject, verdict))
         else:
             score = _tool_score(subject, verdict, judge=judge, spec=spec)
-            flags = (Flag.SHADOWING_RISK,) if subject.tool.name in shadowed else ()
+            flags = (Flag.SHADOWING_RISK,) if subject.tool.index in shadowed else ()
             scored.append(replace(score, server_flags=flags))
     catalog = measured.catalog
     coherence_scores = _scores(coherence) if isinstance(coherence, Verdict) else None

@@ -24,7 +24,7 @@ MAX_NAMES = 20
 PROMPT_BUDGET = 24_000
 """Characters of prompts on one page: what an agent can hold beside its work."""
 
-OURS = frozenset({"flags", "serverFlags", "smells", "source", "severity", "specVersion", "generatedBy", "aliases"})
+OURS = frozenset({"flags", "serverFlags", "smells", "severity", "specVersion", "generatedBy", "aliases"})
 """Keys of a score document whose texts are our own words, not the definition's or a judge's."""
 
 Point = Annotated[int, Field(ge=1, le=5)]

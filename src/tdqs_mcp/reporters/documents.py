@@ -1,6 +1,8 @@
 """JSON text of what is handed on to programs: scores, findings, prompts and captured catalogs."""
 
 import json
+import re
+from math import isfinite
 from typing import Any
 
 from tdqs_mcp.facts.subject import Measured
@@ -10,9 +12,18 @@ from tdqs_mcp.rubrics.prompt import Prompt, render_set, render_shadowing, render
 
 
 def json_text(document: object) -> str:
-    """Indented JSON that is valid UTF-8 whatever the definitions hold."""
+    """Indented JSON that is valid UTF-8 and shows nothing that a terminal obeys, whatever the definitions hold."""
     text = json.dumps(document, indent=2, ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return (
+        text if text.isascii() and "\x7f" not in text else _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    )
+
+
+_UNSAFE = re.compile(
+    "[\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""Control and format characters and lone surrogates; JSON has an escape for each, so the value stays the same."""
 
 
 def prompts_document(measured: Measured, *, tool: str | None, spec: str) -> dict[str, Any]:
@@ -43,13 +54,13 @@ def capture_document(catalog: Catalog) -> dict[str, Any]:
         "serverInfo": catalog.server_info,
         "capabilities": catalog.capabilities,
         "instructions": catalog.instructions,
-        "tools": [tool.raw for tool in catalog.tools],
+        "tools": [_finite(tool.raw) for tool in catalog.tools],
     }
     if resources is not None:
-        document["resources"] = [resource.raw for resource in resources if not resource.is_template]
-        document["resourceTemplates"] = [resource.raw for resource in resources if resource.is_template]
+        document["resources"] = [_finite(resource.raw) for resource in resources if not resource.is_template]
+        document["resourceTemplates"] = [_finite(resource.raw) for resource in resources if resource.is_template]
     if catalog.prompts is not None:
-        document["prompts"] = [prompt.raw for prompt in catalog.prompts]
+        document["prompts"] = [_finite(prompt.raw) for prompt in catalog.prompts]
     if catalog.problems:
         document["problems"] = list(catalog.problems)
     return document
@@ -57,3 +68,12 @@ def capture_document(catalog: Catalog) -> dict[str, Any]:
 
 def _prompt(prompt: Prompt) -> dict[str, str]:
     return {"system": prompt.system, "user": prompt.user, "promptHash": prompt.hash}
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """Numbers beyond a double, which Python reads as infinity, are null as in the canonical serialization."""
+    if isinstance(value, dict):
+        return {key: _finite(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_finite(child) for child in value]
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|<>~&])")
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]()#+!|<>~&$@]|:(?=//)|(?<=www)\.", re.IGNORECASE)
 _SPACES = re.compile(r"\s+")
 
 
@@ -18,7 +18,7 @@ def visible(line: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """One line that Markdown and HTML show as it is."""
+    """One line that Markdown and HTML show as it is: no markup, no link, nobody mentioned."""
     return _MARKDOWN.sub(_entity, printable(text))
 
 
@@ -34,4 +34,7 @@ def _visible(char: str) -> str:
 
 
 def _entity(found: re.Match[str]) -> str:
-    return {"<": "&lt;", ">": "&gt;", "&": "&amp;"}.get(found[1], f"\\{found[1]}")
+    return _ENTITIES.get(found[0]) or f"\\{found[0]}"
+
+
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", ":": "&#58;", ".": "&#46;", "@": "@<!-- -->"}

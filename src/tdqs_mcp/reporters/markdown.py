@@ -2,7 +2,7 @@
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tdqs_mcp.model.results import LintReport, ServerScore, tier_of
+from tdqs_mcp.model.results import LintReport, ServerScore, Ungraded, tier_of
 from tdqs_mcp.pipeline.priority import first_fixes
 from tdqs_mcp.reporters.escape import markdown
 from tdqs_mcp.rubrics.rubric import load
@@ -14,6 +14,7 @@ def score_markdown(score: ServerScore) -> str:
         "score.md.jinja",
         score=score,
         overall=_tenths(score.rollup.overall),
+        unjudged=score.coherence.reason if isinstance(score.coherence, Ungraded) and score.tools else None,
         keys=load("tdqs").keys,
         tools=sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index)),
         fixes=first_fixes(score, 5),

@@ -152,7 +152,7 @@ def _by_subject(findings: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
     groups: dict[tuple[int | None, str], list[Finding]] = {}
     for finding in findings:
         subject = finding.subject
-        label = subject.name or ("server" if subject.index is None else f"tool {subject.index + 1}, without a name")
+        label = subject.label
         groups.setdefault((subject.index, label), []).append(finding)
     return [(label, group) for (_, label), group in groups.items()]
 

@@ -75,5 +75,18 @@ def _http(address: str | None, token_file: Path | None, allowed_hosts: tuple[str
             raise InputError("--token-file and --allowed-host belong to --http HOST:PORT")
         return None
     host, port = read_address(address)
-    token = token_file.read_text(encoding="utf-8").strip() if token_file else os.environ.get("TDQS_SERVE_TOKEN", "")
-    return Http(host=host, port=port, token=token.strip() or None, allowed_hosts=allowed_hosts)
+    return Http(host=host, port=port, token=_token(token_file), allowed_hosts=allowed_hosts)
+
+
+def _token(file: Path | None) -> str | None:
+    """The token that was meant; an empty one is refused, because somebody wanted protection."""
+    if file is None and "TDQS_SERVE_TOKEN" not in os.environ:
+        return None
+    source = "TDQS_SERVE_TOKEN" if file is None else f"the token file {str(file)!r}"
+    try:
+        token = (os.environ["TDQS_SERVE_TOKEN"] if file is None else file.read_text(encoding="utf-8")).strip()
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"{source} cannot be read as text; make one with: openssl rand -hex 32") from error
+    if not token:
+        raise InputError(f"{source} is empty; put a token there or take the option away")
+    return token

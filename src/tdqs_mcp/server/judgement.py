@@ -5,11 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tdqs_mcp import app
-from tdqs_mcp.errors import ContractError
+from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.results import Verdict
 from tdqs_mcp.reporters.fence import fence_name
-from tdqs_mcp.rubrics.answer import read_set_answer, read_tool_answer, set_answer_schema, tool_answer_schema
+from tdqs_mcp.rubrics.answer import (
+    read_set_answer,
+    read_shadowing_answer,
+    read_tool_answer,
+    set_answer_schema,
+    tool_answer_schema,
+)
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.server.arguments import Answer
 
@@ -26,6 +32,8 @@ class Received:
 
     coherence: object = None
     shadowing: list[object] = field(default_factory=list)
+    model: str | None = None
+    """Who judges, as the first call that said so named it."""
 
     def take_tools(self, catalog: Catalog, answers: Iterable[Answer]) -> list[tuple[str, str]]:
         """Keeps the usable answers; gives back name and reason of the others."""
@@ -47,6 +55,28 @@ class Received:
             return [("coherence", why)]
         self.coherence = answer
         return []
+
+    def take_shadowing(self, catalog: Catalog, pairs: Iterable[object]) -> list[tuple[str, str]]:
+        """Keeps the confirmed pairs that were asked about, in place of earlier ones; gives back the others."""
+        asked = app.shadow_pairs(catalog)
+        self.shadowing, refused = [], []
+        for pair in pairs:
+            try:
+                answer = read_shadowing_answer(pair)
+                asked.remove((answer.tool, answer.cheaper_sibling))
+            except ContractError as error:
+                refused.append(("shadowing", str(error)))
+            except ValueError:
+                refused.append(("shadowing", "this is no open pair of part shadowing; prepare it again"))
+            else:
+                self.shadowing.append(pair)
+        return refused
+
+    def take_model(self, model: str | None) -> None:
+        """Remembers the judging model. Raises InputError for another one: its answers would pass for the first's."""
+        if model and self.model and model != self.model:
+            raise InputError("another model began this judgement; leave 'judgement' out to begin one of your own")
+        self.model = self.model or model or None
 
     def document(self, catalog: Catalog) -> dict[str, object]:
         """All answers in the shape of `score --answers`."""

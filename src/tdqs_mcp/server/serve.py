@@ -152,13 +152,14 @@ def _security(http: Http) -> "TransportSecuritySettings":
 
 def _guarded(app: Asgi, token: str) -> Asgi:
     """Answers 401 to every HTTP request without the token, compared in constant time."""
-    expected = f"Bearer {token}".encode()
+    expected = token.encode()
 
     async def guard(
         scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
     ) -> None:
         given = [value for name, value in scope.get("headers", []) if name == b"authorization"]
-        is_known = len(given) == 1 and hmac.compare_digest(given[0], expected)
+        scheme, _, sent = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
+        is_known = scheme.lower() == b"bearer" and hmac.compare_digest(sent.strip(), expected)
         if scope["type"] == "lifespan" or is_known:
             await app(scope, receive, send)
             return

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 
 from tdqs_mcp.model.results import Finding, ServerScore
+from tdqs_mcp.pipeline.score import UNMEASURED
 
 CLEAN = "Nothing to fix by the rules."
 
 
 def after_tool(score: ServerScore, *, has_siblings: bool) -> str:
     """A tool was scored, the first of its catalog."""
+    if any(tool.index == 0 and tool.ungraded.judge not in (UNMEASURED, "offline") for tool in score.ungraded):
+        return "The configured judge gave no answer: ask again, or with judge=offline. The findings hold all the same."
     if not any(finding.subject.index == 0 for finding in score.findings):
         return CLEAN
     alone = "" if has_siblings else " Give siblings too, so that the tool is compared with its neighbours."
@@ -17,6 +20,8 @@ def after_tool(score: ServerScore, *, has_siblings: bool) -> str:
 
 def after_server(score: ServerScore, catalog: str) -> str:
     """A server was scored."""
+    if not score.tool_count:
+        return "There is no tool here to score; check where the definitions come from."
     if not score.findings:
         return CLEAN
     return (

@@ -10,7 +10,7 @@ from mcp.server.mcpserver.tools import Tool
 from pydantic import Field
 
 from tdqs_mcp import app
-from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.errors import InputError, TdqsError, UnmeasurableError
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.only import Only
@@ -187,7 +187,12 @@ class Desk:
             context, definition=definition, siblings=siblings, locator=locator, catalog=catalog, tool=tool
         )
         asked = self._named(judge)
-        rewrites = await while_present(context, lambda: app.rewrite(found, tools=[name], judge=asked))
+        try:
+            rewrites = await while_present(context, lambda: app.rewrite(found, tools=[name], judge=asked))
+        except UnmeasurableError as error:
+            raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
+        if definition is None and len(rewrites) > 1:
+            raise InputError(f"{len(rewrites)} tools are called {fence_name(name)}; send the definition itself")
         return agent.rewrite_answer(rewrites[0], next_step=steps.after_rewrite(len(rewrites[0].changes)))
 
     @offer(Offer(title="Explain a rule", answer=agent.Explanation, is_open_world=False))
@@ -210,7 +215,7 @@ class Desk:
         suggest_rewrite instead. Returns one Markdown page from the built-in catalog, the same every time; an unknown id
         is an error that lists the known ones.
         """
-        return agent.Explanation(id=fence(rule), page=app.explain(rule))
+        return agent.Explanation(id=fence(rule.strip()), page=app.explain(rule.strip()))
 
     @offer(Offer(title="Prepare a judgement", answer=agent.PromptsAnswer))
     async def prepare_judgement(
@@ -260,8 +265,9 @@ class Desk:
             dict[str, Any] | str | None, Field(description="Answer to the prompt of part coherence")
         ] = None,
         shadowing: Annotated[
-            list[dict[str, Any]], Field(description="Confirmed pairs: the array in the answer to part shadowing")
-        ] = [],  # noqa: B006
+            list[dict[str, Any]] | None,
+            Field(description="Confirmed pairs, the array in the answer to part shadowing; replaces earlier ones"),
+        ] = None,
         model: Annotated[
             str | None, Field(max_length=100, description="Your model's name, shown beside the score; default: none")
         ] = None,
@@ -284,12 +290,14 @@ class Desk:
         """
         found, key = await self._catalog(context, tools=tools, locator=locator, catalog=catalog)
         started, received = self._judgement(key, judgement)
+        received.take_model(model)
         refused = received.take_tools(found, answers)
         if coherence is not None:
             refused += received.take_coherence(coherence)
-        received.shadowing = list(shadowing) or received.shadowing
+        if shadowing is not None:
+            refused += received.take_shadowing(found, shadowing)
         self.shelf.received.put(started, received)
-        stamp = JudgeStamp(id=HOST, version="1", model=model or None)
+        stamp = JudgeStamp(id=HOST, version="1", model=received.model)
         score = app.score_answers(found, received.document(found), judge=stamp)
         return agent.judgement_answer(
             score,
@@ -298,7 +306,7 @@ class Desk:
             judgement=started,
             window=Window(offset=offset, limit=limit),
             next_step=steps.after_submit(score, key, started),
-            accepted=len(answers) + (coherence is not None) + bool(shadowing) - len(refused),
+            accepted=len(answers) + (coherence is not None) + len(shadowing or ()) - len(refused),
             refused=refused,
         )
 
@@ -313,7 +321,7 @@ class Desk:
             raise InputError("give exactly one of 'tools', 'locator' and 'catalog'")
         if catalog is not None:
             return self.shelf.find(catalog), catalog
-        found = app.read(tools) if locator is None else await self._load(context, locator)
+        found = _read(tools) if locator is None else await self._load(context, locator)
         if len(found.tools) > MAX_TOOLS:
             raise InputError(f"{len(found.tools)} tools are more than {MAX_TOOLS}; send them in parts")
         return found, self.shelf.keep(found)
@@ -390,28 +398,46 @@ def make_tools(desk: Desk) -> list[Tool]:
 
 def _one(definition: dict[str, Any] | str, siblings: Sequence[dict[str, Any] | str]) -> Catalog:
     """A catalog of one tool first and its siblings after it. Raises InputError."""
-    read = (
-        parse_json(unfence(definition).encode(errors="replace"), origin="definition")
-        if isinstance(definition, str)
-        else definition
-    )
-    others = [{"name": each} if isinstance(each, str) else each for each in siblings]
+    read = _parsed(definition) if isinstance(definition, str) else definition
+    others = [_sibling(each) for each in siblings]
     if len(others) >= MAX_TOOLS:
         raise InputError(f"{len(others)} siblings are too many; give the names of the nearest ones")
-    catalog = app.read([read, *others])
+    catalog = _read([read, *others])
     if len(catalog.tools) != 1 + len(others):
         raise InputError("'definition' and each of 'siblings' must be one tool; give lists to score_server as 'tools'")
     return catalog
+
+
+def _read(definitions: object) -> Catalog:
+    """The catalog in a call's own definitions. Raises ToolError: words of the definitions may be in the reason."""
+    try:
+        return app.read(definitions)
+    except InputError as error:
+        raise ToolError(f"the definitions cannot be read: {fence(str(error))}") from error
+
+
+def _parsed(text: str) -> object:
+    return parse_json(unfence(text).encode(errors="replace"), origin="definition")
+
+
+def _sibling(given: dict[str, Any] | str) -> object:
+    """A sibling's definition; of one that is only named, what is known."""
+    if not isinstance(given, str):
+        return given
+    return _parsed(given) if unfence(given).lstrip().startswith("{") else {"name": given}
 
 
 def _known(catalog: Catalog, name: str | None) -> str | None:
     """The name of one of the catalog's tools, also when it is given as our answers fence it. Raises InputError."""
     if name is None:
         return None
-    found = next((tool.name for tool in catalog.tools if name in (tool.name, fence_name(tool.name))), None)
-    if found is None:
+    names = [tool.name for tool in catalog.tools]
+    matching = [each for each in names if each == name] or [each for each in names if fence_name(each) == name]
+    if not matching:
         raise InputError(f"the catalog has no tool {fence_name(name)}; give a name exactly as it is listed")
-    return found
+    if len(set(matching)) > 1:
+        raise InputError(f"several tools are listed as {fence_name(name)}; send the definition itself")
+    return matching[0]
 
 
 def _report_key(catalog: str, judge: JudgeStamp) -> str:

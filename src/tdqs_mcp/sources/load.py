@@ -27,7 +27,7 @@ def parse(content: bytes, *, origin: str) -> object:
     except RecursionError as error:
         raise InputError(f"{origin} nests too deep to be read as JSON") from error
     except ValueError as error:
-        raise InputError(f"{origin} holds a number that JSON does not have: {error}") from error
+        raise InputError(f"{origin} holds a number that cannot be read: {error}") from error
 
 
 def read_file(path: Path) -> Catalog:
@@ -124,8 +124,12 @@ def _as_mcp(entry: object) -> object:
 
 
 def _renamed(entry: Mapping[str, Any], schema: str) -> dict[str, Any]:
-    kept = {key: entry[key] for key in ("name", "description") if key in entry}
-    return kept | ({"inputSchema": entry[schema]} if schema in entry else {})
+    """The entry with its schema under MCP's key; whatever else it says stays."""
+    kept = {key: value for key, value in entry.items() if key not in (schema, "output_schema")}
+    if kept.get("type") == "function":
+        del kept["type"]
+    spelled = {"inputSchema": schema, "outputSchema": "output_schema"}
+    return kept | {ours: entry[theirs] for ours, theirs in spelled.items() if theirs in entry and ours not in entry}
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
