@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schemas import schemas
 
-from tdqs_mcp import app, library
+from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.catalog import TOOL_FIELDS
 from tdqs_mcp.reporters.contract import lint_document, score_document
@@ -41,7 +41,7 @@ def test_any_list_of_tools_is_scored_linted_and_shown(tools):
         catalog = app.read({"tools": tools}, server="any")
     except InputError:
         return
-    score, report = library.score(catalog), app.lint(catalog)
+    score, report = sync.score(catalog), app.lint(catalog)
     assert len(score.tools) + len(score.ungraded) == len(tools)
     assert json.loads(json.dumps(capture_document(catalog)["tools"])) == json.loads(json.dumps(tools))
     for kind, document in (("score", score_document(score)), ("lint", lint_document(report))):

@@ -5,7 +5,7 @@ import json
 import pytest
 from definitions import flat, tool
 
-from tdqs_mcp import app, library
+from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.load import read_catalog
 
@@ -71,7 +71,7 @@ def test_a_malformed_definition_is_a_finding_and_its_neighbours_are_scored(defin
     catalog = read_catalog({"tools": [GOOD, definition]}, name="x")
     malformed = [finding for finding in app.lint(catalog).findings if finding.rule == "TDQ201"]
     assert message in [finding.message.partition(", so")[0] for finding in malformed]
-    score = library.score(catalog)
+    score = sync.score(catalog)
     assert score.tools[0].name == "good"
     assert len(score.tools) + len(score.ungraded) == 2
     assert catalog.tools[1].raw == definition
@@ -79,13 +79,13 @@ def test_a_malformed_definition_is_a_finding_and_its_neighbours_are_scored(defin
 
 def test_only_what_nobody_can_call_or_measure_stays_ungraded():
     catalog = read_catalog({"tools": [GOOD, *(definition for definition, _ in MALFORMED)]}, name="x")
-    assert [tool.index for tool in library.score(catalog).ungraded] == [1, 2, 3, 4, 5, 6]
+    assert [tool.index for tool in sync.score(catalog).ungraded] == [1, 2, 3, 4, 5, 6]
 
 
 def test_duplicate_names_are_found_and_both_scored():
     report = app.lint(catalog := read_catalog([GOOD, GOOD | {"description": "Another."}], name="x"))
     assert [finding.subject.index for finding in report.findings if finding.rule == "TDQ202"] == [0, 1]
-    assert len(library.score(catalog).tools) == 2
+    assert len(sync.score(catalog).tools) == 2
 
 
 def test_a_schema_that_multiplies_through_references_is_measured_in_linear_time():
@@ -94,7 +94,7 @@ def test_a_schema_that_multiplies_through_references_is_measured_in_linear_time(
         f"d{levels}": flat(1)
     }
     schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "required": ["a"], "$defs": definitions}
-    subject = library.score(read_catalog([tool("bomb", schema=schema)], name="x")).tools[0]
+    subject = sync.score(read_catalog([tool("bomb", schema=schema)], name="x")).tools[0]
     assert subject.signals["requiredFieldCount"] == 8**levels + 1
 
 
@@ -106,7 +106,7 @@ def test_a_schema_beyond_every_limit_leaves_its_tool_ungraded_alone():
     for _ in range(200):
         deep = {"type": "object", "properties": {"a": deep}}
     catalog = read_catalog([GOOD, tool("web", schema=schema), tool("deep", schema=deep)], name="x")
-    score = library.score(catalog)
+    score = sync.score(catalog)
     assert [tool.name for tool in score.tools] == ["good"]
     assert [tool.name for tool in score.ungraded] == ["web", "deep"]
     assert all(tool.ungraded.reason for tool in score.ungraded)
@@ -119,8 +119,7 @@ def test_references_in_a_circle_end():
         "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
     }
     assert (
-        library.score(read_catalog([tool("circle", schema=schema)], name="x")).tools[0].signals["requiredFieldCount"]
-        == 1
+        sync.score(read_catalog([tool("circle", schema=schema)], name="x")).tools[0].signals["requiredFieldCount"] == 1
     )
 
 
@@ -171,12 +170,12 @@ def test_2000_tools_are_all_scored_and_the_text_stays_short(tdqs_mcp, write):
     ],
 )  # fmt: skip
 def test_every_shape_in_which_definitions_travel_is_read(shape):
-    only = library.score(read_catalog(shape, name="x")).tools
-    assert [tool.input_hash for tool in only] == [library.score(read_catalog([GOOD], name="x")).tools[0].input_hash]
+    only = sync.score(read_catalog(shape, name="x")).tools
+    assert [tool.input_hash for tool in only] == [sync.score(read_catalog([GOOD], name="x")).tools[0].input_hash]
 
 
 def test_a_file_is_called_like_its_stem_and_a_captured_catalog_by_its_server(write):
-    assert library.load(str(write("orders.json", [GOOD]))).server == "orders"
+    assert sync.load(str(write("orders.json", [GOOD]))).server == "orders"
     captured = {
         "server": "shop",
         "version": "2",
@@ -185,7 +184,7 @@ def test_a_file_is_called_like_its_stem_and_a_captured_catalog_by_its_server(wri
         "tools": [GOOD],
         "prompts": [],
     }
-    catalog = library.load(str(write("orders.json", captured)))
+    catalog = sync.load(str(write("orders.json", captured)))
     assert (catalog.server, catalog.version, catalog.instructions, catalog.prompts, catalog.resources) == (
         "shop",
         "2",
@@ -197,4 +196,4 @@ def test_a_file_is_called_like_its_stem_and_a_captured_catalog_by_its_server(wri
 
 def test_a_scheme_that_is_none_of_ours_is_refused_with_the_grammar():
     with pytest.raises(InputError):
-        library.load("ftp://example.org/tools.json")
+        sync.load("ftp://example.org/tools.json")

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tdqs_mcp import app, library
+from tdqs_mcp import app, sync
 from tdqs_mcp.model.results import Flag, Tier, tier_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -35,7 +35,7 @@ def without_words(schema):
 
 
 def score(locator):
-    return library.score(library.load(str(locator)))
+    return sync.score(sync.load(str(locator)))
 
 
 def assert_nothing_to_repair(result):
@@ -61,7 +61,7 @@ def assert_nothing_to_repair(result):
     ],
 )
 def test_every_defect_of_the_defective_catalog_is_found(tool, rules):
-    report = app.lint(library.load(str(EXAMPLES / "defective.json")))
+    report = app.lint(sync.load(str(EXAMPLES / "defective.json")))
     assert {finding.rule for finding in report.findings if finding.subject.name == tool} >= rules
 
 
@@ -114,11 +114,11 @@ def serving():
 def captured(request):
     """The catalog of the running server."""
     with serving() if request.param == "http" else contextlib.nullcontext(f"stdio:{shlex.join(SERVER)}") as locator:
-        return library.load(locator)
+        return sync.load(locator)
 
 
 def test_the_running_server_has_nothing_to_repair(captured):
-    assert_nothing_to_repair(library.score(captured))
+    assert_nothing_to_repair(sync.score(captured))
 
 
 def test_the_running_server_offers_the_repaired_definitions(captured):

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from definitions import CORNERS, flat, tool
 
-from tdqs_mcp import app, library
+from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate import Outcome, answered, reaches
 from tdqs_mcp.model.results import Flag, Tier, Verdict
@@ -76,7 +76,7 @@ def test_the_published_answers_finish_into_the_published_scores(catalog, definit
 def test_the_published_contradiction_gets_its_flag_and_behaviour_1(catalog):
     said = answer((4, 2, 1, 3, 4, 2), contradiction=True)
     finished = app.score_answers(catalog(CREATE_RECORD), {"tools": [{"name": "create_record", "answer": said}]})
-    offline = library.score(catalog(CREATE_RECORD))
+    offline = sync.score(catalog(CREATE_RECORD))
     for score in (finished.tools[0], offline.tools[0]):
         assert score.flags == (Flag.ANNOTATION_CONTRADICTION,)
         assert score.judgements["behavioral_transparency"].score == 1
@@ -88,7 +88,7 @@ def test_the_offline_judge_is_within_half_a_point_of_the_published_examples(cata
     siblings = (
         [tool("search_calls_extensive", "Searches calls by user or workspace.")] if definition is GET_CALLS else []
     )
-    assert abs(library.score(catalog(definition, *siblings)).tools[0].tdqs - tenths) <= 5
+    assert abs(sync.score(catalog(definition, *siblings)).tools[0].tdqs - tenths) <= 5
 
 
 def test_a_contradiction_that_the_judge_scored_high_is_enforced_beside_the_published_number(catalog):
@@ -146,7 +146,7 @@ def test_version_1_0_adds_in_doubles_as_javascript_does():
 
 def test_version_1_0_has_no_later_signal_and_no_shadow_pair(catalog):
     definitions = catalog(tool("dear", schema=flat(8)), tool("cheap"))
-    old, new = (library.score(definitions, spec=spec) for spec in ("1.0", "1.2"))
+    old, new = (sync.score(definitions, spec=spec) for spec in ("1.0", "1.2"))
     later = {"requiredFieldCount", "schemaDepth", "unionChoiceCount", "invocationCost", "definitionBytes"}
     assert set(new.tools[0].signals) - set(old.tools[0].signals) == later
     assert (len(old.shadow_candidates), len(new.shadow_candidates)) == (0, 1)
@@ -225,7 +225,7 @@ def test_shadowing_is_confirmed_only_for_a_pair_that_was_asked_about(catalog):
     assert [risk.justification for risk in finished.shadowing_risks] == ["both report sales"]
     assert finished.tools[0].server_flags == (Flag.SHADOWING_RISK,)
     assert len(finished.problems) == 3
-    assert library.score(definitions).shadowing_risks == ()
+    assert sync.score(definitions).shadowing_risks == ()
 
 
 def test_answers_of_another_shape_are_refused_with_the_right_one(catalog):
@@ -234,11 +234,11 @@ def test_answers_of_another_shape_are_refused_with_the_right_one(catalog):
 
 
 def test_the_same_catalog_gives_the_same_score_every_time(catalog):
-    assert library.score(catalog(*CORNERS)) == library.score(catalog(*CORNERS))
+    assert sync.score(catalog(*CORNERS)) == sync.score(catalog(*CORNERS))
 
 
 def test_every_offline_justification_quotes_the_definition_or_names_what_is_absent(catalog):
-    score = library.score(catalog(GET_CALLS, UPDATE_DRIVE, PROCESS))
+    score = sync.score(catalog(GET_CALLS, UPDATE_DRIVE, PROCESS))
     for definition, result in zip((GET_CALLS, UPDATE_DRIVE, PROCESS), score.tools, strict=True):
         for judgement in result.judgements.values():
             assert judgement.justification
@@ -254,9 +254,7 @@ def test_a_recognised_fact_raises_its_dimension_and_its_absence_is_named(catalog
         flat(1),
     )
     other = tool("find_customer", "Finds customers by name.", flat(1))
-    before, after = (
-        library.score(catalog(each, other)).tools[0].judgements["usage_guidelines"] for each in (bare, told)
-    )
+    before, after = (sync.score(catalog(each, other)).tools[0].judgements["usage_guidelines"] for each in (bare, told))
     assert after.score - before.score >= 2
     assert "to look one up, use find_customer instead." in after.justification
     assert "it sends the agent to no sibling" in before.justification

@@ -12,7 +12,7 @@ from definitions import flat, tool
 from tdqs import lint_server
 from tdqs.parse_tool_definitions import parse_tool_definitions
 
-from tdqs_mcp import app, library
+from tdqs_mcp import app, sync
 from tdqs_mcp.sources.load import read_catalog
 
 ROUNDS = 5
@@ -65,7 +65,7 @@ def test_lint_and_offline_score_cost_no_more_than_the_oracle_s_lint(ratio, catal
 
     def ours():
         for content in contents:
-            library.score(read_catalog(content, name="x"))
+            sync.score(read_catalog(content, name="x"))
 
     def theirs():
         for content in contents:
@@ -74,7 +74,7 @@ def test_lint_and_offline_score_cost_no_more_than_the_oracle_s_lint(ratio, catal
     assert ratio(ours, theirs) <= 1
 
 
-@pytest.mark.parametrize("use", [app.lint, library.score])
+@pytest.mark.parametrize("use", [app.lint, sync.score])
 def test_cost_grows_linearly_with_the_tools(ratio, use):
     half, whole = (read_catalog(orders(count), name="x") for count in (1000, 2000))
     assert ratio(lambda: use(whole), lambda: use(half)) <= 2.6
@@ -130,4 +130,4 @@ def test_no_text_is_read_in_more_than_linear_time(ratio, piece):
 
     ordinary = described("Lists the open orders of one customer, newest first. " * 400)
     hostile = described(f"a{piece * (20_000 // len(piece))}b")
-    assert ratio(lambda: library.score(hostile), lambda: library.score(ordinary)) <= 20
+    assert ratio(lambda: sync.score(hostile), lambda: sync.score(ordinary)) <= 20

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from tdqs_mcp import app, library
+from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome, answered, is_clean, reaches
 from tdqs_mcp.judges.judge import Judge
@@ -134,7 +134,7 @@ def score(
     if answers:
         use = partial(app.score_answers, answers=_read_json(answers), spec=spec)
     else:
-        use = partial(library.score, judge=_judge(judge, base_url=base_url, model=model), spec=spec)
+        use = partial(sync.score, judge=_judge(judge, base_url=base_url, model=model), spec=spec)
     scores = _each(locators, live, use)
     _show(scores, _SCORE_VIEWS, form, output)
     _exit(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered)
@@ -188,7 +188,7 @@ def rewrite(
     results = _each(
         (locator,),
         live,
-        lambda catalog: (catalog, library.rewrite(catalog, tools=tools or None, judge=chosen, spec=spec)),
+        lambda catalog: (catalog, sync.rewrite(catalog, tools=tools or None, judge=chosen, spec=spec)),
     )
     _show(results, _REWRITE_VIEWS | {"json": partial(_rewrite_json, spec=spec)}, form, output)
     for catalog, rewrites in (result for result in results if result is not None and target is not None):
@@ -260,7 +260,7 @@ def _each(locators: Sequence[str], live: Mapping[str, Any], use: Callable[[Catal
     for locator in locators:
         try:
             with _waiting(locator):
-                catalog = library.load(locator, LiveOptions(**live))
+                catalog = sync.load(locator, LiveOptions(**live))
             results.append(use(catalog))
         except TdqsError as error:
             _fail(error)
