@@ -72,18 +72,11 @@ class Prose:
 
     cue_counts: Mapping[Cue, int]
     repeated_sentences: int
-    filler_words: int
     mentioned_parameters: tuple[str, ...]
     """Top-level parameters that the description names."""
 
     explained_parameters: int
     """Parameters whose own description says more than their name: a format, a default, an example, a condition."""
-
-    empty_parameters: int
-    """Described parameters whose description only restates their name."""
-
-    parameter_words: int
-    """Words of all parameter descriptions."""
 
     copied_words: int
     """Words of description sentences that stand in a parameter's description already."""
@@ -123,11 +116,8 @@ def read(tool: Tool, signals: Signals) -> Prose:
         cues=cues,
         cue_counts=counts,
         repeated_sentences=_repeated(sentences, spoken),
-        filler_words=counts.get(Cue.FILLER, 0),
         mentioned_parameters=_mentioned(text, stems.union(words), signals.parameters),
         explained_parameters=sum(map(_explains, explanations)),
-        empty_parameters=sum(map(_only_repeats, (parameter.name for parameter in described), explanations)),
-        parameter_words=sum(map(len, explanations)),
         copied_words=_copied(sentences, described),
         contradiction=_contradiction(signals, lead, verb, position),
     )
@@ -230,11 +220,6 @@ def _mentioned(text: str, spoken: AbstractSet[str], parameters: Sequence[Paramet
 def _explains(words: Sequence[str]) -> bool:
     """A format, a choice, a condition, an example or a number, in at least four words."""
     return len(words) >= 4 and (not _EXPLAINING.isdisjoint(words) or any(map(str.isdigit, words)))
-
-
-def _only_repeats(name: str, words: Sequence[str]) -> bool:
-    own = set(map(stem, name_parts(name)))
-    return all(word in STOPWORDS or stem(word) in own for word in words)
 
 
 _EXPLAINING = frozenset(word for cue in (Cue.FORMAT, Cue.EXAMPLE) for word in PHRASES[cue] if " " not in word) | {

@@ -30,12 +30,6 @@ class Parameter:
     """Empty when there is none."""
 
     is_required: bool
-    type: str
-    """The JSON type, of a union the first that is not null; empty when the schema does not say."""
-
-    enum: tuple[str, ...]
-    is_constrained: bool
-    """The schema says more than a type: a default, format, range, length, pattern, constant or example."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,27 +224,11 @@ class _Walk:
 
 
 def _parameter(name: str, schema: object, required: frozenset[str]) -> Parameter:
-    own = _mapping(schema)
-    variants = [own, *(_mapping(branch) for key in ("anyOf", "oneOf") for branch in _list(own.get(key)))]
     return Parameter(
         name=name,
-        description=_string(own.get("description")),
+        description=_string(_mapping(schema).get("description")),
         is_required=name in required,
-        type=next((kind for variant in variants for kind in _types(variant)), ""),
-        enum=tuple(str(value) for variant in variants for value in _list(variant.get("enum"))),
-        is_constrained=any(not _CONSTRAINTS.isdisjoint(variant) for variant in variants),
     )
-
-
-_CONSTRAINTS = frozenset(
-    "default format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern const "
-    "examples example minItems maxItems".split()
-)
-
-
-def _types(schema: Mapping[str, Any]) -> list[str]:
-    kind = schema.get("type")
-    return [word for word in (_list(kind) or [kind]) if isinstance(word, str) and word != "null"]
 
 
 def _is_null(schema: object) -> bool:
