@@ -77,8 +77,12 @@ class Location:
 
     @property
     def label(self) -> str:
-        """The name, or what stands for it: a tool without a name is counted from 1."""
-        return self.name or ("server" if self.index is None else f"tool {self.index + 1}, without a name")
+        """A tool's name, or what stands for it: parts without a name are counted from 1, other kinds are named."""
+        if self.index is None:
+            return self.kind
+        if not self.name:
+            return f"{self.kind} {self.index + 1}, without a name"
+        return self.name if self.kind == "tool" else f"{self.kind} {self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +100,11 @@ class Finding:
     message: str
     suggestion: str | None
     source: str
+
+    @property
+    def tool_index(self) -> int | None:
+        """The catalog position of the tool it is about; None for the server, a resource or a prompt."""
+        return self.subject.index if self.subject.kind == "tool" else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,15 +20,15 @@ def first_fixes(score: ServerScore, limit: int) -> tuple[Fix, ...]:
     judged = {tool.index: tool for tool in score.tools}
     by_tool: dict[int, list[Finding]] = {}
     for finding in score.findings:
-        if finding.subject.index is not None and not _is_settled(finding, judged):
-            by_tool.setdefault(finding.subject.index, []).append(finding)
+        if finding.tool_index is not None and not _is_settled(finding, judged):
+            by_tool.setdefault(finding.tool_index, []).append(finding)
     lowest = sorted((tool for tool in score.tools if tool.index in by_tool), key=lambda tool: (tool.tdqs, tool.index))
     return tuple(Fix(tool=tool, finding=_costliest(tool, by_tool[tool.index])) for tool in lowest[:limit])
 
 
 def _is_settled(finding: Finding, judged: Mapping[int, ToolScore]) -> bool:
     """The judge gave full marks in the finding's dimension, so there is nothing to win."""
-    tool = judged.get(finding.subject.index) if finding.subject.index is not None else None
+    tool = judged.get(finding.tool_index) if finding.tool_index is not None else None
     judgement = tool.judgements.get(finding.dimension) if tool and finding.dimension else None
     return judgement is not None and judgement.score == 5 and finding.severity is not Severity.ERROR
 

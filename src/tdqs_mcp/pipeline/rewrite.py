@@ -55,7 +55,7 @@ def propose(measured: Measured, findings: Iterable[Finding]) -> list[Proposal]:
     scene = Scene.of(measured)
     rules: dict[int | None, set[str]] = {}
     for finding in findings:
-        rules.setdefault(finding.subject.index, set()).add(finding.rule)
+        rules.setdefault(finding.tool_index, set()).add(finding.rule)
     return [_proposal(subject, scene, rules.get(subject.tool.index, set())) for subject in measured.subjects]
 
 
@@ -71,7 +71,7 @@ def stand(measured: Measured, scores: Mapping[int, ToolScore], findings: Iterabl
     """How every measured tool does, by its index."""
     by_index: dict[int | None, list[Finding]] = {}
     for finding in findings:
-        by_index.setdefault(finding.subject.index, []).append(finding)
+        by_index.setdefault(finding.tool_index, []).append(finding)
     indices = [subject.tool.index for subject in measured.subjects]
     return {index: Standing(score=scores.get(index), findings=tuple(by_index.get(index, ()))) for index in indices}
 

@@ -299,7 +299,7 @@ def judgement_answer(
 def tool_answer(score: results.ServerScore, *, index: int, is_full: bool, next_step: str) -> ToolAnswer:
     """One tool of a scored catalog."""
     tool = next((each for each in score.tools if each.index == index), None)
-    findings = [finding for finding in score.findings if finding.subject.index == index]
+    findings = [finding for finding in score.findings if finding.tool_index == index]
     answer = ToolAnswer(
         notice=NOTICE,
         name=fence_name(tool.name if tool else ""),
@@ -334,7 +334,7 @@ def lint_answer(
 ) -> LintAnswer:
     """One page of the findings that were asked for, the worst first; counts are of all."""
     worst = sorted(filter(wanted.has, report.findings), key=lambda finding: -finding.severity.rank)
-    touched = {finding.subject.index for finding in report.findings}
+    touched = {finding.tool_index for finding in report.findings}
     page = worst[window.offset : window.offset + window.limit]
     return LintAnswer(
         notice=NOTICE,
@@ -448,7 +448,7 @@ def _lines(
 ) -> list[ToolLine]:
     by_tool: dict[int | None, list[results.Finding]] = {}
     for finding in score.findings:
-        by_tool.setdefault(finding.subject.index, []).append(finding)
+        by_tool.setdefault(finding.tool_index, []).append(finding)
     shown = [tool for tool in page if isinstance(tool, results.ToolScore)]
     fixes = {fix.tool.index: fix.finding for fix in first_fixes(replace(score, tools=tuple(shown)), len(shown))}
     return [
@@ -484,7 +484,7 @@ def _full(score: results.ServerScore, tool: results.ToolScore) -> dict[str, Any]
     alone = replace(
         score,
         tools=(tool,),
-        findings=tuple(finding for finding in score.findings if finding.subject.index == tool.index),
+        findings=tuple(finding for finding in score.findings if finding.tool_index == tool.index),
     )
     document = score_document(alone)
     return {**_fenced(document["tools"][0]), "findings": _fenced(document["findings"])}
@@ -503,8 +503,8 @@ def _fenced(document: Any) -> Any:  # noqa: ANN401  # any JSON value
 
 def _finding(finding: results.Finding, *, limit: int | None = None, with_tool: bool = True) -> FindingLine:
     where: dict[str, Any] = {}
-    if with_tool and finding.subject.index is not None:
-        where = {"tool": fence_name(finding.subject.name), "index": finding.subject.index}
+    if with_tool and finding.tool_index is not None:
+        where = {"tool": fence_name(finding.subject.name), "index": finding.tool_index}
     return FindingLine(
         rule=finding.rule,
         severity=finding.severity,

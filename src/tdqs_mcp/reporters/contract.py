@@ -309,7 +309,7 @@ def lint_document(report: results.LintReport) -> dict[str, Any]:
 def _counts(report: results.LintReport) -> Counts:
     by_tool: dict[int | None, list[results.Severity]] = {}
     for finding in report.findings:
-        by_tool.setdefault(finding.subject.index, []).append(finding.severity)
+        by_tool.setdefault(finding.tool_index, []).append(finding.severity)
     return Counts(
         **_tally([finding.severity for finding in report.findings]),
         tools=[

@@ -149,12 +149,10 @@ def _fixes(score: ServerScore) -> list[RenderableType]:
 
 
 def _by_subject(findings: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
-    groups: dict[tuple[int | None, str], list[Finding]] = {}
+    groups: dict[tuple[str, int | None], list[Finding]] = {}
     for finding in findings:
-        subject = finding.subject
-        label = subject.label
-        groups.setdefault((subject.index, label), []).append(finding)
-    return [(label, group) for (_, label), group in groups.items()]
+        groups.setdefault((finding.subject.kind, finding.subject.index), []).append(finding)
+    return [(group[0].subject.label, group) for group in groups.values()]
 
 
 def _findings(findings: Sequence[Finding]) -> Table:

@@ -243,3 +243,19 @@ def _is_described(subject: Subject) -> bool:
 def _listed(names: list[str]) -> str:
     shown = ", ".join(names[:5])
     return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+
+
+TOOL_RULES = (
+    restated_name,
+    missing_description,
+    vague_purpose,
+    missing_usage,
+    unnamed_alternative,
+    missing_annotations,
+    undisclosed_effect,
+    undocumented_parameters,
+    missing_output_schema,
+    unstated_result,
+    repeated_schema,
+    contradicted_annotation,
+)

@@ -4,29 +4,15 @@ from collections.abc import Iterable
 
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.model.catalog import Prompt, Resource, Tool
 from tdqs_mcp.model.results import Finding, Location
 from tdqs_mcp.rules import quality, structure
 from tdqs_mcp.rules.rule import Hit, Rule
 
-TOOL_RULES: tuple[Rule[Subject], ...] = (
-    quality.restated_name,
-    quality.missing_description,
-    quality.vague_purpose,
-    quality.missing_usage,
-    quality.unnamed_alternative,
-    quality.missing_annotations,
-    quality.undisclosed_effect,
-    quality.undocumented_parameters,
-    quality.missing_output_schema,
-    quality.unstated_result,
-    quality.repeated_schema,
-    quality.contradicted_annotation,
-    structure.duplicate_name,
-    structure.shadow_candidate,
-)
+TOOL_RULES: tuple[Rule[Subject], ...] = (*quality.TOOL_RULES, *structure.TOOL_RULES)
 
-SERVER_RULES: tuple[Rule[Measured], ...] = (structure.malformed_definition, structure.faulty_listing)
+SERVER_RULES: tuple[Rule[Measured], ...] = structure.SERVER_RULES
+"""Rules about the catalog as a whole, its resources and prompts, and tools that could not be measured."""
 
 RULES: tuple[Rule[Subject] | Rule[Measured], ...] = tuple(
     sorted((*TOOL_RULES, *SERVER_RULES), key=lambda rule: rule.id)
@@ -35,8 +21,8 @@ RULES: tuple[Rule[Subject] | Rule[Measured], ...] = tuple(
 
 
 def check(measured: Measured) -> list[Finding]:
-    """All findings about a catalog: the server's own first, then by tool in catalog order, the worst first."""
-    found = [_finding(rule, hit, hit.tool) for rule in SERVER_RULES for hit in rule.check(measured)]
+    """All findings about a catalog: the server's own first, then tools, resources and prompts, the worst first."""
+    found = [_finding(rule, hit, hit.part) for rule in SERVER_RULES for hit in rule.check(measured)]
     for subject in measured.subjects:
         found += [_finding(rule, hit, subject.tool) for rule in TOOL_RULES for hit in rule.check(subject)]
     return sorted(found, key=_order)
@@ -51,14 +37,20 @@ def find(name: str) -> Rule[Subject] | Rule[Measured]:
     raise UnknownIdError(f"there is no rule {name!r}")
 
 
-def locate(tool: Tool | None, *, path: str) -> Location:
-    """A place in a tool, or in the server where there is none."""
-    if tool is None:
-        return Location(kind="server", name="", index=None, path=path)
-    return Location(kind="tool", name=tool.name, index=tool.index, path=path)
+def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:
+    """A place in a tool, a resource or a prompt, or in the server where there is none."""
+    match part:
+        case None:
+            return Location(kind="server", name="", index=None, path=path)
+        case Resource():
+            return Location(kind="resource", name=part.name or part.uri, index=part.index, path=path)
+        case Prompt():
+            return Location(kind="prompt", name=part.name, index=part.index, path=path)
+        case Tool():
+            return Location(kind="tool", name=part.name, index=part.index, path=path)
 
 
-def _finding(rule: Rule[Subject] | Rule[Measured], hit: Hit, tool: Tool | None) -> Finding:
+def _finding(rule: Rule[Subject] | Rule[Measured], hit: Hit, part: Tool | Resource | Prompt | None) -> Finding:
     return Finding(
         rule=rule.id,
         name=rule.name,
@@ -67,16 +59,19 @@ def _finding(rule: Rule[Subject] | Rule[Measured], hit: Hit, tool: Tool | None) 
         confidence=rule.confidence,
         persona=rule.persona,
         dimension=rule.dimension,
-        subject=locate(tool, path=hit.path),
+        subject=locate(part, path=hit.path),
         message=hit.message,
         suggestion=hit.suggestion,
         source=rule.source,
     )
 
 
-def _order(finding: Finding) -> tuple[int, int, str]:
+def _order(finding: Finding) -> tuple[int, int, int, str]:
     index = -1 if finding.subject.index is None else finding.subject.index
-    return (index, -finding.severity.rank, finding.rule)
+    return (_KINDS.index(finding.subject.kind), index, -finding.severity.rank, finding.rule)
+
+
+_KINDS = ("server", "tool", "resource", "prompt")
 
 
 def count(findings: Iterable[Finding]) -> dict[str, int]:

@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Generic, TypeVar
 
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.model.catalog import Prompt, Resource, Tool
 from tdqs_mcp.model.results import Confidence, Persona, Severity
 
 Seen = TypeVar("Seen", Subject, Measured)
@@ -24,8 +24,8 @@ class Hit:
     severity: Severity | None = None
     """Milder than the rule's own where the evidence is."""
 
-    tool: Tool | None = None
-    """The tool that a server rule speaks of; None for the server itself, or the tool that a tool rule has seen."""
+    part: Tool | Resource | Prompt | None = None
+    """What a server rule speaks of; None for the server itself, or the tool that a tool rule has seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +45,9 @@ class Rule(Generic[Seen]):
     persona: Persona
     dimension: str | None
     source: str
+    entails: tuple[str, ...]
+    """Ids of rules whose findings about the same part are this defect again, and are not charged beside it."""
+
     check: Callable[[Seen], Iterator[Hit]]
 
     @property
@@ -62,6 +65,7 @@ def rule(
     aliases: tuple[str, ...] = (),
     persona: Persona = Persona.AUTHOR,
     dimension: str | None = None,
+    entails: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Seen], Iterator[Hit]]], Rule[Seen]]:
     """Make a check a rule; its name is the function's, with hyphens."""
 
@@ -76,6 +80,7 @@ def rule(
             persona=persona,
             dimension=dimension,
             source=source,
+            entails=entails,
             check=check,
         )
 

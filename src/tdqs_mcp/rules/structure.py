@@ -17,14 +17,14 @@ def malformed_definition(measured: Measured) -> Iterator[Hit]:
     """A part of the definition has a type that MCP does not allow; clients drop the tool or the whole list."""
     for tool in measured.catalog.tools:
         for defect in tool.defects:
-            yield Hit(defect.path, defect.message, "give it the type that the MCP specification asks for", tool=tool)
+            yield Hit(defect.path, defect.message, "give it the type that the MCP specification asks for", part=tool)
     for unmeasured in measured.unmeasured:
         if not unmeasured.tool.defects:
             yield Hit(
                 "",
                 f"the definition cannot be measured: {unmeasured.reason}",
                 "simplify the schema",
-                tool=unmeasured.tool,
+                part=unmeasured.tool,
             )
 
 
@@ -70,3 +70,7 @@ def faulty_listing(measured: Measured) -> Iterator[Hit]:
     """Something went wrong while the server listed what it offers."""
     for problem in measured.catalog.problems:
         yield Hit("", problem, "clients may see less than you meant to offer")
+
+
+TOOL_RULES = (duplicate_name, shadow_candidate)
+SERVER_RULES = (malformed_definition, faulty_listing)
