@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tdqs_mcp.configuration import Policy
 from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.gate import suppress
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
@@ -30,6 +32,7 @@ from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.options import LiveOptions
 
 DEFAULT_SPEC = SPECS[0]
+DEFAULT_POLICY = Policy()
 
 
 async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
@@ -68,16 +71,25 @@ def read(definitions: object, *, server: str = "inline") -> Catalog:
     return read_catalog(definitions, name=server)
 
 
-def lint(catalog: Catalog) -> LintReport:
-    """All findings about a catalog."""
-    return LintReport(
+def lint(catalog: Catalog, policy: Policy = DEFAULT_POLICY) -> LintReport:
+    """The findings about a catalog that a policy asks for, and how many it hides and suppresses."""
+    measured, selection = measure(catalog), policy.selection
+    findings = tuple(registry.check(measured, selection))
+    report = LintReport(
         server=catalog.server,
         version=catalog.version,
         source=catalog.source,
         tools=tuple(tool.name for tool in catalog.tools),
-        findings=tuple(registry.check(measure(catalog))),
+        findings=findings,
         problems=catalog.problems,
+        hidden=registry.count_hidden(measured, selection, findings),
     )
+    return suppress(report, policy.suppressions, rules=selection.rules)
+
+
+def under(policy: Policy, score: ServerScore, catalog: Catalog) -> ServerScore:
+    """A catalog's score with the findings that a policy asks for; no number depends on them."""
+    return score if policy == DEFAULT_POLICY else replace(score, findings=lint(catalog, policy).findings)
 
 
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:

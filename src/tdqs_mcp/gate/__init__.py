@@ -1,5 +1,18 @@
-"""What a result means for an exit code: the pass/fail policy."""
+"""What a result means for an exit code: the pass/fail policy, suppressions and baselines."""
 
+from tdqs_mcp.gate.baseline import baseline_document, compare, read_baseline, renew
 from tdqs_mcp.gate.policy import Outcome, answered, is_clean, reaches
+from tdqs_mcp.gate.suppression import settle, suppress
 
-__all__ = ["Outcome", "answered", "is_clean", "reaches"]
+__all__ = [
+    "Outcome",
+    "answered",
+    "baseline_document",
+    "compare",
+    "is_clean",
+    "reaches",
+    "read_baseline",
+    "renew",
+    "settle",
+    "suppress",
+]

@@ -249,8 +249,56 @@ class ServerScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """Findings that a project has decided to live with, and why."""
+
+    rule: str
+    """The rule's id."""
+
+    reason: str
+    tool: str | None = None
+    """A pattern with * and ? that the tool's name matches; None for every part of the server."""
+
+    server: str | None = None
+    """The same for the server's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppressed:
+    """A finding that somebody has decided to live with."""
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFinding:
+    """A finding of an earlier run, as a baseline keeps it."""
+
+    fingerprint: str
+    """16 hexadecimal digits: rule, server, part, path and what is stable of the message."""
+
+    rule: str
+    server: str
+    part: str
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """How a run stands to an earlier one."""
+
+    known: int
+    """Findings that were there before."""
+
+    fixed: tuple[KnownFinding, ...]
+    """What was there before and is gone: nothing that this run could not see."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LintReport:
-    """All findings about one server."""
+    """The findings about one server that count, and how many do not."""
 
     server: str
     version: str | None
@@ -260,6 +308,15 @@ class LintReport:
 
     findings: tuple[Finding, ...]
     problems: tuple[str, ...]
+    hidden: int = 0
+    """Findings that the profile `strict` would show beside these."""
+
+    suppressed: tuple[Suppressed, ...] = ()
+    unused_suppressions: tuple[Suppression, ...] = ()
+    """Those about this server and a rule that ran which matched nothing."""
+
+    baseline: Baseline | None = None
+    """None where the run was compared with no earlier one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

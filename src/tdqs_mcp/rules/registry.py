@@ -1,13 +1,14 @@
 """The table of rules, and the only place that runs and filters them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
-from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
-from tdqs_mcp.model.results import Finding, Location
-from tdqs_mcp.rules import quality, structure
+from tdqs_mcp.model.results import Finding, Location, Severity
+from tdqs_mcp.rules import quality, selection, structure
 from tdqs_mcp.rules.rule import Hit, Rule
+from tdqs_mcp.rules.selection import Selection
 
 TOOL_RULES: tuple[Rule[Subject], ...] = (*quality.TOOL_RULES, *structure.TOOL_RULES)
 
@@ -20,21 +21,39 @@ RULES: tuple[Rule[Subject] | Rule[Measured], ...] = tuple(
 """Every rule, by id."""
 
 
-def check(measured: Measured) -> list[Finding]:
-    """All findings about a catalog: the server's own first, then tools, resources and prompts, the worst first."""
-    found = [_finding(rule, hit, hit.part) for rule in SERVER_RULES for hit in rule.check(measured)]
-    for subject in measured.subjects:
-        found += [_finding(rule, hit, subject.tool) for rule in TOOL_RULES for hit in rule.check(subject)]
-    return sorted(found, key=_order)
+DEFAULT = selection.select(RULES)
+"""What runs where nobody selects: every rule but the uncertain ones and those for auditors."""
+
+
+def select(
+    *,
+    names: Sequence[str] = (),
+    ignored: Sequence[str] = (),
+    profile: str | None = None,
+    severities: Mapping[str, Severity] | None = None,
+) -> Selection:
+    """The rules that a profile and some words leave: ids, names, aliases, lanes. Raises UnknownIdError, InputError."""
+    return selection.select(RULES, names=names, ignored=ignored, profile=profile, severities=severities)
+
+
+def check(measured: Measured, chosen: Selection = DEFAULT) -> list[Finding]:
+    """The findings about a catalog: the server's own first, then tools, resources and prompts, the worst first.
+
+    A finding that another one about the same part entails is the same defect and is left out.
+    """
+    found = _found(measured, chosen.rules, chosen.severities)
+    return sorted(_charged(found, chosen.entailed), key=_order)
+
+
+def count_hidden(measured: Measured, chosen: Selection, shown: Sequence[Finding]) -> int:
+    """How many findings the profile `strict` would show beside those that are shown."""
+    hidden = _found(measured, chosen.hidden, {})
+    return sum(finding.rule in chosen.hidden for finding in _charged([*shown, *hidden], chosen.entailed))
 
 
 def find(name: str) -> Rule[Subject] | Rule[Measured]:
-    """The rule with this id, name or alias, whatever its case. Raises UnknownIdError."""
-    wanted = name.lower()
-    for rule in RULES:
-        if wanted in {rule.id.lower(), rule.name, *(alias.lower() for alias in rule.aliases)}:
-            return rule
-    raise UnknownIdError(f"there is no rule {name!r}")
+    """The rule with this id, name or alias, whatever its case. Raises UnknownIdError, which names the nearest."""
+    return selection.find(RULES, name)
 
 
 def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:
@@ -50,12 +69,41 @@ def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:
             return Location(kind="tool", name=part.name, index=part.index, path=path)
 
 
-def _finding(rule: Rule[Subject] | Rule[Measured], hit: Hit, part: Tool | Resource | Prompt | None) -> Finding:
+def _found(measured: Measured, ids: AbstractSet[str], severities: Mapping[str, Severity]) -> list[Finding]:
+    """What some rules find, whatever it entails."""
+    server_rules = [(rule, severities.get(rule.id)) for rule in SERVER_RULES if rule.id in ids]
+    tool_rules = [(rule, severities.get(rule.id)) for rule in TOOL_RULES if rule.id in ids]
+    found = [_finding(rule, hit, hit.part, worst) for rule, worst in server_rules for hit in rule.check(measured)]
+    for subject in measured.subjects:
+        found += [_finding(rule, hit, subject.tool, worst) for rule, worst in tool_rules for hit in rule.check(subject)]
+    return found
+
+
+def _charged(findings: Sequence[Finding], entailed: Mapping[str, AbstractSet[str]]) -> Sequence[Finding]:
+    """The findings without those that another one on the same part entails: one defect, charged once."""
+    covered: dict[tuple[str, int | None], set[str]] = {}
+    for finding in findings:
+        if finding.rule in entailed:
+            covered.setdefault(_part(finding), set()).update(entailed[finding.rule])
+    if not covered:
+        return findings
+    return [finding for finding in findings if finding.rule not in covered.get(_part(finding), ())]
+
+
+def _part(finding: Finding) -> tuple[str, int | None]:
+    return finding.subject.kind, finding.subject.index
+
+
+def _finding(
+    rule: Rule[Subject] | Rule[Measured], hit: Hit, part: Tool | Resource | Prompt | None, worst: Severity | None
+) -> Finding:
+    """A hit as a finding, no worse than `worst` where that is given; a milder case stays milder."""
+    severity = hit.severity or worst or rule.severity
     return Finding(
         rule=rule.id,
         name=rule.name,
         aliases=rule.aliases,
-        severity=hit.severity or rule.severity,
+        severity=worst if worst and severity.rank > worst.rank else severity,
         confidence=rule.confidence,
         persona=rule.persona,
         dimension=rule.dimension,

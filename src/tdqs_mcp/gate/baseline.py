@@ -1,0 +1,75 @@
+"""Baselines: the findings of an earlier run, so that only new ones count."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.model.results import Baseline, Finding, KnownFinding, LintReport
+from tdqs_mcp.pipeline.fingerprint import fingerprint
+
+VERSION = 1
+_FIELDS = tuple(field.name for field in fields(KnownFinding))
+
+
+def read_baseline(document: object, *, origin: str) -> tuple[KnownFinding, ...]:
+    """The findings in a baseline file's JSON. Raises InputError, which names the origin."""
+    entries = document.get("findings") if isinstance(document, Mapping) else None
+    if not isinstance(document, Mapping) or not isinstance(entries, list):
+        raise InputError(f"{origin} is no baseline; write one with --write-baseline")
+    if document.get("version") != VERSION:
+        raise InputError(f"{origin} is a baseline of version {document.get('version')!r}; write it anew")
+    return tuple(_entry(entry, f"finding {number} of {origin}") for number, entry in enumerate(entries, start=1))
+
+
+def compare(report: LintReport, known: Sequence[KnownFinding], *, rules: AbstractSet[str]) -> LintReport:
+    """The report with the new findings only: of equal ones, as many are known as the baseline holds."""
+    left = Counter(entry.fingerprint for entry in known)
+    new = []
+    for finding in report.findings:
+        digest = fingerprint(finding, server=report.server)
+        if left[digest]:
+            left[digest] -= 1
+        else:
+            new.append(finding)
+    fixed = []
+    for entry in known:
+        if entry.server == report.server and entry.rule in rules and left[entry.fingerprint]:
+            left[entry.fingerprint] -= 1
+            fixed.append(entry)
+    baseline = Baseline(known=len(report.findings) - len(new), fixed=tuple(fixed))
+    return replace(report, findings=tuple(new), baseline=baseline)
+
+
+def renew(
+    known: Sequence[KnownFinding], reports: Sequence[LintReport], *, rules: AbstractSet[str]
+) -> tuple[KnownFinding, ...]:
+    """A baseline of all that the reports hold; entries about other servers and other rules stay."""
+    seen = {report.server for report in reports}
+    kept = [entry for entry in known if entry.server not in seen or entry.rule not in rules]
+    new = [_known(finding, report.server) for report in reports for finding in report.findings]
+    return tuple(sorted([*kept, *new], key=lambda entry: (entry.server, entry.part, entry.rule, entry.path)))
+
+
+def baseline_document(known: Sequence[KnownFinding]) -> dict[str, Any]:
+    """The JSON of a baseline file; only the fingerprint is compared, the rest is for whoever reads a diff."""
+    return {"version": VERSION, "findings": [asdict(entry) for entry in known]}
+
+
+def _entry(entry: object, origin: str) -> KnownFinding:
+    if not isinstance(entry, Mapping) or not all(isinstance(entry.get(name), str) for name in _FIELDS):
+        raise InputError(f"{origin} needs the texts {', '.join(_FIELDS)}; write the baseline anew")
+    return KnownFinding(**{name: entry[name] for name in _FIELDS})
+
+
+def _known(finding: Finding, server: str) -> KnownFinding:
+    return KnownFinding(
+        fingerprint=fingerprint(finding, server=server),
+        rule=finding.rule,
+        server=server,
+        part=finding.subject.label,
+        path=finding.subject.path,
+        message=finding.message,
+    )

@@ -1,0 +1,102 @@
+"""Profiles as data: which rules a project, a directory or a foreign linter asks for, and how bad it finds them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from tdqs_mcp.model.results import Severity
+
+_ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A named choice of rules."""
+
+    summary: str
+    rules: Mapping[str, Severity | None] | None = None
+    """Ids, names, aliases and lanes with the source's severity, None where it states none; None for every rule.
+
+    A word that no rule answers to asks for something that cannot be checked.
+    """
+
+    is_strict: bool = False
+    """Also what is uncertain or of interest to auditors alone."""
+
+    is_foreign: bool = False
+    """Findings are counted as the source counts them: rules that entail each other are all reported."""
+
+
+DEFAULT = Profile(summary="every rule but the uncertain ones and those for auditors")
+
+PROFILES: Mapping[str, Profile] = MappingProxyType(
+    {
+        "strict": Profile(summary="every rule, the uncertain ones and those for auditors too", is_strict=True),
+        "glama": Profile(
+            summary="the six lint rules of Glama's tdqs",
+            rules={
+                "no-description": _ERROR,
+                "tautological-description": _ERROR,
+                "missing-annotations": _WARNING,
+                "undocumented-parameters": _WARNING,
+                "no-output-schema": _INFO,
+                "shadow-candidate": _WARNING,
+            },
+            is_foreign=True,
+        ),
+        "mcptest": Profile(
+            summary="the DESC rules of mcptest; its Critical is an error",
+            rules={
+                "DESC": None,
+                "DESC-001": _ERROR,
+                "DESC-003": _ERROR,
+                "DESC-009": _WARNING,
+                "DESC-010": _WARNING,
+                "DESC-011": _WARNING,
+                "DESC-012": _WARNING,
+                "DESC-013": _WARNING,
+            },
+            is_foreign=True,
+        ),
+        "playground": Profile(
+            summary="the rules of MCP Playground",
+            rules={
+                "tool-no-description": _ERROR,
+                "tool-short-description": _WARNING,
+                "tool-long-description": _WARNING,
+                "tool-description-is-name": _WARNING,
+                "tool-no-schema": _WARNING,
+                "tool-schema-not-object": _INFO,
+                "prop-no-description": _WARNING,
+                "prop-no-type": _WARNING,
+                "tool-no-required": _INFO,
+                "required-not-in-properties": _ERROR,
+                "tool-empty-schema": _INFO,
+                "tool-name-convention": _INFO,
+                "resource-no-name": _WARNING,
+                "resource-no-description": _WARNING,
+                "resource-no-mimetype": _INFO,
+                "prompt-no-description": _ERROR,
+                "prompt-arg-no-description": _WARNING,
+                "server-empty": _ERROR,
+                "server-no-name": _WARNING,
+                "server-no-version": _WARNING,
+                "server-duplicate-tools": _ERROR,
+            },
+            is_foreign=True,
+        ),
+        "anthropic-directory": Profile(
+            summary="what Anthropic's directory refuses: missing or false annotations, instructions to the agent",
+            rules={
+                "missing-annotations": _ERROR,
+                "contradicted-annotation": _ERROR,
+                "missing-description": None,
+                "malformed-definition": None,
+                "duplicate-name": None,
+                "TDQ5": None,
+            },
+        ),
+    }
+)
+"""Sources: tdqs 0.1.0 (Glama); mcptest's documentation of its description lint; MCP Playground's page of its rules;
+Anthropic's directory guides (support articles 12922490 and 12922832)."""
