@@ -22,6 +22,7 @@ from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.pipeline.score import finish, set_case, tool_cases
 from tdqs_mcp.reporters.documents import prompts_document
 from tdqs_mcp.reporters.explanation import dimension_page, rule_page, term_page
+from tdqs_mcp.reporters.sited import Sited
 from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
@@ -30,6 +31,7 @@ from tdqs_mcp.sources.load import read_catalog, read_file
 from tdqs_mcp.sources.locator import Config, File
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.positions import locate
 
 DEFAULT_SPEC = SPECS[0]
 DEFAULT_POLICY = Policy()
@@ -85,6 +87,19 @@ def lint(catalog: Catalog, policy: Policy = DEFAULT_POLICY) -> LintReport:
         hidden=registry.count_hidden(measured, selection, findings),
     )
     return suppress(report, policy.suppressions, rules=selection.rules)
+
+
+def sited(report: LintReport, locator: str) -> Sited:
+    """The report with the file that its locator names, for formats that show a finding where it was made."""
+    parsed = parse_locator(locator)
+    if not isinstance(parsed, File) or parsed.path == "-":
+        return Sited(report=report)
+    path = Path(parsed.path)
+    try:
+        positions = locate(path.read_bytes())
+    except OSError:  # it was there a moment ago; the findings hold all the same
+        positions = None
+    return Sited(report=report, file=_below_cwd(path).as_posix(), positions=positions)
 
 
 def under(policy: Policy, score: ServerScore, catalog: Catalog) -> ServerScore:
@@ -228,6 +243,14 @@ def _scored(measured: Measured, graded: Sequence[Verdict | Ungraded], *, stamp: 
 
 def _with_findings(score: ServerScore, measured: Measured) -> ServerScore:
     return replace(score, findings=tuple(registry.check(measured)))
+
+
+def _below_cwd(path: Path) -> Path:
+    """The path relative to the working directory where it is below it, else absolute."""
+    if not path.is_absolute() and ".." not in path.parts:
+        return path
+    whole, here = path.resolve(), Path.cwd().resolve()
+    return whole.relative_to(here) if whole.is_relative_to(here) else whole
 
 
 def _some(names: Iterable[str]) -> str:

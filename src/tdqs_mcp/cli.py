@@ -12,15 +12,29 @@ from typing import Any, TypeVar
 import click
 
 from tdqs_mcp import app, sync
+from tdqs_mcp.configuration import FAIL_ON, Choice, Policy, read_configuration, read_policy
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.gate import Outcome, answered, is_clean, reaches
+from tdqs_mcp.gate import (
+    Outcome,
+    answered,
+    baseline_document,
+    compare,
+    is_clean,
+    reaches,
+    read_baseline,
+    renew,
+    settle,
+)
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import LintReport, Rewrite, ServerScore, Severity, Tier
+from tdqs_mcp.model.results import KnownFinding, LintReport, Rewrite, ServerScore, Tier
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.reporters.escape import printable, visible, well_formed
+from tdqs_mcp.reporters.sited import Sited, unused_line
+from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE
+from tdqs_mcp.rules.profiles import PROFILES
 from tdqs_mcp.server.command import serve
 from tdqs_mcp.settings import JudgeKind, make_judge, read_settings
 from tdqs_mcp.sources.load import parse as parse_json
@@ -92,6 +106,53 @@ def _judging(command: Command) -> Command:
 _spec = click.option("--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version.")
 
 
+def _lint_text(report: LintReport) -> Any:  # noqa: ANN401
+    from tdqs_mcp.reporters.text import lint_view  # noqa: PLC0415
+
+    return lint_view(report)
+
+
+def _lint_json(report: LintReport) -> dict[str, Any]:
+    from tdqs_mcp.reporters.contract import lint_document  # noqa: PLC0415
+
+    return lint_document(report)
+
+
+def _lint_markdown(reports: Sequence[Sited], _: Policy) -> str:
+    from tdqs_mcp.reporters.markdown import lint_markdown  # noqa: PLC0415
+
+    return lint_markdown([each.report for each in reports])
+
+
+def _lint_sarif(reports: Sequence[Sited], _: Policy) -> str:
+    from tdqs_mcp.reporters.sarif import sarif_document  # noqa: PLC0415
+
+    return json_text(sarif_document(reports))
+
+
+def _lint_junit(reports: Sequence[Sited], policy: Policy) -> str:
+    from tdqs_mcp.reporters.junit import junit_text  # noqa: PLC0415
+
+    return junit_text(reports, fail_on=policy.fail_on)
+
+
+def _lint_github(reports: Sequence[Sited], _: Policy) -> str:
+    from tdqs_mcp.reporters.github import github_text  # noqa: PLC0415
+
+    return github_text(reports)
+
+
+_LINT_VIEWS = {"text": _lint_text, "json": _lint_json}
+_LINT_DOCUMENTS = {"markdown": _lint_markdown, "sarif": _lint_sarif, "junit": _lint_junit, "github": _lint_github}
+"""Formats that hold several servers in one document."""
+
+
+def _listed(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:
+    """Options given again or with commas; None where there is none, which leaves the choice to lower levels."""
+    words = tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+    return words or None
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH})
 @click.version_option(package_name="tdqs-mcp")
 def cli() -> None:
@@ -135,7 +196,8 @@ def score(
         use = partial(app.score_answers, answers=_read_json(answers), spec=spec)
     else:
         use = partial(sync.score, judge=_judge(judge, base_url=base_url, model=model), spec=spec)
-    scores = _each(locators, live, use)
+    policy = _policy(Choice())
+    scores = _each(locators, live, lambda catalog: app.under(policy, use(catalog), catalog))
     _show(scores, _SCORE_VIEWS, form, output)
     _exit(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered)
 
@@ -143,20 +205,78 @@ def score(
 @cli.command()
 @click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
 @click.option(
-    "--fail-on",
-    type=click.Choice([*(severity.value for severity in Severity), "never"]),
-    default="error",
-    show_default=True,
-    help="Exit 1 on a finding this bad.",
+    "--select",
+    multiple=True,
+    metavar="RULE",
+    callback=_listed,
+    help="Only these rules: ids, names, aliases or lanes, such as TDQ104, missing-usage, DESC-003, TDQ5 or DESC.",
 )
+@click.option("--ignore", multiple=True, metavar="RULE", callback=_listed, help="Not these; spelled as for --select.")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help=f"Instead of {DEFAULT_PROFILE.summary}: "
+    f"{'; '.join(f'{name}: {profile.summary}' for name, profile in PROFILES.items())}.",
+)
+@click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 on a finding this bad.  [default: error]")
+@click.option(
+    "--baseline",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Report only findings that are not in this file.",
+)
+@click.option("--write-baseline", "renews", is_flag=True, help="Write the findings of this run to the --baseline file.")
 @_live
-@_form
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([*_LINT_VIEWS, *_LINT_DOCUMENTS]),
+    default="text",
+    show_default=True,
+    help="What to print: sarif for code scanning, junit for test reports, github for annotations of a workflow, "
+    "markdown for a pull request.",
+)
 @_output
-def lint(locators: tuple[str, ...], *, fail_on: str, form: str, output: Path | None, **live: Any) -> None:  # noqa: ANN401
-    """Report what every rule finds."""
-    reports = _each(locators, live, app.lint)
-    _show(reports, _LINT_VIEWS, form, output)
-    _exit(reports, None if fail_on == "never" else lambda report: is_clean(report.findings, Severity(fail_on)))
+def lint(
+    locators: tuple[str, ...],
+    *,
+    select: tuple[str, ...] | None,
+    ignore: tuple[str, ...] | None,
+    profile: str | None,
+    fail_on: str | None,
+    baseline: Path | None,
+    renews: bool,
+    form: str,
+    output: Path | None,
+    **live: Any,  # noqa: ANN401
+) -> None:
+    """Report what the rules find.
+
+    What flags leave open is read from TDQS_SELECT, TDQS_IGNORE, TDQS_PROFILE and TDQS_FAIL_ON, then from the nearest
+    tdqs.toml or [tool.tdqs] of pyproject.toml, which also sets severities and suppresses findings.
+    """
+    if renews and baseline is None:
+        raise click.UsageError("--write-baseline needs --baseline FILE, the file to write")
+    policy = _policy(Choice(select=select, ignore=ignore, profile=profile, fail_on=fail_on))
+    known = _known_findings(baseline, is_new=renews)
+    found = _each(locators, live, partial(app.lint, policy=policy))
+    reports = settle([report for report in found if report is not None])
+    if baseline is not None and renews:
+        known = _renew(baseline, known, reports, policy)
+    if baseline is not None:
+        reports = compare(reports, known, rules=policy.selection.rules)
+    if form in _LINT_DOCUMENTS and reports:
+        places = [locator for locator, report in zip(locators, found, strict=True) if report is not None]
+        sited = [app.sited(report, place) for report, place in zip(reports, places, strict=True)]
+        _write(_LINT_DOCUMENTS[form](sited, policy), output)
+    elif reports:
+        _show([*reports, *(None for report in found if report is None)], _LINT_VIEWS, form, output)
+    if form != "text":
+        _warn(reports)
+    limit = policy.fail_on
+    _exit(
+        [*reports, *(None for report in found if report is None)],
+        None if limit is None else lambda report: is_clean(report.findings, limit),
+    )
 
 
 @cli.command()
@@ -280,6 +400,45 @@ def _waiting(locator: str) -> Generator[None]:
         yield
 
 
+def _policy(flags: Choice) -> Policy:
+    """What flags, the environment and the nearest configuration say about findings."""
+    try:
+        return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()))
+    except TdqsError as error:
+        _fail(error)
+        sys.exit(Outcome.UNKNOWN)
+
+
+def _known_findings(baseline: Path | None, *, is_new: bool) -> tuple[KnownFinding, ...]:
+    """What the baseline file holds; a missing one is empty only where it is about to be written."""
+    if baseline is None or (is_new and not baseline.exists()):
+        return ()
+    if not baseline.exists():
+        _fail(InputError(f"there is no baseline {str(baseline)!r}; add --write-baseline to write it"))
+        sys.exit(Outcome.UNKNOWN)
+    try:
+        return read_baseline(_read_json(baseline), origin=repr(str(baseline)))
+    except InputError as error:
+        _fail(error)
+        sys.exit(Outcome.UNKNOWN)
+
+
+def _renew(
+    baseline: Path, known: Sequence[KnownFinding], reports: Sequence[LintReport], policy: Policy
+) -> tuple[KnownFinding, ...]:
+    """Write what this run has found as the baseline of the next."""
+    renewed = renew(known, reports, rules=policy.selection.rules)
+    _write(json_text(baseline_document(renewed)), baseline)
+    click.echo(f"{len(renewed)} findings in {baseline}; with --baseline, only others are reported.", err=True)
+    return renewed
+
+
+def _warn(reports: Sequence[LintReport]) -> None:
+    """Say on standard error what the configuration suppresses in vain."""
+    for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
+        click.echo(f"warning: {unused_line(unused)}", err=True)
+
+
 def _judge(name: str | None, *, base_url: str | None, model: str | None) -> Judge | None:
     """The judge that is named; None for the offline judge, which needs no event loop."""
     try:
@@ -372,24 +531,6 @@ def _score_markdown(score: ServerScore) -> str:
     return score_markdown(score)
 
 
-def _lint_text(report: LintReport) -> Any:  # noqa: ANN401
-    from tdqs_mcp.reporters.text import lint_view  # noqa: PLC0415
-
-    return lint_view(report)
-
-
-def _lint_json(report: LintReport) -> dict[str, Any]:
-    from tdqs_mcp.reporters.contract import lint_document  # noqa: PLC0415
-
-    return lint_document(report)
-
-
-def _lint_markdown(report: LintReport) -> str:
-    from tdqs_mcp.reporters.markdown import lint_markdown  # noqa: PLC0415
-
-    return lint_markdown(report)
-
-
 def _rewrite_text(result: tuple[Catalog, Sequence[Rewrite]]) -> Any:  # noqa: ANN401
     from tdqs_mcp.reporters.rewrite import rewrite_view  # noqa: PLC0415
 
@@ -429,5 +570,4 @@ def _prompts_text(document: Mapping[str, Any]) -> str:
 
 
 _SCORE_VIEWS = {"text": _score_text, "json": _score_json, "markdown": _score_markdown}
-_LINT_VIEWS = {"text": _lint_text, "json": _lint_json, "markdown": _lint_markdown}
 _REWRITE_VIEWS = {"text": _rewrite_text, "markdown": _rewrite_markdown}

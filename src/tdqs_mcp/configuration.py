@@ -107,7 +107,7 @@ def _configuration(path: Path, table: Mapping[str, Any]) -> Configuration:
     return Configuration(
         path=path,
         choice=choice,
-        severities={rule: _severity(word, path) for rule, word in _table(table, "severity", path).items()},
+        severities=dict(_severity(*entry, f"{path}: severity") for entry in _table(table, "severity", path).items()),
         suppressions=_suppressions(table.get("suppress", []), path),
         judges={name: _table(judges, name, path) for name in judges},
     )
@@ -146,10 +146,17 @@ def _fail_on(word: str) -> Severity | None:
     return None if word == NEVER else Severity(word)
 
 
-def _severity(word: object, path: Path) -> Severity:
+def _severity(rule: str, word: object, origin: str) -> tuple[str, Severity]:
     if not isinstance(word, str) or word not in tuple(Severity):
-        raise InputError(f"{path}: a severity cannot be {word!r}; give one of {', '.join(Severity)}")
-    return Severity(word)
+        raise InputError(f"{origin} of {rule!r} cannot be {word!r}; give one of {', '.join(Severity)}")
+    return _rule(rule, origin), Severity(word)
+
+
+def _rule(name: str, origin: str) -> str:
+    try:
+        return registry.find(name).id
+    except TdqsError as error:
+        raise InputError(f"{origin}: {error}") from error
 
 
 def _suppressions(entries: object, path: Path) -> tuple[Suppression, ...]:
@@ -164,12 +171,11 @@ def _suppression(entry: object, origin: str) -> Suppression:
     rule, reason = _text(table, "rule", origin), _text(table, "reason", origin)
     if rule is None or reason is None or not reason.strip():
         raise InputError(f"{origin} needs a rule and a reason; say why the finding may stay")
-    try:
-        found = registry.find(rule)
-    except TdqsError as error:
-        raise InputError(f"{origin}: {error}") from error
     return Suppression(
-        rule=found.id, reason=reason, tool=_text(table, "tool", origin), server=_text(table, "server", origin)
+        rule=_rule(rule, origin),
+        reason=reason,
+        tool=_text(table, "tool", origin),
+        server=_text(table, "server", origin),
     )
 
 

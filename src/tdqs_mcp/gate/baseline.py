@@ -24,23 +24,27 @@ def read_baseline(document: object, *, origin: str) -> tuple[KnownFinding, ...]:
     return tuple(_entry(entry, f"finding {number} of {origin}") for number, entry in enumerate(entries, start=1))
 
 
-def compare(report: LintReport, known: Sequence[KnownFinding], *, rules: AbstractSet[str]) -> LintReport:
-    """The report with the new findings only: of equal ones, as many are known as the baseline holds."""
+def compare(
+    reports: Sequence[LintReport], known: Sequence[KnownFinding], *, rules: AbstractSet[str]
+) -> list[LintReport]:
+    """The reports with their new findings only: of equal ones, as many are known as the baseline holds.
+
+    Fixed is what none of the reports about its server has any more, if its rule ran.
+    """
     left = Counter(entry.fingerprint for entry in known)
-    new = []
-    for finding in report.findings:
-        digest = fingerprint(finding, server=report.server)
-        if left[digest]:
-            left[digest] -= 1
-        else:
-            new.append(finding)
-    fixed = []
+    compared = [_compared(report, left) for report in reports]
+    last = {report.server: index for index, report in enumerate(compared)}
+    fixed: dict[int, list[KnownFinding]] = {}
     for entry in known:
-        if entry.server == report.server and entry.rule in rules and left[entry.fingerprint]:
+        if entry.server in last and entry.rule in rules and left[entry.fingerprint]:
             left[entry.fingerprint] -= 1
-            fixed.append(entry)
-    baseline = Baseline(known=len(report.findings) - len(new), fixed=tuple(fixed))
-    return replace(report, findings=tuple(new), baseline=baseline)
+            fixed.setdefault(last[entry.server], []).append(entry)
+    return [
+        replace(report, baseline=Baseline(known=before, fixed=tuple(fixed.get(index, ()))))
+        for index, (report, before) in enumerate(
+            (after, len(report.findings) - len(after.findings)) for report, after in zip(reports, compared, strict=True)
+        )
+    ]
 
 
 def renew(
@@ -56,6 +60,18 @@ def renew(
 def baseline_document(known: Sequence[KnownFinding]) -> dict[str, Any]:
     """The JSON of a baseline file; only the fingerprint is compared, the rest is for whoever reads a diff."""
     return {"version": VERSION, "findings": [asdict(entry) for entry in known]}
+
+
+def _compared(report: LintReport, left: Counter[str]) -> LintReport:
+    """The report without what is left of the baseline; takes it from there."""
+    new = []
+    for finding in report.findings:
+        digest = fingerprint(finding, server=report.server)
+        if left[digest]:
+            left[digest] -= 1
+        else:
+            new.append(finding)
+    return replace(report, findings=tuple(new))
 
 
 def _entry(entry: object, origin: str) -> KnownFinding:

@@ -204,12 +204,48 @@ class Counts(_Document):
     tools: list[ToolCounts]
 
 
+class SuppressedFinding(_Document):
+    """A finding that the configuration lives with."""
+
+    finding: Finding
+    reason: str
+
+
+class UnusedSuppression(_Document):
+    """An entry of the configuration that matched nothing here."""
+
+    rule: str
+    tool: str | None
+    server: str | None
+    reason: str
+
+
+class FixedFinding(_Document):
+    """A finding of the baseline that is gone."""
+
+    rule: str
+    part: str
+    path: str
+    message: str
+
+
+class Baseline(_Document):
+    """How this run stands to the baseline; its known findings are not listed."""
+
+    known: int
+    fixed: list[FixedFinding]
+
+
 class LintDocument(_Document):
-    """All findings about one server."""
+    """The findings about one server that count."""
 
     server: Server
     findings: list[Finding]
     counts: Counts
+    hidden: int = Field(description="Findings that --profile strict would show beside these")
+    suppressed: list[SuppressedFinding]
+    unused_suppressions: list[UnusedSuppression]
+    baseline: Baseline | None = Field(description="Null where no baseline was given")
     problems: list[str]
 
 
@@ -301,9 +337,28 @@ def lint_document(report: results.LintReport) -> dict[str, Any]:
         server=_server(report),
         findings=[_finding(finding) for finding in report.findings],
         counts=_counts(report),
+        hidden=report.hidden,
+        suppressed=[
+            SuppressedFinding(finding=_finding(each.finding), reason=each.reason) for each in report.suppressed
+        ],
+        unused_suppressions=[
+            UnusedSuppression(rule=each.rule, tool=each.tool, server=each.server, reason=each.reason)
+            for each in report.unused_suppressions
+        ],
+        baseline=None if report.baseline is None else _baseline(report.baseline),
         problems=[well_formed(problem) for problem in report.problems],
     )
     return document.model_dump(mode="json", by_alias=True)
+
+
+def _baseline(baseline: results.Baseline) -> Baseline:
+    fixed = [
+        FixedFinding(
+            rule=each.rule, part=well_formed(each.part), path=well_formed(each.path), message=well_formed(each.message)
+        )
+        for each in baseline.fixed
+    ]
+    return Baseline(known=baseline.known, fixed=fixed)
 
 
 def _counts(report: results.LintReport) -> Counts:
@@ -444,7 +499,7 @@ def _finding(finding: results.Finding) -> Finding:
         persona=finding.persona,
         dimension=finding.dimension,
         subject=Subject(kind=finding.subject.kind, name=well_formed(finding.subject.name)),
-        path=finding.subject.path,
+        path=well_formed(finding.subject.path),
         message=well_formed(finding.message),
         suggestion=_text(finding.suggestion),
         source=finding.source,

@@ -19,6 +19,7 @@ from tdqs_mcp.model.results import (
 )
 from tdqs_mcp.pipeline.priority import first_fixes
 from tdqs_mcp.reporters.escape import printable
+from tdqs_mcp.reporters.sited import uncounted
 from tdqs_mcp.rubrics.rubric import load
 
 MAX_ROWS = 20
@@ -75,7 +76,7 @@ def lint_view(report: LintReport) -> RenderableType:
             Text("all findings by rule (--format json lists each)", style="bold"),
             _by_rule(report.findings),
         ]
-    parts += [Text(), Text(_counts(report))]
+    parts += [Text(), Text(_counts(report)), *(Text(line, style="dim") for line in uncounted(report))]
     if worst:
         parts.append(Text(f"Next: tdqs-mcp explain {worst[0].rule}", style="dim"))
     return Group(*parts)
