@@ -14,7 +14,9 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tdqs_mcp import app, sync
+from tdqs_mcp.configuration import Policy
 from tdqs_mcp.model.results import Flag, Tier, tier_of
+from tdqs_mcp.rules import registry
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SERVER = [sys.executable, str(EXAMPLES / "server.py")]
@@ -61,7 +63,8 @@ def assert_nothing_to_repair(result):
     ],
 )
 def test_every_defect_of_the_defective_catalog_is_found(tool, rules):
-    report = app.lint(sync.load(str(EXAMPLES / "defective.json")))
+    strict = Policy(selection=registry.select(profile="strict"))
+    report = app.lint(sync.load(str(EXAMPLES / "defective.json")), strict)
     assert {finding.rule for finding in report.findings if finding.subject.name == tool} >= rules
 
 

@@ -9,6 +9,7 @@ from importlib.resources import files
 import pytest
 
 from tdqs_mcp import app
+from tdqs_mcp.configuration import Policy
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry
@@ -43,8 +44,11 @@ def examples(rule):
 
 def said(rule, definition):
     """What a rule says: `severity pointer: message`, where the pointer leads into the example and - is the server."""
-    findings = [finding for finding in app.lint(app.read(definition)).findings if finding.rule == rule.id]
-    return [f"{finding.severity} {pointer(finding.subject, definition)}: {finding.message}" for finding in findings]
+    alone = Policy(selection=registry.select(names=[rule.id]))
+    return [
+        f"{finding.severity} {pointer(finding.subject, definition)}: {finding.message}"
+        for finding in app.lint(app.read(definition), alone).findings
+    ]
 
 
 def pointer(subject, definition):

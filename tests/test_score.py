@@ -9,11 +9,13 @@ import pytest
 from definitions import CORNERS, flat, tool
 
 from tdqs_mcp import app, sync
+from tdqs_mcp.configuration import Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate import Outcome, answered, reaches
 from tdqs_mcp.model.results import Flag, Tier, Verdict
 from tdqs_mcp.pipeline.rollup import roll_up, tdqs
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.load import read_catalog
 
 TDQS = load("tdqs")
@@ -287,5 +289,6 @@ def test_coherence_that_was_judged_has_its_number_even_without_a_single_tool_sco
 
 
 def test_each_of_two_tools_of_one_name_has_its_own_shadow_cost(catalog):
-    report = app.lint(catalog(tool("a"), tool("a", schema=flat(4)), tool("b")))
-    assert [finding.subject.index for finding in report.findings if finding.rule == "TDQ301"] == [1]
+    shadows = Policy(selection=registry.select(names=["TDQ301"]))
+    report = app.lint(catalog(tool("a"), tool("a", schema=flat(4)), tool("b")), shadows)
+    assert [finding.subject.index for finding in report.findings] == [1]

@@ -225,9 +225,9 @@ async def test_findings_are_filtered_by_severity_rule_and_tool():
         tools = [walk.BAD, walk.SIBLING]
         errors = await call("lint_descriptions", tools=tools, severity="error")
         assert {each["severity"] for each in errors["findings"]} == {"error"}
-        one = await call("lint_descriptions", tools=tools, rules=["missing-output-schema"], tool="find_orders")
+        one = await call("lint_descriptions", tools=tools, select=["missing-output-schema"], tool="find_orders")
         assert [(each["rule"], each["tool"]) for each in one["findings"]] == [("TDQ109", "find_orders")]
-        assert "TDQ999" in await refusal(client, "lint_descriptions", tools=tools, rules=["TDQ999"])
+        assert "TDQ999" in await refusal(client, "lint_descriptions", tools=tools, select=["TDQ999"])
 
 
 # Definitions are data

@@ -276,7 +276,7 @@ class KnownFinding:
     """A finding of an earlier run, as a baseline keeps it."""
 
     fingerprint: str
-    """16 hexadecimal digits: rule, server, part, path and what is stable of the message."""
+    """16 hexadecimal digits of rule and place; of a security finding also of what it says."""
 
     rule: str
     server: str

@@ -146,8 +146,9 @@ class LintAnswer(_Page):
     catalog: str = Field(description="Names this catalog in later calls instead of tools or locator")
     tool_count: int
     clean_tool_count: int
-    counts: Tally = Field(description="All findings of the server, whatever was filtered")
+    counts: Tally = Field(description="All findings of the chosen rules, whatever tool and severity were asked for")
     rules: dict[str, int] = Field(description="Findings by rule id, after filtering")
+    hidden_count: int = Field(description="Uncertain findings that profile strict adds")
     findings: list[FindingLine]
     problems: list[str]
     next: str = Field(description="What to do next")
@@ -251,18 +252,11 @@ class Wanted:
     worst_from: Severity = Severity.INFO
     """The mildest severity."""
 
-    rules: frozenset[str] = frozenset()
-    """Rule ids; empty for all."""
-
     tool: str | None = None
 
     def has(self, finding: results.Finding) -> bool:
         """Whether the finding is listed."""
-        return (
-            finding.severity.rank >= self.worst_from.rank
-            and (not self.rules or finding.rule in self.rules)
-            and self.tool in (None, finding.subject.name)
-        )
+        return finding.severity.rank >= self.worst_from.rank and self.tool in (None, finding.subject.name)
 
 
 def score_answer(
@@ -344,6 +338,7 @@ def lint_answer(
         clean_tool_count=sum(index not in touched for index in range(len(report.tools))),
         counts=_tally(report.findings),
         rules=dict(sorted(Counter(finding.rule for finding in worst).items())),
+        hidden_count=report.hidden,
         findings=[_finding(finding, limit=None if window.is_full else MAX_MESSAGE) for finding in page],
         problems=_problems(report.problems),
         next=next_step,

@@ -39,7 +39,7 @@ def tally(report: LintReport) -> str:
         for severity, count in counts
         if count
     ]
-    return ", ".join(said) or "Pass: no finding"
+    return ", ".join(said) or f"Pass: no {'new ' if report.baseline else ''}finding"
 
 
 def uncounted(report: LintReport) -> list[str]:

@@ -19,7 +19,7 @@ from tdqs_mcp.model.results import (
 )
 from tdqs_mcp.pipeline.priority import first_fixes
 from tdqs_mcp.reporters.escape import printable
-from tdqs_mcp.reporters.sited import uncounted
+from tdqs_mcp.reporters.sited import tally, uncounted
 from tdqs_mcp.rubrics.rubric import load
 
 MAX_ROWS = 20
@@ -180,7 +180,7 @@ def _by_rule(findings: Sequence[Finding]) -> Table:
 
 def _counts(report: LintReport) -> str:
     if not report.findings:
-        return "Pass: no finding"
+        return tally(report)
     counts = [(severity, sum(finding.severity is severity for finding in report.findings)) for severity in Severity]
     return ", ".join(
         f"{count} {severity}{'s' if count != 1 and severity is not Severity.INFO else ''}" for severity, count in counts

@@ -33,6 +33,14 @@ JudgeName = Annotated[
     Literal["configured", "offline"],
     Field(description="configured: the operator's judge, offline unless set; offline: always the built-in one"),
 ]
+Rules = Annotated[
+    list[str],
+    Field(description="Only these rules, by id, name or lane, such as TDQ104, missing-usage or TDQ5; default: all"),
+]
+Profile = Annotated[
+    Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory"],
+    Field(description="Whose rules; strict: uncertain ones too; glama, mcptest, playground: exactly that linter's"),
+]
 Detail = Annotated[
     Literal["summary", "full"],
     Field(description="full adds every reason, evidence and signal; it can be ten times as long"),

@@ -10,6 +10,7 @@ from mcp.server.mcpserver.tools import Tool
 from pydantic import Field
 
 from tdqs_mcp import app
+from tdqs_mcp.configuration import Policy
 from tdqs_mcp.errors import InputError, TdqsError, UnmeasurableError
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
@@ -30,7 +31,9 @@ from tdqs_mcp.server.arguments import (
     JudgeName,
     Limit,
     Offset,
+    Profile,
     Rubric,
+    Rules,
     Siblings,
     ToolName,
     Tools,
@@ -124,7 +127,7 @@ class Desk:
         )
 
     @offer(Offer(title="Lint tool descriptions", answer=agent.LintAnswer))
-    async def lint_descriptions(
+    async def lint_descriptions(  # noqa: PLR0913
         self,
         context: _Context,
         *,
@@ -135,14 +138,16 @@ class Desk:
         severity: Annotated[
             Literal["error", "warning", "info"], Field(description="The mildest severity that is listed")
         ] = "info",
-        rules: Annotated[
-            list[str], Field(description="Only these rule ids or names, such as TDQ104; default: every rule")
+        select: Rules = [],  # noqa: B006
+        ignore: Annotated[
+            list[str], Field(description="Rules to leave out, spelled as for select; default: none")
         ] = [],  # noqa: B006
+        profile: Profile = "default",
         detail: Annotated[Literal["summary", "full"], Field(description="full leaves no message cut")] = "summary",
         limit: Limit = 20,
         offset: Offset = 0,
     ) -> agent.LintAnswer:
-        """Check tool definitions against all rules and list the findings, the worst first, without a score.
+        """Check tool definitions against the linter's rules and list the findings, the worst first, without a score.
 
         Use it to see every defect of a server or of one tool, for example after score_server has named the lowest;
         explain_rule says why a finding matters, suggest_rewrite repairs it. Give one of tools, locator or catalog. It
@@ -150,12 +155,9 @@ class Desk:
         severity, place and suggestion; a clean catalog gives an empty list.
         """
         found, key = await self._catalog(context, tools=tools, locator=locator, catalog=catalog)
-        report = app.lint(found)
-        wanted = Wanted(
-            worst_from=Severity(severity),
-            rules=frozenset(registry.find(rule).id for rule in rules),
-            tool=_known(found, tool),
-        )
+        selection = registry.select(names=select, ignored=ignore, profile=None if profile == "default" else profile)
+        report = app.lint(found, Policy(selection=selection))
+        wanted = Wanted(worst_from=Severity(severity), tool=_known(found, tool))
         window = Window(offset=offset, limit=limit, is_full=detail == "full")
         step = steps.after_lint(report.findings, key)
         return agent.lint_answer(report, wanted, catalog=key, window=window, next_step=step)

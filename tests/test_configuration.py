@@ -1,0 +1,183 @@
+"""What a project decides about its findings: the nearest file, the environment, flags, and suppressions."""
+
+import json
+import os
+
+import pytest
+from definitions import flat, tool
+
+SILENT = tool("old_silent", None, flat(2))
+POOR = tool("list_orders", "Lists orders.")
+
+
+@pytest.fixture
+def lint(tdqs_mcp, write, tmp_path):
+    """Lint the catalog of a project with a configuration; gives back the process and its JSON."""
+    write("shop.json", [SILENT, POOR])
+
+    def run(configuration=None, *flags, name="tdqs.toml", folder="", environ=None, locators=("shop.json",)):
+        if configuration is not None:
+            write(name, configuration)
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        paths = [tmp_path / locator for locator in locators]
+        done = tdqs_mcp(
+            "lint", *paths, *flags, "--format", "json", cwd=tmp_path / folder, env=os.environ | (environ or {})
+        )
+        return done, json.loads(done.stdout) if done.stdout else None
+
+    return run
+
+
+def rules(document):
+    return {each["rule"] for each in document["findings"]}
+
+
+# Where it stands
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tdqs.toml", 'select = ["TDQ102"]'),
+        ("pyproject.toml", '[project]\nname = "x"\n[tool.tdqs]\nselect = ["TDQ102"]'),
+    ],
+)
+@pytest.mark.parametrize("folder", ["", "a/b"])
+def test_the_nearest_file_upward_is_read(lint, name, text, folder):
+    assert rules(lint(text, name=name, folder=folder)[1]) == {"TDQ102"}
+
+
+def test_our_own_file_comes_before_pyproject_and_a_nearer_one_before_both(lint, write, tmp_path):
+    write("pyproject.toml", '[tool.tdqs]\nselect = ["TDQ106"]')
+    assert rules(lint('select = ["TDQ102"]')[1]) == {"TDQ102"}
+    (tmp_path / "a").mkdir()
+    write("a/pyproject.toml", '[tool.tdqs]\nselect = ["TDQ109"]')
+    assert rules(lint(folder="a")[1]) == {"TDQ109"}
+    write("a/pyproject.toml", "[tool.other]\nname = 'tdqs'")
+    assert rules(lint(folder="a")[1]) == {"TDQ102"}
+
+
+def test_flags_come_before_the_environment_before_the_file(lint):
+    file = 'profile = "glama"\nselect = ["TDQ102"]\nfail-on = "never"'
+    assert lint(file)[0].returncode == 0
+    variable = {"TDQS_SELECT": "TDQ106, TDQ109", "TDQS_FAIL_ON": "warning"}
+    run, document = lint(file, environ=variable)
+    assert (run.returncode, rules(document)) == (1, {"TDQ106", "TDQ109"})
+    run, document = lint(file, "--select", "TDQ109", "--fail-on", "error", environ=variable)
+    assert (run.returncode, rules(document)) == (0, {"TDQ109"})
+    assert "TDQ102" not in rules(lint(file, "--ignore", "TDQ102", "--select", "TDQ1")[1])
+    assert "TDQ104" in rules(lint('profile = "glama"', environ={"TDQS_PROFILE": "strict"})[1])
+    assert "TDQ104" not in rules(lint('profile = "glama"')[1])
+    assert "TDQ106" not in rules(lint("", environ={"TDQS_IGNORE": "TDQ106"})[1])
+
+
+def test_what_a_flag_selects_by_name_no_file_ignores(lint):
+    assert rules(lint('ignore = ["TDQ102"]', "--select", "TDQ102")[1]) == {"TDQ102"}
+    assert "TDQ102" not in rules(lint('ignore = ["TDQ102"]', "--select", "TDQ1")[1])
+
+
+def test_a_severity_can_be_set_by_rule(lint):
+    run, document = lint('[severity]\nno-output-schema = "error"\nTDQ102 = "info"')
+    severities = {each["rule"]: each["severity"] for each in document["findings"]}
+    assert (severities["TDQ109"], severities["TDQ102"], run.returncode) == ("error", "info", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ignored = []", "there is no key 'ignored'; did you mean ignore?"),
+        ("failon = 'never'", "there is no key 'failon'; did you mean fail-on?"),
+        ("select = 'TDQ1'", "select is no list of texts"),
+        ("select = [1]", "select is no list of texts"),
+        ("select = ['TDQ77']", "no rule and no lane 'TDQ77'"),
+        ("profile = 'glamma'", "no profile 'glamma'"),
+        ("profile = 3", "profile is no text"),
+        ("fail-on = 'critical'", "fail-on cannot be 'critical'; give one of error, warning, info, never"),
+        ("severity = 3", "severity is no table"),
+        ("[severity]\nTDQ101 = 'bad'", "'TDQ101' cannot be 'bad'; give one of error, warning, info"),
+        ("[severity]\nTDQ777 = 'info'", "no rule 'TDQ777'"),
+        ("suppress = 3", "suppress is no list of tables; write each as [[suppress]]"),
+        ("suppress = [3]", "suppress 1 needs a rule and a reason"),
+        ("[[suppress]]\nrule = 'TDQ102'", "suppress 1 needs a rule and a reason"),
+        ("[[suppress]]\nrule = 'TDQ102'\nreason = ' '", "suppress 1 needs a rule and a reason"),
+        ("[[suppress]]\nreason = 'x'", "suppress 1 needs a rule and a reason"),
+        ("[[suppress]]\nrule = 'TDQ1'\nreason = 'x'", "suppress 1: there is no rule 'TDQ1'"),
+        ("[[suppress]]\nrule = 'TDQ102'\nreason = 'x'\ntools = 'y'", "no key 'tools'; did you mean tool?"),
+        ("[[suppress]]\nrule = 'TDQ102'\nreason = 'x'\ntool = 1", "tool is no text"),
+        ("judges = 1", "judges is no table"),
+        ("judges.a = 1", "a is no table"),
+        ("select = [", "is no valid TOML"),
+        (b"select = ['\xff']", "is no valid TOML"),
+        ("select = ['TDQ102']\nignore = ['TDQ102']", "no rule is left to run"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_with_its_place(lint, tmp_path, text, said):
+    run, document = lint(text)
+    error = run.stderr.decode()
+    assert (run.returncode, document) == (2, None)
+    assert said in error
+    assert (str(tmp_path / "tdqs.toml") in error) == ("no rule is left" not in said)
+    assert "Traceback" not in error
+
+
+def test_a_mistake_in_the_environment_is_said_to_be_there(lint):
+    run, _ = lint(environ={"TDQS_SELECT": "TDQ777"})
+    assert (run.returncode, b"the environment: there is no rule and no lane 'TDQ777'" in run.stderr) == (2, True)
+
+
+def test_judges_may_stand_in_the_file(lint):
+    assert lint('[judges.mine]\nkind = "openai"\nmodel = "x"')[1]
+
+
+# Suppressions
+
+
+def test_suppressed_findings_do_not_count_and_are_listed_with_their_reason(lint):
+    run, document = lint('[[suppress]]\nrule = "no-description"\ntool = "old_*"\nreason = "goes in May"')
+    assert (run.returncode, "TDQ102" in rules(document), document["unusedSuppressions"]) == (0, False, [])
+    assert [(each["finding"]["rule"], each["finding"]["subject"]["name"], each["reason"]) for each in document["suppressed"]] == [("TDQ102", "old_silent", "goes in May")]  # fmt: skip
+
+
+def test_without_a_pattern_the_whole_server_is_covered_and_with_another_server_nothing(lint):
+    entry = '[[suppress]]\nrule = "TDQ106"\nreason = "later"\n'
+    assert len(lint(entry)[1]["suppressed"]) == 2
+    assert len(lint(f'{entry}server = "sh?p"')[1]["suppressed"]) == 2
+    _, document = lint(f'{entry}server = "other"')
+    assert (document["suppressed"], document["unusedSuppressions"]) == ([], [])
+
+
+def test_a_suppression_that_matches_nothing_is_reported(lint, tdqs_mcp, tmp_path):
+    run, document = lint('[[suppress]]\nrule = "TDQ102"\ntool = "gone"\nreason = "x"')
+    assert document["unusedSuppressions"] == [{"rule": "TDQ102", "tool": "gone", "server": None, "reason": "x"}]
+    assert run.stderr == b"warning: the suppression of TDQ102 for gone matches nothing: remove it\n"
+    text = tdqs_mcp("lint", "shop.json", cwd=tmp_path)
+    assert "the suppression of TDQ102 for gone matches nothing: remove it" in text.stdout.decode()
+
+
+def test_a_suppression_of_a_rule_that_did_not_run_is_not_called_unused(lint):
+    run, document = lint('[[suppress]]\nrule = "TDQ102"\ntool = "gone"\nreason = "x"', "--select", "TDQ106")
+    assert (run.stderr, document["unusedSuppressions"]) == (b"", [])
+
+
+def test_a_suppression_used_for_one_of_several_servers_is_used(lint, write):
+    write("other.json", [POOR])
+    entry = '[[suppress]]\nrule = "TDQ102"\nreason = "x"'
+    run, documents = lint(entry, locators=("shop.json", "other.json"))
+    assert (run.stderr, [each["unusedSuppressions"] for each in documents]) == (b"", [[], []])
+    run, documents = lint(entry, locators=("other.json", "other.json"))
+    assert run.stderr.count(b"warning: ") == 1
+    assert [len(each["unusedSuppressions"]) for each in documents] == [1, 1]
+
+
+def test_the_findings_of_a_score_obey_the_file_and_its_numbers_do_not(lint, tdqs_mcp, write, tmp_path):
+    def score():
+        return json.loads(tdqs_mcp("score", "shop.json", "--format", "json", cwd=tmp_path).stdout)
+
+    write("shop.json", [SILENT, POOR])
+    before = score()
+    write("tdqs.toml", 'ignore = ["TDQ106"]\n[[suppress]]\nrule = "TDQ102"\nreason = "x"')
+    after = score()
+    assert rules(before) - rules(after) == {"TDQ102", "TDQ106"}
+    assert {key: value for key, value in before.items() if key != "findings"} == {
+        key: value for key, value in after.items() if key != "findings"
+    }

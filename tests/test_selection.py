@@ -1,0 +1,245 @@
+"""Which rules run: by word, lane and profile; and one defect is charged once."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from definitions import flat, tool
+from tdqs import lint_server
+from tdqs.parse_tool_definitions import parse_tool_definitions
+
+from tdqs_mcp import app
+from tdqs_mcp.configuration import Policy
+from tdqs_mcp.errors import InputError, UnknownIdError
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.model.results import Confidence, Persona, Severity
+from tdqs_mcp.rules import registry, selection
+from tdqs_mcp.rules.profiles import PROFILES
+from tdqs_mcp.sources.load import read_catalog
+
+ALL = {rule.id for rule in registry.RULES}
+UNCERTAIN = {rule.id for rule in registry.RULES if rule.confidence is Confidence.LOW or rule.persona is Persona.AUDITOR}
+DEAR = tool("make", "Make.", flat(8))
+CHEAP = tool("made", "Make it.", flat(1))
+SILENT = tool("silent", None)
+
+
+def rules(**words):
+    return set(registry.select(**words).rules)
+
+
+def findings(*definitions, **words):
+    catalog = read_catalog({"tools": list(definitions)}, name="x")
+    return app.lint(catalog, Policy(selection=registry.select(**words)))
+
+
+# Words
+
+
+def test_by_default_every_certain_rule_runs_and_none_for_auditors():
+    assert UNCERTAIN
+    assert rules() == ALL - UNCERTAIN
+
+
+@pytest.mark.parametrize("word", ["TDQ102", "tdq102", "missing-description", "no-description", "tool-no-description"])
+def test_a_rule_is_selected_and_ignored_by_id_name_and_alias(word):
+    assert rules(names=[word]) == {"TDQ102"}
+    assert "TDQ102" in rules()
+    assert "TDQ102" not in rules(ignored=[word])
+
+
+@pytest.mark.parametrize("word", ["TDQ2", "tdq2", "TDQ20"])
+def test_a_lane_is_every_rule_whose_id_begins_with_it(word):
+    assert rules(names=[word], profile="strict") >= {"TDQ201", "TDQ202"}
+    assert all(each.startswith("TDQ2") for each in rules(names=[word], profile="strict"))
+
+
+def test_a_lane_of_aliases_is_every_rule_that_has_one():
+    assert rules(names=["DESC"], profile="strict") == {
+        rule.id for rule in registry.RULES if any(alias.startswith("DESC-") for alias in rule.aliases)
+    }
+    assert registry.find("DESC-003").id in rules(names=["DESC-0"], profile="strict")
+
+
+def test_a_lane_selects_what_the_profile_allows_and_a_whole_name_more():
+    shadow = registry.find("shadow-candidate")
+    assert shadow.id in UNCERTAIN
+    assert shadow.id not in rules(names=["TDQ1", "TDQ3"])
+    assert shadow.id in rules(names=["TDQ3"], profile="strict")
+    assert rules(names=[shadow.id]) == rules(names=[shadow.name], profile="mcptest") == {shadow.id}
+
+
+def test_what_is_ignored_is_out_unless_only_its_lane_is():
+    assert rules(names=["TDQ1"], ignored=["TDQ101"]) == {each for each in rules(names=["TDQ1"]) if each != "TDQ101"}
+    assert rules(names=["TDQ101", "TDQ2"], ignored=["TDQ1"]) == {"TDQ101", *rules(names=["TDQ2"])}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"names": ["TDQ999"]}, "'TDQ999'; did you mean TDQ"),
+        ({"ignored": ["missing-anotations"]}, "'missing-anotations'; did you mean missing-annotations"),
+        ({"names": [""]}, "''"),
+        ({"names": ["TDQ1 "]}, "'TDQ1 '"),
+        ({"names": ["missing"]}, "'missing'"),
+        ({"profile": "glamma"}, "'glamma'; there are strict, glama,"),
+    ],
+)
+def test_an_unknown_word_is_refused_and_the_nearest_are_named(words, said):
+    with pytest.raises(UnknownIdError) as caught:
+        registry.select(**words)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "words", [{"names": ["TDQ101"], "ignored": ["TDQ101"]}, {"names": ["TDQ6"], "profile": "glama"}]
+)
+def test_a_choice_that_leaves_no_rule_is_refused(words):
+    with pytest.raises(InputError, match="no rule is left"):
+        registry.select(**words)
+
+
+# Profiles
+
+
+def test_strict_is_every_rule():
+    assert rules(profile="strict") == ALL
+
+
+def test_glama_is_its_six_rules_with_its_severities():
+    words = ["no-description", "tautological-description", "missing-annotations", "undocumented-parameters"]
+    words += ["no-output-schema", "shadow-candidate"]
+    assert rules(profile="glama") == {registry.find(word).id for word in words}
+    assert registry.select(profile="glama").severities == dict(
+        zip(
+            [registry.find(word).id for word in words],
+            [Severity(word) for word in ("error", "error", "warning", "warning", "info", "warning")],
+            strict=True,
+        )
+    )
+
+
+def test_glama_finds_a_missing_description_annotations_and_output_schema_where_the_oracle_does(catalog_files):
+    exact = ["no-description", "missing-annotations", "no-output-schema"]
+    for path in catalog_files:
+        content = json.loads(path.read_bytes())
+        theirs = lint_server(server_name="x", tools=parse_tool_definitions(content).tools)
+        ours = app.lint(read_catalog(content, name="x"), Policy(selection=registry.select(profile="glama")))
+        for word in exact:
+            mine = [each for each in ours.findings if word in each.aliases]
+            expected = [each for each in theirs.findings if each.rule == word]
+            assert sorted(each.subject.name for each in mine) == sorted(each.tool for each in expected)
+            assert {each.severity for each in mine} == {each.severity for each in expected}
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_profile_runs_and_says_what_it_is(name):
+    assert rules(profile=name) <= ALL
+    assert PROFILES[name].summary
+
+
+def test_a_foreign_profile_reports_at_the_severity_of_its_source():
+    restated = tool("do_it", "tool-description-is-name")
+    restated["description"] = "do it"
+    own = findings(restated, names=["tool-description-is-name"]).findings
+    foreign = findings(restated, profile="playground").findings
+    word = "tool-description-is-name"
+    assert [each.severity for each in own if word in each.aliases] == [registry.find(word).severity]
+    assert [each.severity for each in foreign if word in each.aliases] == [Severity.WARNING]
+
+
+def test_a_milder_case_stays_milder_whatever_severity_is_set():
+    schema = {"type": "object", "properties": {name: {"description": "Its name."} for name in "abc"} | {"d": {}}}
+    mild = tool("list_orders", "Lists orders.", schema)
+    for worst, said in (("error", "info"), ("info", "info")):
+        severities = {"TDQ108": Severity(worst)}
+        assert [each.severity for each in findings(mild, names=["TDQ108"], severities=severities).findings] == [said]
+    bad = tool("list_orders", "Lists orders.", flat(2))
+    severities = {"undocumented-parameters": Severity.ERROR}
+    assert [each.severity for each in findings(bad, names=["TDQ108"], severities=severities).findings] == ["error"]
+
+
+# Hidden
+
+
+def test_hidden_findings_are_counted_and_strict_shows_them():
+    default, strict = findings(DEAR, CHEAP), findings(DEAR, CHEAP, profile="strict")
+    assert default.hidden == len(strict.findings) - len(default.findings) > 0
+    assert strict.hidden == 0
+    assert findings(DEAR, CHEAP, profile="glama").hidden == 0
+    assert findings(DEAR, CHEAP, ignored=["TDQ3"]).hidden == default.hidden - 1
+    assert findings(DEAR, CHEAP, names=["TDQ1", "TDQ3"]).hidden >= 1
+
+
+# One defect, charged once
+
+
+def entailing(**entails):
+    """The selection of a table in which rules entail others."""
+    table = [replace(rule, entails=entails.get(rule.id, ())) for rule in registry.RULES]
+    return selection.select(table, profile="strict")
+
+
+def reported(measured, chosen):
+    return {(each.subject.name, each.rule) for each in registry.check(measured, chosen)}
+
+
+def test_a_finding_that_another_on_the_same_part_entails_is_left_out():
+    measured = measure(read_catalog({"tools": [SILENT, DEAR]}, name="x"))
+    before = reported(measured, entailing())
+    assert {("silent", "TDQ102"), ("silent", "TDQ106"), ("make", "TDQ106")} <= before
+    assert reported(measured, entailing(TDQ102=["TDQ106"])) == before - {("silent", "TDQ106")}
+
+
+def test_entailment_reaches_through_rules_that_did_not_fire_and_ends_in_circles():
+    measured = measure(read_catalog({"tools": [SILENT]}, name="x"))
+    before = reported(measured, entailing())
+    assert ("silent", "TDQ101") not in before
+    assert reported(measured, entailing(TDQ102=["TDQ101"], TDQ101=["TDQ109", "TDQ102"])) == before - {
+        ("silent", "TDQ109")
+    }
+
+
+def test_what_does_not_run_entails_nothing():
+    table = [replace(rule, entails=("TDQ106",) if rule.id == "TDQ102" else ()) for rule in registry.RULES]
+    measured = measure(read_catalog({"tools": [SILENT]}, name="x"))
+    chosen = selection.select(table, ignored=["TDQ102"])
+    assert ("silent", "TDQ106") in reported(measured, chosen)
+
+
+def test_a_foreign_profile_counts_as_its_source_counts():
+    table = [replace(rule, entails=("TDQ106",) if rule.id == "TDQ102" else ()) for rule in registry.RULES]
+    measured = measure(read_catalog({"tools": [SILENT]}, name="x"))
+    assert ("silent", "TDQ106") in reported(measured, selection.select(table, profile="glama"))
+
+
+def test_rules_entail_only_rules_that_exist_and_never_each_other():
+    closure = selection.entailments(registry.RULES)
+    assert {each for rule in registry.RULES for each in rule.entails} <= ALL
+    assert [each for each, reached in closure.items() if any(each in closure.get(other, ()) for other in reached)] == []
+
+
+# The command line
+
+
+def test_the_command_line_takes_several_words_and_commas(tdqs_mcp, write):
+    file = write("x.json", [SILENT])
+    run = tdqs_mcp("lint", file, "--select", "TDQ102,TDQ106", "--select", "TDQ109", "--format", "json")
+    assert {each["rule"] for each in json.loads(run.stdout)["findings"]} == {"TDQ102", "TDQ106", "TDQ109"}
+    run = tdqs_mcp("lint", file, "--profile", "glama", "--ignore", "TDQ102", "--format", "json")
+    assert {each["rule"] for each in json.loads(run.stdout)["findings"]} == {"TDQ106", "TDQ109"}
+    assert run.returncode == 0
+
+
+def test_an_unknown_word_on_the_command_line_is_exit_2(tdqs_mcp, write):
+    run = tdqs_mcp("lint", write("x.json", [SILENT]), "--select", "missing-anotations")
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert run.stderr.startswith(b"error: there is no rule and no lane 'missing-anotations'; did you mean ")
+
+
+def test_text_says_how_many_findings_are_hidden(tdqs_mcp, write):
+    lines = tdqs_mcp("lint", write("x.json", [DEAR, CHEAP])).stdout.decode().splitlines()
+    hidden = findings(DEAR, CHEAP).hidden
+    noun = "1 finding" if hidden == 1 else f"{hidden} findings"
+    assert f"{noun} of uncertain or auditors' rules hidden: --profile strict" in lines
+    assert lines[-1].startswith("Next: ")
