@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from xml.etree import ElementTree as ET
 
 import jsonschema
 from hypothesis import given, settings
@@ -11,9 +12,15 @@ from schemas import schemas
 from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.catalog import TOOL_FIELDS
+from tdqs_mcp.model.results import Severity
 from tdqs_mcp.reporters.contract import lint_document, score_document
 from tdqs_mcp.reporters.documents import capture_document, json_text
+from tdqs_mcp.reporters.github import github_text
+from tdqs_mcp.reporters.junit import junit_text
 from tdqs_mcp.reporters.markdown import lint_markdown, score_markdown
+from tdqs_mcp.reporters.sarif import sarif_document
+from tdqs_mcp.reporters.sited import Sited
+from tdqs_mcp.sources.positions import locate
 
 SCHEMAS = {path.stem.removesuffix(".schema"): schema for path, schema in schemas()}
 TEXT = st.text(st.characters(), max_size=12)  # surrogates and control characters included
@@ -46,7 +53,12 @@ def test_any_list_of_tools_is_scored_linted_and_shown(tools):
     assert json.loads(json.dumps(capture_document(catalog)["tools"])) == json.loads(json.dumps(tools))
     for kind, document in (("score", score_document(score)), ("lint", lint_document(report))):
         jsonschema.validate(json.loads(json_text(document).encode("utf-8")), SCHEMAS[kind])
-    for shown in (score_markdown(score), lint_markdown(report), json_text(app.prompts(catalog))):
+    sited = [Sited(report=report, file="any.json", positions=locate(json.dumps({"tools": tools}).encode()))]
+    ET.fromstring(junit_text(sited, fail_on=Severity.INFO))  # noqa: S314  # our own output
+    annotations = github_text(sited)
+    assert annotations.count("\n") == len(report.findings)
+    sarif = json_text(sarif_document(sited))
+    for shown in (score_markdown(score), lint_markdown([report]), json_text(app.prompts(catalog)), annotations, sarif):
         shown.encode("utf-8")
 
 

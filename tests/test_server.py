@@ -24,6 +24,8 @@ from mcp.types import ResourceTemplateReference
 from tdqs_mcp import app
 from tdqs_mcp.model.results import Severity, Tier
 from tdqs_mcp.reporters.fence import unfence
+from tdqs_mcp.rules import registry
+from tdqs_mcp.rules.profiles import PROFILES
 
 pytestmark = pytest.mark.anyio
 
@@ -228,6 +230,27 @@ async def test_findings_are_filtered_by_severity_rule_and_tool():
         one = await call("lint_descriptions", tools=tools, select=["missing-output-schema"], tool="find_orders")
         assert [(each["rule"], each["tool"]) for each in one["findings"]] == [("TDQ109", "find_orders")]
         assert "TDQ999" in await refusal(client, "lint_descriptions", tools=tools, select=["TDQ999"])
+        near = await refusal(client, "lint_descriptions", tools=tools, ignore=["missing-anotations"])
+        assert "did you mean missing-annotations" in near
+
+
+async def test_an_agent_selects_rules_by_word_lane_and_profile():
+    def rules(answer):
+        return set(answer["rules"])
+
+    async with connect() as (client, call):
+        tools = [{"name": "silent", "inputSchema": walk.BAD["inputSchema"]}, walk.SIBLING]
+        default = await call("lint_descriptions", tools=tools)
+        assert rules(default) >= {"TDQ102", "TDQ109"}
+        lane = await call("lint_descriptions", tools=tools, select=["TDQ1"], ignore=["no-output-schema"])
+        assert rules(lane) == {each for each in rules(default) if each.startswith("TDQ1")} - {"TDQ109"}
+        glama = await call("lint_descriptions", tools=tools, profile="glama")
+        assert rules(glama) <= {registry.find(word).id for word in PROFILES["glama"].rules}
+        strict = await call("lint_descriptions", tools=tools, profile="strict")
+        assert sum(strict["rules"].values()) == sum(default["rules"].values()) + default["hiddenCount"]
+        listed = {each.name: each for each in (await client.list_tools()).tools}
+        profile = listed["lint_descriptions"].input_schema["properties"]["profile"]
+    assert profile["enum"] == ["default", *PROFILES]
 
 
 # Definitions are data
