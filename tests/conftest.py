@@ -5,9 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
+from tdqs_mcp.cli import cli
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.sources.load import read_catalog
 
@@ -42,6 +45,19 @@ def tdqs_mcp():
     def run(*args, stdin=b"", **options):
         command = [sys.executable, "-m", "tdqs_mcp", *map(str, args)]
         return subprocess.run(command, input=stdin, capture_output=True, timeout=120, check=False, **options)
+
+    return run
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """The command in this process, for what does not depend on a process of its own; answers as `tdqs_mcp` does."""
+
+    def run(*args, stdin=b"", cwd=None, env=None):
+        with monkeypatch.context() as patch:
+            patch.chdir(cwd or Path.cwd())
+            done = CliRunner().invoke(cli, [*map(str, args)], input=stdin, env=env, catch_exceptions=False)
+        return SimpleNamespace(returncode=done.exit_code, stdout=done.stdout_bytes, stderr=done.stderr_bytes)
 
     return run
 

@@ -10,12 +10,12 @@ POOR = tool("list_orders", "Lists orders.", flat(3))
 
 
 @pytest.fixture
-def lint(tdqs_mcp, write, tmp_path):
+def lint(command, write, tmp_path):
     """Lint definitions against a baseline; gives back the process and its JSON."""
 
     def run(definitions, *flags, file="shop.json"):
         write(file, definitions)
-        done = tdqs_mcp("lint", tmp_path / file, "--baseline", tmp_path / "base.json", *flags, "--format", "json")
+        done = command("lint", tmp_path / file, "--baseline", tmp_path / "base.json", *flags, "--format", "json")
         return done, json.loads(done.stdout) if done.stdout else None
 
     return run
@@ -48,13 +48,13 @@ def test_a_second_finding_like_a_known_one_is_new(lint):
     assert [each["rule"] for each in document["findings"]].count("TDQ102") == 1
 
 
-def test_what_is_gone_is_reported_as_fixed_and_pruned(lint, tdqs_mcp, tmp_path):
+def test_what_is_gone_is_reported_as_fixed_and_pruned(lint, command, tmp_path):
     lint([SILENT, POOR], "--write-baseline")
     _, document = lint([POOR])
     gone = document["baseline"]["fixed"]
     assert {each["part"] for each in gone} >= {"silent"}
     assert ("TDQ102", "silent", "/description") in {(each["rule"], each["part"], each["path"]) for each in gone}
-    text = tdqs_mcp("lint", tmp_path / "shop.json", "--baseline", tmp_path / "base.json").stdout.decode()
+    text = command("lint", tmp_path / "shop.json", "--baseline", tmp_path / "base.json").stdout.decode()
     assert f"{len(gone)} findings of the baseline fixed: --write-baseline prunes the file" in text
     assert "Pass: no new finding" in text
     lint([POOR], "--write-baseline")
@@ -72,13 +72,13 @@ def test_other_servers_and_rules_that_did_not_run_are_neither_fixed_nor_forgotte
     assert {each["rule"] for each in document["baseline"]["fixed"]} == {"TDQ106"}
 
 
-def test_two_files_of_one_name_share_a_baseline(tdqs_mcp, write, tmp_path):
+def test_two_files_of_one_name_share_a_baseline(command, write, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         write(f"{folder}/tools.json", [SILENT | {"name": folder}])
-    command = ["lint", "a/tools.json", "b/tools.json", "--baseline", "base.json", "--format", "json"]
-    tdqs_mcp(*command, "--write-baseline", cwd=tmp_path)
-    documents = json.loads(tdqs_mcp(*command, cwd=tmp_path).stdout)
+    words = ["lint", "a/tools.json", "b/tools.json", "--baseline", "base.json", "--format", "json"]
+    command(*words, "--write-baseline", cwd=tmp_path)
+    documents = json.loads(command(*words, cwd=tmp_path).stdout)
     assert [(each["findings"], each["baseline"]["fixed"]) for each in documents] == [([], []), ([], [])]
 
 
@@ -89,8 +89,8 @@ def test_a_missing_baseline_is_no_empty_one(lint, tmp_path):
     assert not (tmp_path / "base.json").exists()
 
 
-def test_writing_needs_a_file(tdqs_mcp, write):
-    run = tdqs_mcp("lint", write("x.json", [SILENT]), "--write-baseline")
+def test_writing_needs_a_file(command, write):
+    run = command("lint", write("x.json", [SILENT]), "--write-baseline")
     assert (run.returncode, b"needs --baseline FILE" in run.stderr) == (2, True)
 
 

@@ -11,7 +11,7 @@ POOR = tool("list_orders", "Lists orders.")
 
 
 @pytest.fixture
-def lint(tdqs_mcp, write, tmp_path):
+def lint(command, write, tmp_path):
     """Lint the catalog of a project with a configuration; gives back the process and its JSON."""
     write("shop.json", [SILENT, POOR])
 
@@ -20,7 +20,7 @@ def lint(tdqs_mcp, write, tmp_path):
             write(name, configuration)
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         paths = [tmp_path / locator for locator in locators]
-        done = tdqs_mcp(
+        done = command(
             "lint", *paths, *flags, "--format", "json", cwd=tmp_path / folder, env=os.environ | (environ or {})
         )
         return done, json.loads(done.stdout) if done.stdout else None
@@ -146,11 +146,11 @@ def test_without_a_pattern_the_whole_server_is_covered_and_with_another_server_n
     assert (document["suppressed"], document["unusedSuppressions"]) == ([], [])
 
 
-def test_a_suppression_that_matches_nothing_is_reported(lint, tdqs_mcp, tmp_path):
+def test_a_suppression_that_matches_nothing_is_reported(lint, command, tmp_path):
     run, document = lint('[[suppress]]\nrule = "TDQ102"\ntool = "gone"\nreason = "x"')
     assert document["unusedSuppressions"] == [{"rule": "TDQ102", "tool": "gone", "server": None, "reason": "x"}]
     assert run.stderr == b"warning: the suppression of TDQ102 for gone matches nothing: remove it\n"
-    text = tdqs_mcp("lint", "shop.json", cwd=tmp_path)
+    text = command("lint", "shop.json", cwd=tmp_path)
     assert "the suppression of TDQ102 for gone matches nothing: remove it" in text.stdout.decode()
 
 
@@ -169,9 +169,9 @@ def test_a_suppression_used_for_one_of_several_servers_is_used(lint, write):
     assert [len(each["unusedSuppressions"]) for each in documents] == [1, 1]
 
 
-def test_the_findings_of_a_score_obey_the_file_and_its_numbers_do_not(lint, tdqs_mcp, write, tmp_path):
+def test_the_findings_of_a_score_obey_the_file_and_its_numbers_do_not(lint, command, write, tmp_path):
     def score():
-        return json.loads(tdqs_mcp("score", "shop.json", "--format", "json", cwd=tmp_path).stdout)
+        return json.loads(command("score", "shop.json", "--format", "json", cwd=tmp_path).stdout)
 
     write("shop.json", [SILENT, POOR])
     before = score()

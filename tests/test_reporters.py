@@ -37,8 +37,8 @@ def sarif(run):
 
 
 @pytest.mark.parametrize("definitions", [CORNERS, NASTY, [SILENT], []], ids=["corners", "nasty", "silent", "empty"])
-def test_sarif_fits_its_schema(tdqs_mcp, write, schema, definitions):
-    run = tdqs_mcp("lint", write("x.json", definitions), *STRICT, "--format", "sarif")
+def test_sarif_fits_its_schema(command, write, schema, definitions):
+    run = command("lint", write("x.json", definitions), *STRICT, "--format", "sarif")
     jsonschema.validate(json.loads(run.stdout), schema)
 
 
@@ -47,16 +47,16 @@ def test_sarif_of_every_real_catalog_fits_its_schema(catalog_files, schema):
     jsonschema.validate(sarif_document(reports), schema)
 
 
-def test_sarif_lists_every_rule_with_its_page_whichever_ran(tdqs_mcp, write):
-    run = sarif(tdqs_mcp("lint", write("x.json", [SILENT]), "--select", "TDQ102", "--format", "sarif"))
+def test_sarif_lists_every_rule_with_its_page_whichever_ran(command, write):
+    run = sarif(command("lint", write("x.json", [SILENT]), "--select", "TDQ102", "--format", "sarif"))
     rules = run["tool"]["driver"]["rules"]
     assert [each["id"] for each in rules] == [rule.id for rule in registry.RULES]
     assert [each["help"]["markdown"] for each in rules] == [rule.page for rule in registry.RULES]
     assert [rules[each["ruleIndex"]]["id"] for each in run["results"]] == ["TDQ102"]
 
 
-def test_sarif_levels_are_error_warning_and_note(tdqs_mcp, write):
-    run = sarif(tdqs_mcp("lint", write("x.json", [SILENT]), "--format", "sarif"))
+def test_sarif_levels_are_error_warning_and_note(command, write):
+    run = sarif(command("lint", write("x.json", [SILENT]), "--format", "sarif"))
     assert {each["ruleId"]: each["level"] for each in run["results"]} == {
         "TDQ102": "error",
         "TDQ106": "warning",
@@ -75,9 +75,9 @@ def test_sarif_levels_are_error_warning_and_note(tdqs_mcp, write):
     ],
     ids=["array", "envelope", "pages", "openai", "repeated key"],
 )  # fmt: skip
-def test_a_finding_points_to_line_and_column_of_its_value(tdqs_mcp, write, tmp_path, text, places):
+def test_a_finding_points_to_line_and_column_of_its_value(command, write, tmp_path, text, places):
     write("x.json", text)
-    run = sarif(tdqs_mcp("lint", "x.json", "--select", ",".join(places), "--format", "sarif", cwd=tmp_path))
+    run = sarif(command("lint", "x.json", "--select", ",".join(places), "--format", "sarif", cwd=tmp_path))
     places_found = {each["ruleId"]: each["locations"][0]["physicalLocation"] for each in run["results"]}
     assert {each["artifactLocation"]["uri"] for each in places_found.values()} == {"x.json"}
     regions = {rule: place["region"] for rule, place in places_found.items()}
@@ -108,37 +108,37 @@ def test_every_finding_of_every_real_catalog_points_to_what_its_pointer_names(ca
             assert there == named(parts[finding.subject.kind][finding.subject.index].raw, finding.subject.path)
 
 
-def test_a_path_is_relative_to_the_working_directory_and_escaped(tdqs_mcp, write, tmp_path):
+def test_a_path_is_relative_to_the_working_directory_and_escaped(command, write, tmp_path):
     (tmp_path / "a b").mkdir()
     file = write("a b/x%.json", [SILENT])
     for where, said in ((tmp_path, "a%20b/x%25.json"), (tmp_path / "a b", "x%25.json"), (Path("/"), None)):
-        run = sarif(tdqs_mcp("lint", file, "--format", "sarif", cwd=where))
+        run = sarif(command("lint", file, "--format", "sarif", cwd=where))
         uri = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         assert uri == (said or str(file.relative_to("/")).replace(" ", "%20").replace("x%", "x%25"))
-    run = sarif(tdqs_mcp("lint", "../a b/x%.json", "--format", "sarif", cwd=tmp_path / "a b"))
+    run = sarif(command("lint", "../a b/x%.json", "--format", "sarif", cwd=tmp_path / "a b"))
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "x%25.json"
 
 
-def test_what_came_from_no_file_has_no_place_in_one(tdqs_mcp):
-    run = sarif(tdqs_mcp("lint", "-", "--format", "sarif", stdin=json.dumps([SILENT]).encode()))
+def test_what_came_from_no_file_has_no_place_in_one(command):
+    run = sarif(command("lint", "-", "--format", "sarif", stdin=json.dumps([SILENT]).encode()))
     assert [list(each["locations"][0]) for each in run["results"]] == [["logicalLocations"]] * 3
     assert run["results"][0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "stdin/silent/description"
 
 
-def test_a_file_too_deep_to_scan_is_pointed_to_as_a_whole(tdqs_mcp, write):
+def test_a_file_too_deep_to_scan_is_pointed_to_as_a_whole(command, write):
     deep = '{"a":' * 600 + "1" + "}" * 600
     file = write(
         "x.json", f'\n[{{"name": "t", "description": "x", "inputSchema": {{"type": "object", "deep": {deep}}}}}]'
     )
-    run = sarif(tdqs_mcp("lint", file, "--format", "sarif"))
+    run = sarif(command("lint", file, "--format", "sarif"))
     regions = [each["locations"][0]["physicalLocation"]["region"] for each in run["results"]]
     assert regions
     assert all(each == {"startLine": 1, "startColumn": 1} for each in regions)
 
 
-def test_fingerprints_are_stable_and_unique(tdqs_mcp, write):
+def test_fingerprints_are_stable_and_unique(command, write):
     def prints(*definitions):
-        run = sarif(tdqs_mcp("lint", write("x.json", list(definitions)), "--format", "sarif"))
+        run = sarif(command("lint", write("x.json", list(definitions)), "--format", "sarif"))
         return [each["partialFingerprints"]["tdqsFinding/v1"] for each in run["results"]]
 
     other = tool("other", None)
@@ -146,17 +146,17 @@ def test_fingerprints_are_stable_and_unique(tdqs_mcp, write):
     assert set(prints(SILENT)) < set(prints(other, SILENT))
 
 
-def test_no_text_of_a_definition_is_a_link_or_a_placeholder_in_sarif(tdqs_mcp, write):
+def test_no_text_of_a_definition_is_a_link_or_a_placeholder_in_sarif(command, write):
     file = write("x.json", NASTY)
-    for each in sarif(tdqs_mcp("lint", file, *STRICT, "--format", "sarif"))["results"]:
+    for each in sarif(command("lint", file, *STRICT, "--format", "sarif"))["results"]:
         assert "](" not in each["message"]["text"]
         assert "{0}" not in each["message"]["text"]
         assert not {"\x1b", "\x00", "\u202e"}.intersection(each["message"]["text"])
 
 
-def test_several_servers_are_one_run(tdqs_mcp, write):
+def test_several_servers_are_one_run(command, write):
     files = [write(f"{name}.json", [SILENT]) for name in "ab"]
-    run = sarif(tdqs_mcp("lint", *files, "--format", "sarif"))
+    run = sarif(command("lint", *files, "--format", "sarif"))
     assert [each["properties"]["server"] for each in run["results"]] == ["a"] * 3 + ["b"] * 3
     assert len({each["partialFingerprints"]["tdqsFinding/v1"] for each in run["results"]}) == 6
 
@@ -176,9 +176,9 @@ def suites(run):
     return root
 
 
-def test_junit_has_a_suite_for_each_server_and_a_case_for_each_tool(tdqs_mcp, write):
+def test_junit_has_a_suite_for_each_server_and_a_case_for_each_tool(command, write):
     files = [write("a.json", [SILENT, tool("fine", "x")]), write("b.json", [])]
-    run = tdqs_mcp("lint", *files, "--format", "junit")
+    run = command("lint", *files, "--format", "junit")
     root = suites(run)
     assert [(suite.get("name"), [case.get("name") for case in suite]) for suite in root] == [
         ("a", ["silent", "fine"]),
@@ -191,8 +191,8 @@ def test_junit_has_a_suite_for_each_server_and_a_case_for_each_tool(tdqs_mcp, wr
 
 
 @pytest.mark.parametrize(("level", "failing"), [("error", 1), ("warning", 2), ("info", 3), ("never", 0)])
-def test_junit_fails_what_the_exit_code_fails(tdqs_mcp, write, level, failing):
-    run = tdqs_mcp("lint", write("a.json", [SILENT]), "--format", "junit", "--fail-on", level)
+def test_junit_fails_what_the_exit_code_fails(command, write, level, failing):
+    run = command("lint", write("a.json", [SILENT]), "--format", "junit", "--fail-on", level)
     case = suites(run)[0][0]
     failure, output = case.find("failure"), case.find("system-out")
     assert (failure is None) == (failing == 0) == (run.returncode == 0)
@@ -202,38 +202,38 @@ def test_junit_fails_what_the_exit_code_fails(tdqs_mcp, write, level, failing):
         assert failure.get("type") == "TDQ102 missing-description"
 
 
-def test_junit_is_xml_whatever_a_definition_says(tdqs_mcp, write):
-    root = suites(tdqs_mcp("lint", write("x.json", NASTY), *STRICT, "--format", "junit"))
+def test_junit_is_xml_whatever_a_definition_says(command, write):
+    root = suites(command("lint", write("x.json", NASTY), *STRICT, "--format", "junit"))
     assert [case.get("name") for case in root[0]][2:] == [f"tool {index}, without a name" for index in (3, 4, 5)]
     assert "\\x1b[31m\\x00\\u202e" in root[0][0].get("name")
 
 
-def test_junit_names_the_server_and_other_parts_where_they_have_findings(tdqs_mcp, write):
-    run = tdqs_mcp("lint", write("x.json", {"tools": [SILENT], "problems": ["page 2 never came"]}), "--format", "junit")
+def test_junit_names_the_server_and_other_parts_where_they_have_findings(command, write):
+    run = command("lint", write("x.json", {"tools": [SILENT], "problems": ["page 2 never came"]}), "--format", "junit")
     assert [case.get("name") for case in suites(run)[0]] == ["server", "silent"]
 
 
 # GitHub
 
 
-def test_github_annotations_begin_with_the_worst_and_name_file_and_line(tdqs_mcp, write, tmp_path):
+def test_github_annotations_begin_with_the_worst_and_name_file_and_line(command, write, tmp_path):
     write("x.json", "[" + json.dumps(tool("fine", "Lists.")) + ",\n" + json.dumps(SILENT) + "]")
-    lines = tdqs_mcp("lint", "x.json", "--format", "github", cwd=tmp_path).stdout.decode().splitlines()
+    lines = command("lint", "x.json", "--format", "github", cwd=tmp_path).stdout.decode().splitlines()
     assert lines[0].startswith("::error file=x.json,line=2,col=35,title=TDQ102 missing-description::x, silent: ")
     commands = [line.split(" ")[0] for line in lines[:-1]]
     assert commands == sorted(commands, key=["::error", "::warning", "::notice"].index)
     assert lines[-1].startswith("tdqs-mcp: x: 1 error, ")
 
 
-def test_no_definition_writes_a_workflow_command(tdqs_mcp, write, tmp_path):
+def test_no_definition_writes_a_workflow_command(command, write, tmp_path):
     (tmp_path / "a,b:%").mkdir()
     write("a,b:%/x.json", NASTY)
-    text = tdqs_mcp("lint", "a,b:%/x.json", *STRICT, "--format", "github", cwd=tmp_path).stdout.decode()
+    text = command("lint", "a,b:%/x.json", *STRICT, "--format", "github", cwd=tmp_path).stdout.decode()
     lines = text.splitlines()
     assert len(lines) > len(NASTY)
     for line in lines[:-1]:
-        command, _, message = line[2:].partition("::")
-        name, _, properties = command.partition(" ")
+        words, _, message = line[2:].partition("::")
+        name, _, properties = words.partition(" ")
         assert name in {"error", "warning", "notice"}
         assert [each.split("=")[0] for each in properties.split(",")] == ["file", "line", "col", "title"]
         assert properties.startswith("file=a%2Cb%3A%25/x.json,")
@@ -242,17 +242,17 @@ def test_no_definition_writes_a_workflow_command(tdqs_mcp, write, tmp_path):
     assert lines[-1].startswith("tdqs-mcp: ")
 
 
-def test_a_live_server_s_findings_are_annotations_without_a_file(tdqs_mcp):
-    run = tdqs_mcp("lint", "-", "--format", "github", stdin=json.dumps([SILENT]).encode())
+def test_a_live_server_s_findings_are_annotations_without_a_file(command):
+    run = command("lint", "-", "--format", "github", stdin=json.dumps([SILENT]).encode())
     assert run.stdout.decode().startswith("::error title=TDQ102 missing-description::stdin, silent: ")
 
 
 # Markdown
 
 
-def test_a_comment_has_a_summary_a_fold_and_a_marker(tdqs_mcp, write):
+def test_a_comment_has_a_summary_a_fold_and_a_marker(command, write):
     files = [write("a.json", [SILENT]), write("b.json", [SILENT])]
-    text = tdqs_mcp("lint", *files, "--format", "markdown").stdout.decode()
+    text = command("lint", *files, "--format", "markdown").stdout.decode()
     assert text.startswith("## a: 1 error, 1 warning, 1 info\n\n| rule | severity | findings |\n")
     assert "| TDQ102 missing-description | error | 1 |" in text
     assert text.count("<details>\n<summary>All findings</summary>\n\n| tool |") == 2
@@ -260,10 +260,10 @@ def test_a_comment_has_a_summary_a_fold_and_a_marker(tdqs_mcp, write):
     assert text.count("<!-- tdqs-mcp lint -->") == 1
 
 
-def test_a_comment_says_what_does_not_count(tdqs_mcp, write, tmp_path):
+def test_a_comment_says_what_does_not_count(command, write, tmp_path):
     write("x.json", [SILENT])
     write("tdqs.toml", '[[suppress]]\nrule = "TDQ102"\nreason = "x"')
-    text = tdqs_mcp("lint", "x.json", "--format", "markdown", cwd=tmp_path).stdout.decode()
+    text = command("lint", "x.json", "--format", "markdown", cwd=tmp_path).stdout.decode()
     assert "\n1 finding suppressed by the configuration\n" in text
 
 
@@ -291,8 +291,8 @@ def test_a_comment_on_very_many_servers_or_with_huge_names_is_cut_at_a_line(cata
         assert text.rstrip().endswith("<!-- tdqs-mcp lint -->")
 
 
-def test_nobody_is_mentioned_and_nothing_linked_in_a_comment(tdqs_mcp, write):
-    text = tdqs_mcp("lint", write("x.json", NASTY), *STRICT, "--format", "markdown").stdout.decode()
+def test_nobody_is_mentioned_and_nothing_linked_in_a_comment(command, write):
+    text = command("lint", write("x.json", NASTY), *STRICT, "--format", "markdown").stdout.decode()
     assert not [word for word in ("://evil", "@user", " <b>", "\x1b", "\x00") if word in text]
     assert all(line.count(" | ") == 3 for line in text.splitlines() if line.startswith("| a,b"))
 
@@ -301,13 +301,13 @@ def test_nobody_is_mentioned_and_nothing_linked_in_a_comment(tdqs_mcp, write):
 
 
 @pytest.mark.parametrize("form", ["sarif", "junit", "github", "markdown"])
-def test_a_format_changes_no_exit_code_and_writes_to_a_file(tdqs_mcp, write, tmp_path, form):
+def test_a_format_changes_no_exit_code_and_writes_to_a_file(command, write, tmp_path, form):
     bad, fine = write("bad.json", [SILENT]), write("broken.json", "{")
-    assert tdqs_mcp("lint", bad, "--format", form, "-o", tmp_path / "out").returncode == 1
+    assert command("lint", bad, "--format", form, "-o", tmp_path / "out").returncode == 1
     assert (tmp_path / "out").read_text(encoding="utf-8").endswith("\n")
-    run = tdqs_mcp("lint", bad, fine, "--format", form)
+    run = command("lint", bad, fine, "--format", form)
     assert (run.returncode, b"silent" in run.stdout) == (2, True)
-    assert tdqs_mcp("lint", fine, "--format", form).stdout == b""
+    assert command("lint", fine, "--format", form).stdout == b""
 
 
 def test_a_report_without_a_file_needs_none():

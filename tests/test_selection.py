@@ -222,23 +222,23 @@ def test_rules_entail_only_rules_that_exist_and_never_each_other():
 # The command line
 
 
-def test_the_command_line_takes_several_words_and_commas(tdqs_mcp, write):
+def test_the_command_line_takes_several_words_and_commas(command, write):
     file = write("x.json", [SILENT])
-    run = tdqs_mcp("lint", file, "--select", "TDQ102,TDQ106", "--select", "TDQ109", "--format", "json")
+    run = command("lint", file, "--select", "TDQ102,TDQ106", "--select", "TDQ109", "--format", "json")
     assert {each["rule"] for each in json.loads(run.stdout)["findings"]} == {"TDQ102", "TDQ106", "TDQ109"}
-    run = tdqs_mcp("lint", file, "--profile", "glama", "--ignore", "TDQ102", "--format", "json")
+    run = command("lint", file, "--profile", "glama", "--ignore", "TDQ102", "--format", "json")
     assert {each["rule"] for each in json.loads(run.stdout)["findings"]} == {"TDQ106", "TDQ109"}
     assert run.returncode == 0
 
 
-def test_an_unknown_word_on_the_command_line_is_exit_2(tdqs_mcp, write):
-    run = tdqs_mcp("lint", write("x.json", [SILENT]), "--select", "missing-anotations")
+def test_an_unknown_word_on_the_command_line_is_exit_2(command, write):
+    run = command("lint", write("x.json", [SILENT]), "--select", "missing-anotations")
     assert (run.returncode, run.stdout) == (2, b"")
     assert run.stderr.startswith(b"error: there is no rule and no lane 'missing-anotations'; did you mean ")
 
 
-def test_text_says_how_many_findings_are_hidden(tdqs_mcp, write):
-    lines = tdqs_mcp("lint", write("x.json", [DEAR, CHEAP])).stdout.decode().splitlines()
+def test_text_says_how_many_findings_are_hidden(command, write):
+    lines = command("lint", write("x.json", [DEAR, CHEAP])).stdout.decode().splitlines()
     hidden = findings(DEAR, CHEAP).hidden
     noun = "1 finding" if hidden == 1 else f"{hidden} findings"
     assert f"{noun} of uncertain or auditors' rules hidden: --profile strict" in lines

@@ -88,9 +88,9 @@ def find_configuration(directory: Path) -> tuple[Path, Mapping[str, Any]] | None
             return own, _parsed(_content(own), own)
         content = _content(shared) if shared.is_file() else b""
         if b"tdqs" in content:
-            table = _table(_parsed(content, shared), "tool", shared).get("tdqs")
-            if isinstance(table, Mapping):
-                return shared, table
+            tools = _table(_parsed(content, shared), "tool", shared)
+            if "tdqs" in tools:
+                return shared, _table(tools, "tdqs", shared)
     return None
 
 

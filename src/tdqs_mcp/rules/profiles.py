@@ -86,13 +86,18 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             is_foreign=True,
         ),
         "anthropic-directory": Profile(
-            summary="what Anthropic's directory refuses: missing or false annotations, instructions to the agent",
+            summary="what Anthropic's directory sends back: missing or false annotations, unfit names, instructions to "
+            "the agent",
             rules={
                 "missing-annotations": _ERROR,
+                "non-boolean-hint": _ERROR,
+                "contradictory-hints": _ERROR,
                 "contradicted-annotation": _ERROR,
+                "writing-read-only-tool": None,
                 "missing-description": None,
-                "malformed-definition": None,
+                "unfit-name": None,
                 "duplicate-name": None,
+                "malformed-definition": None,
                 "TDQ5": None,
             },
         ),
