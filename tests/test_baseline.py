@@ -1,9 +1,13 @@
 """Baselines: only new findings count, whatever moved."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from definitions import flat, tool
+
+from tdqs_mcp import app
+from tdqs_mcp.gate import compare, renew
 
 SILENT = tool("silent", None)
 POOR = tool("list_orders", "Lists orders.", flat(3))
@@ -104,6 +108,16 @@ def test_a_file_that_is_no_baseline_is_refused_and_left_alone(lint, write, tmp_p
     run, document = lint([SILENT], *flags)
     assert (run.returncode, document, run.stderr.count(b"\n")) == (2, None, 1)
     assert (tmp_path / "base.json").read_text(encoding="utf-8") == content
+
+
+@pytest.mark.parametrize(("rule", "is_known"), [("TDQ103", True), ("TDQ502", False)])
+def test_other_words_at_the_same_place_are_known_but_not_where_they_are_an_attack(catalog, rule, is_known):
+    report = app.lint(catalog(SILENT))
+    before = replace(report, findings=(replace(report.findings[0], rule=rule, message="it says 'one'"),))
+    after = replace(before, findings=(replace(before.findings[0], message="it says 'two'"),))
+    known = renew((), [before], rules={rule})
+    assert [bool(each.findings) for each in compare([before, after], known, rules={rule})] == [False, True]
+    assert bool(compare([after], known, rules={rule})[0].findings) != is_known
 
 
 def test_a_finding_that_got_worse_is_still_the_known_one(lint, write, tmp_path):

@@ -12,11 +12,12 @@ from definitions import CORNERS, flat, tool
 
 from tdqs_mcp import app
 from tdqs_mcp.configuration import Policy
-from tdqs_mcp.model.results import LintReport
+from tdqs_mcp.model.results import LintReport, Location
 from tdqs_mcp.reporters.markdown import lint_markdown, score_markdown
 from tdqs_mcp.reporters.sarif import sarif_document
 from tdqs_mcp.reporters.sited import Sited
 from tdqs_mcp.rules import registry
+from tdqs_mcp.sources.positions import locate
 
 SILENT = tool("silent", None)
 HOSTILE = "a,b:c%d\r\n::error::x\x1b[31m\x00\u202e\ud800 ]](http://evil.example) {0} <b>&\"' @user #1 |`$x$` ]]>"
@@ -106,6 +107,21 @@ def test_every_finding_of_every_real_catalog_points_to_what_its_pointer_names(ca
             position = sited.find(finding)
             there, _ = json.JSONDecoder().raw_decode(text, starts[position.line - 1] + position.column - 1)
             assert there == named(parts[finding.subject.kind][finding.subject.index].raw, finding.subject.path)
+
+
+def test_a_pointer_s_escapes_are_read_and_a_missing_value_is_where_it_would_be():
+    positions = locate(b'[{"name": "t", "inputSchema":\n{"properties": {"a/b~c":\n [7, {}]}}}]')
+    for path, place in (
+        ("/inputSchema/properties/a~1b~0c", (3, 2)),
+        ("/inputSchema/properties/a~1b~0c/1", (3, 6)),
+        ("/inputSchema/properties/a~1b~0c/2", (3, 2)),
+        ("/inputSchema/properties/a/b~c", (2, 16)),
+        ("/annotations/title", (1, 2)),
+    ):
+        found = positions.find(Location(kind="tool", name="t", index=0, path=path))
+        assert (found.line, found.column) == place
+    assert positions.find(Location(kind="tool", name="u", index=1, path="")) is None
+    assert positions.find(Location(kind="server", name="", index=None, path="")) is None
 
 
 def test_a_path_is_relative_to_the_working_directory_and_escaped(command, write, tmp_path):
