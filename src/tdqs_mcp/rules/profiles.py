@@ -106,6 +106,6 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
 """Sources: tdqs 0.1.0 (Glama); mcptest's documentation of its description lint; MCP Playground's page of its rules;
 Anthropic's directory guides (support articles 12922490 and 12922832).
 
-A profile chooses rules, which answer in our own words and by our own facts: Glama's undocumented-parameters looks at the
-schema alone, the rule under that alias at the description too.
+A profile chooses rules, which answer in our own words and by our own facts: Glama's undocumented-parameters looks at
+the schema alone, the rule under that alias at the description too.
 """
