@@ -247,7 +247,9 @@ async def test_an_agent_selects_rules_by_word_lane_and_profile():
         glama = await call("lint_descriptions", tools=tools, profile="glama")
         assert rules(glama) <= {registry.find(word).id for word in PROFILES["glama"].rules}
         strict = await call("lint_descriptions", tools=tools, profile="strict")
-        assert sum(strict["rules"].values()) == sum(default["rules"].values()) + default["hiddenCount"]
+        assert sum(strict["rules"].values()) >= sum(default["rules"].values()) + default["hiddenCount"]
+        shadow = [tool("make", "Make.", flat(8)), tool("made", "Make it.", flat(1))]
+        assert (await call("lint_descriptions", tools=shadow))["hiddenCount"] > 0
         listed = {each.name: each for each in (await client.list_tools()).tools}
         profile = listed["lint_descriptions"].input_schema["properties"]["profile"]
     assert profile["enum"] == ["default", *PROFILES]

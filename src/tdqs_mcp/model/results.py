@@ -309,7 +309,7 @@ class LintReport:
     findings: tuple[Finding, ...]
     problems: tuple[str, ...]
     hidden: int = 0
-    """Findings that the profile `strict` would show beside these."""
+    """Uncertain findings, which the profile `strict` shows."""
 
     suppressed: tuple[Suppressed, ...] = ()
     unused_suppressions: tuple[Suppression, ...] = ()

@@ -148,7 +148,7 @@ class LintAnswer(_Page):
     clean_tool_count: int
     counts: Tally = Field(description="All findings of the chosen rules, whatever tool and severity were asked for")
     rules: dict[str, int] = Field(description="Findings by rule id, after filtering")
-    hidden_count: int = Field(description="Uncertain findings that profile strict adds")
+    hidden_count: int = Field(description="Low-confidence findings, which profile strict shows")
     findings: list[FindingLine]
     problems: list[str]
     next: str = Field(description="What to do next")

@@ -242,7 +242,7 @@ class LintDocument(_Document):
     server: Server
     findings: list[Finding]
     counts: Counts
-    hidden: int = Field(description="Findings that --profile strict would show beside these")
+    hidden: int = Field(description="Low-confidence findings, which --profile strict shows")
     suppressed: list[SuppressedFinding]
     unused_suppressions: list[UnusedSuppression]
     baseline: Baseline | None = Field(description="Null where no baseline was given")

@@ -46,7 +46,7 @@ def uncounted(report: LintReport) -> list[str]:
     """What was found and does not count, each with what to do about it."""
     lines = []
     if report.hidden:
-        lines.append(f"{_findings(report.hidden)} of uncertain or auditors' rules hidden: --profile strict")
+        lines.append(f"{report.hidden} low-confidence finding{'s' * (report.hidden > 1)} hidden: --profile strict")
     if report.suppressed:
         lines.append(f"{_findings(len(report.suppressed))} suppressed by the configuration")
     lines += [unused_line(unused) for unused in report.unused_suppressions]

@@ -46,7 +46,7 @@ def check(measured: Measured, chosen: Selection = DEFAULT) -> list[Finding]:
 
 
 def count_hidden(measured: Measured, chosen: Selection, shown: Sequence[Finding]) -> int:
-    """How many findings the profile `strict` would show beside those that are shown."""
+    """How many uncertain findings there are beside those that are shown."""
     hidden = _found(measured, chosen.hidden, {})
     return sum(finding.rule in chosen.hidden for finding in _charged([*shown, *hidden], chosen.entailed))
 

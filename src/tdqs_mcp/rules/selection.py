@@ -23,7 +23,7 @@ class Selection:
 
     rules: frozenset[str]
     hidden: frozenset[str]
-    """What only `strict` would show: uncertain rules and those for auditors."""
+    """Uncertain rules, whose findings only `strict` shows."""
 
     severities: Mapping[str, Severity]
     """The worst severity at which a rule reports here, where it is not the rule's own."""
@@ -57,7 +57,7 @@ def select(
         raise InputError(f"no rule is left to run: {_said(names, ignored, profile)}")
     return Selection(
         rules=frozenset(rules),
-        hidden=frozenset((covered & asked.keys()) - rules - unnamed - unlaned),
+        hidden=frozenset((covered & asked.keys() & _uncertain(table)) - rules - unnamed - unlaned),
         severities={
             **{rule: severity for rule, severity in asked.items() if severity is not None and rule in rules},
             **{find(table, name).id: severity for name, severity in (severities or {}).items()},
@@ -110,6 +110,10 @@ def _asked(table: Sequence[AnyRule], profile: Profile) -> dict[str, Severity | N
 
 def _is_shown(rule: AnyRule, profile: Profile) -> bool:
     return profile.is_strict or (rule.confidence is not Confidence.LOW and rule.persona is not Persona.AUDITOR)
+
+
+def _uncertain(table: Sequence[AnyRule]) -> set[str]:
+    return {rule.id for rule in table if rule.confidence is Confidence.LOW and rule.persona is not Persona.AUDITOR}
 
 
 def _split(table: Sequence[AnyRule], words: Iterable[str]) -> tuple[set[str], set[str]]:
