@@ -67,6 +67,13 @@ async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
     return await live.capture(parsed, options)
 
 
+async def load_object(server: object, options: LiveOptions | None = None) -> Catalog:
+    """The catalog of a server object of this process. Raises InputError for any other object, and CaptureError."""
+    from tdqs_mcp.sources import live  # noqa: PLC0415
+
+    return await live.capture_object(server, options or LiveOptions())
+
+
 def read(definitions: object, *, server: str = "inline") -> Catalog:
     """The catalog in parsed JSON of any shape that a file may have. Raises InputError."""
     return read_catalog(definitions, name=server)
