@@ -183,3 +183,23 @@ def test_loading_the_plugin_imports_nothing_of_ours_and_nothing_slow():
 def test_installing_the_package_makes_pytest_load_the_plugin():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"tdqs-mcp": "tdqs_mcp.pytest_plugin"}
+
+
+def test_a_fastmcp_object_is_taken_as_it_is(project):
+    pytest.importorskip("fastmcp", reason="fastmcp is not installed")
+    done = project(
+        """
+        from fastmcp import FastMCP
+        from tdqs_mcp.pytest_plugin import assert_tool_quality
+
+        server = FastMCP("fast")
+
+        @server.tool
+        def process(data: str) -> str:
+            "Process"
+
+        def test_fast():
+            assert [tool.name for tool in assert_tool_quality(server, None).tools] == ["process"]
+        """
+    )
+    done.assert_outcomes(passed=1)
