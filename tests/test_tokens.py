@@ -5,6 +5,7 @@ import json
 import pytest
 from definitions import flat, tool
 
+import tdqs_mcp
 from tdqs_mcp import app
 from tdqs_mcp.facts import tokens
 
@@ -49,11 +50,12 @@ def test_the_estimate_counts_runs_of_any_script(text, count):
 
 
 def test_the_cost_by_field_counts_what_is_there_and_nothing_else():
-    [read] = app.read([tool("get_user", "Gets a user.", flat(1), annotations={"readOnlyHint": True}, title=None)]).tools
-    cost = tokens.cost(read)
+    user = tool("get_user", "Gets a user.", flat(1), annotations={"readOnlyHint": True}, title=None)
+    [(name, cost)] = tdqs_mcp.costs(app.read([user]))
+    assert name == "get_user"
     assert cost.size["annotations"] == len('{"readOnlyHint":true}')
     assert (cost.tokens["title"], cost.tokens["outputSchema"]) == (0, 0)
-    assert cost.sent <= tokens.of_definition(read.raw) <= cost.sent + 12
+    assert cost.sent <= tokens.of_definition(user) <= cost.sent + 12
     [broken] = app.read({"tools": [7]}).tools
     assert set(tokens.cost(broken).tokens.values()) == {0}
 

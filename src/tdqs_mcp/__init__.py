@@ -4,10 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tdqs_mcp.app import explain, lint, prompts, read, score_answers
+    from tdqs_mcp.app import costs, explain, lint, prompts, read, score_answers
     from tdqs_mcp.sync import load, rewrite, run_suite, score
 
-__all__ = ["explain", "lint", "load", "prompts", "read", "rewrite", "run_suite", "score", "score_answers"]
+__all__ = ["costs", "explain", "lint", "load", "prompts", "read", "rewrite", "run_suite", "score", "score_answers"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever is handed on

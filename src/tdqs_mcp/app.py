@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError, UnmeasurableError
+from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.facts.tokens import Cost
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
@@ -89,6 +91,11 @@ def lint(catalog: Catalog) -> LintReport:
         findings=tuple(registry.check(measure(catalog))),
         problems=catalog.problems,
     )
+
+
+def costs(catalog: Catalog) -> list[tuple[str, Cost]]:
+    """Each tool's name with its tokens and bytes by field; tools nested too deeply to be measured are left out."""
+    return [(subject.tool.name, tokens.cost(subject.tool)) for subject in measure(catalog).subjects]
 
 
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:
