@@ -127,5 +127,5 @@ def _too_dear(catalog: "Catalog", budget: int | None) -> list[str]:
 
     if budget is None:
         return []
-    total = sum(subject.tokens for subject in measure(catalog).subjects)
+    total = sum(subject.signals.tokens for subject in measure(catalog).subjects)
     return [f"the definitions cost about {total:,} tokens, more than {budget:,}"] if total > budget else []

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import prose, relations, signals, tokens
+from tdqs_mcp.facts import prose, relations, signals
 from tdqs_mcp.facts.prose import Prose
 from tdqs_mcp.facts.relations import ToolSet
 from tdqs_mcp.facts.signals import Signals
@@ -30,8 +30,6 @@ class Subject:
     """The cheaper sibling that may shadow this tool."""
 
     is_duplicate: bool
-    tokens: int
-    """What a client sends a model of this definition: an estimate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,5 +109,4 @@ def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
         redirect=relations.redirect(text, mentions),
         shadow=context.shadows.get(tool.index),
         is_duplicate=tool.name in context.duplicates,
-        tokens=tokens.of_definition(tool.raw),
     )
