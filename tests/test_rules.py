@@ -18,7 +18,10 @@ RUBRICS = [load("tdqs"), load("coherence")]
 DIMENSIONS = [dimension for rubric in RUBRICS for dimension in rubric.dimensions]
 TERMS = [term for rubric in RUBRICS for term in (*rubric.flags, *rubric.tiers)]
 
-PART = re.compile(r"^## (?P<heading>.+?)$|^```(?P<kind>json|findings)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+PART = re.compile(
+    r"^## (?P<heading>.+?)$|^```(?P<kind>json|findings)(?: x(?P<times>\d+))?\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 @dataclass
@@ -27,7 +30,18 @@ class Example:
 
     heading: str
     text: str
+    times: int = 1
+    """How many tools like the one shown the example stands for, numbered from 1."""
+
     findings: list[str] = field(default_factory=list)
+
+    @property
+    def definition(self):
+        shown = json.loads(self.text)
+        if self.times == 1:
+            return shown
+        [only] = shown["tools"]
+        return {"tools": [only | {"name": f"{only['name']}_{number}"} for number in range(1, self.times + 1)]}
 
 
 def examples(rule):
@@ -36,7 +50,7 @@ def examples(rule):
         if part["heading"]:
             heading = part["heading"]
         elif part["kind"] == "json":
-            found.append(Example(heading, part["text"]))
+            found.append(Example(heading, part["text"], int(part["times"] or 1)))
         else:
             found[-1].findings = part["text"].splitlines()
     return found
@@ -87,7 +101,7 @@ def test_a_page_has_its_rules_title_then_a_reason_then_bad_and_good(rule):
 
 @every_example
 def test_a_rule_finds_in_an_example_exactly_what_its_page_lists(rule, example):
-    assert said(rule, json.loads(example.text)) == example.findings
+    assert said(rule, example.definition) == example.findings
 
 
 @every_rule

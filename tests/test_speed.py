@@ -13,6 +13,8 @@ from tdqs import lint_server
 from tdqs.parse_tool_definitions import parse_tool_definitions
 
 from tdqs_mcp import app, sync
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.rules import tokens
 from tdqs_mcp.sources.load import read_catalog
 
 ROUNDS = 5
@@ -72,6 +74,21 @@ def test_lint_and_offline_score_cost_no_more_than_the_oracle_s_lint(ratio, catal
             lint_server(server_name="x", tools=parse_tool_definitions(content).tools)
 
     assert ratio(ours, theirs) <= 1
+
+
+def test_the_rules_about_tokens_cost_a_fifth_of_a_lint_at_most(ratio, catalog_files):
+    catalogs = [read_catalog(json.loads(path.read_bytes()), name="x") for path in catalog_files]
+    measured = [measure(catalog) for catalog in catalogs]
+
+    def lane():
+        for each in measured:
+            for subject in each.subjects:
+                for rule in tokens.TOOL_RULES:
+                    list(rule.check(subject))
+            for rule in tokens.SERVER_RULES:
+                list(rule.check(each))
+
+    assert ratio(lane, lambda: [app.lint(catalog) for catalog in catalogs]) <= 0.2
 
 
 @pytest.mark.parametrize("use", [app.lint, sync.score])

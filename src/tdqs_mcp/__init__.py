@@ -1,6 +1,17 @@
 """Scores how well the tool definitions of MCP servers communicate to an AI agent: exact TDQS, offline by default."""
 
-from tdqs_mcp.app import explain, lint, prompts, read, score_answers
-from tdqs_mcp.sync import load, rewrite, score
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["explain", "lint", "load", "prompts", "read", "rewrite", "score", "score_answers"]
+if TYPE_CHECKING:
+    from tdqs_mcp.app import costs, explain, lint, prompts, read, score_answers
+    from tdqs_mcp.sync import load, rewrite, run_suite, score
+
+__all__ = ["costs", "explain", "lint", "load", "prompts", "read", "rewrite", "run_suite", "score", "score_answers"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever is handed on
+    """What is handed on, imported when it is asked for: pytest loads our plugin, and so this file, in every run."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("tdqs_mcp.sync"), name, None) or getattr(import_module("tdqs_mcp.app"), name)

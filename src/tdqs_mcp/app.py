@@ -6,16 +6,18 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.configuration import Policy
-from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
+from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError, UnmeasurableError
+from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.facts.tokens import Cost
 from tdqs_mcp.gate import suppress
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import JudgeStamp, LintReport, Rewrite, ServerScore, Ungraded, Verdict
+from tdqs_mcp.model.results import GateRow, JudgeStamp, LintReport, Rewrite, ServerScore, Ungraded, Verdict
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
@@ -32,6 +34,10 @@ from tdqs_mcp.sources.locator import Config, File
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.options import LiveOptions
 from tdqs_mcp.sources.positions import locate
+
+if TYPE_CHECKING:
+    from tdqs_mcp.gate.suite import Server, Suite
+    from tdqs_mcp.gate.targets import Evidence
 
 DEFAULT_SPEC = SPECS[0]
 DEFAULT_POLICY = Policy()
@@ -66,6 +72,13 @@ async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
         disabled = ("the client has this server disabled",) if found.is_disabled else ()
         return replace(catalog, source=locator, problems=(*disabled, *found.unresolved, *catalog.problems))
     return await live.capture(parsed, options)
+
+
+async def load_object(server: object, options: LiveOptions | None = None) -> Catalog:
+    """The catalog of a server object of this process. Raises InputError for any other object, and CaptureError."""
+    from tdqs_mcp.sources import live  # noqa: PLC0415
+
+    return await live.capture_object(server, options or LiveOptions())
 
 
 def read(definitions: object, *, server: str = "inline") -> Catalog:
@@ -105,6 +118,11 @@ def sited(report: LintReport, locator: str) -> Sited:
 def under(policy: Policy, score: ServerScore, catalog: Catalog) -> ServerScore:
     """A catalog's score with the findings that a policy asks for; no number depends on them."""
     return score if policy == DEFAULT_POLICY else replace(score, findings=lint(catalog, policy).findings)
+
+
+def costs(catalog: Catalog) -> list[tuple[str, Cost]]:
+    """Each tool's name with its tokens and bytes by field; tools nested too deeply to be measured are left out."""
+    return [(subject.tool.name, tokens.cost(subject.tool)) for subject in measure(catalog).subjects]
 
 
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:
@@ -149,6 +167,44 @@ def to_be_judged(catalog: Catalog) -> list[tuple[str, str]]:
 def shadow_pairs(catalog: Catalog) -> list[tuple[str, str]]:
     """Each tool that a much cheaper sibling may shadow, with that sibling: what part shadowing asks about."""
     return [(pair.tool, pair.cheaper_sibling) for pair in measure(catalog).shadow_candidates]
+
+
+def read_suite(path: Path) -> "Suite":
+    """The suite in a YAML file. Raises InputError, which says line and key."""
+    from tdqs_mcp.gate import suite  # noqa: PLC0415  # YAML and validation: imports that lint and score never need
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise InputError(f"{str(path)!r} cannot be read: {reason}") from error
+    return suite.parse(text, origin=repr(str(path)))
+
+
+async def run_suite(suite: "Suite", options: LiveOptions | None = None) -> list[GateRow]:
+    """A row for each entry of the suite; every server is captured once, and one that cannot be stops no other."""
+    from tdqs_mcp.gate.suite import check  # noqa: PLC0415
+
+    found = {server.name: await _evidence(server, options or LiveOptions()) for server in suite.servers}
+    return [check(entry, found[entry.server]) for entry in suite.entries]
+
+
+async def _evidence(server: "Server", options: LiveOptions) -> "Evidence | str":
+    """What a suite's server is held to, or why it could not be captured."""
+    from tdqs_mcp.gate.suite import locate  # noqa: PLC0415
+    from tdqs_mcp.gate.targets import Evidence  # noqa: PLC0415
+
+    try:
+        locator, headers, env = locate(server, os.environ)
+        chosen = replace(
+            options, headers=headers, env=env, cwd=server.cwd or options.cwd, timeout=server.timeout or options.timeout
+        )
+        catalog = await load(locator, chosen)
+    except TdqsError as error:
+        return str(error)
+    measured, judge = measure(catalog), Offline()
+    score = _scored(measured, judge.verdicts(_cases(measured)), stamp=judge.stamp, spec=DEFAULT_SPEC)
+    return Evidence(measured=measured, score=score)
 
 
 async def rewrite(

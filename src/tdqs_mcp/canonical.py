@@ -33,6 +33,16 @@ def canonical_json(value: object) -> str:
     return _escape_surrogates(_compact(value, 0))
 
 
+def canonical_members(value: dict[str, object]) -> dict[str, str]:
+    """The canonical text of an object in parts, `"key":value` by key: joined by commas in braces it is the whole text.
+
+    Raises UnmeasurableError beyond MAX_NESTING levels.
+    """
+    return {
+        key: _escape_surrogates(f"{encode_basestring(key)}:{_compact(value[key], 1)}") for key in _sorted_keys(value)
+    }
+
+
 def pretty_json(value: object) -> str:
     """`JSON.stringify(value, null, 2)`: the author's key order, integer-like keys first, as the prompts show schemas.
 

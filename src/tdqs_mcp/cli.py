@@ -19,6 +19,7 @@ from tdqs_mcp.gate import (
     answered,
     baseline_document,
     compare,
+    decide,
     is_clean,
     reaches,
     read_baseline,
@@ -27,7 +28,7 @@ from tdqs_mcp.gate import (
 )
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import KnownFinding, LintReport, Rewrite, ServerScore, Tier
+from tdqs_mcp.model.results import GateRow, KnownFinding, LintReport, Rewrite, ServerScore, Tier
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.documents import capture_document, json_text
@@ -319,6 +320,35 @@ def rewrite(
 
 
 @cli.command()
+@click.argument("suite", type=click.Path(dir_okay=False, path_type=Path), metavar="SUITE.yml")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=60.0,
+    show_default=True,
+    help="Seconds for each live server that names none.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown", "junit"]),
+    default="text",
+    show_default=True,
+    help="What to print.",
+)
+@_output
+def gate(suite: Path, *, timeout: float, form: str, output: Path | None) -> None:
+    """Hold servers to the tool_quality entries of a suite, one row each."""
+    try:
+        rows = sync.run_suite(suite, LiveOptions(timeout=timeout))
+    except TdqsError as error:
+        _fail(error)
+        sys.exit(Outcome.UNKNOWN)
+    _show([rows], _gate_views(suite), form, output)
+    sys.exit(decide(rows))
+
+
+@cli.command()
 @click.argument("name", metavar="ID")
 @_form
 @_output
@@ -547,6 +577,18 @@ def _rewrite_markdown(result: tuple[Catalog, Sequence[Rewrite]]) -> str:
     from tdqs_mcp.reporters.rewrite import rewrite_markdown  # noqa: PLC0415
 
     return rewrite_markdown(*result)
+
+
+def _gate_views(suite: Path) -> dict[str, Callable[[Sequence[GateRow]], Any]]:
+    from tdqs_mcp.reporters.contract import gate_document  # noqa: PLC0415
+    from tdqs_mcp.reporters.gate import gate_junit, gate_markdown, gate_view  # noqa: PLC0415
+
+    return {
+        "text": gate_view,
+        "json": partial(gate_document, suite=str(suite)),
+        "markdown": gate_markdown,
+        "junit": partial(gate_junit, suite=str(suite)),
+    }
 
 
 def _markdown_view(page: str) -> Any:  # noqa: ANN401

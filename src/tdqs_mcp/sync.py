@@ -1,11 +1,12 @@
 """The use cases for callers without an event loop; inside one, await those of `app`."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from tdqs_mcp import app
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Rewrite, ServerScore
+from tdqs_mcp.model.results import GateRow, Rewrite, ServerScore
 from tdqs_mcp.sources.options import LiveOptions
 
 
@@ -14,6 +15,13 @@ def load(locator: str, options: LiveOptions | None = None) -> Catalog:
     from anyio import run  # noqa: PLC0415  # importing the library costs no event loop
 
     return run(app.load, locator, options)
+
+
+def run_suite(path: Path, options: LiveOptions | None = None) -> list[GateRow]:
+    """A row for each entry of a suite file. Raises InputError for a file that is no suite."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(app.run_suite, app.read_suite(path), options)
 
 
 def score(catalog: Catalog, *, judge: Judge | None = None, spec: str = app.DEFAULT_SPEC) -> ServerScore:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from tdqs_mcp.canonical import MAX_NESTING, canonical_json, short_hash, trim, utf16_length
+from tdqs_mcp.canonical import MAX_NESTING, canonical_members, short_hash, trim, utf16_length
 from tdqs_mcp.errors import UnmeasurableError
+from tdqs_mcp.facts.tokens import SENT_FIELDS, estimate
 from tdqs_mcp.model.catalog import TOOL_FIELDS, Tool
 
 MAX_OBJECT_DEPTH = 10
@@ -67,6 +68,9 @@ class Signals:
     title_is_meaningful: bool
     input_hash: str
     definition_bytes: int
+    tokens: int
+    """What a client sends a model of this definition: an estimate."""
+
     subtree: RequiredSubtree
     is_missing_description: bool
     """Hard gate 1: null or nothing but white space."""
@@ -84,7 +88,8 @@ class Signals:
 
 def measure(tool: Tool) -> Signals:
     """The structural facts of a tool. Raises UnmeasurableError where its JSON exceeds a measuring limit."""
-    canonical = canonical_json({key: tool.raw.get(key) for key in TOOL_FIELDS})
+    members = canonical_members({key: tool.raw.get(key) for key in TOOL_FIELDS})
+    canonical = f"{{{','.join(members.values())}}}"
     schema: Mapping[str, Any] = tool.input_schema or {}
     properties = _mapping(schema.get("properties"))
     required = _list(schema.get("required"))
@@ -109,6 +114,7 @@ def measure(tool: Tool) -> Signals:
         title_is_meaningful=_is_meaningful(tool.title, tool.name),
         input_hash=short_hash(canonical),
         definition_bytes=len(canonical.encode("utf-8")),
+        tokens=estimate(f"{{{','.join([members[key] for key in SENT_FIELDS if key in tool.raw])}}}"),
         subtree=required_subtree(tool.input_schema),
         is_missing_description=not trim(tool.description or ""),
         restates_name=_restates_name(tool),

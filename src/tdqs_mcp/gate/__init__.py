@@ -1,7 +1,7 @@
-"""What a result means for an exit code: the pass/fail policy, suppressions and baselines."""
+"""What a result means for an exit code: the pass/fail policy, suppressions and baselines; suites are in `suite`."""
 
 from tdqs_mcp.gate.baseline import baseline_document, compare, read_baseline, renew
-from tdqs_mcp.gate.policy import Outcome, answered, is_clean, reaches
+from tdqs_mcp.gate.policy import Outcome, answered, decide, is_clean, reaches
 from tdqs_mcp.gate.suppression import settle, suppress
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "answered",
     "baseline_document",
     "compare",
+    "decide",
     "is_clean",
     "reaches",
     "read_baseline",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
-from tdqs_mcp.model.results import Finding, ServerScore, Severity, Tier, Ungraded
+from tdqs_mcp.model.results import Finding, GateResult, GateRow, ServerScore, Severity, Tier, Ungraded
 from tdqs_mcp.pipeline.rollup import roll_up
 from tdqs_mcp.pipeline.score import UNMEASURED
 from tdqs_mcp.rubrics.rubric import load
@@ -43,6 +43,16 @@ def is_clean(findings: Iterable[Finding], worst_allowed: Severity) -> Outcome:
     """Failed when a finding is at least as bad as `worst_allowed`."""
     is_bad = any(finding.severity.rank >= worst_allowed.rank for finding in findings)
     return Outcome.FAILED if is_bad else Outcome.PASSED
+
+
+def decide(rows: Sequence[GateRow]) -> Outcome:
+    """Unknown when a server could not be captured, failed when an entry fails, unknown when one stays open."""
+    outcomes = {row.result for row in rows}
+    if any(row.reason for row in rows):
+        return Outcome.UNKNOWN
+    if GateResult.FAIL in outcomes:
+        return Outcome.FAILED
+    return Outcome.UNKNOWN if GateResult.ERROR in outcomes else Outcome.PASSED
 
 
 def _has_failed_coherence(score: ServerScore) -> bool:

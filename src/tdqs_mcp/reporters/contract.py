@@ -292,6 +292,62 @@ class RewriteDocument(_Document):
     generated_by: str
 
 
+class GateCheck(_Document):
+    """One target held against its bar; actual is null where it cannot be known."""
+
+    target: str
+    wanted: str
+    actual: str | None
+    result: results.GateResult
+    reason: str | None
+
+
+class GateEntry(_Document):
+    """One entry of a suite; without checks where its server could not be captured."""
+
+    name: str
+    server: str
+    result: results.GateResult
+    reason: str | None
+    checks: list[GateCheck]
+
+
+class GateDocument(_Document):
+    """What `gate --format json` prints."""
+
+    suite: str
+    rows: list[GateEntry]
+    generated_by: str
+
+
+def gate_document(rows: Sequence[results.GateRow], *, suite: str) -> dict[str, Any]:
+    """A suite's rows as JSON values, checked against the published schema."""
+    document = GateDocument(
+        suite=well_formed(suite),
+        rows=[
+            GateEntry(
+                name=well_formed(row.name),
+                server=well_formed(row.server),
+                result=row.result,
+                reason=_text(row.reason),
+                checks=[
+                    GateCheck(
+                        target=well_formed(check.target),
+                        wanted=check.wanted,
+                        actual=check.actual,
+                        result=check.result,
+                        reason=_text(check.reason),
+                    )
+                    for check in row.checks
+                ],
+            )
+            for row in rows
+        ],
+        generated_by=generated_by(),
+    )
+    return document.model_dump(mode="json", by_alias=True)
+
+
 def score_document(score: results.ServerScore) -> dict[str, Any]:
     """A server's score as JSON values, checked against the published schema."""
     rollup = score.rollup

@@ -6,13 +6,20 @@ from collections.abc import Set as AbstractSet
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
 from tdqs_mcp.model.results import Finding, Location, Severity
-from tdqs_mcp.rules import quality, selection, structure
+from tdqs_mcp.rules import quality, selection, structure, tokens
 from tdqs_mcp.rules.rule import Hit, Rule
 from tdqs_mcp.rules.selection import Selection
 
-TOOL_RULES: tuple[Rule[Subject], ...] = (*quality.TOOL_RULES, *structure.TOOL_RULES)
+TOOL_RULES: tuple[Rule[Subject], ...] = (
+    *quality.TOOL_RULES,
+    *structure.TOOL_RULES,
+    *tokens.TOOL_RULES,
+)
 
-SERVER_RULES: tuple[Rule[Measured], ...] = structure.SERVER_RULES
+SERVER_RULES: tuple[Rule[Measured], ...] = (
+    *structure.SERVER_RULES,
+    *tokens.SERVER_RULES,
+)
 """Rules about the catalog as a whole, its resources and prompts, and tools that could not be measured."""
 
 RULES: tuple[Rule[Subject] | Rule[Measured], ...] = tuple(

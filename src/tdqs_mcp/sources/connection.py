@@ -80,6 +80,17 @@ async def connect(locator: Stdio | Url | InProcess, options: LiveOptions) -> Cat
     return _conclude(attempts, locator, options, timed_out=limit.cancelled_caught)
 
 
+async def connect_object(server: object, options: LiveOptions) -> Catalog:
+    """The captured catalog of a server object of this process; raises CaptureError, and InputError for any other."""
+    kind = type(server)
+    locator = InProcess(module=kind.__module__, attribute=kind.__qualname__)
+    transport = inprocess.transport(server, "the object")
+    attempts: list[Attempt] = []
+    with _hushed(), anyio.move_on_after(options.timeout) as limit:
+        await _begin(attempts, options).run(transport, mode="legacy")
+    return replace(_conclude(attempts, locator, options, timed_out=limit.cancelled_caught), source=None)
+
+
 async def _over_pipes(locator: Stdio, options: LiveOptions, attempts: list[Attempt]) -> None:
     """Both eras; some older servers die of the newer one's first question and get a second start without it."""
     for mode in ("auto", "legacy"):

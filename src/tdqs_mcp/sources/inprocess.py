@@ -47,10 +47,14 @@ def load(locator: InProcess) -> InMemoryTransport:
     """
     spelled = f"py:{locator.module}:{locator.attribute}"
     with redirect_stdout(sys.stderr), _kept_logging():
-        found = _import(locator, spelled)
-        server = _server(found)
-        if server is None and callable(found):
-            server = _server(_call(found, spelled))
+        return transport(_import(locator, spelled), spelled)
+
+
+def transport(found: object, spelled: str) -> InMemoryTransport:
+    """A transport to a server object, or to the one that a function without parameters makes. Raises InputError."""
+    server = _server(found)
+    if server is None and callable(found):
+        server = _server(_call(found, spelled))
     if server is None:
         kind = type(found).__name__
         raise InputError(f"{spelled} is {kind!r}; name an MCPServer, Server or FastMCP, or a function that makes one")

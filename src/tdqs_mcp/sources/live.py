@@ -4,7 +4,7 @@ from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.sources.locator import InProcess, Stdio, Url
 from tdqs_mcp.sources.options import LiveOptions
 
-__all__ = ["LiveOptions", "capture"]
+__all__ = ["LiveOptions", "capture", "capture_object"]
 
 
 async def capture(locator: Stdio | Url | InProcess, options: LiveOptions) -> Catalog:
@@ -17,3 +17,13 @@ async def capture(locator: Stdio | Url | InProcess, options: LiveOptions) -> Cat
     from tdqs_mcp.sources.connection import connect  # noqa: PLC0415  # the SDK takes over a second to import
 
     return await connect(locator, options)
+
+
+async def capture_object(server: object, options: LiveOptions) -> Catalog:
+    """Everything that a server object of this process lists: an MCPServer, Server or FastMCP, or what makes one.
+
+    Bounded and raising as `capture`.
+    """
+    from tdqs_mcp.sources.connection import connect_object  # noqa: PLC0415
+
+    return await connect_object(server, options)

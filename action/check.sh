@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Lints and scores every locator and runs the suite. Exit code: 2 something could not run, else 1 below the bar, else 0.
+# Every input comes as an environment variable and is only ever an argument, never text that the shell reads again.
+set -euo pipefail
+
+scripts="$RUNNER_TEMP/tdqs-mcp/bin"
+[[ -d "$scripts" ]] || scripts="$RUNNER_TEMP/tdqs-mcp/Scripts"
+work="$(mktemp -d "$RUNNER_TEMP/tdqs-check.XXXXXX")"
+summary="${GITHUB_STEP_SUMMARY:-/dev/null}"
+worst=0
+
+check() {
+  local code=0
+  "$scripts/tdqs-mcp" "$@" || code=$?
+  if ((code > worst)); then worst=$code; fi
+}
+
+refuse() {
+  echo "::error title=tdqs-mcp::$1"
+  echo "exit-code=2" >>"${GITHUB_OUTPUT:-/dev/null}"
+  exit 2
+}
+
+locators=()
+while IFS= read -r line || [[ -n "$line" ]]; do
+  line="${line#"${line%%[![:space:]]*}"}"
+  line="${line%"${line##*[![:space:]]}"}"
+  [[ -z "$line" ]] || locators+=("$line")
+done <<<"${INPUT_LOCATOR:-}"
+read -r -a extra <<<"${INPUT_ARGS:-}" || true
+
+((${#locators[@]})) || [[ -n "${INPUT_SUITE:-}" ]] || refuse "set the input locator, or suite"
+if [[ -n "${INPUT_SARIF:-}" ]] && ((${#locators[@]} != 1)); then refuse "sarif needs exactly one locator"; fi
+
+options=(--fail-on "${INPUT_FAIL_ON:-error}")
+if [[ -n "${INPUT_PROFILE:-}" ]]; then options+=(--profile "$INPUT_PROFILE"); fi
+((${#extra[@]} == 0)) || options+=("${extra[@]}")
+
+# Text of a definition that begins a line with :: must not speak to the runner.
+token="$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
+echo "::stop-commands::$token"
+trap 'echo "::$token::"' EXIT
+
+for ((number = 0; number < ${#locators[@]}; number++)); do
+  catalog="${locators[$number]}"
+  if [[ ! -f "$catalog" ]]; then
+    # A live server is started once, and every report is about the same answer of it.
+    captured="$work/catalog-$number.json"
+    code=0
+    "$scripts/tdqs-mcp" capture --output "$captured" -- "$catalog" >/dev/null || code=$?
+    if ((code)); then
+      worst=2
+      continue
+    fi
+    catalog="$captured"
+  fi
+  check lint "${options[@]}" -- "$catalog"
+  "$scripts/tdqs-mcp" lint "${options[@]}" --format markdown --output "$work/lint.md" -- "$catalog" >/dev/null 2>&1 || true
+  "$scripts/tdqs-mcp" score --format markdown --output "$work/score.md" -- "$catalog" >/dev/null 2>&1 || true
+  cat "$work"/*.md >>"$summary" 2>/dev/null || true
+  rm -f "$work"/*.md
+  if [[ -n "${INPUT_SARIF:-}" ]]; then
+    check lint "${options[@]}" --format sarif --output "$INPUT_SARIF" -- "$catalog"
+  fi
+  if [[ -n "${INPUT_FAIL_UNDER:-}" ]]; then
+    check score --fail-under "$INPUT_FAIL_UNDER" -- "$catalog"
+  fi
+done
+
+if [[ -n "${INPUT_SUITE:-}" ]]; then
+  check gate --format markdown --output "$work/gate.md" -- "$INPUT_SUITE"
+  if [[ -f "$work/gate.md" ]]; then tee -a "$summary" <"$work/gate.md"; fi
+fi
+
+echo "exit-code=$worst" >>"${GITHUB_OUTPUT:-/dev/null}"
+exit "$worst"

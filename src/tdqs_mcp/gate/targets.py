@@ -1,0 +1,338 @@
+"""What a suite can hold a server to: each target read from the facts as bounds, and held against its bar.
+
+A number that something ungraded could change has a lowest and a highest value. Where both meet the bar it is met, where
+neither does it is missed, and otherwise nobody knows.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from tdqs_mcp.facts.subject import Measured
+from tdqs_mcp.gate.policy import Outcome, reaches
+from tdqs_mcp.model.results import Check, Finding, GateResult, ServerScore, Severity, Tier, Ungraded, tier_of
+from tdqs_mcp.pipeline import mcptest
+from tdqs_mcp.rules import registry
+
+_TARGET = re.compile(
+    r"""(?:(?P<plain>[a-z_]+)|(?P<list>tool|findings)\[(?P<quote>["'])(?P<name>.+?)(?P=quote)\](?P<field>\.[a-z]+)?)"""
+)
+
+
+class Kind(StrEnum):
+    """The targets without a name of a tool or rule in them; the first five are mcptest's."""
+
+    MIN_SCORE = "min_score"
+    MEAN_SCORE = "mean_score"
+    CRITICAL_COUNT = "critical_count"
+    WARNING_COUNT = "warning_count"
+    MIN_TDQS = "min_tdqs"
+    MEAN_TDQS = "mean_tdqs"
+    OVERALL_TIER = "overall_tier"
+    COHERENCE = "coherence"
+    TOKENS = "tokens"
+
+
+class Field(StrEnum):
+    """What `tool["NAME"].…` may ask of one tool; the first is mcptest's."""
+
+    SCORE = "score"
+    TDQS = "tdqs"
+    TOKENS = "tokens"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A target as it is written, and what it asks for."""
+
+    text: str
+    kind: Kind | None = None
+    tool: str | None = None
+    field: Field | None = None
+    rule: str | None = None
+    """The rule's id, where the target counts its findings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """What a target is held to: numbers, or letters for a tier."""
+
+    minimum: Fraction | None = None
+    maximum: Fraction | None = None
+    tier: Tier | None = None
+    """This tier or a better one."""
+
+    tiers: tuple[Tier, ...] = ()
+    """One of these."""
+
+    @property
+    def wanted(self) -> str:
+        """The bar in a few signs."""
+        numbers = [(">=", self.minimum), ("<=", self.maximum)]
+        letters = [f">= {self.tier}"] if self.tier else []
+        among = [f"one of {', '.join(self.tiers)}"] if self.tiers else []
+        return " and ".join(
+            [f"{sign} {_shown(value)}" for sign, value in numbers if value is not None] + letters + among
+        )
+
+    def admits(self, value: Fraction) -> bool:
+        """Whether a number meets it."""
+        is_enough = self.minimum is None or value >= self.minimum
+        return is_enough and (self.maximum is None or value <= self.maximum)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A number, or the bounds within which it must be."""
+
+    low: Fraction | None
+    """None where nothing is known."""
+
+    high: Fraction | None
+    """None where nothing bounds it above."""
+
+    reason: str | None = None
+    """Why it is not one number."""
+
+    witness: str | None = None
+    """The tool or finding to look at first, where the bar is missed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """All that targets are read from, for one server."""
+
+    measured: Measured
+    score: ServerScore
+
+    @property
+    def gap(self) -> str | None:
+        """Why a number about all tools is not known, where some cannot be measured."""
+        missing = self.measured.unmeasured
+        if missing:
+            named = missing[0].tool.name or f"tool {missing[0].tool.index + 1}"
+            return f"{len(missing)} of {len(self.measured.catalog.tools)} tools cannot be measured, such as {named!r}"
+        return None if self.measured.subjects else "the server lists no tool"
+
+
+def parse_target(text: str) -> Target:
+    """The target that the text names. Raises ValueError, which lists what there is."""
+    found = _TARGET.fullmatch(text.strip())
+    if found and found["plain"] in tuple(Kind):
+        return Target(text=text, kind=Kind(found["plain"]))
+    field = found["field"][1:] if found and found["field"] else None
+    if found and found["list"] == "tool" and field in tuple(Field):
+        return Target(text=text, tool=found["name"], field=Field(field))
+    if found and found["list"] == "findings" and field is None:
+        return Target(text=text, rule=registry.find(found["name"]).id)
+    fields = ", ".join(f'tool["NAME"].{each}' for each in Field)
+    raise ValueError(f'there is no target {text!r}; there are {", ".join(Kind)}, {fields} and findings["RULE"]')
+
+
+def hold(target: Target, bar: Bar, evidence: Evidence) -> Check:
+    """A target held against its bar."""
+    if target.kind is Kind.OVERALL_TIER:
+        return _hold_tier(target, bar, evidence.score)
+    reading = read(target, evidence)
+    if reading.low is None:
+        return Check(target=target.text, wanted=bar.wanted, actual=None, result=GateResult.ERROR, reason=reading.reason)
+    bounds = {bar.admits(reading.low), bar.maximum is None if reading.high is None else bar.admits(reading.high)}
+    result = GateResult.ERROR if len(bounds) == 2 else GateResult.PASS if bounds == {True} else GateResult.FAIL
+    return Check(
+        target=target.text,
+        wanted=bar.wanted,
+        actual=_between(reading),
+        result=result,
+        reason={GateResult.ERROR: reading.reason, GateResult.FAIL: reading.witness}.get(result),
+    )
+
+
+def read(target: Target, evidence: Evidence) -> Reading:
+    """What a number target comes to for one server."""
+    if target.tool is not None:
+        return _of_tool(target, evidence)
+    if target.rule is not None:
+        return _counted([finding for finding in evidence.score.findings if finding.rule == target.rule], evidence)
+    return _READERS[target.kind or Kind.MIN_SCORE](evidence)
+
+
+def _exact(value: int | Fraction) -> Reading:
+    return Reading(low=Fraction(value), high=Fraction(value))
+
+
+def _unknown(reason: str | None) -> Reading:
+    return Reading(low=None, high=None, reason=reason)
+
+
+def _scores(evidence: Evidence) -> list[Fraction]:
+    return [mcptest.assess(subject).score for subject in evidence.measured.subjects]
+
+
+def _min_score(evidence: Evidence) -> Reading:
+    scores = _scores(evidence)
+    if not scores:
+        return _unknown(evidence.gap)
+    lowest = min(scores)
+    worst = evidence.measured.subjects[scores.index(lowest)].tool.name
+    return Reading(
+        low=Fraction(0) if evidence.gap else lowest, high=lowest, reason=evidence.gap, witness=f"lowest: {worst!r}"
+    )
+
+
+def _mean_score(evidence: Evidence) -> Reading:
+    scores, missing = _scores(evidence), len(evidence.measured.unmeasured)
+    if not scores:
+        return _unknown(evidence.gap)
+    count = len(scores) + missing
+    total = sum(scores, Fraction(0))
+    return Reading(low=total / count, high=(total + missing) / count, reason=evidence.gap)
+
+
+def _count(severity: Severity) -> Callable[[Evidence], Reading]:
+    def read_count(evidence: Evidence) -> Reading:
+        findings = [
+            finding
+            for finding in evidence.score.findings
+            if finding.severity is severity and any(alias.startswith("DESC-") for alias in finding.aliases)
+        ]
+        return _counted(findings, evidence)
+
+    return read_count
+
+
+def _counted(findings: Sequence[Finding], evidence: Evidence) -> Reading:
+    """How many there are, at least: what a rule would say of a tool that cannot be measured is not known."""
+    count = Fraction(len(findings))
+    first = f"first: {findings[0].subject.label!r}, {findings[0].message}" if findings else None
+    is_open = bool(evidence.measured.unmeasured)
+    return Reading(low=count, high=None if is_open else count, reason=evidence.gap, witness=first)
+
+
+def _min_tdqs(evidence: Evidence) -> Reading:
+    tools, ungraded = evidence.score.tools, evidence.score.ungraded
+    if not tools:
+        return _unknown(_ungraded(evidence))
+    worst = min(tools, key=lambda tool: tool.tdqs)
+    return Reading(
+        low=_tenths(10 if ungraded else worst.tdqs),
+        high=_tenths(worst.tdqs),
+        reason=_ungraded(evidence),
+        witness=f"lowest: {worst.name!r}",
+    )
+
+
+def _mean_tdqs(evidence: Evidence) -> Reading:
+    """The published mean where every tool has a score, else what the others could make of it."""
+    score = evidence.score
+    if not score.tools or score.rollup.mean_tdqs is None:
+        return _unknown(_ungraded(evidence))
+    if not score.ungraded:
+        return _exact(_tenths(score.rollup.mean_tdqs))
+    total, open_count = sum(tool.tdqs for tool in score.tools), len(score.ungraded)
+    count = len(score.tools) + open_count
+    low, high = (Fraction(total + bound * open_count, 10 * count) for bound in (10, 50))
+    return Reading(low=low, high=high, reason=_ungraded(evidence))
+
+
+def _coherence(evidence: Evidence) -> Reading:
+    coherence, tenths = evidence.score.coherence, evidence.score.rollup.coherence
+    if tenths is None:
+        return _unknown(coherence.reason if isinstance(coherence, Ungraded) else "coherence has no score")
+    return _exact(_tenths(tenths))
+
+
+def _tokens(evidence: Evidence) -> Reading:
+    subjects, is_open = evidence.measured.subjects, bool(evidence.measured.unmeasured)
+    total = Fraction(sum(subject.signals.tokens for subject in subjects))
+    dearest = max(subjects, key=lambda subject: subject.signals.tokens, default=None)
+    return Reading(
+        low=total,
+        high=None if is_open else total,
+        reason=evidence.gap,
+        witness=f"dearest: {dearest.tool.name!r}, {dearest.signals.tokens}" if dearest else None,
+    )
+
+
+_READERS: Mapping[Kind, Callable[[Evidence], Reading]] = {
+    Kind.MIN_SCORE: _min_score,
+    Kind.MEAN_SCORE: _mean_score,
+    Kind.CRITICAL_COUNT: _count(Severity.ERROR),
+    Kind.WARNING_COUNT: _count(Severity.WARNING),
+    Kind.MIN_TDQS: _min_tdqs,
+    Kind.MEAN_TDQS: _mean_tdqs,
+    Kind.COHERENCE: _coherence,
+    Kind.TOKENS: _tokens,
+}
+
+
+def _of_tool(target: Target, evidence: Evidence) -> Reading:
+    subjects = [each for each in evidence.measured.subjects if each.tool.name == target.tool]
+    if len(subjects) != 1:
+        is_listed = any(each.tool.name == target.tool for each in evidence.measured.unmeasured)
+        what = (
+            "cannot be measured" if is_listed else f"is listed {len(subjects)} times" if subjects else "is not listed"
+        )
+        return _unknown(f"the tool {target.tool!r} {what}")
+    [subject] = subjects
+    if target.field is Field.TOKENS:
+        return _exact(subject.signals.tokens)
+    if target.field is Field.SCORE:
+        return _exact(mcptest.assess(subject).score)
+    graded = [tool.tdqs for tool in evidence.score.tools if tool.index == subject.tool.index]
+    return _exact(_tenths(graded[0])) if graded else _unknown(f"the tool {target.tool!r} is ungraded")
+
+
+def _hold_tier(target: Target, bar: Bar, score: ServerScore) -> Check:
+    """The overall tier, or the lowest tool's where there is no server score, as `score --fail-under` takes it."""
+    tenths = score.rollup.overall if score.rollup.overall is not None else score.rollup.min_tdqs
+    tier = None if tenths is None else tier_of(tenths)
+    outcomes = []
+    if bar.tier:
+        outcomes.append(reaches(score, bar.tier))
+    if bar.tiers:
+        is_known = tier is not None and (score.rollup.overall is not None or not score.ungraded)
+        outcomes.append((Outcome.PASSED if tier in bar.tiers else Outcome.FAILED) if is_known else Outcome.UNKNOWN)
+    worst = Outcome.FAILED if Outcome.FAILED in outcomes else max(outcomes)
+    is_unknown = worst is Outcome.UNKNOWN
+    return Check(
+        target=target.text,
+        wanted=bar.wanted,
+        actual=None if tier is None or is_unknown else tier.value,
+        result=_RESULTS[worst],
+        reason="what is ungraded leaves the tier open" if is_unknown else None,
+    )
+
+
+_RESULTS = {
+    Outcome.PASSED: GateResult.PASS,
+    Outcome.FAILED: GateResult.FAIL,
+    Outcome.UNKNOWN: GateResult.ERROR,
+}
+
+
+def _ungraded(evidence: Evidence) -> str | None:
+    ungraded = evidence.score.ungraded
+    if not ungraded:
+        return evidence.gap
+    return f"{len(ungraded)} of {evidence.score.tool_count} tools are ungraded: {ungraded[0].ungraded.reason}"
+
+
+def _tenths(tenths: int) -> Fraction:
+    return Fraction(tenths, 10)
+
+
+def _between(reading: Reading) -> str:
+    low, high = _shown(reading.low or Fraction(0)), None if reading.high is None else _shown(reading.high)
+    if high is None:
+        return f"at least {low}"
+    return low if reading.low == reading.high else f"{low} to {high}"
+
+
+def _shown(value: Fraction) -> str:
+    """A whole number as it is, any other cut to three decimals: what is below a bar must not be shown as at it."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    thousandths = value.numerator * 1000 // value.denominator
+    return f"{thousandths // 1000}.{thousandths % 1000:03d}".rstrip("0").rstrip(".")

@@ -1,0 +1,131 @@
+"""The door for pytest: an assertion about tool quality and a fixture that scores; all imports wait for their use."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tdqs_mcp.model.catalog import Catalog
+    from tdqs_mcp.model.results import ServerScore
+    from tdqs_mcp.sources.options import LiveOptions
+
+TIMEOUT = 60.0
+"""Seconds for capturing a live server."""
+
+
+def assert_tool_quality(
+    server: Any,  # noqa: ANN401  # a server object of any of three classes, a catalog, definitions, a path or a locator
+    min_tier: str | None = "B",
+    *,
+    min_tool_tier: str | None = None,
+    fail_on: str | None = None,
+    max_tokens: int | None = None,
+    timeout: float = TIMEOUT,
+) -> "ServerScore":
+    """The score of a server that reaches `min_tier` overall; else an AssertionError that says what to fix.
+
+    `server` is an MCPServer, Server or FastMCP (or a function that makes one), a Catalog, parsed definitions, a path
+    or a locator. `min_tool_tier` holds for every tool, `fail_on` is the mildest severity of a finding that fails, and
+    `max_tokens` bounds what all definitions cost together. Works in a running event loop as well. Raises InputError
+    and CaptureError.
+    """
+    __tracebackhide__ = True
+    from tdqs_mcp.reporters.assertion import assertion_text  # noqa: PLC0415  # pytest imports this file in every run
+
+    catalog = _catalog(server, timeout)
+    score = _score(catalog)
+    missed = [
+        *_below(score, min_tier),
+        *_tools_below(score, min_tool_tier),
+        *_found(score, fail_on),
+        *_too_dear(catalog, max_tokens),
+    ]
+    if missed:
+        raise AssertionError(assertion_text(score, missed))
+    return score
+
+
+@pytest.fixture
+def tool_quality() -> "Callable[..., ServerScore]":
+    """Scores what `assert_tool_quality` takes, for assertions of your own: `tool_quality(server).rollup.overall`."""
+
+    def score(server: Any, *, timeout: float = TIMEOUT) -> "ServerScore":  # noqa: ANN401
+        return _score(_catalog(server, timeout))
+
+    return score
+
+
+def _score(catalog: "Catalog") -> "ServerScore":
+    from tdqs_mcp.app import score_offline  # noqa: PLC0415
+
+    return score_offline(catalog)
+
+
+def _catalog(server: Any, timeout: float) -> "Catalog":  # noqa: ANN401
+    """Whatever the server is, as a catalog."""
+    from tdqs_mcp.app import load, load_object, read  # noqa: PLC0415
+    from tdqs_mcp.model.catalog import Catalog  # noqa: PLC0415
+    from tdqs_mcp.sources.options import LiveOptions  # noqa: PLC0415
+
+    if isinstance(server, Catalog):
+        return server
+    if isinstance(server, Mapping | list):
+        return read(server)
+    if isinstance(server, str | PathLike):
+        return _apart(load, fspath(server), LiveOptions(timeout=timeout))
+    return _apart(load_object, server, LiveOptions(timeout=timeout))
+
+
+def _apart(use: "Callable[[Any, LiveOptions], Awaitable[Catalog]]", *arguments: Any) -> "Catalog":  # noqa: ANN401
+    """What is captured in a thread of its own: a test may run in an event loop, which cannot be entered again."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    from anyio import run  # noqa: PLC0415
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(run, use, *arguments).result()
+
+
+def _below(score: "ServerScore", tier: str | None) -> list[str]:
+    from tdqs_mcp.gate import Outcome, reaches  # noqa: PLC0415
+    from tdqs_mcp.model.results import Tier  # noqa: PLC0415
+
+    if tier is None:
+        return []
+    outcome = reaches(score, Tier(tier))
+    if outcome is Outcome.PASSED:
+        return []
+    return [
+        f"does not reach {tier}" if outcome is Outcome.FAILED else f"what is ungraded leaves open whether it is {tier}"
+    ]
+
+
+def _tools_below(score: "ServerScore", tier: str | None) -> list[str]:
+    from tdqs_mcp.model.results import Tier  # noqa: PLC0415
+
+    if tier is None:
+        return []
+    low = [tool.name for tool in score.tools if tool.tdqs < Tier(tier).floor]
+    missed = [f"{len(low)} of {score.tool_count} tools are below {tier}"] if low else []
+    return missed + ([f"{len(score.ungraded)} tools are ungraded"] if score.ungraded else [])
+
+
+def _found(score: "ServerScore", severity: str | None) -> list[str]:
+    from tdqs_mcp.model.results import Severity  # noqa: PLC0415
+
+    if severity is None:
+        return []
+    bad = [finding for finding in score.findings if finding.severity.rank >= Severity(severity).rank]
+    rules = ", ".join(dict.fromkeys(finding.rule for finding in bad))
+    return [f"{len(bad)} findings at {severity} or worse: {rules}"] if bad else []
+
+
+def _too_dear(catalog: "Catalog", budget: int | None) -> list[str]:
+    from tdqs_mcp.facts.subject import measure  # noqa: PLC0415
+
+    if budget is None:
+        return []
+    total = sum(subject.signals.tokens for subject in measure(catalog).subjects)
+    return [f"the definitions cost about {total:,} tokens, more than {budget:,}"] if total > budget else []

@@ -1,0 +1,217 @@
+"""What CI systems use: the steps of the GitHub Action, and the hooks of pre-commit."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from definitions import flat, tool
+
+ROOT = Path(__file__).parents[1]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"] if "name" in step}
+CHECK = STEPS["Check tool definitions"]
+
+FINE = tool(
+    "find_orders",
+    "Finds the open orders of one customer, newest first. Use it when you know the customer; it does not find customers. "
+    "Returns at most 50 orders; an unknown customer gives an empty list.",
+    {
+        "type": "object",
+        "properties": {"customer": {"type": "string", "description": "Customer ID such as C-1042"}},
+        "required": ["customer"],
+    },
+    outputSchema={"type": "object", "properties": {"orders": {"type": "array"}}},
+    annotations={"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
+)
+POOR = tool("process", "Process", flat(3))
+
+
+# GitHub Action
+
+
+@pytest.fixture
+def action(tmp_path):
+    """Run the action's check as the runner does: inputs put into the environment that the step declares."""
+    scripts = tmp_path / "runner" / "tdqs-mcp" / "bin"
+    scripts.mkdir(parents=True)
+    command = scripts / "tdqs-mcp"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tdqs_mcp "$@"\n')
+    command.chmod(0o755)
+
+    def run(**inputs):
+        given = {name: each.get("default", "") for name, each in ACTION["inputs"].items()} | inputs
+        expression = re.compile(r"\$\{\{ inputs\.([a-z-]+) \}\}")
+        env = {name: expression.sub(lambda found: given[found[1]], template) for name, template in CHECK["env"].items()}
+        runner = {
+            "GITHUB_ACTION_PATH": str(ROOT),
+            "RUNNER_TEMP": str(tmp_path / "runner"),
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        }
+        return subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", CHECK["run"]],
+            env={**os.environ, **env, **runner},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+def test_no_input_is_ever_written_into_a_shell_line():
+    shell = [step["run"] for step in ACTION["runs"]["steps"] if "run" in step]
+    assert len(shell) == 2
+    assert not any("${{" in line for line in shell)
+    used = set(re.findall(r"inputs\.([a-z-]+)", json.dumps(ACTION["runs"])))
+    assert used == set(ACTION["inputs"])
+
+
+def test_every_variable_that_the_scripts_read_is_one_that_a_step_sets():
+    read = {
+        name
+        for script in ("install.sh", "check.sh")
+        for name in re.findall(r"INPUT_[A-Z_]+", (ROOT / "action" / script).read_text(encoding="utf-8"))
+    }
+    assert read == {name for step in STEPS.values() for name in step.get("env", {})}
+
+
+def test_the_action_passes_lints_and_scores_and_writes_the_summary(action, write, tmp_path):
+    done = action(**{"locator": f"{write('a b.json', [FINE])}\n\n  {write('c.json', [FINE])}  ", "fail-under": "B"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "output").read_text() == "exit-code=0\n"
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert summary.count("## a b: ") == summary.count("## c: ") == 2
+
+
+@pytest.mark.parametrize(
+    ("inputs", "code"),
+    [
+        ({}, 1),
+        ({"fail-on": "never"}, 0),
+        ({"fail-on": "never", "fail-under": "C"}, 1),
+        ({"args": "--no-such-option"}, 2),
+    ],
+)
+def test_the_action_fails_as_its_inputs_say(action, write, tmp_path, inputs, code):
+    assert action(locator=str(write("poor.json", [POOR])), **inputs).returncode == code
+    assert (tmp_path / "output").read_text() == f"exit-code={code}\n"
+
+
+def test_what_could_not_run_stops_no_other_locator(action, write):
+    done = action(locator=f"stdio:no-such-program-here\n{write('poor.json', [POOR])}")
+    assert done.returncode == 2
+    assert "TDQ101" in done.stdout
+    assert "no-such-program-here" in done.stderr
+
+
+def test_a_live_server_is_started_once(action, tmp_path):
+    server = tmp_path / "server.py"
+    server.write_text(
+        "from mcp.server.mcpserver import MCPServer\n"
+        f"open({str(tmp_path / 'starts')!r}, 'a').write('x')\n"
+        "server = MCPServer('live')\n"
+        "@server.tool()\ndef process(data: str) -> str:\n    'Process'\n"
+        "server.run('stdio')\n"
+    )
+    done = action(**{"locator": f"stdio:{sys.executable} {server}", "fail-under": "B"})
+    assert done.returncode == 1, done.stderr
+    assert (tmp_path / "starts").read_text() == "x"
+    assert "live · 1 tool" in done.stdout
+
+
+def test_the_action_runs_a_suite_alone(action, write, tmp_path):
+    write("poor.json", [POOR])
+    suite = write("suite.yml", "servers: {s: {locator: poor.json}}\ntool_quality: [{name: meets the bar, server: s}]\n")
+    done = action(suite=str(suite))
+    assert done.returncode == 1
+    assert "| meets the bar | s |" in done.stdout
+    assert "| meets the bar | s |" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("inputs", [{}, {"locator": "a\nb", "sarif": "out.sarif"}])
+def test_inputs_that_say_nothing_or_too_much_are_refused(action, inputs):
+    done = action(**inputs)
+    assert done.returncode == 2
+    assert done.stdout.startswith("::error title=tdqs-mcp::")
+
+
+HOSTILE = ["$(touch pwned)\n`touch pwned`", '"; touch pwned; "', "--output=pwned"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("name", ["locator", "suite", "fail-on", "fail-under", "profile", "args"])
+def test_no_input_is_run_as_a_command(action, write, tmp_path, name, text):
+    action(**{"locator": str(write("fine.json", [FINE])), name: text})
+    found = sorted(path.name for path in tmp_path.iterdir())
+    assert [each for each in found if "pwned" in each] == (["pwned"] if (name, text) == ("args", HOSTILE[2]) else [])
+
+
+def test_a_definition_cannot_speak_to_the_runner(action, write):
+    hostile = POOR | {"name": "::set-output name=x::y", "description": "::set-output name=x::y"}
+    lines = action(locator=str(write("hostile.json", [hostile]))).stdout.splitlines()
+    token = re.fullmatch(r"::stop-commands::([0-9a-f]{32})", lines[0])[1]
+    assert lines[-1] == f"::{token}::"
+
+
+def test_sarif_is_written_where_it_is_asked_for_once_lint_can(action, write, tmp_path, tdqs_mcp):
+    done = action(locator=str(write("poor.json", [POOR])), sarif="out.sarif")
+    if b"sarif" in tdqs_mcp("lint", "--help").stdout:
+        assert json.loads((tmp_path / "out.sarif").read_text(encoding="utf-8"))["version"] == "2.1.0"
+        assert done.returncode == 1
+    else:
+        assert done.returncode == 2
+
+
+# pre-commit
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A git repository that uses our hooks, run with the program under test in place of an installation."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    local = [
+        hook
+        | {"language": "system", "entry": hook["entry"].replace("tdqs-mcp", f"{sys.executable} -m tdqs_mcp")}
+        for hook in hooks
+    ]  # fmt: skip
+    (folder / ".pre-commit-config.yaml").write_text(yaml.safe_dump({"repos": [{"repo": "local", "hooks": local}]}))
+    env = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home"), "GIT_CONFIG_GLOBAL": os.devnull}
+    subprocess.run(["git", "init", "--quiet", folder], check=True, env=env)
+
+    def run(**files):
+        for name, content in files.items():
+            (folder / name.replace("__", ".")).write_text(json.dumps(content), encoding="utf-8")
+        subprocess.run(["git", "add", "--all"], check=True, cwd=folder, env=env)
+        command = [sys.executable, "-m", "pre_commit", "run", "--all-files", "--verbose"]
+        return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+    return run
+
+
+def test_the_hooks_pass_good_catalogs_and_leave_other_json_alone(repository):
+    done = repository(shop_tools__json=[FINE], package__json={"name": "no catalog"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("Passed") == 2
+    assert "no catalog" not in done.stdout
+
+
+def test_the_hooks_fail_a_bad_catalog_and_say_why(repository):
+    done = repository(tools__json=[POOR], catalog__json=[FINE])
+    assert done.returncode == 1
+    assert "TDQ101" in done.stdout
+    assert done.stdout.count("Failed") == 2
+
+
+def test_the_hooks_take_nothing_where_there_is_no_catalog(repository):
+    done = repository(package__json={"name": "x"})
+    assert done.stdout.count("(no files to check)Skipped") == 2

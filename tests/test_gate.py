@@ -1,0 +1,415 @@
+"""Suites: what mcptest's `tool_quality` block asks for, and what else a server can be held to."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+from definitions import flat, tool
+from schemas import schemas
+
+import tdqs_mcp
+from tdqs_mcp.errors import InputError
+
+EXAMPLE = Path(__file__).parents[1] / "examples"
+SCHEMA = next(schema for path, schema in schemas() if path.stem == "gate.schema")
+SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
+
+FILESYSTEM = '''
+import os, sys
+from mcp.server.mcpserver import MCPServer
+from mcp.types import ToolAnnotations
+from pydantic import Field
+from typing import Annotated
+
+if "STARTS" in os.environ:
+    with open(os.environ["STARTS"], "a") as file:
+        file.write(" ".join(sys.argv[1:]) + os.environ.get("TOKEN", "") + "\\n")
+server = MCPServer("files")
+READS = ToolAnnotations(read_only_hint=True)
+Path = Annotated[str, Field(description="Path below the allowed folder.")]
+
+@server.tool(annotations=READS)
+def read_file(path: Path) -> str:
+    """Read the whole text of one file below the allowed folder. Returns the text; fails when there is no such file."""
+
+@server.tool(annotations=READS)
+def list_directory(path: Path) -> list[str]:
+    """List the names of the files in one folder below the allowed one. Returns them in order, folders with a slash."""
+
+server.run("stdio")
+'''
+
+SUITE = """
+servers:
+  filesystem:
+    command: {command}
+
+tool_quality:
+  - name: "tool descriptions meet the quality bar"
+    server: filesystem
+    expect: # optional; defaults apply if omitted
+      - target: min_score
+        matcher: {{ schema: {{ minimum: 0.50 }} }}
+      - target: mean_score
+        matcher: {{ schema: {{ minimum: 0.70 }} }}
+      # fail on any research-backed critical finding
+      - target: critical_count
+        matcher: {{ schema: {{ maximum: 0 }} }}
+      # power user: gate one tool by name
+      - target: tool["read_file"].score
+        matcher: {{ schema: {{ minimum: 0.60 }} }}
+"""
+"""mcptest's documented suite, whose command alone is filled in."""
+
+GOOD = tool(
+    "find_orders",
+    "Finds the open orders of one customer, newest first. Use it when you know the customer. Returns at most 50 orders.",
+    {"type": "object", "properties": {"customer": {"type": "string", "description": "Customer ID"}}},
+    annotations={"readOnlyHint": True},
+)
+POOR = tool("process", "Process", flat(3))
+
+
+@pytest.fixture
+def gate(tdqs_mcp, write, tmp_path):
+    """Write a suite and run the gate on it."""
+
+    def run(suite, *arguments, **options):
+        return tdqs_mcp("gate", write("suite.yml", suite), *arguments, cwd=tmp_path, **options)
+
+    return run
+
+
+@pytest.fixture
+def held(gate, write):
+    """The checks of one entry about definitions, by target."""
+
+    def run(definitions, **expect):
+        write("shop.json", {"tools": definitions})
+        expectations = [{"target": name, "matcher": {"schema": bar}} for name, bar in expect.items()]
+        suite = {
+            "servers": {"shop": {"locator": "shop.json"}},
+            "tool_quality": [{"name": "holds", "server": "shop"} | ({"expect": expectations} if expect else {})],
+        }
+        done = gate(json.dumps(suite), "--format", "json")
+        document = json.loads(done.stdout)
+        jsonschema.validate(document, SCHEMA)
+        [row] = document["rows"]
+        return done.returncode, {check["target"]: check for check in row["checks"]}
+
+    return run
+
+
+# mcptest's block
+
+
+def test_the_documented_suite_runs_as_it_stands_on_a_real_server(gate, write):
+    command = json.dumps([sys.executable, str(write("files.py", FILESYSTEM)), "/tmp"])  # noqa: S108  # its own argument
+    done = gate(SUITE.format(command=command))
+    assert done.stdout.decode().splitlines() == [
+        "PASS  tool descriptions meet the quality bar (filesystem)",
+        "      min_score is 1, wanted >= 0.5",
+        "      mean_score is 1, wanted >= 0.7",
+        "      critical_count is 0, wanted <= 0",
+        '      tool["read_file"].score is 1, wanted >= 0.6',
+        "1 passed",
+    ]
+    assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.skipif(not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR")
+def test_the_documented_suite_decides_about_the_published_filesystem_server(gate):
+    command = ["node", f"{SERVERS}/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", "."]
+    done = gate(SUITE.format(command=json.dumps(command)), "--format", "json")
+    [row] = json.loads(done.stdout)["rows"]
+    assert [check["target"] for check in row["checks"]] == [
+        "min_score",
+        "mean_score",
+        "critical_count",
+        'tool["read_file"].score',
+    ]
+    assert "ERROR" not in {check["result"] for check in row["checks"]}
+    assert done.returncode == (row["result"] == "FAIL")
+
+
+def test_an_entry_without_expect_has_the_published_defaults(held):
+    code, checks = held([GOOD])
+    assert {target: check["wanted"] for target, check in checks.items()} == {
+        "min_score": ">= 0.5",
+        "mean_score": ">= 0.7",
+        "critical_count": "<= 0",
+    }
+    assert code == 0
+
+
+def test_one_bad_tool_fails_the_defaults_by_its_score_and_by_its_severity(held):
+    code, checks = held([*[GOOD | {"name": f"find_{number}"} for number in range(9)], POOR])
+    assert {target: check["result"] for target, check in checks.items()} == {
+        "min_score": "FAIL",
+        "mean_score": "PASS",
+        "critical_count": "FAIL",
+    }
+    assert checks["min_score"]["reason"] == "lowest: 'process'"
+    assert checks["critical_count"]["reason"].startswith("first: 'process', ")
+    assert code == 1
+
+
+SCHEMA_OF_TWO = {"type": "object", "properties": {"a": {"description": "Described."}, "b": {}}}
+
+
+@pytest.mark.parametrize(
+    ("definition", "score"),
+    [
+        (GOOD, "1"),
+        (tool(description=None), "0.166"),  # no parameters to document, and nothing else
+        (tool(description="x" * 19), "0.5"),  # present, concise, no parameters
+        (tool(description="x" * 20), "0.533"),  # and a fifth of an ample length
+        (tool(description="x" * 100), "0.666"),
+        (tool(description="x" * 500), "0.666"),
+        (tool(description="x" * 1000), "0.583"),  # half as concise
+        (tool(description="x" * 100, schema=SCHEMA_OF_TWO), "0.583"),  # half of the parameters
+        (tool(description="x" * 100, outputSchema={"type": "object"}), "0.833"),
+        (tool(description="x" * 100, annotations={"idempotentHint": False}), "0.833"),
+        (tool(description="x" * 100, annotations={"idempotentHint": "no"}), "0.666"),
+    ],
+)
+def test_a_score_is_the_mean_of_six_heuristics(held, definition, score):
+    _, checks = held([definition], **{f'tool["{definition["name"]}"].score': {"minimum": 0}})
+    [check] = checks.values()
+    assert check["actual"] == score
+
+
+def test_a_bar_is_exact(held):
+    two_thirds = tool(description="x" * 100)
+    definitions = [two_thirds, two_thirds | {"name": "u", "annotations": {"readOnlyHint": True}}]
+    assert held(definitions, mean_score={"minimum": 0.75, "maximum": 0.75})[0] == 0
+    assert held(definitions, mean_score={"minimum": 0.7500001})[0] == 1
+    assert held([two_thirds], min_score={"minimum": 0.667})[0] == 1
+
+
+# Ours
+
+
+def test_tiers_tokens_coherence_and_findings_are_targets_as_well(held):
+    code, checks = held(
+        [GOOD, POOR],
+        **{
+            "min_tdqs": {"minimum": 1, "maximum": 1.2},
+            "mean_tdqs": {"minimum": 2},
+            "overall_tier": {"minimum": "D"},
+            "coherence": {"minimum": 1, "maximum": 5},
+            "tokens": {"maximum": 200},
+            "warning_count": {"maximum": 40},
+            'findings["restated-name"]': {"minimum": 1, "maximum": 1},
+            "findings['TDQ101']": {"maximum": 1},
+            'findings["DESC-003"]': {"maximum": 0},
+            'tool["find_orders"].tdqs': {"minimum": 3},
+            'tool["process"].tokens': {"maximum": 10},
+        },
+    )
+    missed = {target for target, check in checks.items() if check["result"] != "PASS"}
+    assert missed == {'findings["DESC-003"]', 'tool["process"].tokens'}
+    assert checks["tokens"]["actual"].isdigit()
+    assert code == 1
+
+
+@pytest.mark.parametrize(
+    ("bar", "code"),
+    [({"minimum": "D"}, 0), ({"minimum": "A"}, 1), ({"enum": ["C", "D"]}, 0), ({"enum": ["A", "F"]}, 1)],
+)
+def test_a_tier_is_held_to_the_lowest_letter_or_to_a_choice(held, bar, code):
+    assert held([GOOD, POOR], overall_tier=bar)[0] == code
+
+
+# What cannot be known
+
+NAMELESS = {"description": "Has no name.", "inputSchema": {"type": "object"}}
+
+
+def test_what_cannot_be_measured_is_never_a_number(held):
+    code, checks = held([GOOD, NAMELESS])
+    assert {check["result"] for check in checks.values()} == {"ERROR"}
+    assert checks["min_score"]["actual"] == "0 to 1"
+    assert checks["critical_count"]["actual"] == "at least 0"
+    assert "1 of 2 tools cannot be measured, such as 'tool 2'" in checks["mean_score"]["reason"]
+    assert code == 2
+
+
+def test_what_cannot_be_measured_leaves_open_only_what_it_could_change(held):
+    code, checks = held(
+        [POOR, NAMELESS], min_score={"minimum": 0.9}, mean_score={"minimum": 0.1}, tokens={"minimum": 5}
+    )
+    assert [check["result"] for check in checks.values()] == ["FAIL", "PASS", "PASS"]
+    assert code == 1
+    nine = [GOOD | {"name": f"find_{number}"} for number in range(9)]
+    assert held([*nine, NAMELESS], mean_tdqs={"minimum": 1})[0] == 0
+    assert held([*nine, NAMELESS], min_tdqs={"minimum": 3})[0] == 2
+
+
+def test_a_server_without_tools_has_no_score(held):
+    code, checks = held([])
+    assert [checks[target]["actual"] for target in ("min_score", "mean_score")] == [None, None]
+    assert checks["min_score"]["reason"] == "the server lists no tool"
+    assert code == 2
+
+
+@pytest.mark.parametrize("field", ["score", "tdqs", "tokens"])
+def test_a_tool_that_is_not_there_is_not_known(held, field):
+    code, checks = held([GOOD], **{f'tool["gone"].{field}': {"minimum": 0}})
+    assert [check["reason"] for check in checks.values()] == ["the tool 'gone' is not listed"]
+    assert code == 2
+
+
+# Servers
+
+
+def test_an_unreachable_server_is_a_run_error_and_the_others_are_decided(gate, write):
+    write("shop.json", [GOOD])
+    done = gate(
+        """
+        servers:
+          gone: {command: no-such-program-here --now}
+          shop: {locator: shop.json}
+        tool_quality:
+          - {name: first, server: gone}
+          - {name: second, server: shop}
+        """
+    )
+    lines = done.stdout.decode().splitlines()
+    assert lines[0] == "ERROR first (gone)"
+    assert "no-such-program-here" in lines[1]
+    assert "PASS  second (shop)" in lines
+    assert lines[-1] == "1 passed, 1 could not be decided"
+    assert done.returncode == 2
+
+
+def test_a_server_is_captured_once_and_only_when_it_is_asked_for(gate, write, tmp_path):
+    suite = {
+        "servers": {
+            name: {
+                "command": sys.executable,
+                "args": [str(write("files.py", FILESYSTEM)), name],
+                "env": {"STARTS": str(tmp_path / "starts"), "TOKEN": "-${SHOP_TOKEN}"},
+                "transport": "stdio",
+            }
+            for name in ("asked", "unasked")
+        },
+        "tool_quality": [{"name": name, "server": "asked"} for name in ("one", "two")],
+        "tools": [{"name": "a check of another kind"}],
+    }
+    done = gate(json.dumps(suite), env={**os.environ, "SHOP_TOKEN": "s3cret"})
+    assert done.returncode == 0, done.stdout.decode()
+    assert (tmp_path / "starts").read_text() == "asked-s3cret\n"
+    assert b"s3cret" not in done.stdout + done.stderr
+
+
+def test_a_variable_that_is_not_set_is_told_and_nothing_is_started(gate):
+    done = gate(
+        """
+        servers: {far: {url: "http://127.0.0.1:9/mcp", headers: {Authorization: "Bearer ${NO_SUCH_TOKEN}"}}}
+        tool_quality: [{name: far, server: far}]
+        """
+    )
+    assert "server 'far' needs the environment variable NO_SUCH_TOKEN; set it" in done.stdout.decode()
+    assert done.returncode == 2
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    ("suite", "place", "message"),
+    [
+        ("servers: {", "", "is no YAML"),
+        ("", "the file is empty", ""),
+        ("- a\n- b", "line 1", "valid dictionary"),
+        ("servers: {}\n", "tool_quality", "required"),
+        ("servers: {}\ntool_quality: []", "line 2, tool_quality", "at least 1 item"),
+        ("servers: {}\ntool_quality:\n- {name: a, server: b}", "line 1", "asks for the server 'b'; servers has none"),
+        ("servers:\n  b: {}\ntool_quality:\n- {name: a, server: b}", "line 2, servers.b", "give one of command, url"),
+        ("servers:\n  b: {url: u, command: c}\ntool_quality:\n- {name: a, server: b}", "line 2", "command and url"),
+        ("servers:\n  b: {command: \"a 'b\"}\ntool_quality:\n- {name: a, server: b}", "servers.b.command", "quotation"),
+        ("servers: {b: {url: u}}\ntool_quality:\n- name: a\n  server: b\n  expects: []", "line 5", "not permitted"),
+        ("servers: {b: {url: u}, b: {url: v}}\ntool_quality: []", "line 1, b", "stands there twice"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_suite_is_refused_with_the_place(gate, suite, place, message):
+    done = gate(suite)
+    assert (done.returncode, done.stdout) == (2, b"")
+    said = done.stderr.decode()
+    assert said.startswith("error: '")
+    assert said.count("\n") == 1
+    assert place in said
+    assert message in said
+
+
+EXPECTING = """servers: {shop: {locator: shop.json}}
+tool_quality:
+- name: a
+  server: shop
+  expect:
+  - target: %s
+    matcher: {schema: %s}
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "bar", "place", "message"),
+    [
+        ("max_score", "{minimum: 1}", "line 6, tool_quality[0].expect[0].target", "there is no target 'max_score'; there are min_score"),
+        ('tool["a"].charm', "{minimum: 1}", "line 6", "there is no target"),
+        ('findings["TDQ999"]', "{minimum: 1}", "line 6", "there is no rule 'TDQ999'"),
+        ("min_score", "{}", "line 7, tool_quality[0].expect[0].matcher.schema", "give minimum, maximum or enum"),
+        ("min_score", "{minimum: B}", "line 6", "min_score is a number"),
+        ("min_score", "{minimum: yes}", "line 7", "valid number"),
+        ("min_score", "{minimum: .nan}", "line 7", "finite"),
+        ("min_score", "{const: 1}", "line 7, tool_quality[0].expect[0].matcher.schema.const", "not permitted"),
+        ("overall_tier", "{minimum: 3}", "line 6", "overall_tier is a letter: give minimum: B"),
+        ("overall_tier", "{minimum: E}", "line 7", "'A', 'B', 'C' or 'D'"),
+    ],
+)  # fmt: skip
+def test_a_bar_that_cannot_be_held_is_refused_with_the_place(gate, target, bar, place, message):
+    done = gate(EXPECTING % (target, bar))
+    assert done.returncode == 2
+    assert place in done.stderr.decode()
+    assert message in done.stderr.decode()
+
+
+def test_a_suite_that_is_not_there_is_refused_by_the_library_too(tmp_path):
+    with pytest.raises(InputError, match=r"no\.yml' cannot be read"):
+        tdqs_mcp.run_suite(tmp_path / "no.yml")
+
+
+# Formats
+
+
+def test_junit_has_a_test_case_for_each_entry(gate, write):
+    write("shop.json", [GOOD | {"name": "a\x1b[31m<b>"}, POOR | {"name": "\x00<]]>"}])
+    suite = """
+    servers: {shop: {locator: shop.json}, gone: {locator: gone.json}}
+    tool_quality:
+    - {name: "a <bad> name", server: shop}
+    - {name: gone, server: gone}
+    - {name: fine, server: shop, expect: [{target: tokens, matcher: {schema: {maximum: 1000}}}]}
+    """
+    root = ET.fromstring(gate(suite, "--format", "junit").stdout)  # noqa: S314  # our own output
+    assert root.attrib | {"name": ""} == {"name": "", "tests": "3", "failures": "1", "errors": "1"}
+    failed, missing, fine = root.iter("testcase")
+    assert failed.attrib == {"classname": "shop", "name": "a <bad> name"}
+    assert failed.find("failure").get("message").startswith("min_score is 0.333 (lowest: ")
+    assert "gone.json" in missing.find("error").get("message")
+    assert [child.tag for child in fine] == ["system-out"]
+
+
+def test_markdown_has_a_line_for_each_check(gate, write, tmp_path):
+    write("shop.json", [POOR])
+    done = gate("servers: {s: {locator: shop.json}}\ntool_quality: [{name: 'a | b', server: s}]", "--format", "markdown",
+                "-o", tmp_path / "out.md")  # fmt: skip
+    text = (tmp_path / "out.md").read_text(encoding="utf-8")
+    assert text.startswith("## 1 failed\n")
+    assert text.count("| a \\| b | s |") == 3
+    assert done.returncode == 1
