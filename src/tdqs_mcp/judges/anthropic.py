@@ -1,0 +1,293 @@
+"""Anthropic's models through the Messages API: one answer at a time, or in batches at half the price."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from pydantic import BaseModel, Field, ValidationError
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.endpoint import Endpoint, ask_each, connect, may_pass, refused, send_patiently, unreachable
+from tdqs_mcp.judges.judge import Failure, Request, Usage
+from tdqs_mcp.judges.prices import cost
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import AsyncAnthropic
+
+DEFAULT_MODEL = "claude-haiku-5-5"
+"""The model of a judge that is named without one: made for classification, and the cheapest there is."""
+
+BASE_URL = "https://api.anthropic.com"
+EFFORT = "low"
+"""How long a model may think: the published calibration examples are those of a model that does not reason."""
+
+MAX_TOKENS = 8_000
+"""Tokens of one answer, thinking included; a verdict takes about 700."""
+
+MAX_BATCH = 100_000
+"""Requests of one batch (Message Batches API, "Batch limitations"); it may have 256 MB, too."""
+
+_PATH = "/v1/messages"
+_UNTOLD = {
+    "canceled": "the batch was canceled before this request's turn; submit it again",
+    "expired": "the batch expired before this request's turn; submit it again",
+}
+
+
+class _Block(BaseModel):
+    type: str = ""
+    text: str = ""
+
+
+class _StopDetails(BaseModel):
+    category: str | None = None
+    explanation: str | None = None
+
+
+class _Message(BaseModel):
+    type: Literal["message"]
+    content: list[_Block]
+    stop_reason: str | None = None
+    stop_details: _StopDetails | None = None
+    usage: Any = None
+    """Read for itself: an odd count must not cost the answer."""
+
+
+class _Usage(BaseModel):
+    input_tokens: int = Field(default=0, ge=0)
+    cache_read_input_tokens: int | None = Field(default=None, ge=0)
+    cache_creation_input_tokens: int | None = Field(default=None, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
+
+
+class Anthropic:
+    """A model of Anthropic's; rubrics travel as cached system prompts, and answers are held to their schema."""
+
+    def __init__(self, endpoint: Endpoint, *, effort: str | None = EFFORT) -> None:
+        """Nothing is opened before the first request. Raises InputError without a key.
+
+        `effort` is None for models that take none.
+        """
+        if not endpoint.api_key:
+            raise InputError("the anthropic judge needs a key: set ANTHROPIC_API_KEY or TDQS_API_KEY")
+        base_url = endpoint.base_url.rstrip("/").removesuffix(_PATH).removesuffix("/v1")
+        self._endpoint = replace(endpoint, base_url=base_url, path=_PATH)
+        self._effort = effort
+        self._usage = Usage()
+        self._rubrics: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"Anthropic({self._endpoint!r})"
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._endpoint.model
+
+    @property
+    def usage(self) -> Usage:
+        """What was asked so far, with its price; an answer from a batch counts when it is collected."""
+        return self._usage
+
+    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
+        """One answer for each request, in their order.
+
+        The first request of a rubric goes ahead of the others, so that they find its system prompt in the cache.
+        """
+        answers: dict[int, str | Failure] = {}
+        async with self._connected() as client:
+            for turn in self._turns(requests):
+                given = await ask_each(
+                    self._endpoint, [requests[position] for position in turn], lambda each: self._answer(client, each)
+                )
+                answers.update(zip(turn, given, strict=True))
+        return [answers[position] for position in range(len(requests))]
+
+    async def submit(self, requests: Sequence[Request]) -> str:
+        """The id of a new batch: keep it, and collect within 29 days. Raises InputError where none can be made.
+
+        Answers of a batch cost half, and come within a day.
+        """
+        import anthropic  # noqa: PLC0415
+
+        if not 1 <= len(requests) <= MAX_BATCH:
+            raise InputError(f"a batch has 1 to {MAX_BATCH} requests, not {len(requests)}")
+        entries = [
+            {"custom_id": each.key, "params": self._members(each, ttl="1h")}
+            for each in {request.key: request for request in requests}.values()
+        ]
+        try:
+            async with self._connected(patience=self._endpoint.attempts) as client:
+                batch = await client.messages.batches.create(requests=cast("Any", entries))
+        except (anthropic.AnthropicError, ValueError) as error:
+            raise self._untaken(error, doing="takes no batch") from error
+        self._usage += Usage(requests=len(entries))
+        return batch.id
+
+    async def collect(self, batch: str, requests: Sequence[Request]) -> list[str | Failure] | None:
+        """The batch's answers to these requests, in their order; None while it is under way.
+
+        Needs nothing but the id and equal requests, so another process may collect than submitted. Raises InputError
+        for a batch that is not there.
+        """
+        import anthropic  # noqa: PLC0415
+
+        rows: dict[str, Any] = {}
+        try:
+            async with self._connected(patience=self._endpoint.attempts) as client:
+                if (await client.messages.batches.retrieve(batch)).processing_status != "ended":
+                    return None
+                async for row in await client.messages.batches.results(batch):
+                    rows[row.custom_id] = row.result
+        except (anthropic.AnthropicError, ValueError) as error:
+            raise self._untaken(error, doing=f"does not hand out batch {batch!r}") from error
+        answers = {key: self._read_row(row) for key, row in rows.items()}
+        lost = Failure(reason=f"batch {batch!r} holds no answer to this request; submit it again")
+        return [answers.get(each.key, lost) for each in requests]
+
+    def _connected(self, *, patience: int = 1) -> "AsyncAnthropic":
+        """The SDK's client; only batches leave trying again to it."""
+        import anthropic  # noqa: PLC0415  # importing it takes two seconds
+
+        return anthropic.AsyncAnthropic(
+            api_key=self._endpoint.api_key,
+            base_url=self._endpoint.base_url,
+            max_retries=patience - 1,
+            timeout=self._endpoint.timeout,
+            http_client=connect(self._endpoint, {}),
+        )
+
+    def _turns(self, requests: Sequence[Request]) -> list[list[int]]:
+        """The positions to ask first, one for each system prompt that is not in the cache yet, and the others."""
+        first: dict[str, int] = {}
+        for position, request in enumerate(requests):
+            first.setdefault(request.prompt.system, position)
+        ahead = [position for system, position in first.items() if system not in self._rubrics]
+        self._rubrics.update(first)
+        others = [position for position in range(len(requests)) if position not in set(ahead)]
+        return [turn for turn in (ahead, others) if turn]
+
+    async def _answer(self, client: "AsyncAnthropic", request: Request) -> str | Failure:
+        import anthropic  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
+
+        members = self._members(request, ttl="5m")
+
+        async def send() -> httpx2.Response:
+            self._usage += Usage(requests=1)
+            try:
+                raw = await client.messages.with_raw_response.create(
+                    model=members["model"],
+                    max_tokens=members["max_tokens"],
+                    messages=members["messages"],
+                    extra_body=members,
+                )
+            except anthropic.APIStatusError as error:
+                return error.response
+            except anthropic.APIConnectionError as error:
+                raise httpx2.RequestError(_said(error)) from error
+            return raw.http_response
+
+        try:
+            response = await send_patiently(self._endpoint, send, is_final=_is_final)
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
+            return unreachable(self._endpoint, error)
+        if not response.is_success:
+            return refused(self._endpoint, response)
+        message = _message(response.content)
+        if message is None:
+            said = self._endpoint.said(response)
+            return Failure(reason=f"{self._endpoint.url} answered with no message ({said}): check TDQS_BASE_URL")
+        return self._read(message)
+
+    def _members(self, request: Request, *, ttl: Literal["5m", "1h"]) -> dict[str, Any]:
+        """The request's body, escaped where UTF-8 could not carry it: a definition may hold lone surrogates."""
+        rubric = {
+            "type": "text",
+            "text": _whole(request.prompt.system),
+            "cache_control": {"type": "ephemeral", "ttl": ttl},
+        }
+        form = {"format": {"type": "json_schema", "schema": request.schema}}
+        return {
+            "max_tokens": MAX_TOKENS,
+            **self._endpoint.overridden(
+                {
+                    "model": self.name,
+                    "max_tokens": MAX_TOKENS,
+                    "system": [rubric],
+                    "messages": [{"role": role, "content": _whole(text)} for role, text in request.conversation],
+                    "output_config": form | ({"effort": self._effort} if self._effort else {}),
+                }
+            ),
+        }
+
+    def _read_row(self, row: Any) -> str | Failure:  # noqa: ANN401  # one of the SDK's four result types
+        """One request's outcome in a batch."""
+        if row.type == "succeeded":
+            message = _message(row.message.to_json().encode())
+            return self._read(message, is_batch=True) if message else Failure(reason="the batch holds no message here")
+        if row.type in _UNTOLD:
+            return Failure(reason=_UNTOLD[row.type])
+        said = self._endpoint.public(str(getattr(getattr(row.error, "error", None), "message", row.type)))
+        return Failure(reason=f"the batch could not ask {self.name!r} ({said}): check TDQS_REQUEST_OVERRIDES")
+
+    def _read(self, message: _Message, *, is_batch: bool = False) -> str | Failure:
+        """The answer's text; a Failure where the model withholds it."""
+        self._usage += self._tokens(message.usage, is_batch=is_batch)
+        text = "".join(block.text for block in message.content if block.type == "text")
+        if message.stop_reason == "refusal":
+            details = message.stop_details or _StopDetails()
+            said = self._endpoint.public(details.explanation or details.category or "no reason given")
+            return Failure(reason=f"{self.name!r} refused to answer ({said}): use another model for this definition")
+        if message.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+            return Failure(
+                reason=f"the answer of {self.name!r} was cut off after {len(text)} characters: raise max_tokens with "
+                "TDQS_REQUEST_OVERRIDES, or use a model with a larger context"
+            )
+        if not text.strip():
+            return Failure(reason=f"{self.name!r} answered with no text: raise max_tokens or use another model")
+        return text
+
+    def _tokens(self, usage: object, *, is_batch: bool) -> Usage:
+        """What an answer used; one that does not say so has no known price."""
+        try:
+            read = _Usage.model_validate(usage)
+        except ValidationError:
+            return Usage(cost=None)
+        held, taken = read.cache_read_input_tokens or 0, read.cache_creation_input_tokens or 0
+        counted = Usage(
+            input_tokens=read.input_tokens + held + taken,
+            cache_read_tokens=held,
+            cache_write_tokens=taken,
+            output_tokens=read.output_tokens,
+        )
+        return replace(counted, cost=cost(self.name, counted, is_batch=is_batch))
+
+    def _untaken(self, error: Exception, *, doing: str) -> InputError:
+        said = self._endpoint.public(_said(error))
+        return InputError(f"{self._endpoint.base_url} {doing} ({said}): check {self._endpoint.key_name} and the model")
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _is_final(response: "httpx2.Response") -> bool:
+    """Whether asking again is of no use; a success that is no message may pass."""
+    return _message(response.content) is not None if response.is_success else not may_pass(response)
+
+
+def _message(content: bytes) -> _Message | None:
+    try:
+        return _Message.model_validate_json(content)
+    except ValidationError:
+        return None
+
+
+def _said(error: BaseException) -> str:
+    """The SDK's words for what happened below it are the same for everything: what lies below says more."""
+    body = getattr(error, "body", None)
+    inner = body.get("error") if isinstance(body, Mapping) else None
+    message = inner.get("message") if isinstance(inner, Mapping) else None
+    return str(message or error.__cause__ or error)
