@@ -517,7 +517,11 @@ def test_a_model_in_the_judges_name_comes_before_tdqs_model():
 @pytest.mark.parametrize(
     ("environ", "explicit", "words"),
     [
-        ({}, {"judge": "gpt"}, "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline, openai[:MODEL] or anthropic"),
+        (
+            {},
+            {"judge": "gpt"},
+            "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline, openai[:MODEL] or anthropic",
+        ),
         ({}, {"judge": "offline:x"}, "the offline judge takes no model"),
         ({}, {"judge": "openai:"}, "openai: names no model"),
         ({}, {"model": "m"}, "the offline judge takes no model: add --judge openai"),

@@ -1,5 +1,6 @@
 """Anthropic's models through the Messages API: one answer at a time, or in batches at half the price."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -7,7 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from pydantic import BaseModel, Field, ValidationError
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.endpoint import Endpoint, ask_each, connect, may_pass, refused, send_patiently, unreachable
+from tdqs_mcp.judges.endpoint import (
+    MAX_ANSWER_BYTES,
+    Endpoint,
+    ask_each,
+    connect,
+    may_pass,
+    refused,
+    send_patiently,
+    unreachable,
+)
 from tdqs_mcp.judges.judge import Failure, Request, Usage
 from tdqs_mcp.judges.prices import cost
 
@@ -29,6 +39,7 @@ MAX_BATCH = 100_000
 """Requests of one batch (Message Batches API, "Batch limitations"); it may have 256 MB, too."""
 
 _PATH = "/v1/messages"
+_BATCH_ID = re.compile(r"[A-Za-z0-9_-]+")
 _UNTOLD = {
     "canceled": "the batch was canceled before this request's turn; submit it again",
     "expired": "the batch expired before this request's turn; submit it again",
@@ -52,6 +63,17 @@ class _Message(BaseModel):
     stop_details: _StopDetails | None = None
     usage: Any = None
     """Read for itself: an odd count must not cost the answer."""
+
+
+class _Result(BaseModel):
+    type: str
+    message: _Message | None = None
+    error: Any = None
+
+
+class _Row(BaseModel):
+    custom_id: str
+    result: _Result
 
 
 class _Usage(BaseModel):
@@ -132,22 +154,25 @@ class Anthropic:
         for a batch that is not there.
         """
         import anthropic  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
 
-        rows: dict[str, Any] = {}
+        if not _BATCH_ID.fullmatch(batch):
+            raise InputError(f"{batch!r} is no batch id; give the one that came when the batch was submitted")
         try:
-            async with self._connected(patience=self._endpoint.attempts) as client:
+            async with self._connected(patience=self._endpoint.attempts, answers=len(requests)) as client:
                 if (await client.messages.batches.retrieve(batch)).processing_status != "ended":
                     return None
-                async for row in await client.messages.batches.results(batch):
-                    rows[row.custom_id] = row.result
+                # Not from results_url: whatever stands there, the key goes where the endpoint is.
+                response = await client.get(f"{_PATH}/batches/{batch}/results", cast_to=httpx2.Response)
         except (anthropic.AnthropicError, ValueError) as error:
             raise self._untaken(error, doing=f"does not hand out batch {batch!r}") from error
-        answers = {key: self._read_row(row) for key, row in rows.items()}
+        rows = {row.custom_id: row.result for row in map(_row, response.content.splitlines()) if row}
+        answers = {key: self._read_row(result) for key, result in rows.items()}
         lost = Failure(reason=f"batch {batch!r} holds no answer to this request; submit it again")
         return [answers.get(each.key, lost) for each in requests]
 
-    def _connected(self, *, patience: int = 1) -> "AsyncAnthropic":
-        """The SDK's client; only batches leave trying again to it."""
+    def _connected(self, *, patience: int = 1, answers: int = 1) -> "AsyncAnthropic":
+        """The SDK's client for responses of so many answers; only batches leave trying again to it."""
         import anthropic  # noqa: PLC0415  # importing it takes two seconds
 
         return anthropic.AsyncAnthropic(
@@ -155,7 +180,7 @@ class Anthropic:
             base_url=self._endpoint.base_url,
             max_retries=patience - 1,
             timeout=self._endpoint.timeout,
-            http_client=connect(self._endpoint, {}),
+            http_client=connect(self._endpoint, {}, max_bytes=max(1, answers) * MAX_ANSWER_BYTES),
         )
 
     def _turns(self, requests: Sequence[Request]) -> list[list[int]]:
@@ -222,14 +247,13 @@ class Anthropic:
             ),
         }
 
-    def _read_row(self, row: Any) -> str | Failure:  # noqa: ANN401  # one of the SDK's four result types
+    def _read_row(self, result: _Result) -> str | Failure:
         """One request's outcome in a batch."""
-        if row.type == "succeeded":
-            message = _message(row.message.to_json().encode())
-            return self._read(message, is_batch=True) if message else Failure(reason="the batch holds no message here")
-        if row.type in _UNTOLD:
-            return Failure(reason=_UNTOLD[row.type])
-        said = self._endpoint.public(str(getattr(getattr(row.error, "error", None), "message", row.type)))
+        if result.message is not None:
+            return self._read(result.message, is_batch=True)
+        if result.type in _UNTOLD:
+            return Failure(reason=_UNTOLD[result.type])
+        said = self._endpoint.public(_error_message(result.error) or result.type)
         return Failure(reason=f"the batch could not ask {self.name!r} ({said}): check TDQS_REQUEST_OVERRIDES")
 
     def _read(self, message: _Message, *, is_batch: bool = False) -> str | Failure:
@@ -285,9 +309,21 @@ def _message(content: bytes) -> _Message | None:
         return None
 
 
+def _row(line: bytes) -> _Row | None:
+    """One line of a batch's results; None for what is none, so that the others are still read."""
+    try:
+        return _Row.model_validate_json(line)
+    except ValidationError:
+        return None
+
+
 def _said(error: BaseException) -> str:
     """The SDK's words for what happened below it are the same for everything: what lies below says more."""
-    body = getattr(error, "body", None)
+    return str(_error_message(getattr(error, "body", None)) or error.__cause__ or error)
+
+
+def _error_message(body: object) -> str | None:
+    """The message in Anthropic's `{"error": {"message": …}}`."""
     inner = body.get("error") if isinstance(body, Mapping) else None
     message = inner.get("message") if isinstance(inner, Mapping) else None
-    return str(message or error.__cause__ or error)
+    return message if isinstance(message, str) else None

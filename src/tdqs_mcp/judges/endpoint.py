@@ -110,14 +110,16 @@ class Endpoint:
         return self.public(_error_message(response.content) or response.text) or "nothing more"
 
 
-def connect(endpoint: Endpoint, headers: Mapping[str, str]) -> "httpx2.AsyncClient":
-    """A client that reads at most MAX_ANSWER_BYTES of any answer and never follows a redirect with the key."""
+def connect(
+    endpoint: Endpoint, headers: Mapping[str, str], *, max_bytes: int = MAX_ANSWER_BYTES
+) -> "httpx2.AsyncClient":
+    """A client that reads at most `max_bytes` of any response and never follows a redirect with the key."""
     import httpx2  # noqa: PLC0415  # the offline judge goes without a network stack
 
     async def bound(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("the answer is compressed although that was declined", request=response.request)
-        response.stream = _bounded(response)
+        response.stream = _bounded(response, max_bytes)
 
     return httpx2.AsyncClient(
         # Compression is declined: a few kilobytes of it can unpack to gigabytes.
@@ -197,7 +199,7 @@ def refused(endpoint: Endpoint, response: "httpx2.Response") -> Failure:
     return Failure(reason=f"{endpoint.url} answered HTTP {status}{asked} ({endpoint.said(response)}): {advice}")
 
 
-def _bounded(response: "httpx2.Response") -> "httpx2.AsyncByteStream":
+def _bounded(response: "httpx2.Response", max_bytes: int) -> "httpx2.AsyncByteStream":
     import httpx2  # noqa: PLC0415
 
     class Bounded(httpx2.AsyncByteStream):
@@ -207,11 +209,11 @@ def _bounded(response: "httpx2.Response") -> "httpx2.AsyncByteStream":
             self._inner = inner
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            left = MAX_ANSWER_BYTES
+            left = max_bytes
             async for chunk in self._inner:
                 left -= len(chunk)
                 if left < 0:
-                    raise httpx2.ReadError(f"the answer is larger than {MAX_ANSWER_BYTES} bytes")
+                    raise httpx2.ReadError(f"the answer is larger than {max_bytes} bytes")
                 yield chunk
 
         async def aclose(self) -> None:
