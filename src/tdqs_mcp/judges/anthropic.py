@@ -35,6 +35,9 @@ EFFORT = "low"
 MAX_TOKENS = 8_000
 """Tokens of one answer, thinking included; a verdict takes about 700."""
 
+HEAD_START = 20.0
+"""Seconds that a rubric's first request may be ahead of the others; an answer takes three to ten."""
+
 MAX_BATCH = 100_000
 """Requests of one batch (Message Batches API, "Batch limitations"); it may have 256 MB, too."""
 
@@ -115,16 +118,28 @@ class Anthropic:
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """One answer for each request, in their order.
 
-        The first request of a rubric goes ahead of the others, so that they find its system prompt in the cache.
+        The first request of a rubric gets a head start, so that the others find its system prompt in the cache.
         """
-        answers: dict[int, str | Failure] = {}
+        import anyio  # noqa: PLC0415
+
+        first = {each.prompt.system: each for each in reversed(requests) if each.prompt.system not in self._rubrics}
+        is_cached = {system: anyio.Event() for system in first}
+        self._rubrics.update(first)
+
+        async def ask(request: Request) -> str | Failure:
+            system = request.prompt.system
+            if first.get(system) is request:
+                try:
+                    return await self._answer(client, request)
+                finally:
+                    is_cached[system].set()
+            if system in first:
+                with anyio.move_on_after(min(HEAD_START, self._endpoint.timeout / 4)):
+                    await is_cached[system].wait()
+            return await self._answer(client, request)
+
         async with self._connected() as client:
-            for turn in self._turns(requests):
-                given = await ask_each(
-                    self._endpoint, [requests[position] for position in turn], lambda each: self._answer(client, each)
-                )
-                answers.update(zip(turn, given, strict=True))
-        return [answers[position] for position in range(len(requests))]
+            return await ask_each(self._endpoint, requests, ask)
 
     async def submit(self, requests: Sequence[Request]) -> str:
         """The id of a new batch: keep it, and collect within 29 days. Raises InputError where none can be made.
@@ -182,16 +197,6 @@ class Anthropic:
             timeout=self._endpoint.timeout,
             http_client=connect(self._endpoint, {}, max_bytes=max(1, answers) * MAX_ANSWER_BYTES),
         )
-
-    def _turns(self, requests: Sequence[Request]) -> list[list[int]]:
-        """The positions to ask first, one for each system prompt that is not in the cache yet, and the others."""
-        first: dict[str, int] = {}
-        for position, request in enumerate(requests):
-            first.setdefault(request.prompt.system, position)
-        ahead = [position for system, position in first.items() if system not in self._rubrics]
-        self._rubrics.update(first)
-        others = [position for position in range(len(requests)) if position not in set(ahead)]
-        return [turn for turn in (ahead, others) if turn]
 
     async def _answer(self, client: "AsyncAnthropic", request: Request) -> str | Failure:
         import anthropic  # noqa: PLC0415
