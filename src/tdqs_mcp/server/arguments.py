@@ -33,6 +33,13 @@ JudgeName = Annotated[
     Literal["configured", "offline"],
     Field(description="configured: the operator's judge, offline unless set; offline: always the built-in one"),
 ]
+ScoreJudge = Annotated[
+    Literal["configured", "offline", "sampling"],
+    Field(
+        description="configured: the operator's judge, offline unless set; offline: always the built-in one; sampling: "
+        "your client's model, asked through MCP"
+    ),
+]
 Detail = Annotated[
     Literal["summary", "full"],
     Field(description="full adds every reason, evidence and signal; it can be ten times as long"),
