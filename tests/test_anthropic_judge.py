@@ -13,6 +13,7 @@ import anyio
 import pytest
 from definitions import tool
 from loopback import Loopback
+from mcp import Client, StdioServerParameters
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -378,6 +379,30 @@ def test_the_command_says_what_a_judgement_cost(fake, write, tdqs_mcp):
     assert run.returncode == 0, run.stderr.decode()
     assert json.loads(run.stdout)["tools"][0]["judge"]["model"] == DEFAULT_MODEL
     assert run.stderr.decode() == "judge: 2 requests, 4,600 input tokens (4,000 cached), 1,400 output tokens, $0.0008\n"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_server_lets_it_judge_when_it_is_configured_and_reports_progress(fake, mode):
+    heard = []
+
+    async def hear(progress, total, words):
+        heard.append((progress, total))
+
+    async def run():
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "tdqs_mcp", "serve", "--judge", "anthropic", "--base-url", fake.address],
+            env={"ANTHROPIC_API_KEY": KEY},
+        )
+        async with Client(server, mode=mode) as client:
+            tools = [tool(f"t{number}") for number in range(39)] + [tool("refused")]
+            return await client.call_tool("score_server", {"tools": tools}, progress_callback=hear)
+
+    answer = anyio.run(run).structured_content
+    assert (answer["judge"]["id"], answer["judge"]["model"]) == ("anthropic", DEFAULT_MODEL)
+    assert (answer["scoredToolCount"], answer["coherenceScore"]) == (39, 4.0)
+    assert "refused to answer (I will not.)" in answer["tools"][0]["ungraded"]
+    assert heard == [(32, 41), (41, 41)]
 
 
 # Batches

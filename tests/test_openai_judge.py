@@ -88,6 +88,10 @@ BEHAVIOUR = {
     "counted": lambda n, form: counted(
         GOOD, {"prompt_tokens": 900, "completion_tokens": 70, "prompt_tokens_details": {"cached_tokens": 800}}
     ),
+    "priced": lambda n, form: counted(
+        GOOD, {"prompt_tokens": 900, "cost": 0.25, "prompt_tokens_details": {"cache_write_tokens": 7}}
+    ),
+    "oddly_priced": lambda n, form: counted(GOOD, {"prompt_tokens": 900, "cost": {"total": 1}}),
     "miscounted": lambda n, form: counted(GOOD, {"prompt_tokens": "many"}),
     "mended": lambda n, form: says(WRONG if n == 1 else GOOD),
     "stubborn": lambda n, form: says(WRONG),
@@ -421,6 +425,14 @@ def test_requests_and_tokens_are_counted_where_the_endpoint_tells_them(fake, cat
     judge = judge_of(fake)
     grade(judge, catalog(tool("counted"), tool("shaky"), tool("miscounted")))
     assert judge.usage == Usage(requests=4, input_tokens=900, cache_read_tokens=800, output_tokens=70, cost=None)
+
+
+def test_a_cost_is_known_where_every_answer_tells_it(fake, catalog):
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("priced"), tool("priced", "Twice."), tool("down")))
+    assert judge.usage == Usage(requests=5, input_tokens=1800, cache_write_tokens=14, cost=500_000_000)
+    grade(judge, catalog(tool("oddly_priced")))
+    assert (judge.usage.input_tokens, judge.usage.cost) == (2700, None)
 
 
 def test_the_command_says_on_standard_error_what_was_asked(fake, write, tdqs_mcp):

@@ -11,6 +11,7 @@ import pytest
 from definitions import tool
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
+from test_server_http import serving
 
 from tdqs_mcp.rubrics.rubric import load
 
@@ -206,3 +207,13 @@ async def test_the_deprecation_of_sampling_is_nobody_s_noise(mode, tmp_path, cap
             await call(client, "score_tool_definition", definition=tool("good"))
     text = await anyio.Path(log).read_text()
     assert "eprecat" not in text
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_client_over_http_lends_its_model_too(mode):
+    host = Host()
+    with serving() as (url, _):
+        async with Client(url, mode=mode, sampling_callback=host.sample) as client:
+            answer = await call(client, "score_server", tools=[tool("good"), tool("mended")])
+    assert (answer["scoredToolCount"], answer["judge"]["model"]) == (2, "host-model-1")
+    assert host.names() == ["(set)", "good", "mended", "mended"]

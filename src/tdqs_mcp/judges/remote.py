@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _THOUGHT = re.compile(r"\s*<(think|thinking)>(?:.*?</\1>|.*)", re.DOTALL)
 """Reasoning in front of an answer, where a model has no field of its own for it; without an end, all of it."""
 
+MAX_DOLLARS = 1_000
+"""What one answer may be said to cost; more is no price, and neither is infinity."""
+
 
 class _Message(BaseModel):
     content: str | None = None
@@ -29,12 +32,15 @@ class _Choice(BaseModel):
 
 class _Cached(BaseModel):
     cached_tokens: int | None = Field(default=None, ge=0)
+    cache_write_tokens: int | None = Field(default=None, ge=0)
 
 
 class _Usage(BaseModel):
     prompt_tokens: int = Field(default=0, ge=0)
     completion_tokens: int = Field(default=0, ge=0)
     prompt_tokens_details: _Cached | None = None
+    cost: Any = None
+    """Dollars where it is a number, as OpenRouter tells them; elsewhere whatever the endpoint means by it."""
 
 
 class _Completion(BaseModel):
@@ -50,7 +56,7 @@ class OpenAI:
         """Nothing is opened before the first request."""
         self._endpoint = endpoint
         self._form = 0
-        self._usage = Usage(cost=None)
+        self._usage = Usage()
 
     def __repr__(self) -> str:
         return f"OpenAI({self._endpoint!r})"
@@ -62,7 +68,7 @@ class OpenAI:
 
     @property
     def usage(self) -> Usage:
-        """What was asked so far; what it costs is between the endpoint and its user."""
+        """What was asked so far; it has a cost where the endpoint tells one for every answer."""
         return self._usage
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
@@ -171,10 +177,17 @@ def _completion(response: "httpx2.Response") -> _Completion | None:
 
 
 def _tokens(usage: object) -> Usage:
-    """What an answer says of its tokens; nothing is counted that it does not say."""
+    """What an answer says of its tokens and its cost; nothing is counted that it does not say."""
     try:
         read = _Usage.model_validate(usage)
     except ValidationError:
-        return Usage()
-    cached = read.prompt_tokens_details.cached_tokens if read.prompt_tokens_details else None
-    return Usage(input_tokens=read.prompt_tokens, cache_read_tokens=cached or 0, output_tokens=read.completion_tokens)
+        return Usage(cost=None)
+    cached = read.prompt_tokens_details or _Cached()
+    is_told = isinstance(read.cost, int | float) and 0 <= read.cost < MAX_DOLLARS
+    return Usage(
+        input_tokens=read.prompt_tokens,
+        cache_read_tokens=cached.cached_tokens or 0,
+        cache_write_tokens=cached.cache_write_tokens or 0,
+        output_tokens=read.completion_tokens,
+        cost=int(read.cost * 10**9) if is_told else None,
+    )
