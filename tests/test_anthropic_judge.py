@@ -124,11 +124,13 @@ class Fake(Loopback):
         body = json.loads(await request.body())
         name = _asked(body)
         self.requests.append((name, dict(request.headers), body))
-        kind = name.partition("__")[0]
+        kind = "effortless" if "SERVER NAME: effortless" in body["messages"][0]["content"] else name.partition("__")[0]
         if kind == "hanging":
             while (await request.receive())["type"] != "http.disconnect":
                 pass
             return Response()
+        if kind == "effortless" and "effort" in body["output_config"]:
+            return error(400, "invalid_request_error", "This model does not support the effort parameter.")
         behave = BEHAVIOUR.get(kind, lambda n: says(COHERENT if name == "(set)" else GOOD))
         response = behave(len(self.bodies(name)))
         if GOOD.encode() in response.body or json.dumps(GOOD).encode()[1:-1] in response.body:
@@ -301,11 +303,29 @@ def test_a_wrong_answer_goes_back_with_the_reason(outcome, fake):
     assert "scores.purpose_clarity.score: input should be" in second["messages"][2]["content"]
 
 
-def test_overrides_replace_and_remove_members(fake, catalog):
-    judge = judge_of(fake, overrides={"max_tokens": 900, "output_config": None, "service_tier": "standard_only"})
-    assert isinstance(grade(judge, catalog(tool("good")))[0], Verdict)
+def test_overrides_replace_merge_and_remove_members(fake, catalog):
+    overrides = {
+        "max_tokens": 900,
+        "service_tier": "standard_only",
+        "output_config": {"effort": "high"},
+        "system": None,
+    }
+    assert isinstance(grade(judge_of(fake, overrides=overrides), catalog(tool("good")))[0], Verdict)
     (body,) = fake.bodies("good")
-    assert (body["max_tokens"], body["service_tier"], "output_config" in body) == (900, "standard_only", False)
+    assert (body["max_tokens"], body["service_tier"], "system" in body) == (900, "standard_only", False)
+    assert (body["output_config"]["effort"], body["output_config"]["format"]["type"]) == ("high", "json_schema")
+
+
+def test_a_model_that_takes_no_effort_is_asked_without(fake, catalog):
+    judge = judge_of(fake)
+    for _ in range(2):
+        assert isinstance(grade(judge, catalog(tool("effortless")))[0], Verdict)
+    assert ["effort" in body["output_config"] for body in fake.bodies("effortless")] == [True, False, False]
+
+
+def test_two_rubrics_may_find_out_at_once_that_a_model_takes_no_effort(fake, catalog):
+    score = anyio.run(lambda: app.score(catalog(tool("effortless"), name="effortless"), judge=judge_of(fake)))
+    assert (len(score.tools), score.rollup.coherence) == (1, 40)
 
 
 def test_the_first_tool_goes_ahead_so_that_the_others_find_the_rubric_in_the_cache(fake, catalog):

@@ -92,7 +92,7 @@ class Anthropic:
     def __init__(self, endpoint: Endpoint, *, effort: str | None = EFFORT) -> None:
         """Nothing is opened before the first request. Raises InputError without a key.
 
-        `effort` is None for models that take none.
+        A model that takes no `effort` is asked without, once it has said so; batches need None for it.
         """
         if not endpoint.api_key:
             raise InputError("the anthropic judge needs a key: set ANTHROPIC_API_KEY or TDQS_API_KEY")
@@ -199,10 +199,27 @@ class Anthropic:
         )
 
     async def _answer(self, client: "AsyncAnthropic", request: Request) -> str | Failure:
-        import anthropic  # noqa: PLC0415
         import httpx2  # noqa: PLC0415
 
-        members = self._members(request, ttl="5m")
+        try:
+            members = self._members(request, ttl="5m")
+            response = await self._send(client, members)
+            if response.status_code == 400 and _has_effort(members) and b"effort" in response.content:
+                self._effort = None  # a model that takes none says so to every request
+                response = await self._send(client, self._members(request, ttl="5m"))
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
+            return unreachable(self._endpoint, error)
+        if not response.is_success:
+            return refused(self._endpoint, response)
+        message = _message(response.content)
+        if message is None:
+            said = self._endpoint.said(response)
+            return Failure(reason=f"{self._endpoint.url} answered with no message ({said}): check TDQS_BASE_URL")
+        return self._read(message)
+
+    async def _send(self, client: "AsyncAnthropic", members: Mapping[str, Any]) -> "httpx2.Response":
+        import anthropic  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
 
         async def send() -> httpx2.Response:
             self._usage += Usage(requests=1)
@@ -219,17 +236,7 @@ class Anthropic:
                 raise httpx2.RequestError(_said(error)) from error
             return raw.http_response
 
-        try:
-            response = await send_patiently(self._endpoint, send, is_final=_is_final)
-        except (httpx2.RequestError, httpx2.InvalidURL) as error:
-            return unreachable(self._endpoint, error)
-        if not response.is_success:
-            return refused(self._endpoint, response)
-        message = _message(response.content)
-        if message is None:
-            said = self._endpoint.said(response)
-            return Failure(reason=f"{self._endpoint.url} answered with no message ({said}): check TDQS_BASE_URL")
-        return self._read(message)
+        return await send_patiently(self._endpoint, send, is_final=_is_final)
 
     def _members(self, request: Request, *, ttl: Literal["5m", "1h"]) -> dict[str, Any]:
         """The request's body, escaped where UTF-8 could not carry it: a definition may hold lone surrogates."""
@@ -296,6 +303,10 @@ class Anthropic:
     def _untaken(self, error: Exception, *, doing: str) -> InputError:
         said = self._endpoint.public(_said(error))
         return InputError(f"{self._endpoint.base_url} {doing} ({said}): check {self._endpoint.key_name} and the model")
+
+
+def _has_effort(members: Mapping[str, Any]) -> bool:
+    return "effort" in members.get("output_config", {})
 
 
 def _whole(text: str) -> str:

@@ -51,7 +51,7 @@ class Endpoint:
     """Travels in the Authorization header and nowhere else."""
 
     overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Members of every request body, over ours; null leaves a member out."""
+    """Members of every request body, over ours; objects are merged, and null leaves a member out."""
 
     timeout: float = 300.0
     """Seconds for one answer, all tries and waits included; a small machine takes half a minute for each of eight."""
@@ -92,8 +92,12 @@ class Endpoint:
         return f"{self.base_url.rstrip('/').removesuffix(self.path)}{self.path}"
 
     def overridden(self, ours: Mapping[str, Any]) -> dict[str, Any]:
-        """A request's members with the overrides over them."""
-        return {name: value for name, value in {**ours, **self.overrides}.items() if value is not None}
+        """A request's members with the overrides over them; objects are merged, and null leaves a member out."""
+        merged = {**ours, **self.overrides}
+        for name, value in self.overrides.items():
+            if isinstance(value, Mapping) and isinstance(ours.get(name), Mapping):
+                merged[name] = _without_null({**ours[name], **value})
+        return _without_null(merged)
 
     def public(self, text: str) -> str:
         """A foreign text on one line without the key, cut after the key is out so that no part of it stays."""
@@ -199,6 +203,10 @@ def refused(endpoint: Endpoint, response: "httpx2.Response") -> Failure:
     seconds = _retry_after(response)
     asked = "" if seconds is None else f", and asked to wait {seconds:g} s"
     return Failure(reason=f"{endpoint.url} answered HTTP {status}{asked} ({endpoint.said(response)}): {advice}")
+
+
+def _without_null(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _bounded(response: "httpx2.Response", max_bytes: int) -> "httpx2.AsyncByteStream":
