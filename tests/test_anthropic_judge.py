@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from tdqs_mcp import app
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import EndpointError, InputError, TdqsError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.anthropic import DEFAULT_MODEL, Anthropic
 from tdqs_mcp.judges.endpoint import Endpoint
@@ -345,7 +345,7 @@ def test_the_key_travels_in_one_header_and_is_told_nobody(fake, catalog, caplog,
     caplog.set_level(logging.DEBUG)
     judge = judge_of(fake)
     results = grade(judge, catalog(tool(name)))
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(EndpointError) as caught:
         anyio.run(model_of(fake).submit, requests_of(catalog(tool("unauthorized"))))
     settings = read_settings({"ANTHROPIC_API_KEY": KEY}, judge="anthropic", base_url=fake.address)
     for _, headers, body in fake.requests:
@@ -488,7 +488,7 @@ def test_a_batch_s_answers_become_verdicts_and_what_broke_the_format_is_asked_ag
 )
 def test_a_batch_that_cannot_be_had_says_why(fake, catalog, act, words):
     requests = requests_of(catalog(tool("unauthorized")))
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(TdqsError) as caught:
         anyio.run(act, model_of(fake), requests)
     assert words in str(caught.value)
     assert KEY not in str(caught.value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pydantic import BaseModel, Field, ValidationError
 
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import EndpointError, InputError
 from tdqs_mcp.judges.endpoint import (
     MAX_ANSWER_BYTES,
     Endpoint,
@@ -142,9 +142,9 @@ class Anthropic:
             return await ask_each(self._endpoint, requests, ask)
 
     async def submit(self, requests: Sequence[Request]) -> str:
-        """The id of a new batch: keep it, and collect within 29 days. Raises InputError where none can be made.
+        """The id of a new batch: keep it, and collect within 29 days. Answers cost half and come within a day.
 
-        Answers of a batch cost half, and come within a day.
+        Tried once: a second try could be a second batch. Raises InputError and EndpointError.
         """
         import anthropic  # noqa: PLC0415
 
@@ -155,7 +155,7 @@ class Anthropic:
             for each in {request.key: request for request in requests}.values()
         ]
         try:
-            async with self._connected(patience=self._endpoint.attempts) as client:
+            async with self._connected() as client:
                 batch = await client.messages.batches.create(requests=cast("Any", entries))
         except (anthropic.AnthropicError, ValueError) as error:
             raise self._untaken(error, doing="takes no batch") from error
@@ -165,8 +165,8 @@ class Anthropic:
     async def collect(self, batch: str, requests: Sequence[Request]) -> list[str | Failure] | None:
         """The batch's answers to these requests, in their order; None while it is under way.
 
-        Needs nothing but the id and equal requests, so another process may collect than submitted. Raises InputError
-        for a batch that is not there.
+        Needs nothing but the id and equal requests, so another process may collect than submitted. Raises InputError,
+        and EndpointError for a batch that is not there.
         """
         import anthropic  # noqa: PLC0415
         import httpx2  # noqa: PLC0415
@@ -187,7 +187,7 @@ class Anthropic:
         return [answers.get(each.key, lost) for each in requests]
 
     def _connected(self, *, patience: int = 1, answers: int = 1) -> "AsyncAnthropic":
-        """The SDK's client for responses of so many answers; only batches leave trying again to it."""
+        """The SDK's client for responses of so many answers; only collecting leaves trying again to it."""
         import anthropic  # noqa: PLC0415  # importing it takes two seconds
 
         return anthropic.AsyncAnthropic(
@@ -300,9 +300,11 @@ class Anthropic:
         )
         return replace(counted, cost=cost(self.name, counted, is_batch=is_batch))
 
-    def _untaken(self, error: Exception, *, doing: str) -> InputError:
+    def _untaken(self, error: Exception, *, doing: str) -> EndpointError:
         said = self._endpoint.public(_said(error))
-        return InputError(f"{self._endpoint.base_url} {doing} ({said}): check {self._endpoint.key_name} and the model")
+        return EndpointError(
+            f"{self._endpoint.base_url} {doing} ({said}): check {self._endpoint.key_name} and the model"
+        )
 
 
 def _has_effort(members: Mapping[str, Any]) -> bool:
