@@ -19,6 +19,7 @@ from starlette.routing import Route
 from tdqs_mcp import app
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.judges.judge import Usage
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
@@ -57,6 +58,10 @@ def says(content, *, finish="stop", **message):
     return JSONResponse({"choices": [{"finish_reason": finish, "message": {"content": content, **message}}]})
 
 
+def counted(content, usage):
+    return JSONResponse({"choices": [{"message": {"content": content}}], "usage": usage})
+
+
 def error(status, message="no", **headers):
     return JSONResponse(
         {"error": {"message": message}}, status, {name.replace("_", "-"): value for name, value in headers.items()}
@@ -71,6 +76,23 @@ def by_form(form, *, status, message="unknown field"):
 DATE = "Sat, 21 Nov 2026 05:00:00 GMT"
 BEHAVIOUR = {
     "fenced": lambda n, form: says(f"```json\n{GOOD}\n```"),
+    "thinking": lambda n, form: says(f"<think>\nA draft: {WRONG}\n</think>\n\n{GOOD}"),
+    "thinking_for_ever": lambda n, form: says(f"<think>A draft: {GOOD}"),
+    "talkative": lambda n, form: says(f"Here is my judgement:\n```json\n{GOOD}\n```\nAsk if you need more."),
+    "two_objects": lambda n, form: says(f"Either {GOOD} or {GOOD}"),
+    "html_first": lambda n, form: HTMLResponse("<h1>Bad gateway</h1>") if n == 1 else says(GOOD),
+    "cut_first": lambda n, form: HTMLResponse('{"choices": [', media_type="application/json") if n == 1 else says(GOOD),
+    "overloaded": lambda n, form: error(529, "overloaded") if n == 1 else says(GOOD),
+    "huge": lambda n, form: says("x" * (4 * 2**20)),
+    "compressed": lambda n, form: JSONResponse({}, headers={"content-encoding": "gzip"}),
+    "counted": lambda n, form: counted(
+        GOOD, {"prompt_tokens": 900, "completion_tokens": 70, "prompt_tokens_details": {"cached_tokens": 800}}
+    ),
+    "priced": lambda n, form: counted(
+        GOOD, {"prompt_tokens": 900, "cost": 0.25, "prompt_tokens_details": {"cache_write_tokens": 7}}
+    ),
+    "oddly_priced": lambda n, form: counted(GOOD, {"prompt_tokens": 900, "cost": {"total": 1}}),
+    "miscounted": lambda n, form: counted(GOOD, {"prompt_tokens": "many"}),
     "mended": lambda n, form: says(WRONG if n == 1 else GOOD),
     "stubborn": lambda n, form: says(WRONG),
     "prose": lambda n, form: says("I would give it a four."),
@@ -205,7 +227,12 @@ def outcome(fake, catalog):
 
 
 @pytest.mark.parametrize(
-    "name", ["good", "fenced", "shaky", "form_400", "form_422", "form_500", "form_500_mute", "formless"]
+    "name",
+    [
+        *("good", "fenced", "talkative", "thinking", "miscounted"),
+        *("shaky", "overloaded", "html_first", "cut_first"),
+        *("form_400", "form_422", "form_500", "form_500_mute", "formless"),
+    ],
 )
 def test_a_usable_answer_becomes_a_verdict(outcome, name):
     result = outcome(name)
@@ -224,9 +251,13 @@ def test_a_usable_answer_becomes_a_verdict(outcome, name):
         ),
         ("prose", 3, "the answer is not JSON"),
         ("down", 3, "HTTP 503 (maintenance): the endpoint is at fault"),
-        ("html", 1, "no chat completion (an HTML page): check TDQS_BASE_URL"),
-        ("not_json", 1, "no chat completion"),
-        ("error_with_200", 1, "upstream is out of credit"),
+        ("html", 3, "no chat completion (an HTML page): check TDQS_BASE_URL"),
+        ("not_json", 3, "no chat completion"),
+        ("error_with_200", 3, "upstream is out of credit"),
+        ("thinking_for_ever", 1, "answered with no text: turn its reasoning off"),
+        ("two_objects", 3, "the answer is not JSON"),
+        ("huge", 3, "the answer is larger than 4194304 bytes"),
+        ("compressed", 3, "compressed although that was declined"),
         ("truncated", 1, "cut off after 40 characters: raise its token limit"),
         ("refused", 1, "refused to answer (I cannot judge this.)"),
         ("filtered", 1, "refused to answer (content filter)"),
@@ -317,13 +348,13 @@ def test_a_request_that_fails_in_every_format_changes_no_other(fake, catalog):
 
 
 def test_verdicts_keep_the_order_of_the_tools_whoever_answers_first(fake, catalog):
-    early = [tool(f"early_{number}") for number in range(7)]
+    early = [tool(f"early_{number}") for number in range(15)]
     *verdicts, late, stubborn = grade(judge_of(fake), catalog(*early, tool("late"), tool("stubborn")))
     for number, verdict in enumerate(verdicts):
         assert [judgement.score for judgement in verdict.judgements.values()] == numbered(number)
     assert isinstance(late, Verdict)
     assert isinstance(stubborn, Ungraded)
-    assert fake.most_at_once == 8
+    assert fake.most_at_once == 16
 
 
 def test_no_more_requests_are_under_way_than_allowed(fake, catalog):
@@ -388,6 +419,29 @@ def test_the_key_travels_in_one_header_and_is_told_nobody(fake, catalog, caplog,
     logged = [record.getMessage() + repr(vars(record)) for record in caplog.records]
     assert logged
     assert not [text for text in told + logged if KEY in text]
+
+
+def test_requests_and_tokens_are_counted_where_the_endpoint_tells_them(fake, catalog):
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("counted"), tool("shaky"), tool("miscounted")))
+    assert judge.usage == Usage(requests=4, input_tokens=900, cache_read_tokens=800, output_tokens=70, cost=None)
+
+
+def test_a_cost_is_known_where_every_answer_tells_it(fake, catalog):
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("priced"), tool("priced", "Twice."), tool("down")))
+    assert judge.usage == Usage(requests=5, input_tokens=1800, cache_write_tokens=14, cost=500_000_000)
+    grade(judge, catalog(tool("oddly_priced")))
+    assert (judge.usage.input_tokens, judge.usage.cost) == (2700, None)
+
+
+def test_the_command_says_on_standard_error_what_was_asked(fake, write, tdqs_mcp):
+    file = write("shop.json", [tool("counted")])
+    run = tdqs_mcp("score", file, "--judge", "openai:m", "--base-url", fake.base_url, "--format", "json")
+    assert run.returncode == 0
+    said = "judge: 2 requests, 900 input tokens (800 cached), 70 output tokens, at an unknown price\n"
+    assert run.stderr.decode() == said
+    assert "judge: " not in tdqs_mcp("score", file).stderr.decode()
 
 
 def test_without_a_key_there_is_no_authorization(fake, catalog):
@@ -475,7 +529,11 @@ def test_a_model_in_the_judges_name_comes_before_tdqs_model():
 @pytest.mark.parametrize(
     ("environ", "explicit", "words"),
     [
-        ({}, {"judge": "gpt"}, "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline or openai"),
+        (
+            {},
+            {"judge": "gpt"},
+            "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline, openai[:MODEL] or anthropic",
+        ),
         ({}, {"judge": "offline:x"}, "the offline judge takes no model"),
         ({}, {"judge": "openai:"}, "openai: names no model"),
         ({}, {"model": "m"}, "the offline judge takes no model: add --judge openai"),

@@ -26,7 +26,7 @@ from tdqs_mcp.gate import (
     renew,
     settle,
 )
-from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.judge import Judge, Metered
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.results import GateRow, KnownFinding, LintReport, Rewrite, ServerScore, Tier
 from tdqs_mcp.pipeline.rewrite import apply
@@ -37,7 +37,7 @@ from tdqs_mcp.reporters.sited import Sited, unused_line
 from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.profiles import PROFILES
 from tdqs_mcp.server.command import serve
-from tdqs_mcp.settings import JudgeKind, make_judge, read_settings
+from tdqs_mcp.settings import CHOICES, JudgeKind, make_judge, read_settings
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.locator import public
@@ -94,11 +94,13 @@ _form = click.option(
 def _judging(command: Command) -> Command:
     """The options that name a judge; without them, the TDQS_ variables."""
     for option in (
-        click.option("--model", help="The model of an openai judge."),
+        click.option("--model", help="The model that judges."),
+        click.option("--base-url", metavar="URL", help="Where the model answers, such as http://127.0.0.1:11434/v1."),
         click.option(
-            "--base-url", metavar="URL", help="An OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1."
+            "--judge",
+            metavar="JUDGE",
+            help=f"{CHOICES}; the key is TDQS_API_KEY, or ANTHROPIC_API_KEY.  [default: offline]",
         ),
-        click.option("--judge", metavar="JUDGE", help="offline (default) or openai[:MODEL]; the key is TDQS_API_KEY."),
     ):
         command = option(command)
     return command
@@ -194,11 +196,13 @@ def score(
     if answers and (judge or base_url or model):
         raise click.UsageError("--answers are somebody's judgement already; leave --judge, --base-url and --model out")
     if answers:
-        use = partial(app.score_answers, answers=_read_json(answers), spec=spec)
+        use, chosen = partial(app.score_answers, answers=_read_json(answers), spec=spec), None
     else:
-        use = partial(sync.score, judge=_judge(judge, base_url=base_url, model=model), spec=spec)
+        chosen = _judge(judge, base_url=base_url, model=model)
+        use = partial(sync.score, judge=chosen, spec=spec)
     policy = _policy(Choice())
     scores = _each(locators, live, lambda catalog: app.under(policy, use(catalog), catalog))
+    _tell_usage(chosen)
     _show(scores, _SCORE_VIEWS, form, output)
     _exit(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered)
 
@@ -311,6 +315,7 @@ def rewrite(
         live,
         lambda catalog: (catalog, sync.rewrite(catalog, tools=tools or None, judge=chosen, spec=spec)),
     )
+    _tell_usage(chosen)
     _show(results, _REWRITE_VIEWS | {"json": partial(_rewrite_json, spec=spec)}, form, output)
     for catalog, rewrites in (result for result in results if result is not None and target is not None):
         improved = apply(catalog, {each.index: each.definition for each in rewrites})
@@ -477,6 +482,15 @@ def _judge(name: str | None, *, base_url: str | None, model: str | None) -> Judg
     except InputError as error:
         _fail(error)
         sys.exit(Outcome.UNKNOWN)
+
+
+def _tell_usage(judge: Judge | None) -> None:
+    """What a model was asked and what it cost, on standard error: the same judgement may cost less the next time."""
+    used = judge.usage if isinstance(judge, Metered) else None
+    if used and used.requests:
+        from tdqs_mcp.reporters.usage import usage_line  # noqa: PLC0415  # only after a model was asked
+
+        click.echo(usage_line(used), err=True)
 
 
 def _show(results: Sequence[Any], views: Mapping[str, Callable[[Any], Any]], form: str, output: Path | None) -> None:

@@ -3,6 +3,7 @@
 TdqsError
 ├── InputError              what was given cannot be read: a file, a locator, an option, an answers file
 ├── CaptureError            a live server did not hand out its definitions
+├── EndpointError          the place where a model answers takes no batch, or does not hand it out
 ├── ContractError           an answer does not have the published output format
 ├── UnmeasurableError       one definition is too deep or too intricate to measure; the others still are
 └── UnknownIdError          no rule, dimension, flag or tier has this id
@@ -19,6 +20,10 @@ class InputError(TdqsError):
 
 class CaptureError(TdqsError):
     """A live server could not be started, reached or listed within the limits."""
+
+
+class EndpointError(TdqsError):
+    """The place where a model answers could not be used for a whole batch; single answers fail as Ungraded."""
 
 
 class ContractError(TdqsError):

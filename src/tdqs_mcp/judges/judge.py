@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Prompt, SetCase, ToolCase
 
@@ -35,12 +36,75 @@ class Request:
     corrections: tuple[Correction, ...] = ()
     """The conversation since the prompt, oldest first."""
 
+    @property
+    def conversation(self) -> tuple[tuple[str, str], ...]:
+        """Role and text of every message after the system prompt: `user` and `assistant` in turn."""
+        later = [
+            message for each in self.corrections for message in (("assistant", each.answer), ("user", each.objection))
+        ]
+        return (("user", self.prompt.user), *later)
+
+    @property
+    def key(self) -> str:
+        """16 hex digits over all that the model is told: equal requests may share one answer."""
+        return short_hash("\0".join([self.name, self.prompt.system, *(text for _, text in self.conversation)]))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """The model gave no answer; the reason says what to change."""
 
     reason: str
+
+
+class AnswersNeeded(Exception):  # noqa: N818  # the design's word: nothing has failed
+    """A model must be asked by somebody else, who then begins again with the answers: hence pure prompts."""
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        """What to ask, each request once."""
+        super().__init__(f"{len(requests)} requests wait for an answer")
+        self.requests = tuple({request.key: request for request in requests}.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a model has been asked so far and what that cost."""
+
+    requests: int = 0
+    """Requests sent, those that failed included."""
+
+    input_tokens: int = 0
+    """Tokens that the model read, from a prompt cache or not."""
+
+    cache_read_tokens: int = 0
+    """Of them, those that a prompt cache held."""
+
+    cache_write_tokens: int = 0
+    """Of them, those that a prompt cache took in."""
+
+    output_tokens: int = 0
+    cost: int | None = 0
+    """Nanodollars; None as soon as one part's price is not known."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            requests=self.requests + other.requests,
+            input_tokens=self.input_tokens + other.input_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost=None if self.cost is None or other.cost is None else self.cost + other.cost,
+        )
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A model or a judge that counts what it has used since it was made."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The count so far; None where nothing is counted."""
+        ...
 
 
 class Model(Protocol):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.judges.judge import Correction, Failure, Model, Request
+from tdqs_mcp.judges.judge import Correction, Failure, Metered, Model, Request, Usage
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.answer import read_set_answer, read_tool_answer, set_answer_schema, tool_answer_schema
 from tdqs_mcp.rubrics.prompt import SetCase, ToolCase, render_set, render_tool
@@ -27,6 +27,11 @@ class Prompted:
     def stamp(self) -> JudgeStamp:
         """The kind of judge and the model behind it."""
         return JudgeStamp(id=self.id, version="1", model=self.model.name)
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the model has used; None where it does not count."""
+        return self.model.usage if isinstance(self.model, Metered) else None
 
     async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
         """The model's verdicts; a case whose answer fails, or stays out of form, is Ungraded with the reason."""

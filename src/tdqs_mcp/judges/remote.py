@@ -2,89 +2,22 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.judge import Failure, Request
+from tdqs_mcp.judges.endpoint import Endpoint, ask_each, connect, may_pass, refused, send_patiently, unreachable
+from tdqs_mcp.judges.judge import Failure, Request, Usage
 
 if TYPE_CHECKING:
     import httpx2
-    from tenacity import RetryCallState
 
-MAX_EXCERPT = 200
-"""Characters of an endpoint's own words in a reason."""
+_THOUGHT = re.compile(r"\s*<(think|thinking)>(?:.*?</\1>|.*)", re.DOTALL)
+"""Reasoning in front of an answer, where a model has no field of its own for it; without an end, all of it."""
 
-MAX_BACKOFF = 8.0
-"""Seconds between two tries, unless the endpoint asks for more."""
-
-CONNECT_TIMEOUT = 10.0
-"""Seconds for a connection; an endpoint may think for minutes, but it is there at once."""
-
-_BASE_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")
-_OURS = ("messages", "model", "stream")
-_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]+)?")
-_ADVICE = {
-    401: "check TDQS_API_KEY",
-    402: "the account behind TDQS_API_KEY needs credit",
-    403: "check TDQS_API_KEY and what it may use",
-    404: "check TDQS_BASE_URL, which usually ends in /v1, and TDQS_MODEL",
-    413: "the definition is too large for this endpoint; use another model",
-    429: "wait, or use an endpoint with a higher limit",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """Where a model answers and how it is asked. Raises InputError, which says what to set."""
-
-    base_url: str
-    """What `/chat/completions` is appended to; usually ends in `/v1`."""
-
-    model: str
-    api_key: str | None = field(default=None, repr=False)
-    """Travels in the Authorization header and nowhere else."""
-
-    overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Members of every request body, over ours; null leaves a member out."""
-
-    timeout: float = 300.0
-    """Seconds for one answer, all tries and waits included; a small machine takes half a minute for each of eight."""
-
-    concurrency: int = 8
-    """Requests under way at once."""
-
-    attempts: int = 3
-    """Tries where the connection, a rate limit or the server fails."""
-
-    backoff: float = 1.0
-    """Seconds that the first wait takes at most; doubles with every try."""
-
-    def __post_init__(self) -> None:
-        """Refuses what no request could be made of; no message quotes what may hold a secret."""
-        if not _BASE_URL.fullmatch(self.base_url):
-            raise InputError(
-                "the base URL must look like https://host/v1, without a user, a query or a fragment; set TDQS_BASE_URL "
-                "or --base-url, and put a key into TDQS_API_KEY"
-            )
-        if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
-            raise InputError("the API key holds a character that no HTTP header carries; set TDQS_API_KEY again")
-        for name in _OURS:
-            if name in self.overrides:
-                raise InputError(f"the request overrides cannot set {name!r}; take it out of TDQS_REQUEST_OVERRIDES")
-        try:
-            json.dumps(self.overrides, allow_nan=False)
-        except (TypeError, ValueError, RecursionError):
-            raise InputError("the request overrides are no JSON object; correct TDQS_REQUEST_OVERRIDES") from None
-
-    @property
-    def url(self) -> str:
-        """Where requests go."""
-        return f"{self.base_url.rstrip('/').removesuffix('/chat/completions')}/chat/completions"
+MAX_DOLLARS = 1_000
+"""What one answer may be said to cost; more is no price, and neither is infinity."""
 
 
 class _Message(BaseModel):
@@ -97,8 +30,23 @@ class _Choice(BaseModel):
     finish_reason: str | None = None
 
 
+class _Cached(BaseModel):
+    cached_tokens: int | None = Field(default=None, ge=0)
+    cache_write_tokens: int | None = Field(default=None, ge=0)
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int = Field(default=0, ge=0)
+    completion_tokens: int = Field(default=0, ge=0)
+    prompt_tokens_details: _Cached | None = None
+    cost: Any = None
+    """Dollars where it is a number, as OpenRouter tells them; elsewhere whatever the endpoint means by it."""
+
+
 class _Completion(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
+    usage: Any = None
+    """Read for itself: an odd count must not cost the answer."""
 
 
 class OpenAI:
@@ -108,6 +56,7 @@ class OpenAI:
         """Nothing is opened before the first request."""
         self._endpoint = endpoint
         self._form = 0
+        self._usage = Usage()
 
     def __repr__(self) -> str:
         return f"OpenAI({self._endpoint!r})"
@@ -117,33 +66,22 @@ class OpenAI:
         """The model's name as the endpoint knows it."""
         return self._endpoint.model
 
+    @property
+    def usage(self) -> Usage:
+        """What was asked so far; it has a cost where the endpoint tells one for every answer."""
+        return self._usage
+
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """One answer for each request, in their order; within one batch, one HTTP client."""
-        import anyio  # noqa: PLC0415  # the offline judge goes without a network stack
-        import httpx2  # noqa: PLC0415
-
-        endpoint = self._endpoint
-        answers: dict[int, str | Failure] = {}
-        places = anyio.CapacityLimiter(endpoint.concurrency)
-
-        async def answer(position: int, request: Request) -> None:
-            async with places:
-                with anyio.move_on_after(endpoint.timeout):
-                    answers[position] = await self._answer(client, request)
-
         headers = {"content-type": "application/json"}
-        if endpoint.api_key:
-            headers["authorization"] = f"Bearer {endpoint.api_key}"
-        timeout = httpx2.Timeout(None, connect=CONNECT_TIMEOUT)
-        async with httpx2.AsyncClient(headers=headers, timeout=timeout) as client, anyio.create_task_group() as tasks:
-            for position, request in enumerate(requests):
-                tasks.start_soon(answer, position, request)
-        late = Failure(reason=f"{endpoint.url} gave no answer within {endpoint.timeout:g} s: use a faster one")
-        return [answers.get(position, late) for position in range(len(requests))]
+        if self._endpoint.api_key:
+            headers["authorization"] = f"Bearer {self._endpoint.api_key}"
+        async with connect(self._endpoint, headers) as client:
+            return await ask_each(self._endpoint, requests, lambda request: self._answer(client, request))
 
     async def _answer(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
         """One answer; formats are tried from the strictest that the endpoint is not known to refuse."""
-        import httpx2  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415  # the offline judge goes without a network stack
 
         forms = _forms(request, self._endpoint.overrides)
         form = min(self._form, len(forms) - 1)
@@ -153,83 +91,47 @@ class OpenAI:
                 form += 1
                 response = await self._post(client, _body(request, self._endpoint, response_format=forms[form]))
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
-            said = self._public(f"{type(error).__name__}: {error}".rstrip(": "))
-            return Failure(
-                reason=f"{self._endpoint.url} cannot be reached ({said}): check that it is running and TDQS_BASE_URL"
-            )
+            return unreachable(self._endpoint, error)
         if not response.is_success:
-            return self._refused(response)
+            return refused(self._endpoint, response)
         # Only a success proves that the format was at fault, and not this one request.
         self._form = max(self._form, form)
         return self._read(response)
 
     async def _post(self, client: "httpx2.AsyncClient", body: bytes) -> "httpx2.Response":
-        """The response; the last one, where every try failed. Raises httpx2.RequestError."""
-        import anyio  # noqa: PLC0415
-        import httpx2  # noqa: PLC0415
-        import tenacity  # noqa: PLC0415
+        async def send() -> "httpx2.Response":
+            self._usage += Usage(requests=1)
+            return await client.post(self._endpoint.url, content=body)
 
-        endpoint = self._endpoint
-        retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception_type(httpx2.RequestError) | tenacity.retry_if_result(_is_passing),
-            stop=tenacity.stop_after_attempt(endpoint.attempts) | tenacity.stop_before_delay(endpoint.timeout),
-            wait=_wait(tenacity.wait_random_exponential(multiplier=endpoint.backoff, max=MAX_BACKOFF)),
-            sleep=anyio.sleep,
-            retry_error_callback=_last_outcome,
-        )
-        response: httpx2.Response = await retrying(client.post, endpoint.url, content=body)
-        return response
-
-    def _refused(self, response: "httpx2.Response") -> Failure:
-        status = response.status_code
-        if status >= 500:
-            advice = "the endpoint is at fault; try again later"
-        elif status < 400:
-            advice = "set TDQS_BASE_URL to where it redirects"
-        else:
-            advice = _ADVICE.get(status, "check TDQS_MODEL and TDQS_REQUEST_OVERRIDES")
-        seconds = _retry_after(response)
-        asked = "" if seconds is None else f", and asked to wait {seconds:g} s"
-        return Failure(reason=f"{self._endpoint.url} answered HTTP {status}{asked} ({self._said(response)}): {advice}")
+        return await send_patiently(self._endpoint, send, is_final=_is_final)
 
     def _read(self, response: "httpx2.Response") -> str | Failure:
         """The answer's text; a Failure where the endpoint or the model withholds it."""
-        try:
-            choice = _Completion.model_validate_json(response.content).choices[0]
-        except ValidationError:
+        completion = _completion(response)
+        if completion is None:
             return Failure(
-                reason=f"{self._endpoint.url} answered with no chat completion ({self._said(response)}): "
+                reason=f"{self._endpoint.url} answered with no chat completion ({self._endpoint.said(response)}): "
                 "check TDQS_BASE_URL, which usually ends in /v1"
             )
+        self._usage += _tokens(completion.usage)
+        choice = completion.choices[0]
         content = choice.message.content or ""
         if choice.message.refusal or choice.finish_reason == "content_filter":
-            said = self._public(choice.message.refusal or "content filter")
+            said = self._endpoint.public(choice.message.refusal or "content filter")
             return Failure(reason=f"{self.name!r} refused to answer ({said}): use another model for this definition")
         if choice.finish_reason == "length":
             return Failure(
                 reason=f"the answer of {self.name!r} was cut off after {len(content)} characters: raise its token "
                 "limit or turn its reasoning off with TDQS_REQUEST_OVERRIDES, or use a model with a larger context"
             )
-        if not content.strip():
+        thought = _THOUGHT.match(content)
+        spoken = content[thought.end() :] if thought else content
+        if not spoken.strip():
             return Failure(
                 reason=f"{self.name!r} answered with no text: turn its reasoning off with TDQS_REQUEST_OVERRIDES, "
                 "or use another model"
             )
-        return content
-
-    def _said(self, response: "httpx2.Response") -> str:
-        """The endpoint's own words, short."""
-        kind = response.headers.get("content-type", "").partition(";")[0].strip()
-        if "html" in kind:
-            return "an HTML page"
-        return self._public(_error_message(response.content) or response.text) or "nothing more"
-
-    def _public(self, text: str) -> str:
-        """A foreign text on one line without the key, cut after the key is out so that no part of it stays."""
-        if self._endpoint.api_key:
-            text = text.replace(self._endpoint.api_key, "[key]")
-        text = " ".join(text.split())
-        return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}…"
+        return spoken
 
 
 def _forms(request: Request, overrides: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, ...]:
@@ -247,14 +149,10 @@ def _body(request: Request, endpoint: Endpoint, *, response_format: Mapping[str,
     """The request's bytes, in ASCII: a definition may hold lone surrogates, which UTF-8 cannot carry."""
     messages = [
         {"role": "system", "content": request.prompt.system},
-        {"role": "user", "content": request.prompt.user},
+        *({"role": role, "content": text} for role, text in request.conversation),
     ]
-    for correction in request.corrections:
-        messages.append({"role": "assistant", "content": correction.answer})
-        messages.append({"role": "user", "content": correction.objection})
     ours = {"model": endpoint.model, "messages": messages, "temperature": 0, "response_format": response_format}
-    members = ours | dict(endpoint.overrides)
-    return json.dumps({name: value for name, value in members.items() if value is not None}).encode("ascii")
+    return json.dumps(endpoint.overridden(ours)).encode("ascii")
 
 
 def _may_refuse_form(response: "httpx2.Response") -> bool:
@@ -262,45 +160,34 @@ def _may_refuse_form(response: "httpx2.Response") -> bool:
     return response.status_code in (400, 422, 500)
 
 
-def _is_passing(response: "httpx2.Response") -> bool:
-    """Whether the same request may succeed in a moment; a 500 that speaks of the format will not."""
-    status = response.status_code
-    return status in (408, 429) or (status >= 500 and not (status == 500 and b"response_format" in response.content))
+def _is_final(response: "httpx2.Response") -> bool:
+    """Whether asking again is of no use; a 500 that speaks of the format stays, an answer that is none may pass."""
+    if response.is_success:
+        return _completion(response) is not None
+    if response.status_code == 500 and b"response_format" in response.content:
+        return True
+    return not may_pass(response)
 
 
-def _wait(backoff: "Callable[[RetryCallState], float]") -> "Callable[[RetryCallState], float]":
-    """What the endpoint asks for in Retry-After, else the back-off."""
-
-    def seconds(state: "RetryCallState") -> float:
-        outcome = state.outcome
-        asked = None if outcome is None or outcome.failed else _retry_after(outcome.result())
-        return backoff(state) if asked is None else asked
-
-    return seconds
-
-
-def _last_outcome(state: "RetryCallState") -> Any:  # noqa: ANN401  # as tenacity has it
-    return state.outcome.result() if state.outcome else None
-
-
-def _retry_after(response: "httpx2.Response") -> float | None:
-    """Seconds, given as such or as a date, which counts from the response's own (RFC 9110, 10.2.3)."""
-    value = response.headers.get("retry-after", "").strip()
-    if _SECONDS.fullmatch(value):
-        return float(value)
+def _completion(response: "httpx2.Response") -> _Completion | None:
     try:
-        asked = parsedate_to_datetime(value) - parsedate_to_datetime(response.headers.get("date", ""))
-    except (TypeError, ValueError):
+        return _Completion.model_validate_json(response.content)
+    except ValidationError:
         return None
-    return max(0.0, asked.total_seconds())
 
 
-def _error_message(content: bytes) -> str | None:
-    """The message in the usual `{"error": {"message": …}}` or `{"error": …}`."""
+def _tokens(usage: object) -> Usage:
+    """What an answer says of its tokens and its cost; nothing is counted that it does not say."""
     try:
-        body = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    error = body.get("error") if isinstance(body, Mapping) else None
-    message = error.get("message") if isinstance(error, Mapping) else error
-    return message if isinstance(message, str) else None
+        read = _Usage.model_validate(usage)
+    except ValidationError:
+        return Usage(cost=None)
+    cached = read.prompt_tokens_details or _Cached()
+    is_told = isinstance(read.cost, int | float) and 0 <= read.cost < MAX_DOLLARS
+    return Usage(
+        input_tokens=read.prompt_tokens,
+        cache_read_tokens=cached.cached_tokens or 0,
+        cache_write_tokens=cached.cache_write_tokens or 0,
+        output_tokens=read.completion_tokens,
+        cost=int(read.cost * 10**9) if is_told else None,
+    )

@@ -80,7 +80,10 @@ def set_answer_schema(rubric: Rubric) -> dict[str, Any]:
 
 
 def parse_json(answer: object) -> object:
-    """The JSON value of an answer that may be text, a code fence allowed. Raises ContractError."""
+    """The JSON value of an answer that may be text, in a code fence or with prose around it. Raises ContractError.
+
+    Prose is overlooked where one object is all that stands in braces: of two, nobody can say which is the answer.
+    """
     if not isinstance(answer, str):
         return answer
     text = answer.strip()
@@ -89,7 +92,20 @@ def parse_json(answer: object) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ContractError(f"the answer is not JSON: {error}") from error
+        found = _only_object(text)
+        if found is None:
+            raise ContractError(f"the answer is not JSON: {error}") from error
+        return found
+
+
+def _only_object(text: str) -> object:
+    """The object that begins at the first brace, if no brace stands behind its end."""
+    start = text.find("{")
+    try:
+        found, end = json.JSONDecoder().raw_decode(text, start) if start > -1 else (None, 0)
+    except (ValueError, RecursionError):
+        return None
+    return None if "{" in text[end:] or "}" in text[end:] else found
 
 
 def _scores_schema(rubric: Rubric) -> dict[str, Any]:

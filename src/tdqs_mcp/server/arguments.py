@@ -41,6 +41,13 @@ Profile = Annotated[
     Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory"],
     Field(description="Whose rules; strict: uncertain ones too; glama, mcptest, playground: exactly that linter's"),
 ]
+ScoreJudge = Annotated[
+    Literal["configured", "offline", "sampling"],
+    Field(
+        description="configured: the operator's judge, offline unless set; offline: always the built-in one; sampling: "
+        "your client's model, asked through MCP"
+    ),
+]
 Detail = Annotated[
     Literal["summary", "full"],
     Field(description="full adds every reason, evidence and signal; it can be ten times as long"),

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from mcp.server.lowlevel.helper_types import ReadResourceContents
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context, MCPServer, RequestStateSecurity
 from mcp.types import (
     CallToolResult,
     Completion,
@@ -25,6 +25,9 @@ from mcp.types import (
 )
 from pydantic import AnyUrl
 
+STATE_SECONDS = 3_600.0
+"""How long a client may take to answer what a call waits for: a person may have to allow 200 sampling requests."""
+
 _Context = Context[Any, Any]
 
 
@@ -33,7 +36,7 @@ class Front(MCPServer[Any]):
 
     def __init__(self, make: Callable[[], MCPServer[Any]], **said: Any) -> None:  # noqa: ANN401  # MCPServer's own
         """What `initialize` answers, and how to make the server behind it."""
-        super().__init__(**said)
+        super().__init__(request_state_security=RequestStateSecurity.ephemeral(ttl=STATE_SECONDS), **said)
         self._make = make
         self.completion()(_complete)  # type: ignore[no-untyped-call]  # the SDK's decorator has no types
 

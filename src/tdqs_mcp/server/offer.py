@@ -8,13 +8,14 @@ from typing import Any
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, PrivateAttr, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.reporters.fence import fence
+from tdqs_mcp.server.sampling import Paused
 
 MAX_WRONG = 3
 """Wrong arguments that one message names."""
@@ -33,14 +34,19 @@ class Offer(BaseModel):
     is_read_only: bool = True
 
 
-def offer(said: Offer) -> Callable[[Method], Callable[..., Awaitable[CallToolResult]]]:
+Call = Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
+
+
+def offer(said: Offer) -> Callable[[Method], Call]:
     """Make a method a tool: its answer becomes structured content, what we raise on purpose a ToolError."""
 
-    def make(method: Method) -> Callable[..., Awaitable[CallToolResult]]:
+    def make(method: Method) -> Call:
         @wraps(method)
-        async def call(*args: Any, **kwargs: Any) -> CallToolResult:  # noqa: ANN401  # the method's own
+        async def call(*args: Any, **kwargs: Any) -> CallToolResult | InputRequiredResult:  # noqa: ANN401  # the method's own
             try:
                 return _result(await method(*args, **kwargs))
+            except Paused as paused:
+                return paused.result
             except TdqsError as error:
                 raise ToolError(str(error)) from error
 

@@ -11,7 +11,7 @@ CLEAN = "Nothing to fix by the rules."
 def after_tool(score: ServerScore, *, has_siblings: bool) -> str:
     """A tool was scored, the first of its catalog."""
     if any(tool.index == 0 and tool.ungraded.judge not in (UNMEASURED, "offline") for tool in score.ungraded):
-        return "The configured judge gave no answer: ask again, or with judge=offline. The findings hold all the same."
+        return "The judge gave no answer: ask again, or with judge=offline. The findings hold all the same."
     if not any(finding.tool_index == 0 for finding in score.findings):
         return CLEAN
     alone = "" if has_siblings else " Give siblings too, so that the tool is compared with its neighbours."

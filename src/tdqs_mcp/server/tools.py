@@ -34,6 +34,7 @@ from tdqs_mcp.server.arguments import (
     Profile,
     Rubric,
     Rules,
+    ScoreJudge,
     Siblings,
     ToolName,
     Tools,
@@ -43,6 +44,7 @@ from tdqs_mcp.server.judgement import HOST, Received, answer_schema
 from tdqs_mcp.server.offer import Offer, Offered, offer
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.presence import while_present
+from tdqs_mcp.server.sampling import SAMPLING, client_judge, resumed_catalog, through_client
 from tdqs_mcp.server.shelf import Shelf
 from tdqs_mcp.server.watch import Watched
 from tdqs_mcp.sources.load import parse as parse_json
@@ -77,7 +79,7 @@ class Desk:
         definition: Definition,
         siblings: Siblings = [],  # noqa: B006  # never changed; a schema shows it as the default
         rubric: Rubric = "tdqs",  # noqa: ARG002  # one value so far
-        judge: JudgeName = "configured",
+        judge: ScoreJudge = "configured",
         detail: Detail = "summary",
     ) -> agent.ToolAnswer:
         """Score one MCP tool definition by TDQS and list what to fix in it.
@@ -88,8 +90,8 @@ class Desk:
         definition comes back ungraded with the reason.
         """
         catalog = _one(definition, siblings)
-        asked = Only(judge=self._named(judge), index=0)
-        score = await while_present(context, lambda: app.score(catalog, judge=asked))
+        asked = Only(judge=self._scoring(judge, context, tools=1), index=0)
+        score = await through_client(context, lambda: while_present(context, lambda: app.score(catalog, judge=asked)))
         return agent.tool_answer(
             score, index=0, is_full=detail == "full", next_step=steps.after_tool(score, has_siblings=bool(siblings))
         )
@@ -103,7 +105,7 @@ class Desk:
         locator: Where = None,
         catalog: Earlier = None,
         rubric: Rubric = "tdqs",  # noqa: ARG002
-        judge: JudgeName = "configured",
+        judge: ScoreJudge = "configured",
         detail: Detail = "summary",
         limit: Limit = 10,
         offset: Offset = 0,
@@ -115,8 +117,13 @@ class Desk:
         live one is stopped again. Returns overall score and tier, and the lowest tools each with its first fix, 10 per
         page; the whole report stays readable as a resource.
         """
-        found, key = await self._catalog(context, tools=tools, locator=locator, catalog=catalog)
-        score = await self._score(context, found, key, self._named(judge), is_new_page=offset > 0)
+        found, key = self._resumed(context) or await self._catalog(
+            context, tools=tools, locator=locator, catalog=catalog
+        )
+        asked = self._scoring(judge, context, tools=len(found.tools))
+        score = await through_client(
+            context, lambda: self._score(context, found, key, asked, is_new_page=offset > 0), catalog=key
+        )
         window = Window(offset=offset, limit=limit, is_full=detail == "full")
         return agent.score_answer(
             score,
@@ -314,6 +321,15 @@ class Desk:
 
     def _named(self, judge: str) -> Judge:
         return Offline() if judge == "offline" else self._judge
+
+    def _scoring(self, judge: str, context: _Context, *, tools: int) -> Judge:
+        return client_judge(context, tools=tools) if judge == SAMPLING else self._named(judge)
+
+    def _resumed(self, context: _Context) -> tuple[Catalog, str] | None:
+        """The catalog of a call that waited for its client, which is not read again."""
+        key = resumed_catalog(context)
+        found = None if key is None else self.shelf.catalogs.get(key)
+        return None if key is None or found is None else (found, key)
 
     async def _catalog(
         self, context: _Context, *, tools: object, locator: str | None, catalog: str | None

@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.judge import AnswersNeeded, Judge, Request
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
 
-BATCH = 16
-"""Cases between two reports: two rounds of a remote judge that has eight under way, 10 ms of the offline one."""
+BATCH = 32
+"""Cases between two reports: two rounds of a remote judge that has 16 under way, 20 ms of the offline one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,16 @@ class Watched:
         return self.judge.stamp
 
     async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
-        """The judge's verdicts, in order."""
+        """The judge's verdicts, in order. Raises AnswersNeeded once for what all batches need."""
         verdicts: list[Verdict | Ungraded] = []
+        needed: list[Request] = []
         for start in range(0, len(cases), BATCH):
-            verdicts += await self.judge.grade(cases[start : start + BATCH])
-            await self.report(len(verdicts), len(cases), f"judged {len(verdicts)} of {len(cases)}")
+            try:
+                verdicts += await self.judge.grade(cases[start : start + BATCH])
+            except AnswersNeeded as batch:
+                needed += batch.requests
+            else:
+                await self.report(len(verdicts), len(cases), f"judged {len(verdicts)} of {len(cases)}")
+        if needed:
+            raise AnswersNeeded(needed)
         return verdicts

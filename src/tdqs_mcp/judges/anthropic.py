@@ -1,0 +1,347 @@
+"""Anthropic's models through the Messages API: one answer at a time, or in batches at half the price."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from pydantic import BaseModel, Field, ValidationError
+
+from tdqs_mcp.errors import EndpointError, InputError
+from tdqs_mcp.judges.endpoint import (
+    MAX_ANSWER_BYTES,
+    Endpoint,
+    ask_each,
+    connect,
+    may_pass,
+    refused,
+    send_patiently,
+    unreachable,
+)
+from tdqs_mcp.judges.judge import Failure, Request, Usage
+from tdqs_mcp.judges.prices import cost
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import AsyncAnthropic
+
+DEFAULT_MODEL = "claude-haiku-5-5"
+"""The model of a judge that is named without one: made for classification, and the cheapest there is."""
+
+BASE_URL = "https://api.anthropic.com"
+EFFORT = "low"
+"""How long a model may think: the published calibration examples are those of a model that does not reason."""
+
+MAX_TOKENS = 8_000
+"""Tokens of one answer, thinking included; a verdict takes about 700."""
+
+HEAD_START = 20.0
+"""Seconds that a rubric's first request may be ahead of the others; an answer takes three to ten."""
+
+MAX_BATCH = 100_000
+"""Requests of one batch (Message Batches API, "Batch limitations"); it may have 256 MB, too."""
+
+_PATH = "/v1/messages"
+_BATCH_ID = re.compile(r"[A-Za-z0-9_-]+")
+_UNTOLD = {
+    "canceled": "the batch was canceled before this request's turn; submit it again",
+    "expired": "the batch expired before this request's turn; submit it again",
+}
+
+
+class _Block(BaseModel):
+    type: str = ""
+    text: str = ""
+
+
+class _StopDetails(BaseModel):
+    category: str | None = None
+    explanation: str | None = None
+
+
+class _Message(BaseModel):
+    type: Literal["message"]
+    content: list[_Block]
+    stop_reason: str | None = None
+    stop_details: _StopDetails | None = None
+    usage: Any = None
+    """Read for itself: an odd count must not cost the answer."""
+
+
+class _Result(BaseModel):
+    type: str
+    message: _Message | None = None
+    error: Any = None
+
+
+class _Row(BaseModel):
+    custom_id: str
+    result: _Result
+
+
+class _Usage(BaseModel):
+    input_tokens: int = Field(default=0, ge=0)
+    cache_read_input_tokens: int | None = Field(default=None, ge=0)
+    cache_creation_input_tokens: int | None = Field(default=None, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
+
+
+class Anthropic:
+    """A model of Anthropic's; rubrics travel as cached system prompts, and answers are held to their schema."""
+
+    def __init__(self, endpoint: Endpoint, *, effort: str | None = EFFORT) -> None:
+        """Nothing is opened before the first request. Raises InputError without a key.
+
+        A model that takes no `effort` is asked without, once it has said so; batches need None for it.
+        """
+        if not endpoint.api_key:
+            raise InputError("the anthropic judge needs a key: set ANTHROPIC_API_KEY or TDQS_API_KEY")
+        base_url = endpoint.base_url.rstrip("/").removesuffix(_PATH).removesuffix("/v1")
+        self._endpoint = replace(endpoint, base_url=base_url, path=_PATH)
+        self._effort = effort
+        self._usage = Usage()
+        self._rubrics: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"Anthropic({self._endpoint!r})"
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._endpoint.model
+
+    @property
+    def usage(self) -> Usage:
+        """What was asked so far, with its price; an answer from a batch counts when it is collected."""
+        return self._usage
+
+    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
+        """One answer for each request, in their order.
+
+        The first request of a rubric gets a head start, so that the others find its system prompt in the cache.
+        """
+        import anyio  # noqa: PLC0415
+
+        first = {each.prompt.system: each for each in reversed(requests) if each.prompt.system not in self._rubrics}
+        is_cached = {system: anyio.Event() for system in first}
+        self._rubrics.update(first)
+
+        async def ask(request: Request) -> str | Failure:
+            system = request.prompt.system
+            if first.get(system) is request:
+                try:
+                    return await self._answer(client, request)
+                finally:
+                    is_cached[system].set()
+            if system in first:
+                with anyio.move_on_after(min(HEAD_START, self._endpoint.timeout / 4)):
+                    await is_cached[system].wait()
+            return await self._answer(client, request)
+
+        async with self._connected() as client:
+            return await ask_each(self._endpoint, requests, ask)
+
+    async def submit(self, requests: Sequence[Request]) -> str:
+        """The id of a new batch: keep it, and collect within 29 days. Answers cost half and come within a day.
+
+        Tried once: a second try could be a second batch. Raises InputError and EndpointError.
+        """
+        import anthropic  # noqa: PLC0415
+
+        if not 1 <= len(requests) <= MAX_BATCH:
+            raise InputError(f"a batch has 1 to {MAX_BATCH} requests, not {len(requests)}")
+        entries = [
+            {"custom_id": each.key, "params": self._members(each, ttl="1h")}
+            for each in {request.key: request for request in requests}.values()
+        ]
+        try:
+            async with self._connected() as client:
+                batch = await client.messages.batches.create(requests=cast("Any", entries))
+        except (anthropic.AnthropicError, ValueError) as error:
+            raise self._untaken(error, doing="takes no batch") from error
+        self._usage += Usage(requests=len(entries))
+        return batch.id
+
+    async def collect(self, batch: str, requests: Sequence[Request]) -> list[str | Failure] | None:
+        """The batch's answers to these requests, in their order; None while it is under way.
+
+        Needs nothing but the id and equal requests, so another process may collect than submitted. Raises InputError,
+        and EndpointError for a batch that is not there.
+        """
+        import anthropic  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
+
+        if not _BATCH_ID.fullmatch(batch):
+            raise InputError(f"{batch!r} is no batch id; give the one that came when the batch was submitted")
+        try:
+            async with self._connected(patience=self._endpoint.attempts, answers=len(requests)) as client:
+                if (await client.messages.batches.retrieve(batch)).processing_status != "ended":
+                    return None
+                # Not from results_url: whatever stands there, the key goes where the endpoint is.
+                response = await client.get(f"{_PATH}/batches/{batch}/results", cast_to=httpx2.Response)
+        except (anthropic.AnthropicError, ValueError) as error:
+            raise self._untaken(error, doing=f"does not hand out batch {batch!r}") from error
+        rows = {row.custom_id: row.result for row in map(_row, response.content.splitlines()) if row}
+        answers = {key: self._read_row(result) for key, result in rows.items()}
+        lost = Failure(reason=f"batch {batch!r} holds no answer to this request; submit it again")
+        return [answers.get(each.key, lost) for each in requests]
+
+    def _connected(self, *, patience: int = 1, answers: int = 1) -> "AsyncAnthropic":
+        """The SDK's client for responses of so many answers; only collecting leaves trying again to it."""
+        import anthropic  # noqa: PLC0415  # importing it takes two seconds
+
+        return anthropic.AsyncAnthropic(
+            api_key=self._endpoint.api_key,
+            base_url=self._endpoint.base_url,
+            max_retries=patience - 1,
+            timeout=self._endpoint.timeout,
+            http_client=connect(self._endpoint, {}, max_bytes=max(1, answers) * MAX_ANSWER_BYTES),
+        )
+
+    async def _answer(self, client: "AsyncAnthropic", request: Request) -> str | Failure:
+        import httpx2  # noqa: PLC0415
+
+        try:
+            members = self._members(request, ttl="5m")
+            response = await self._send(client, members)
+            if response.status_code == 400 and _has_effort(members) and b"effort" in response.content:
+                self._effort = None  # a model that takes none says so to every request
+                response = await self._send(client, self._members(request, ttl="5m"))
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
+            return unreachable(self._endpoint, error)
+        if not response.is_success:
+            return refused(self._endpoint, response)
+        message = _message(response.content)
+        if message is None:
+            said = self._endpoint.said(response)
+            return Failure(reason=f"{self._endpoint.url} answered with no message ({said}): check TDQS_BASE_URL")
+        return self._read(message)
+
+    async def _send(self, client: "AsyncAnthropic", members: Mapping[str, Any]) -> "httpx2.Response":
+        import anthropic  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
+
+        async def send() -> httpx2.Response:
+            self._usage += Usage(requests=1)
+            try:
+                raw = await client.messages.with_raw_response.create(
+                    model=members["model"],
+                    max_tokens=members["max_tokens"],
+                    messages=members["messages"],
+                    extra_body=members,
+                )
+            except anthropic.APIStatusError as error:
+                return error.response
+            except anthropic.APIConnectionError as error:
+                raise httpx2.RequestError(_said(error)) from error
+            return raw.http_response
+
+        return await send_patiently(self._endpoint, send, is_final=_is_final)
+
+    def _members(self, request: Request, *, ttl: Literal["5m", "1h"]) -> dict[str, Any]:
+        """The request's body, escaped where UTF-8 could not carry it: a definition may hold lone surrogates."""
+        rubric = {
+            "type": "text",
+            "text": _whole(request.prompt.system),
+            "cache_control": {"type": "ephemeral", "ttl": ttl},
+        }
+        form = {"format": {"type": "json_schema", "schema": request.schema}}
+        return {
+            "max_tokens": MAX_TOKENS,
+            **self._endpoint.overridden(
+                {
+                    "model": self.name,
+                    "max_tokens": MAX_TOKENS,
+                    "system": [rubric],
+                    "messages": [{"role": role, "content": _whole(text)} for role, text in request.conversation],
+                    "output_config": form | ({"effort": self._effort} if self._effort else {}),
+                }
+            ),
+        }
+
+    def _read_row(self, result: _Result) -> str | Failure:
+        """One request's outcome in a batch."""
+        if result.message is not None:
+            return self._read(result.message, is_batch=True)
+        if result.type in _UNTOLD:
+            return Failure(reason=_UNTOLD[result.type])
+        said = self._endpoint.public(_error_message(result.error) or result.type)
+        return Failure(reason=f"the batch could not ask {self.name!r} ({said}): check TDQS_REQUEST_OVERRIDES")
+
+    def _read(self, message: _Message, *, is_batch: bool = False) -> str | Failure:
+        """The answer's text; a Failure where the model withholds it."""
+        self._usage += self._tokens(message.usage, is_batch=is_batch)
+        text = "".join(block.text for block in message.content if block.type == "text")
+        if message.stop_reason == "refusal":
+            details = message.stop_details or _StopDetails()
+            said = self._endpoint.public(details.explanation or details.category or "no reason given")
+            return Failure(reason=f"{self.name!r} refused to answer ({said}): use another model for this definition")
+        if message.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+            return Failure(
+                reason=f"the answer of {self.name!r} was cut off after {len(text)} characters: raise max_tokens with "
+                "TDQS_REQUEST_OVERRIDES, or use a model with a larger context"
+            )
+        if not text.strip():
+            return Failure(reason=f"{self.name!r} answered with no text: raise max_tokens or use another model")
+        return text
+
+    def _tokens(self, usage: object, *, is_batch: bool) -> Usage:
+        """What an answer used; one that does not say so has no known price."""
+        try:
+            read = _Usage.model_validate(usage)
+        except ValidationError:
+            return Usage(cost=None)
+        held, taken = read.cache_read_input_tokens or 0, read.cache_creation_input_tokens or 0
+        counted = Usage(
+            input_tokens=read.input_tokens + held + taken,
+            cache_read_tokens=held,
+            cache_write_tokens=taken,
+            output_tokens=read.output_tokens,
+        )
+        return replace(counted, cost=cost(self.name, counted, is_batch=is_batch))
+
+    def _untaken(self, error: Exception, *, doing: str) -> EndpointError:
+        said = self._endpoint.public(_said(error))
+        return EndpointError(
+            f"{self._endpoint.base_url} {doing} ({said}): check {self._endpoint.key_name} and the model"
+        )
+
+
+def _has_effort(members: Mapping[str, Any]) -> bool:
+    return "effort" in members.get("output_config", {})
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _is_final(response: "httpx2.Response") -> bool:
+    """Whether asking again is of no use; a success that is no message may pass."""
+    return _message(response.content) is not None if response.is_success else not may_pass(response)
+
+
+def _message(content: bytes) -> _Message | None:
+    try:
+        return _Message.model_validate_json(content)
+    except ValidationError:
+        return None
+
+
+def _row(line: bytes) -> _Row | None:
+    """One line of a batch's results; None for what is none, so that the others are still read."""
+    try:
+        return _Row.model_validate_json(line)
+    except ValidationError:
+        return None
+
+
+def _said(error: BaseException) -> str:
+    """The SDK's words for what happened below it are the same for everything: what lies below says more."""
+    return str(_error_message(getattr(error, "body", None)) or error.__cause__ or error)
+
+
+def _error_message(body: object) -> str | None:
+    """The message in Anthropic's `{"error": {"message": …}}`."""
+    inner = body.get("error") if isinstance(body, Mapping) else None
+    message = inner.get("message") if isinstance(inner, Mapping) else None
+    return message if isinstance(message, str) else None

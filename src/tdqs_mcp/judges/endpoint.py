@@ -1,0 +1,270 @@
+"""An HTTP endpoint that answers for a model: how it is reached, how patiently, and what may be told of it."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.judge import Failure, Request
+
+if TYPE_CHECKING:
+    import httpx2
+    from tenacity import RetryCallState
+
+MAX_EXCERPT = 200
+"""Characters of an endpoint's own words in a reason."""
+
+MAX_BACKOFF = 8.0
+"""Seconds between two tries, unless the endpoint asks for more."""
+
+CONNECT_TIMEOUT = 10.0
+"""Seconds for a connection; an endpoint may think for minutes, but it is there at once."""
+
+MAX_ANSWER_BYTES = 4 * 2**20
+"""Bytes of one answer; a verdict takes two thousand, reasoning around it a few hundred thousand."""
+
+_BASE_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")
+_OURS = ("messages", "model", "stream")
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]+)?")
+_ADVICE = {
+    401: "check {key_name}",
+    402: "the account behind {key_name} needs credit",
+    403: "check {key_name} and what it may use",
+    404: "check TDQS_BASE_URL and TDQS_MODEL",
+    413: "the definition is too large for this endpoint; use another model",
+    429: "wait, or use an endpoint with a higher limit",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where a model answers and how it is asked. Raises InputError, which says what to set."""
+
+    base_url: str
+    """What `path` is appended to; usually ends in `/v1`."""
+
+    model: str
+    api_key: str | None = field(default=None, repr=False)
+    """Travels in the Authorization header and nowhere else."""
+
+    overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Members of every request body, over ours; objects are merged, and null leaves a member out."""
+
+    timeout: float = 300.0
+    """Seconds for one answer, all tries and waits included; a small machine takes half a minute for each of eight."""
+
+    concurrency: int = 16
+    """Requests under way at once."""
+
+    attempts: int = 3
+    """Tries where the connection, a rate limit or the server fails."""
+
+    backoff: float = 1.0
+    """Seconds that the first wait takes at most; doubles with every try."""
+
+    path: str = "/chat/completions"
+    key_name: str = "TDQS_API_KEY"
+    """The variable that the key came from, for advice."""
+
+    def __post_init__(self) -> None:
+        """Refuses what no request could be made of; no message quotes what may hold a secret."""
+        if not _BASE_URL.fullmatch(self.base_url):
+            raise InputError(
+                "the base URL must look like https://host/v1, without a user, a query or a fragment; set TDQS_BASE_URL "
+                "or --base-url, and put a key into TDQS_API_KEY"
+            )
+        if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
+            raise InputError(f"the API key holds a character that no HTTP header carries; set {self.key_name} again")
+        for name in _OURS:
+            if name in self.overrides:
+                raise InputError(f"the request overrides cannot set {name!r}; take it out of TDQS_REQUEST_OVERRIDES")
+        try:
+            json.dumps(self.overrides, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            raise InputError("the request overrides are no JSON object; correct TDQS_REQUEST_OVERRIDES") from None
+
+    @property
+    def url(self) -> str:
+        """Where requests go."""
+        return f"{self.base_url.rstrip('/').removesuffix(self.path)}{self.path}"
+
+    def overridden(self, ours: Mapping[str, Any]) -> dict[str, Any]:
+        """A request's members with the overrides over them; objects are merged, and null leaves a member out."""
+        merged = {**ours, **self.overrides}
+        for name, value in self.overrides.items():
+            if isinstance(value, Mapping) and isinstance(ours.get(name), Mapping):
+                merged[name] = _without_null({**ours[name], **value})
+        return _without_null(merged)
+
+    def public(self, text: str) -> str:
+        """A foreign text on one line without the key, cut after the key is out so that no part of it stays."""
+        if self.api_key:
+            text = text.replace(self.api_key, "[key]")
+        text = " ".join(text.split())
+        return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}…"
+
+    def said(self, response: "httpx2.Response") -> str:
+        """The endpoint's own words, short."""
+        kind = response.headers.get("content-type", "").partition(";")[0].strip()
+        if "html" in kind:
+            return "an HTML page"
+        return self.public(_error_message(response.content) or response.text) or "nothing more"
+
+
+def connect(
+    endpoint: Endpoint, headers: Mapping[str, str], *, max_bytes: int = MAX_ANSWER_BYTES
+) -> "httpx2.AsyncClient":
+    """A client that reads at most `max_bytes` of any response and never follows a redirect with the key."""
+    import httpx2  # noqa: PLC0415  # the offline judge goes without a network stack
+
+    async def bound(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise httpx2.DecodingError("the answer is compressed although that was declined", request=response.request)
+        response.stream = _bounded(response, max_bytes)
+
+    return httpx2.AsyncClient(
+        # Compression is declined: a few kilobytes of it can unpack to gigabytes.
+        headers={"accept-encoding": "identity", **headers},
+        timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT),
+        # A plain connection, to a model on this machine, has no certificate; reading the authorities costs 50 ms.
+        verify=not endpoint.base_url.startswith("http://"),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.concurrency),
+        event_hooks={"response": [bound]},
+    )
+
+
+async def ask_each(
+    endpoint: Endpoint, requests: Sequence[Request], ask: Callable[[Request], Awaitable[str | Failure]]
+) -> list[str | Failure]:
+    """One answer for each request, in their order; so many at once and so long as the endpoint says."""
+    import anyio  # noqa: PLC0415
+
+    answers: dict[int, str | Failure] = {}
+    places = anyio.CapacityLimiter(endpoint.concurrency)
+
+    async def answer(position: int, request: Request) -> None:
+        async with places:
+            with anyio.move_on_after(endpoint.timeout):
+                answers[position] = await ask(request)
+
+    async with anyio.create_task_group() as tasks:
+        for position, request in enumerate(requests):
+            tasks.start_soon(answer, position, request)
+    late = Failure(reason=f"{endpoint.url} gave no answer within {endpoint.timeout:g} s: use a faster one")
+    return [answers.get(position, late) for position in range(len(requests))]
+
+
+async def send_patiently(
+    endpoint: Endpoint,
+    send: Callable[[], Awaitable["httpx2.Response"]],
+    *,
+    is_final: Callable[["httpx2.Response"], bool],
+) -> "httpx2.Response":
+    """The first final response; the last one, where every try failed. Raises httpx2.RequestError."""
+    import anyio  # noqa: PLC0415
+    import httpx2  # noqa: PLC0415
+    import tenacity  # noqa: PLC0415
+
+    retrying = tenacity.AsyncRetrying(
+        retry=tenacity.retry_if_exception_type(httpx2.RequestError)
+        | tenacity.retry_if_result(lambda response: not is_final(response)),
+        stop=tenacity.stop_after_attempt(endpoint.attempts) | tenacity.stop_before_delay(endpoint.timeout),
+        wait=_wait(tenacity.wait_random_exponential(multiplier=endpoint.backoff, max=MAX_BACKOFF)),
+        sleep=anyio.sleep,
+        retry_error_callback=_last_outcome,
+    )
+    response: httpx2.Response = await retrying(send)
+    return response
+
+
+def may_pass(response: "httpx2.Response") -> bool:
+    """Whether the same request may succeed in a moment, by its status."""
+    return response.status_code in (408, 409, 429) or response.status_code >= 500
+
+
+def unreachable(endpoint: Endpoint, error: Exception) -> Failure:
+    """No response came."""
+    said = endpoint.public(f"{type(error).__name__}: {error}".rstrip(": "))
+    return Failure(reason=f"{endpoint.url} cannot be reached ({said}): check that it is running and TDQS_BASE_URL")
+
+
+def refused(endpoint: Endpoint, response: "httpx2.Response") -> Failure:
+    """The response was no success."""
+    status = response.status_code
+    if status >= 500:
+        advice = "the endpoint is at fault; try again later"
+    elif status < 400:
+        advice = "set TDQS_BASE_URL to where it redirects"
+    else:
+        advice = _ADVICE.get(status, "check TDQS_MODEL and TDQS_REQUEST_OVERRIDES").format(key_name=endpoint.key_name)
+    seconds = _retry_after(response)
+    asked = "" if seconds is None else f", and asked to wait {seconds:g} s"
+    return Failure(reason=f"{endpoint.url} answered HTTP {status}{asked} ({endpoint.said(response)}): {advice}")
+
+
+def _without_null(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _bounded(response: "httpx2.Response", max_bytes: int) -> "httpx2.AsyncByteStream":
+    import httpx2  # noqa: PLC0415
+
+    class Bounded(httpx2.AsyncByteStream):
+        """The response's body, which fails when it grows beyond the limit."""
+
+        def __init__(self, inner: Any) -> None:  # noqa: ANN401  # sync or async, as the transport made it
+            self._inner = inner
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            left = max_bytes
+            async for chunk in self._inner:
+                left -= len(chunk)
+                if left < 0:
+                    raise httpx2.ReadError(f"the answer is larger than {max_bytes} bytes")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await self._inner.aclose()
+
+    return Bounded(response.stream)
+
+
+def _wait(backoff: "Callable[[RetryCallState], float]") -> "Callable[[RetryCallState], float]":
+    """What the endpoint asks for in Retry-After, else the back-off."""
+
+    def seconds(state: "RetryCallState") -> float:
+        outcome = state.outcome
+        asked = None if outcome is None or outcome.failed else _retry_after(outcome.result())
+        return backoff(state) if asked is None else asked
+
+    return seconds
+
+
+def _last_outcome(state: "RetryCallState") -> Any:  # noqa: ANN401  # as tenacity has it
+    return state.outcome.result() if state.outcome else None
+
+
+def _retry_after(response: "httpx2.Response") -> float | None:
+    """Seconds, given as such or as a date, which counts from the response's own (RFC 9110, 10.2.3)."""
+    value = response.headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(value):
+        return float(value)
+    try:
+        asked = parsedate_to_datetime(value) - parsedate_to_datetime(response.headers.get("date", ""))
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, asked.total_seconds())
+
+
+def _error_message(content: bytes) -> str | None:
+    """The message in the usual `{"error": {"message": …}}` or `{"error": …}`."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    error = body.get("error") if isinstance(body, Mapping) else None
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return message if isinstance(message, str) else None

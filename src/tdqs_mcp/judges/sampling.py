@@ -1,0 +1,83 @@
+"""Models that somebody else asks: the connected client's, through MCP sampling, or a batch that comes back later."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Request
+
+UNKNOWN = "the client's model"
+"""A model's name as long as nobody has told it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """What a model said, and which one it was."""
+
+    text: str
+    model: str
+
+
+Ask = Callable[[Request], Awaitable[Sample | Failure]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """Answers that are there already; what is missing is asked for by raising AnswersNeeded, all of it at once."""
+
+    answers: Mapping[str, Sample | Failure]
+    """By the request's key."""
+
+    @property
+    def name(self) -> str:
+        """Every model that has answered."""
+        return _names(self.answers.values())
+
+    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
+        """One answer for each request, in their order. Raises AnswersNeeded."""
+        missing = [each for each in requests if each.key not in self.answers]
+        if missing:
+            raise AnswersNeeded(missing)
+        return [_text(self.answers[each.key]) for each in requests]
+
+
+class Asking:
+    """A client's model that is asked while the call runs."""
+
+    def __init__(self, ask: Ask, *, concurrency: int = 4, timeout: float = 300.0) -> None:
+        """Asks so many at once; `timeout` in seconds bounds one answer, which a person may have to allow."""
+        self._ask = ask
+        self._concurrency = concurrency
+        self._timeout = timeout
+        self._said: list[Sample | Failure] = []
+
+    @property
+    def name(self) -> str:
+        """Every model that has answered."""
+        return _names(self._said)
+
+    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
+        """One answer for each request, in their order; equal requests are asked once."""
+        import anyio  # noqa: PLC0415  # the other judges go without an event loop
+
+        late = Failure(reason=f"the client gave no answer within {self._timeout:g} s: allow its sampling requests")
+        answers: dict[str, Sample | Failure] = {each.key: late for each in requests}
+        places = anyio.CapacityLimiter(self._concurrency)
+
+        async def answer(request: Request) -> None:
+            async with places:
+                with anyio.move_on_after(self._timeout):
+                    answers[request.key] = await self._ask(request)
+
+        async with anyio.create_task_group() as tasks:
+            for request in {each.key: each for each in requests}.values():
+                tasks.start_soon(answer, request)
+        self._said += answers.values()
+        return [_text(answers[each.key]) for each in requests]
+
+
+def _names(answers: Iterable[Sample | Failure]) -> str:
+    return ", ".join(sorted({each.model for each in answers if isinstance(each, Sample)})) or UNKNOWN
+
+
+def _text(answer: Sample | Failure) -> str | Failure:
+    return answer.text if isinstance(answer, Sample) else answer

@@ -1,0 +1,547 @@
+"""The anthropic judge against a Messages API on loopback that behaves and misbehaves by the tool's name."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from importlib.resources import files
+
+import anyio
+import pytest
+from definitions import tool
+from loopback import Loopback
+from mcp import Client, StdioServerParameters
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from tdqs_mcp import app
+from tdqs_mcp.errors import EndpointError, InputError, TdqsError
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.judges.anthropic import DEFAULT_MODEL, Anthropic
+from tdqs_mcp.judges.endpoint import Endpoint
+from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Usage
+from tdqs_mcp.judges.prices import cost
+from tdqs_mcp.judges.prompted import Prompted
+from tdqs_mcp.judges.sampling import Answered, Sample
+from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.pipeline.score import tool_cases
+from tdqs_mcp.rubrics.prompt import render_tool
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.settings import make_judge, read_settings
+
+KEY = "sk-ant-loopback-0123456789abcdef"
+PATIENT = 3600.0
+"""Seconds of back-off that no test could wait: whoever finishes did not use it."""
+
+
+def in_form(key, score, **more):
+    scores = {name: {"score": score, "justification": "So."} for name in load(key).keys}
+    return json.dumps({"scores": scores, **more, "summary": "All said."})
+
+
+GOOD = in_form("tdqs", 4, annotation_contradiction=False)
+WRONG = in_form("tdqs", 9, annotation_contradiction=False)
+COHERENT = in_form("coherence", 4)
+USED = {"input_tokens": 300, "cache_read_input_tokens": 2000, "cache_creation_input_tokens": 0, "output_tokens": 700}
+
+
+def message(text, *, stop="end_turn", usage=USED, **more):
+    content = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": text}] if text is not None else []
+    return {"type": "message", "role": "assistant", "content": content, "stop_reason": stop, "usage": usage, **more}
+
+
+def says(text, **more):
+    return JSONResponse(message(text, **more))
+
+
+def error(status, kind, words="no", **headers):
+    body = {"type": "error", "error": {"type": kind, "message": words}}
+    return JSONResponse(body, status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+DATE = "Sat, 21 Nov 2026 05:00:00 GMT"
+REFUSED = {"type": "refusal", "category": "cyber", "explanation": "I will not."}
+BEHAVIOUR = {
+    "talkative": lambda n: says(f"Sure!\n{GOOD}\nAnything else?"),
+    "mended": lambda n: says(WRONG if n == 1 else GOOD),
+    "incomplete": lambda n: says('{"scores": {}}' if n == 1 else GOOD),
+    "miscounted": lambda n: says(GOOD, usage={"input_tokens": "many"}),
+    "limited": lambda n: error(429, "rate_limit_error", retry_after="0") if n == 1 else says(GOOD),
+    "limited_until": lambda n: error(429, "x", date=DATE, retry_after=DATE) if n == 1 else says(GOOD),
+    "shaky": lambda n: error(500, "api_error") if n == 1 else says(GOOD),
+    "overloaded": lambda n: error(529, "overloaded_error") if n < 3 else says(GOOD),
+    "html_first": lambda n: HTMLResponse("<h1>Bad gateway</h1>") if n == 1 else says(GOOD),
+    "cut_first": lambda n: Response(b'{"type": "mess', media_type="application/json") if n == 1 else says(GOOD),
+    "stubborn": lambda n: says(WRONG),
+    "prose": lambda n: says("I would give it a four."),
+    "down": lambda n: error(529, "overloaded_error", "Overloaded"),
+    "limited_for_long": lambda n: error(429, "rate_limit_error", "slow down", retry_after="3600"),
+    "html": lambda n: HTMLResponse("<h1>Sign in</h1>"),
+    "refused": lambda n: says(None, stop="refusal", stop_details=REFUSED),
+    "truncated": lambda n: says(GOOD[:40], stop="max_tokens"),
+    "empty": lambda n: says(None),
+    "unauthorized": lambda n: error(401, "authentication_error", f"bad key {KEY}"),
+    "unknown": lambda n: error(404, "not_found_error", "model: m"),
+    "bare": lambda n: Response(b"", 400),
+    "redirected": lambda n: Response(b"", 307, {"location": "/v2"}),
+    "huge": lambda n: says("x" * (4 * 2**20)),
+}
+ROWS = {
+    "errored": {"type": "errored", "error": {"type": "error", "error": {"type": "x", "message": "too long"}}},
+    "vaguely_errored": {"type": "errored", "error": None},
+    "canceled": {"type": "canceled"},
+    "expired": {"type": "expired"},
+    "refused": {"type": "succeeded", "message": message(None, stop="refusal", stop_details=REFUSED)},
+    "wrong": {"type": "succeeded", "message": message(WRONG)},
+    "messageless": {"type": "succeeded"},
+}
+
+
+class Fake(Loopback):
+    """The Messages API; what it was asked stands in `requests`, which tools it served well in `served`."""
+
+    def __init__(self):
+        self.requests = []
+        self.served = set()
+        self.batches = {}
+        self.polls = 0
+        super().__init__(
+            [
+                Route("/v1/messages", self._message, methods=["POST"]),
+                Route("/v1/messages/batches", self._submit, methods=["POST"]),
+                Route("/v1/messages/batches/{id}", self._retrieve),
+                Route("/v1/messages/batches/{id}/results", self._results),
+            ]
+        )
+
+    def bodies(self, name):
+        return [body for asked, _, body in self.requests if asked == name]
+
+    async def _message(self, request):
+        body = json.loads(await request.body())
+        name = _asked(body)
+        self.requests.append((name, dict(request.headers), body))
+        kind = "effortless" if "SERVER NAME: effortless" in body["messages"][0]["content"] else name.partition("__")[0]
+        if kind == "hanging":
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            return Response()
+        if kind == "effortless" and "effort" in body["output_config"]:
+            return error(400, "invalid_request_error", "This model does not support the effort parameter.")
+        behave = BEHAVIOUR.get(kind, lambda n: says(COHERENT if name == "(set)" else GOOD))
+        response = behave(len(self.bodies(name)))
+        if GOOD.encode() in response.body or json.dumps(GOOD).encode()[1:-1] in response.body:
+            self.served.add(name)
+        return response
+
+    async def _submit(self, request):
+        body = json.loads(await request.body())
+        self.requests.append(("(batch)", dict(request.headers), body))
+        if any(_asked(each["params"]) == "unauthorized" for each in body["requests"]):
+            return error(401, "authentication_error", f"bad key {KEY}")
+        self.batches["msgbatch_1"] = body["requests"]
+        return JSONResponse(self._batch("in_progress"))
+
+    async def _retrieve(self, request):
+        if request.path_params["id"] not in self.batches:
+            return error(404, "not_found_error", "no such batch")
+        self.polls += 1
+        return JSONResponse(self._batch("ended" if self.polls > 1 else "in_progress"))
+
+    async def _results(self, request):
+        entries = reversed(self.batches[request.path_params["id"]])
+        lines = ["not JSON", '{"custom_id": "of another batch", "result": {"type": "expired"}}', "{}"]
+        for entry in entries:
+            name = _asked(entry["params"])
+            result = ROWS.get(name, {"type": "succeeded", "message": message(GOOD)})
+            lines += [] if name == "lost" else [json.dumps({"custom_id": entry["custom_id"], "result": result})]
+        return PlainTextResponse("\n".join(lines))
+
+    def _batch(self, status):
+        return {
+            "id": "msgbatch_1",
+            "type": "message_batch",
+            "processing_status": status,
+            "results_url": "http://127.0.0.1:9/",
+        }
+
+
+def _asked(body):
+    first_line = body["messages"][0]["content"].partition("\n")[0]
+    return "(set)" if first_line.startswith("SERVER NAME") else first_line.removeprefix("TOOL NAME: ")
+
+
+@pytest.fixture
+def fake():
+    api = Fake()
+    yield api
+    api.close()
+
+
+def model_of(fake, **changes):
+    standard = Endpoint(base_url=fake.address, model=DEFAULT_MODEL, api_key=KEY, timeout=30, backoff=0)
+    return Anthropic(replace(standard, **changes))
+
+
+def judge_of(fake, **changes):
+    return Prompted(id="anthropic", model=model_of(fake, **changes))
+
+
+def grade(judge, catalog):
+    return anyio.run(judge.grade, tool_cases(measure(catalog)))
+
+
+@pytest.fixture
+def outcome(fake, catalog):
+    """What becomes of one tool between two good ones, which nothing may touch."""
+
+    def run(name, **changes):
+        before, result, after = grade(judge_of(fake, **changes), catalog(tool("good"), tool(name), tool("also_good")))
+        assert isinstance(before, Verdict)
+        assert isinstance(after, Verdict)
+        return result
+
+    return run
+
+
+RECOVERING = ["good", "talkative", "mended", "incomplete", "miscounted", "limited", "limited_until", "shaky", "overloaded", "html_first", "cut_first"]  # fmt: skip
+HOPELESS = {
+    "stubborn": (3, "3 answers of 'claude-haiku-5-5' broke the output format, the last one because scores.purpose"),
+    "prose": (3, "the answer is not JSON"),
+    "down": (3, "HTTP 529 (Overloaded): the endpoint is at fault"),
+    "limited_for_long": (1, "asked to wait 3600 s (slow down): wait, or use an endpoint with a higher limit"),
+    "html": (3, "answered with no message (an HTML page): check TDQS_BASE_URL"),
+    "refused": (1, "refused to answer (I will not.): use another model"),
+    "truncated": (1, "cut off after 40 characters: raise max_tokens with TDQS_REQUEST_OVERRIDES"),
+    "empty": (1, "answered with no text"),
+    "unauthorized": (1, "HTTP 401 (bad key [key]): check TDQS_API_KEY"),
+    "unknown": (1, "HTTP 404 (model: m): check TDQS_BASE_URL and TDQS_MODEL"),
+    "bare": (1, "HTTP 400 (nothing more): check TDQS_MODEL and TDQS_REQUEST_OVERRIDES"),
+    "redirected": (1, "set TDQS_BASE_URL to where it redirects"),
+    "huge": (3, "the answer is larger than 4194304 bytes"),
+}
+
+
+@pytest.mark.parametrize("name", RECOVERING)
+def test_a_usable_answer_becomes_a_verdict_in_the_end(outcome, name):
+    result = outcome(name)
+    assert isinstance(result, Verdict)
+    assert {judgement.score for judgement in result.judgements.values()} == {4}
+
+
+@pytest.mark.parametrize("name", HOPELESS)
+def test_without_an_answer_one_tool_is_ungraded_and_the_reason_says_what_to_change(outcome, fake, name):
+    requests, words = HOPELESS[name]
+    result = outcome(name)
+    assert isinstance(result, Ungraded)
+    assert result.judge == "anthropic"
+    assert words in result.reason
+    assert len(fake.bodies(name)) == requests
+
+
+def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_the_others_say_why(fake, catalog):
+    behaviours = [*RECOVERING, *HOPELESS]
+    kinds = [behaviours[number % len(behaviours)] for number in range(199)]
+    names = [f"{kind}__{number}" for number, kind in enumerate(kinds)] + ["hanging__199"]
+    score = anyio.run(lambda: app.score(catalog(*map(tool, names)), judge=judge_of(fake, timeout=8.0)))
+    assert {each.name for each in score.tools} == fake.served
+    assert len(score.tools) == sum(kind in RECOVERING for kind in kinds) > 80
+    assert {each.name for each in score.ungraded} == set(names) - fake.served
+    for each in score.ungraded:
+        words = HOPELESS.get(each.name.partition("__")[0], (0, "gave no answer within 8 s"))[1]
+        assert words in each.ungraded.reason
+
+
+def test_a_hanging_answer_ends_at_the_limit(outcome, fake):
+    result = outcome("hanging", timeout=1.0)
+    assert result.reason == f"{fake.address}/v1/messages gave no answer within 1 s: use a faster one"
+
+
+@pytest.mark.parametrize("name", ["limited", "limited_until"])
+def test_retry_after_counts_more_than_the_back_off(outcome, fake, name):
+    assert isinstance(outcome(name, backoff=PATIENT), Verdict)
+    assert len(fake.bodies(name)) == 2
+
+
+def test_a_refused_connection_is_told(catalog):
+    endpoint = Endpoint(base_url="http://127.0.0.1:9", model="m", api_key=KEY, backoff=0)
+    (result,) = grade(Prompted(id="anthropic", model=Anthropic(endpoint)), catalog(tool("a")))
+    assert "http://127.0.0.1:9/v1/messages cannot be reached" in result.reason
+
+
+def test_a_request_carries_the_rubric_as_cached_system_prompt_the_schema_and_no_temperature(fake, catalog):
+    shop = catalog(tool("good", "Odd \ud800 text."))
+    grade(judge_of(fake), shop)
+    ((_, headers, body),) = fake.requests
+    prompt = render_tool(tool_cases(measure(shop))[0])
+    assert body["system"] == [
+        {"type": "text", "text": prompt.system, "cache_control": {"type": "ephemeral", "ttl": "5m"}}
+    ]
+    assert body["messages"] == [{"role": "user", "content": prompt.user.replace("\ud800", "\\ud800")}]
+    assert (body["model"], body["max_tokens"], body["output_config"]["effort"]) == ("claude-haiku-5-5", 8000, "low")
+    schema = body["output_config"]["format"]["schema"]
+    assert tuple(schema["properties"]["scores"]["required"]) == load("tdqs").keys
+    assert schema["properties"]["scores"]["properties"]["purpose_clarity"]["properties"]["score"]["enum"] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
+    assert not {"temperature", "top_p", "top_k", "stream"} & set(body)
+    assert headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_wrong_answer_goes_back_with_the_reason(outcome, fake):
+    outcome("mended")
+    first, second = fake.bodies("mended")
+    assert second["messages"][0] == first["messages"][0]
+    assert [each["role"] for each in second["messages"]] == ["user", "assistant", "user"]
+    assert "scores.purpose_clarity.score: input should be" in second["messages"][2]["content"]
+
+
+def test_overrides_replace_merge_and_remove_members(fake, catalog):
+    overrides = {
+        "max_tokens": 900,
+        "service_tier": "standard_only",
+        "output_config": {"effort": "high"},
+        "system": None,
+    }
+    assert isinstance(grade(judge_of(fake, overrides=overrides), catalog(tool("good")))[0], Verdict)
+    (body,) = fake.bodies("good")
+    assert (body["max_tokens"], body["service_tier"], "system" in body) == (900, "standard_only", False)
+    assert (body["output_config"]["effort"], body["output_config"]["format"]["type"]) == ("high", "json_schema")
+
+
+def test_a_model_that_takes_no_effort_is_asked_without(fake, catalog):
+    judge = judge_of(fake)
+    for _ in range(2):
+        assert isinstance(grade(judge, catalog(tool("effortless")))[0], Verdict)
+    assert ["effort" in body["output_config"] for body in fake.bodies("effortless")] == [True, False, False]
+
+
+def test_two_rubrics_may_find_out_at_once_that_a_model_takes_no_effort(fake, catalog):
+    score = anyio.run(lambda: app.score(catalog(tool("effortless"), name="effortless"), judge=judge_of(fake)))
+    assert (len(score.tools), score.rollup.coherence) == (1, 40)
+
+
+def test_the_first_tool_goes_ahead_so_that_the_others_find_the_rubric_in_the_cache(fake, catalog):
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("down"), tool("good"), tool("fine")))
+    assert [name for name, _, _ in fake.requests][:3] == ["down"] * 3
+    assert sorted(name for name, _, _ in fake.requests[3:]) == ["fine", "good"]
+
+
+def test_a_first_tool_that_hangs_holds_up_nobody(fake, catalog):
+    _, *others = grade(judge_of(fake, timeout=4.0), catalog(tool("hanging"), tool("good"), tool("fine")))
+    assert [type(each) for each in others] == [Verdict, Verdict]
+
+
+@pytest.mark.parametrize("name", ["good", "unauthorized", "down"])
+def test_the_key_travels_in_one_header_and_is_told_nobody(fake, catalog, caplog, name):
+    caplog.set_level(logging.DEBUG)
+    judge = judge_of(fake)
+    results = grade(judge, catalog(tool(name)))
+    with pytest.raises(EndpointError) as caught:
+        anyio.run(model_of(fake).submit, requests_of(catalog(tool("unauthorized"))))
+    settings = read_settings({"ANTHROPIC_API_KEY": KEY}, judge="anthropic", base_url=fake.address)
+    for _, headers, body in fake.requests:
+        assert [header for header, value in headers.items() if KEY in value] == ["authorization"]
+        assert KEY not in json.dumps(body)
+    told = [repr(results), repr(judge), str(caught.value), repr(settings), repr(make_judge(settings))]
+    logged = [record.getMessage() + repr(vars(record)) for record in caplog.records]
+    assert logged
+    assert not [text for text in told + logged if KEY in text]
+
+
+# What it cost
+
+
+def test_tokens_and_cost_are_counted_over_all_answers(fake, catalog):
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("good"), tool("mended"), tool("refused"), tool("down")))
+    answers, dollars = 4, 4 * (300 * 0.10 + 2000 * 0.01 + 700 * 0.50) / 1e6
+    assert judge.usage == Usage(
+        requests=7,
+        input_tokens=answers * 2300,
+        cache_read_tokens=answers * 2000,
+        output_tokens=answers * 700,
+        cost=round(dollars * 1e9),
+    )
+
+
+def test_what_is_not_told_or_not_listed_has_no_price(fake, catalog):
+    for judge, name in ((judge_of(fake), "miscounted"), (judge_of(fake, model="claude-next"), "good")):
+        grade(judge, catalog(tool(name)))
+        assert judge.usage.cost is None
+
+
+def test_prices_follow_the_published_table():
+    million = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+    assert cost("claude-opus-5-5", million) == 24 * 10**9
+    assert cost("claude-haiku-4-5-20251001", million) == cost("claude-haiku-4-5", million) == 6 * 10**9
+    assert cost("claude-haiku-5-5", million) == 3 * 10**9, "a prompt over 100,000 tokens has a price of its own"
+    short = Usage(input_tokens=100_000, cache_write_tokens=100_000, output_tokens=1)
+    assert cost("claude-haiku-5-5", short) == 12_500_500
+    assert cost("claude-haiku-5-5", short, is_batch=True) == 10_000_250, "half, for entries that last an hour"
+    table = tomllib.loads(files("tdqs_mcp.judges").joinpath("data", "prices.toml").read_text(encoding="utf-8"))
+    assert table["as_of"] == "2026-10-24"
+    assert DEFAULT_MODEL in table["models"]
+
+
+def test_the_command_says_what_a_judgement_cost(fake, write, tdqs_mcp):
+    file = write("shop.json", [tool("good"), tool("silent", None)])
+    environment = os.environ | {"ANTHROPIC_API_KEY": KEY, "TDQS_BASE_URL": f"{fake.address}/v1/"}
+    run = tdqs_mcp("score", file, "--judge", "anthropic", "--format", "json", env=environment)
+    assert run.returncode == 0, run.stderr.decode()
+    assert json.loads(run.stdout)["tools"][0]["judge"]["model"] == DEFAULT_MODEL
+    assert run.stderr.decode() == "judge: 2 requests, 4,600 input tokens (4,000 cached), 1,400 output tokens, $0.0008\n"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_server_lets_it_judge_when_it_is_configured_and_reports_progress(fake, mode):
+    heard = []
+
+    async def hear(progress, total, words):
+        heard.append((progress, total))
+
+    async def run():
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "tdqs_mcp", "serve", "--judge", "anthropic", "--base-url", fake.address],
+            env={"ANTHROPIC_API_KEY": KEY},
+        )
+        async with Client(server, mode=mode) as client:
+            tools = [tool(f"t{number}") for number in range(39)] + [tool("refused")]
+            return await client.call_tool("score_server", {"tools": tools}, progress_callback=hear)
+
+    answer = anyio.run(run).structured_content
+    assert (answer["judge"]["id"], answer["judge"]["model"]) == ("anthropic", DEFAULT_MODEL)
+    assert (answer["scoredToolCount"], answer["coherenceScore"]) == (39, 4.0)
+    assert "refused to answer (I will not.)" in answer["tools"][0]["ungraded"]
+    assert heard == [(32, 41), (41, 41)]
+
+
+# Batches
+
+
+def requests_of(catalog):
+    """What a sweep would submit: the requests that a judge without answers asks for."""
+    with pytest.raises(AnswersNeeded) as needed:
+        grade(Prompted(id="anthropic", model=Answered(answers={})), catalog)
+    return needed.value.requests
+
+
+def test_a_batch_is_submitted_outlives_the_process_and_is_collected_at_half_the_price(fake, catalog):
+    shop = catalog(*map(tool, ["good", *ROWS, "lost", "fine"]))
+    batch = anyio.run(model_of(fake).submit, requests_of(shop))
+    ((_, _, body),) = [each for each in fake.requests if each[0] == "(batch)"]
+    assert body["requests"][0]["params"]["system"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+    later, requests = model_of(fake), requests_of(shop)
+    assert anyio.run(later.collect, batch, requests) is None
+    answers = anyio.run(later.collect, batch, requests)
+    named = dict(zip(["good", *ROWS, "lost", "fine"], answers, strict=True))
+    assert (named["good"], named["fine"], named["wrong"]) == (GOOD, GOOD, WRONG)
+    words = {
+        "errored": "could not ask 'claude-haiku-5-5' (too long)",
+        "vaguely_errored": "could not ask 'claude-haiku-5-5' (errored)",
+        "messageless": "could not ask",
+        "canceled": "the batch was canceled before this request's turn; submit it again",
+        "expired": "the batch expired before this request's turn; submit it again",
+        "refused": "refused to answer (I will not.)",
+        "lost": "holds no answer to this request; submit it again",
+    }
+    assert {name for name, answer in named.items() if isinstance(answer, Failure)} == set(words)
+    assert all(said in named[name].reason for name, said in words.items())
+    assert later.usage.cost == 4 * (300 * 100 + 2000 * 10 + 700 * 500) // 2
+
+
+def test_a_batch_s_answers_become_verdicts_and_what_broke_the_format_is_asked_again(fake, catalog):
+    shop = catalog(tool("good"), tool("wrong"))
+    first = requests_of(shop)
+    model = model_of(fake)
+    batch = anyio.run(model.submit, first)
+    anyio.run(model.collect, batch, first)
+    texts = anyio.run(model.collect, batch, first)
+    known = {each.key: Sample(text=text, model=model.name) for each, text in zip(first, texts, strict=True)}
+    judge = Prompted(id="anthropic", model=Answered(answers=known))
+    with pytest.raises(AnswersNeeded) as needed:
+        grade(judge, shop)
+    (again,) = needed.value.requests
+    assert "scores.purpose_clarity.score" in again.conversation[-1][1]
+    known[again.key] = Sample(text=GOOD, model=model.name)
+    assert [type(each) for each in grade(judge, shop)] == [Verdict, Verdict]
+    assert judge.stamp == JudgeStamp(id="anthropic", version="1", model=DEFAULT_MODEL)
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda model, requests: model.submit([]), "a batch has 1 to 100000 requests, not 0"),
+        (lambda model, requests: model.submit(requests), "takes no batch (bad key [key])"),
+        (lambda model, requests: model.collect("msgbatch_2", requests), "'msgbatch_2' (no such batch)"),
+        (lambda model, requests: model.collect("../x", requests), "'../x' is no batch id"),
+    ],
+)
+def test_a_batch_that_cannot_be_had_says_why(fake, catalog, act, words):
+    requests = requests_of(catalog(tool("unauthorized")))
+    with pytest.raises(TdqsError) as caught:
+        anyio.run(act, model_of(fake), requests)
+    assert words in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    ("environ", "explicit", "model", "key"),
+    [
+        ({"ANTHROPIC_API_KEY": "a"}, {"judge": "anthropic"}, DEFAULT_MODEL, "a"),
+        (
+            {"ANTHROPIC_API_KEY": "a", "TDQS_API_KEY": "t"},
+            {"judge": "anthropic:claude-opus-5-5"},
+            "claude-opus-5-5",
+            "t",
+        ),
+        ({"TDQS_API_KEY": "t", "TDQS_MODEL": "m", "TDQS_JUDGE": "anthropic"}, {}, "m", "t"),
+        ({"ANTHROPIC_API_KEY": "a"}, {"judge": "anthropic:x", "model": "y", "api_key": "e"}, "y", "e"),
+    ],
+)
+def test_model_and_key_come_from_the_flag_then_from_the_environment(environ, explicit, model, key):
+    settings = read_settings(environ, **explicit)
+    assert settings.api_key == key
+    assert make_judge(settings).stamp == JudgeStamp(id="anthropic", version="1", model=model)
+
+
+def test_the_vendor_s_key_goes_to_nobody_else():
+    settings = read_settings({"ANTHROPIC_API_KEY": KEY}, judge="openai:m", base_url="http://127.0.0.1:1/v1")
+    assert settings.api_key is None
+    assert read_settings({"ANTHROPIC_API_KEY": KEY}).api_key is None
+
+
+@pytest.mark.parametrize(
+    ("environ", "words"),
+    [
+        ({}, "set ANTHROPIC_API_KEY or TDQS_API_KEY"),
+        ({"ANTHROPIC_API_KEY": f"{KEY}\nX: y"}, "set ANTHROPIC_API_KEY again"),
+        ({"ANTHROPIC_API_KEY": KEY, "TDQS_BASE_URL": "x"}, "must look like https://host"),
+    ],
+)
+def test_what_cannot_work_is_refused_and_says_what_to_set(environ, words):
+    with pytest.raises(InputError) as caught:
+        make_judge(read_settings(environ, judge="anthropic"))
+    assert words in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_the_sdk_is_imported_only_when_it_is_asked(write):
+    code = (
+        "import sys, tdqs_mcp.cli, tdqs_mcp.settings as s;"
+        "s.make_judge(s.read_settings({'ANTHROPIC_API_KEY': 'k'}, judge='anthropic'));"
+        "print({'anthropic', 'httpx2', 'tenacity'} & set(sys.modules))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

@@ -1,0 +1,219 @@
+"""The connected client's model as judge, through a real client over stdio, in both protocol eras."""
+
+import json
+import logging
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import anyio
+import pytest
+from definitions import tool
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
+from test_server_http import serving
+
+from tdqs_mcp.rubrics.rubric import load
+
+pytestmark = pytest.mark.anyio
+ERAS = ["legacy", "auto"]
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def in_form(key, score, **more):
+    scores = {name: {"score": score, "justification": "So."} for name in load(key).keys}
+    return json.dumps({"scores": scores, **more, "summary": "All said."})
+
+
+GOOD = in_form("tdqs", 4, annotation_contradiction=False)
+WRONG = in_form("tdqs", 9, annotation_contradiction=False)
+COHERENT = in_form("coherence", 4)
+
+
+@dataclass
+class Host:
+    """A client with a model that answers by the tool's name; what it was asked stands in `asked`."""
+
+    asked: list = field(default_factory=list)
+
+    async def sample(self, context, params):
+        first_line = params.messages[0].content.text.partition("\n")[0]
+        is_set = first_line.startswith("SERVER NAME")
+        name = "(set)" if is_set else first_line.removeprefix("TOOL NAME: ")
+        self.asked.append((name, params))
+        tries = [asked for asked, _ in self.asked].count(name)
+        if name == "declined":
+            return ErrorData(code=-1, message="User rejected sampling request")
+        if name == "drawn":
+            return self._says(ImageContent(type="image", data="", mime_type="image/png"))
+        if name == "cut":
+            return self._says(TextContent(type="text", text=GOOD[:30]), stop="maxTokens")
+        text = COHERENT if is_set else WRONG if name == "stubborn" or (name == "mended" and tries == 1) else GOOD
+        return self._says(TextContent(type="text", text=text))
+
+    def _says(self, content, stop="endTurn"):
+        return CreateMessageResult(role="assistant", content=content, model="host-model-1", stop_reason=stop)
+
+    def names(self):
+        return sorted(name for name, _ in self.asked)
+
+
+@asynccontextmanager
+async def connect(*options, mode, **client):
+    parameters = StdioServerParameters(command=sys.executable, args=["-m", "tdqs_mcp.server", *map(str, options)])
+    async with Client(parameters, mode=mode, **client) as connected:
+        yield connected
+
+
+async def call(client, name, **arguments):
+    result = await client.call_tool(name, arguments | {"judge": "sampling"})
+    assert not result.is_error, result.content[0].text
+    return result.structured_content
+
+
+def reasons(answer):
+    return {each["name"]: each["ungraded"] for each in answer["tools"] if "ungraded" in each}
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_the_client_s_model_scores_a_server(mode):
+    host, tools = Host(), [tool("good"), tool("mended"), tool("stubborn"), tool("silent", None)]
+    async with connect(mode=mode, sampling_callback=host.sample) as client:
+        answer = await call(client, "score_server", tools=tools, detail="full")
+        again = await call(client, "score_tool_definition", definition=tool("good", "Other words."))
+    assert answer["judge"] == {"id": "sampling", "version": "1", "model": "host-model-1", "calibration": None}
+    scores = {each["name"]: each["tdqs"] for each in answer["tools"]}
+    assert scores == {"good": 4.0, "mended": 4.0, "silent": 1.0, "stubborn": None}
+    assert "3 answers of 'host-model-1' broke the output format" in reasons(answer)["stubborn"]
+    assert answer["coherenceScore"] == 4.0
+    assert again["tdqs"] == 4.0
+    assert host.names() == ["(set)", "good", "good", "mended", "mended", "stubborn", "stubborn", "stubborn"]
+    _, params = next(asked for asked in host.asked if asked[0] == "good")
+    assert params.system_prompt.startswith("You evaluate MCP tool definitions")
+    _, corrected = [asked for asked in host.asked if asked[0] == "mended"][1]
+    assert [each.role for each in corrected.messages] == ["user", "assistant", "user"]
+    assert "scores.purpose_clarity.score" in corrected.messages[2].content.text
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_an_answer_without_usable_text_leaves_one_tool_ungraded(mode):
+    async with connect(mode=mode, sampling_callback=Host().sample) as client:
+        answer = await call(client, "score_server", tools=[tool("good"), tool("drawn"), tool("cut")])
+    assert set(reasons(answer)) == {"drawn", "cut"}
+    assert "answered with no text" in reasons(answer)["drawn"]
+    assert "cut off after 30 characters" in reasons(answer)["cut"]
+
+
+async def test_a_declined_request_leaves_one_tool_ungraded_while_the_call_goes_on():
+    host = Host()
+    async with connect(mode="legacy", sampling_callback=host.sample) as client:
+        answer = await call(client, "score_server", tools=[tool("declined"), tool("good")])
+    assert answer["scoredToolCount"] == 1
+    assert "(User rejected sampling request): allow its sampling requests" in reasons(answer)["declined"]
+
+
+async def test_a_declined_request_ends_a_call_that_waits_for_it_and_the_server_goes_on():
+    async with connect(mode="auto", sampling_callback=Host().sample) as client:
+        with pytest.raises(MCPError, match="User rejected"):
+            await call(client, "score_server", tools=[tool("declined"), tool("good")])
+        assert (await call(client, "score_tool_definition", definition=tool("good")))["tdqs"] == 4.0
+
+
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("name", ["score_server", "score_tool_definition"])
+async def test_a_client_that_lends_no_model_is_told_what_to_do_instead(mode, name):
+    arguments = {"tools": [tool()]} if name == "score_server" else {"definition": tool()}
+    async with connect(mode=mode) as client:
+        result = await client.call_tool(name, arguments | {"judge": "sampling"})
+    assert result.is_error
+    assert "does not offer sampling. Leave 'judge' out" in result.content[0].text
+    assert "prepare_judgement" in result.content[0].text
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_200_tools_are_asked_for_within_the_rounds_of_any_client_with_progress_at_the_end(mode):
+    host, heard = Host(), []
+
+    async def hear(progress, total, message):
+        heard.append((progress, total))
+
+    tools = [tool(f"get_order_{number}", f"Gets order {number}.") for number in range(199)] + [tool("mended")]
+    async with connect(mode=mode, sampling_callback=host.sample, input_required_max_rounds=3) as client:
+        arguments = {"tools": tools, "judge": "sampling"}
+        result = await client.call_tool("score_server", arguments, progress_callback=hear)
+        assert result.structured_content["scoredToolCount"] == 200
+        page = await call(client, "score_server", catalog=result.structured_content["catalog"], offset=10)
+    assert page["scoredToolCount"] == 200
+    assert len(host.asked) == 202, "every tool and the set once, one correction, and nothing for the second page"
+    assert heard[-1] == (201, 201)
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_file_is_read_once_however_often_the_client_is_asked(mode, write):
+    file = write("shop.json", [tool("mended")])
+
+    class Deleting(Host):
+        async def sample(self, context, params):
+            file.unlink(missing_ok=True)
+            return await super().sample(context, params)
+
+    async with connect("--root", file.parent, mode=mode, sampling_callback=Deleting().sample) as client:
+        answer = await call(client, "score_server", locator=file.name)
+    assert (answer["scoredToolCount"], answer["server"]) == (1, "shop")
+
+
+async def test_too_many_tools_are_refused_before_anybody_is_asked():
+    host = Host()
+    async with connect(mode="auto", sampling_callback=host.sample) as client:
+        tools = [tool(f"t{number}") for number in range(301)]
+        result = await client.call_tool("score_server", {"tools": tools, "judge": "sampling"})
+    assert "301 tools are more than 300" in result.content[0].text
+    assert host.asked == []
+
+
+async def test_a_question_that_the_client_skips_is_not_put_again():
+    async with connect(mode="auto", sampling_callback=Host().sample) as client:
+        arguments = {"tools": [tool("good"), tool("skipped")], "judge": "sampling"}
+        asked = await client.session.call_tool("score_server", arguments, allow_input_required=True)
+        answered = {}
+        for key, request in asked.input_requests.items():
+            if "skipped" not in request.params.messages[0].content.text.partition("\n")[0]:
+                answered[key] = await Host().sample(None, request.params)
+        result = await client.session.call_tool(
+            "score_server",
+            arguments,
+            input_responses=answered,
+            request_state=asked.request_state,
+            allow_input_required=True,
+        )
+    assert reasons(result.structured_content) == {"skipped": "⟦the client gave no answer: allow its sampling requests⟧"}
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_the_deprecation_of_sampling_is_nobody_s_noise(mode, tmp_path, caplog):
+    from mcp.client.stdio import stdio_client  # noqa: PLC0415
+
+    caplog.set_level(logging.WARNING)
+    log = tmp_path / "stderr"
+    with log.open("w+") as errors:
+        parameters = StdioServerParameters(command=sys.executable, args=["-W", "always", "-m", "tdqs_mcp.server"])
+        async with Client(
+            stdio_client(parameters, errlog=errors), mode=mode, sampling_callback=Host().sample
+        ) as client:
+            await call(client, "score_tool_definition", definition=tool("good"))
+    text = await anyio.Path(log).read_text()
+    assert "eprecat" not in text
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_client_over_http_lends_its_model_too(mode):
+    host = Host()
+    with serving() as (url, _):
+        async with Client(url, mode=mode, sampling_callback=host.sample) as client:
+            answer = await call(client, "score_server", tools=[tool("good"), tool("mended")])
+    assert (answer["scoredToolCount"], answer["judge"]["model"]) == (2, "host-model-1")
+    assert host.names() == ["(set)", "good", "mended", "mended"]
