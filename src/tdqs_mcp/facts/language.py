@@ -24,6 +24,16 @@ MIN_DENSITY = 16
 FEW = 3
 """Votes from which function words decide alone; with fewer, all words of the lexica are asked too."""
 
+NAMES = {
+    "en": "English", "es": "Spanish", "pt": "Portuguese", "fr": "French", "it": "Italian", "de": "German",
+    "tr": "Turkish", "ru": "Russian", "zh": "Chinese", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "sv": "Swedish",
+    "da": "Danish", "no": "Norwegian", "pl": "Polish", "cs": "Czech", "ro": "Romanian", "ca": "Catalan",
+    "hu": "Hungarian", "fi": "Finnish", "id": "Indonesian", "vi": "Vietnamese", "uk": "Ukrainian", "be": "Belarusian",
+    "sr": "Serbian", "bg": "Bulgarian", "el": "Greek", "he": "Hebrew", "ar": "Arabic", "fa": "Persian", "hi": "Hindi",
+    "th": "Thai",
+}  # fmt: skip
+"""Every language that is told from others, by its ISO 639-1 code."""
+
 _PROFILES = {
     "es": (
         "el la los las un una unos unas de del al y o en con por para que se su sus lo es son como más mas no si este "

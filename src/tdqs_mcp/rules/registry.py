@@ -6,10 +6,16 @@ from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
 from tdqs_mcp.model.results import Finding, Location
-from tdqs_mcp.rules import quality, structure
+from tdqs_mcp.rules import language, quality, structure
 from tdqs_mcp.rules.rule import Hit, Rule
 
-TOOL_RULES: tuple[Rule[Subject], ...] = (*quality.TOOL_RULES, *structure.TOOL_RULES)
+TOOL_RULES: tuple[Rule[Subject], ...] = (
+    *quality.TOOL_RULES,
+    *structure.TOOL_RULES,
+    *language.TOOL_RULES,
+)
+
+_LANGUAGE_FREE = tuple(rule for rule in TOOL_RULES if not rule.needs_language)
 
 SERVER_RULES: tuple[Rule[Measured], ...] = structure.SERVER_RULES
 """Rules about the catalog as a whole, its resources and prompts, and tools that could not be measured."""
@@ -24,7 +30,8 @@ def check(measured: Measured) -> list[Finding]:
     """All findings about a catalog: the server's own first, then tools, resources and prompts, the worst first."""
     found = [_finding(rule, hit, hit.part) for rule in SERVER_RULES for hit in rule.check(measured)]
     for subject in measured.subjects:
-        found += [_finding(rule, hit, subject.tool) for rule in TOOL_RULES for hit in rule.check(subject)]
+        rules = TOOL_RULES if subject.prose.is_readable else _LANGUAGE_FREE
+        found += [_finding(rule, hit, subject.tool) for rule in rules for hit in rule.check(subject)]
     return sorted(found, key=_order)
 
 
