@@ -82,7 +82,7 @@ _PROFILES = {
     ),
     "cs": "a v z na do pro od po o přes ne se je jsou nebo který která které ten ta to jak za při podle všechny pouze ze",
     "ro": "și un o de la cu pentru în din care este sunt sau pe al ale nu se prin după toate unui unei cel cea",
-    "ca": "el la els les un una de del dels al als i o en amb per que es seu seva és són com més no si aquest aquesta",
+    "ca": "el la els les un una de del dels al als i o en amb per que es seu seva és són com més no si aquest aquesta d l",
     "hu": "a az egy és vagy hogy nem van ez meg el be ki alapján szerint adott összes ha csak",
     "fi": "ja tai on ei se että kun jos tämä annetun kaikki mukaan voi sekä",
     "id": "yang dan atau di ke dari untuk dengan pada ini itu adalah tidak dalam oleh akan berdasarkan semua jika dapat",
@@ -165,6 +165,7 @@ _NOT_RUSSIAN = (
 )
 _BULGARIAN = frozenset("се са да чрез който която което тази този към ще със във или от на за".split())
 _RUSSIAN = frozenset("и в с по для из это этот как что не или от на за к при если его их все".split())
+_RUSSIAN_LETTERS = re.compile(r"[ыэёЫЭЁ]")
 _PERSIAN = re.compile(r"[پچژگ]")
 
 
@@ -211,7 +212,7 @@ def _cyrillic(text: str) -> str:
             return language
     words = text.lower().split()
     bulgarian, russian = (sum(word in known for word in words) for known in (_BULGARIAN, _RUSSIAN))
-    return "bg" if bulgarian > russian else "ru"
+    return "bg" if bulgarian + text.lower().count("ъ") > russian + len(_RUSSIAN_LETTERS.findall(text)) else "ru"
 
 
 def _by_words(vocabulary: AbstractSet[str]) -> str | None:
@@ -226,8 +227,9 @@ def _by_words(vocabulary: AbstractSet[str]) -> str | None:
     best = votes.get(leaders[0], 0)
     if english >= best:
         return "en" if english else None
-    is_dense = MIN_DENSITY * best >= sum(map(str.isalpha, vocabulary))
-    return leaders[0] if len(leaders) == 1 and is_dense else None
+    count = sum(map(str.isalpha, vocabulary))
+    is_sure = MIN_DENSITY * best >= count and (best > 1 or count <= FEW)
+    return next((each for each in (*lexica.SPACED, *leaders) if each in leaders), None) if is_sure else None
 
 
 def _leaders(votes: Mapping[str, int]) -> list[str]:
@@ -260,8 +262,13 @@ def _voters(word: str) -> set[str]:
 def _with_lexica(votes: Mapping[str, int], vocabulary: AbstractSet[str]) -> dict[str, int]:
     """A text of a few words is told by all its words: "Eliminar usuario"."""
     folded = set(map(lexica.fold, vocabulary)) - _VOCABULARY
-    known = {language: len(folded & _words_of_lexicon(language)) for language in lexica.SPACED}
+    known = {language: len((folded & _words_of_lexicon(language)) - _profile(language)) for language in lexica.SPACED}
     return {language: votes.get(language, 0) + known.get(language, 0) for language in known.keys() | votes.keys()}
+
+
+@cache
+def _profile(language: str) -> frozenset[str]:
+    return frozenset(map(lexica.fold, _PROFILES.get(language, "").split()))
 
 
 @cache

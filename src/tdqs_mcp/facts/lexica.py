@@ -46,6 +46,9 @@ class Lexicon:
     effects: Mapping[str, Effect]
     """By lemma."""
 
+    spelling: Mapping[str, str]
+    """Lemmas as people write them, with their accents."""
+
     forms: Mapping[str, str]
     """Whole words to lemmas; in a verb-last language the finite ones, which are predicates."""
 
@@ -119,6 +122,7 @@ def _lexicon(language: str, data: Mapping[str, Any]) -> Lexicon:
         prepositions=tuple(data.get("prepositions", "").split()),
         stopwords=frozenset(fold(data["stopwords"]).split()),
         effects={lemma: effect for effect, lemma, _ in reversed(verbs)},
+        spelling={fold(word): word for text in data["verbs"].values() for line in text.splitlines() for word in line.split()[:1]},
         forms=dict(reversed(whole)),
         particles=parted,
         stems=dict(reversed(cut)),

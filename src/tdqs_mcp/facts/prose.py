@@ -207,7 +207,7 @@ def _foreign(  # noqa: PLR0913  # the same facts as in English, and what the nam
     scaffolding, more = _cues(sentences, spoken)
     return _Said(
         word_count=foreign.word_count(text, [word for sentence in spoken for word in sentence]),
-        verb=verb.lemma if verb else None,
+        verb=lexicon.spelling[verb.lemma] if verb else None,
         effect=verb.effect if verb else None,
         opens_with_verb=verb is not None and verb.opens,
         has_vague_verb=verb is not None and verb.lemma in lexicon.vague,
