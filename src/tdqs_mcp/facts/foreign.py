@@ -1,7 +1,7 @@
 """How texts in languages other than English are read: their verb, their cues, and what is new in them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.facts.lexica import Lexicon, Phrase, fold
@@ -20,11 +20,14 @@ MAX_SUFFIX = 4
 MAX_WORD = 24
 """Letters of a word that are compared with stems."""
 
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_JOINT = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[A-Za-z0-9_])|(?<=[A-Za-z0-9_])(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
+_IDEOGRAPHS = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+_CJK = re.compile(_IDEOGRAPHS)
+_JOINT = re.compile(rf"(?<={_IDEOGRAPHS})(?=[A-Za-z0-9_])|(?<=[A-Za-z0-9_])(?={_IDEOGRAPHS})")
 _RUN = re.compile(r"[\u3400-\u9fff]+|[\u30a0-\u30ff]+|[\uac00-\ud7af]+")
 _KATAKANA = re.compile(r"[\u30a0-\u30ff]")
-_PREDICATE = re.compile(r"[\u3041-\u309f]{0,12}(?=[、。，．,.!！?？:：;；)）\n]|\s*$)|して(?!いる|いない|おく|あり|ある|ください)")  # noqa: RUF001
+_PREDICATE = re.compile(
+    r"[\u3041-\u309f]{0,12}(?=[、。，．,.!！?？:：;；)）\n]|\s*$)|して(?!いる|いない|おく|あり|ある|ください)"
+)
 """What follows a Japanese stem that is a predicate: its ending and the end of the clause, or "and then"."""
 
 
@@ -100,7 +103,7 @@ def _stemmed(word: str, lexicon: Lexicon) -> tuple[str | None, str]:
 
 
 def _last(spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
-    """The first predicate, else the last verb that is mentioned, as in "kullanıcı silme aracı"."""
+    """The first predicate, else the last verb that is mentioned, as in "dosya silme"."""
     mentioned = None
     end = len(spoken)
     while end and fold(spoken[end - 1]) in lexicon.lead_in:
@@ -211,9 +214,10 @@ def _pieces(text: str, known: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
 
 
 def _continues(word: str, stems: Sequence[str], lexicon: Lexicon) -> bool:
-    """The word is one of these stems with an ending."""
-    longest = MAX_SUFFIX if lexicon.language != "ko" else MAX_SUFFIX - 1
-    return any(word.startswith(stem) and len(word) - len(stem) <= longest for stem in stems if not stem.isascii() or len(stem) > 3)
+    """The word is one of these stems with an ending; short Latin ones begin too many words."""
+    longest = MAX_SUFFIX if lexicon.is_spaced else MAX_SUFFIX - 1
+    fit = (stem for stem in stems if not stem.isascii() or len(stem) > 3)
+    return any(word.startswith(stem) and len(word) - len(stem) <= longest for stem in fit)
 
 
 def translations(labels: Iterable[str], lexicon: Lexicon) -> list[str]:
@@ -223,4 +227,5 @@ def translations(labels: Iterable[str], lexicon: Lexicon) -> list[str]:
 
 def forms_of(own: Verb | None, lexicon: Lexicon) -> list[str]:
     """Every form and stem of the verb."""
-    return [form for known in (lexicon.forms, lexicon.stems) for form, lemma in known.items() if own and lemma == own.lemma]
+    known = (*lexicon.forms.items(), *lexicon.stems.items()) if own else ()
+    return [form for form, lemma in known if own and lemma == own.lemma]

@@ -139,7 +139,10 @@ def _words_of_profiles() -> dict[str, tuple[str, ...]]:
 _VOTES = _words_of_profiles()
 _ENGLISH = frozenset(_PROFILES["en"].split()) | LEMMAS.keys()
 _VOCABULARY = (
-    _ENGLISH | STOPWORDS | _COMMON | {word for phrases in PHRASES.values() for phrase in phrases for word in phrase.split()}
+    _ENGLISH
+    | STOPWORDS
+    | _COMMON
+    | {word for phrases in PHRASES.values() for phrase in phrases for word in phrase.split()}
 )
 _FOREIGN = _VOTES.keys() - _ENGLISH
 _MARKED = {letter: tuple(languages.split()) for letters, languages in _MARKS.items() for letter in letters}
@@ -221,21 +224,22 @@ def _by_words(vocabulary: AbstractSet[str]) -> str | None:
     votes = _count(vocabulary)
     leaders = _leaders(votes)
     if votes.get(leaders[0], 0) >= english and (votes.get(leaders[0], 0) < FEW or len(leaders) > 1):
-        english = len(_parts(vocabulary) & _VOCABULARY)
+        english = len(vocabulary & _VOCABULARY)
         votes = _with_lexica(votes, vocabulary)
         leaders = _leaders(votes)
     best = votes.get(leaders[0], 0)
     if english >= best:
-        return "en" if english else None
+        return "en" if english or not _VOCABULARY.isdisjoint(_parts(vocabulary)) else None
     count = sum(map(str.isalpha, vocabulary))
     is_sure = MIN_DENSITY * best >= count and (best > 1 or count <= FEW)
-    return next((each for each in (*lexica.SPACED, *leaders) if each in leaders), None) if is_sure else None
+    close = [each for each in leaders if len(leaders) == 1 or each in lexica.SPACED]
+    return close[0] if close and is_sure else None
 
 
 def _leaders(votes: Mapping[str, int]) -> list[str]:
-    """The languages with the most votes; none has any where there is no vote."""
+    """The languages with the most votes, in the order of the profiles; none has any where there is no vote."""
     best = max(votes.values(), default=0)
-    return [language for language, count in votes.items() if count == best] or [""]
+    return [language for language in _PROFILES if votes.get(language) == best] or [""]
 
 
 def _parts(vocabulary: AbstractSet[str]) -> set[str]:

@@ -105,7 +105,9 @@ def _data(language: str) -> str:
 
 def _lexicon(language: str, data: Mapping[str, Any]) -> Lexicon:
     is_spaced = language in SPACED
-    lines = [(Effect(effect), fold(line).split()) for effect, text in data["verbs"].items() for line in text.splitlines()]
+    lines = [
+        (Effect(effect), fold(line).split()) for effect, text in data["verbs"].items() for line in text.splitlines()
+    ]
     verbs = [(effect, words[0], words) for effect, words in lines if words]
     whole = [(form, lemma) for _, lemma, words in verbs for form in words if not set(form) & {"*", "+"}]
     cut = [(form.rstrip("*"), lemma) for _, lemma, words in verbs for form in words if form.endswith("*")]
@@ -122,7 +124,12 @@ def _lexicon(language: str, data: Mapping[str, Any]) -> Lexicon:
         prepositions=tuple(data.get("prepositions", "").split()),
         stopwords=frozenset(fold(data["stopwords"]).split()),
         effects={lemma: effect for effect, lemma, _ in reversed(verbs)},
-        spelling={fold(word): word for text in data["verbs"].values() for line in text.splitlines() for word in line.split()[:1]},
+        spelling={
+            fold(word): word
+            for text in data["verbs"].values()
+            for line in text.splitlines()
+            for word in line.split()[:1]
+        },
         forms=dict(reversed(whole)),
         particles=parted,
         stems=dict(reversed(cut)),

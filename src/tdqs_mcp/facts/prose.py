@@ -1,18 +1,19 @@
 """Facts of a definition's text, also against its schema: what is said, what is only repeated, what is contradicted."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts import foreign, lexica, words
+from tdqs_mcp.facts import foreign, lexica
 from tdqs_mcp.facts.language import language_of
 from tdqs_mcp.facts.lexica import Lexicon
 from tdqs_mcp.facts.lexicon import OVERT_MUTATIONS, PHRASES, STOPWORDS, VAGUE_VERBS, Cue, Effect
 from tdqs_mcp.facts.signals import Parameter, Signals
+from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
 from tdqs_mcp.model.catalog import Tool
 
 MAX_TEXT = 20_000
@@ -30,10 +31,6 @@ MAX_NAME = 200
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])")
 _NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
 """How a line begins that continues nothing: a list item or other mark, or a label such as `name (string): …`."""
-
-words_of = words.words_of
-LEMMAS = words.LEMMAS
-_EFFECTS = words.EFFECTS
 
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -114,7 +111,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
         spoken = [foreign.words(sentence, lexicon) for sentence in sentences]
         all_words = tuple(word for sentence in spoken for word in sentence)
     label_words = {stem(part) for label in (tool.name, tool.title or "") for part in name_parts(label)}
-    name_effect = next((_EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
+    name_effect = next((EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
     said = (
         _foreign(text, sentences, spoken, lexicon, label_words, name_effect)
         if lexicon
@@ -157,7 +154,7 @@ class _Said(NamedTuple):
     has_vague_verb: bool
     lead_words: int
     new_words: int
-    stems: AbstractSet[str]
+    stems: set[str]
     cues: dict[Cue, str]
     cue_counts: dict[Cue, int]
     mutation: str | None
@@ -168,7 +165,7 @@ def _english(
     text: str,
     sentences: Sequence[str],
     spoken: Sequence[Sequence[str]],
-    stems: AbstractSet[str],
+    stems: set[str],
     label_words: AbstractSet[str],
 ) -> _Said:
     lead = spoken[0] if spoken else []
@@ -178,7 +175,7 @@ def _english(
     return _Said(
         word_count=sum(map(len, spoken)) + len(_CJK.findall(text)) // 2,
         verb=verb,
-        effect=_EFFECTS[verb] if verb else None,
+        effect=EFFECTS[verb] if verb else None,
         opens_with_verb=verb is not None and position == 0,
         has_vague_verb=verb in VAGUE_VERBS,
         lead_words=sum(word not in STOPWORDS for word in lead) - (verb is not None),
@@ -190,7 +187,7 @@ def _english(
     )
 
 
-def _foreign(  # noqa: PLR0913  # the same facts as in English, and what the name says
+def _foreign(
     text: str,
     sentences: Sequence[str],
     spoken: Sequence[Sequence[str]],
@@ -201,7 +198,8 @@ def _foreign(  # noqa: PLR0913  # the same facts as in English, and what the nam
     lead = spoken[0] if spoken else []
     verb = foreign.verb(sentences[0], lead, lexicon) if sentences else None
     own = foreign.forms_of(verb, lexicon)
-    known = (*label_words, *foreign.translations(label_words, lexicon), *(own if verb and verb.effect is name_effect else ()))
+    again = own if verb and verb.effect is name_effect else ()
+    known = (*label_words, *foreign.translations(label_words, lexicon), *again)
     stems = {stem(word) for sentence in spoken for word in sentence}
     first, counts = foreign.cues(sentences, spoken, lexicon)
     scaffolding, more = _cues(sentences, spoken)
@@ -251,7 +249,7 @@ def stem(word: str) -> str:
 def effect_of(verb: str) -> Effect | None:
     """What a verb, in any inflection, does."""
     lemma = LEMMAS.get(verb.lower())
-    return _EFFECTS[lemma] if lemma else None
+    return EFFECTS[lemma] if lemma else None
 
 
 def _lead_verb(words: Sequence[str]) -> tuple[str | None, int]:

@@ -4,8 +4,9 @@ import re
 
 from tdqs_mcp.facts import excess
 from tdqs_mcp.facts.names import Label
-from tdqs_mcp.facts.prose import LEMMAS, stem
+from tdqs_mcp.facts.prose import stem
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.words import LEMMAS
 
 MAX_BORROWED = 12
 """Words of a first sentence that another description may carry; longer ones are no longer plain."""
@@ -66,4 +67,5 @@ def is_english(subject: Subject) -> bool:
     """Fit to be continued in English: a verb that we know, or no text at all, and hardly a letter beyond ASCII."""
     text = subject.tool.description or ""
     foreign = 0 if text.isascii() else sum(char.isalpha() for char in text if not char.isascii())
-    return not is_foreign(subject) and 20 * foreign <= len(text) and (subject.prose.verb is not None or subject.signals.is_missing_description)
+    is_fit = subject.prose.verb is not None or subject.signals.is_missing_description
+    return is_fit and not is_foreign(subject) and 20 * foreign <= len(text)

@@ -7,9 +7,10 @@ from tdqs_mcp.facts import choices, excess, names, statements
 from tdqs_mcp.facts.choices import Choice, Demand
 from tdqs_mcp.facts.lexicon import Effect
 from tdqs_mcp.facts.names import Label, Neighbours
-from tdqs_mcp.facts.prose import LEMMAS, name_parts, stem
+from tdqs_mcp.facts.prose import name_parts, stem
 from tdqs_mcp.facts.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.words import LEMMAS
 
 MAX_SIBLINGS = 2
 """Siblings that one description points to."""
