@@ -2,6 +2,7 @@
 
 import tomllib
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 from definitions import tool
@@ -187,3 +188,18 @@ def test_a_rewrite_still_cuts_what_stands_there_twice():
     [rewrite] = tdqs_mcp.rewrite(app.read([tool("get_balance", f"{twice} {twice} Úsala cada noche.")]))
     assert rewrite.definition["description"] == f"{twice} Úsala cada noche."
     assert "title" not in rewrite.definition
+
+
+@each_language
+def test_no_text_in_another_language_is_read_in_more_than_linear_time(code):
+    """A text of every phrase, cut into thousands of sentences, costs at most three times as much at twice the length."""
+    phrases = " ".join(entry[-1] for kind in ("heldout", "good") for entry in WRITTEN[code][kind])
+
+    def cost(size):
+        text = (phrases + " 1。 " * size)[:size]
+        start = perf_counter()
+        assert prose(text).language == code
+        return perf_counter() - start
+
+    half, whole = (min(cost(size) for _ in range(5)) for size in (8_000, 16_000))
+    assert whole <= 3 * half

@@ -1,8 +1,10 @@
 """How texts in languages other than English are read: their verb, their cues, and what is new in them."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from tdqs_mcp.facts.lexica import Lexicon, Phrase, fold
 from tdqs_mcp.facts.lexicon import STOPWORDS, Cue, Effect
@@ -161,33 +163,53 @@ def cues(
 ) -> tuple[dict[Cue, str], dict[Cue, int]]:
     """The first sentence that gives each cue, and how often each is given; linear in the text."""
     texts = [_haystack(sentence, words, lexicon) for sentence, words in zip(sentences, spoken, strict=True)]
-    whole = "\n".join(texts)
+    whole = _END.join(texts)
+    starts = [0, *accumulate(len(text) + len(_END) for text in texts)]
     first: dict[Cue, str] = {}
     counts: dict[Cue, int] = {}
     for cue, phrases in lexicon.phrases.items():
-        present = [phrase for phrase in phrases if phrase[0] in whole]
-        for sentence, text in zip(sentences, texts, strict=True) if present else ():
-            count = sum(_occurrences(phrase, text) for phrase in present)
-            if count:
-                first.setdefault(cue, sentence)
-                counts[cue] = counts.get(cue, 0) + count
+        places = [place for phrase in phrases for place in _places(phrase, whole)]
+        if places:
+            first[cue] = sentences[bisect_right(starts, min(places)) - 1]
+            counts[cue] = len(places)
     return first, counts
 
 
+_END = "\0"
+"""What no sentence holds after folding stands between two of them."""
+
+
 def _haystack(sentence: str, spoken: Iterable[str], lexicon: Lexicon) -> str:
-    return "".join(f" {fold(word)} " for word in spoken) if lexicon.is_spaced else fold(sentence)
+    text = "".join(f" {fold(word)} " for word in spoken) if lexicon.is_spaced else fold(sentence)
+    return text.replace(_END, " ")
 
 
-def _occurrences(phrase: Phrase, text: str) -> int:
-    if len(phrase) == 1:
-        return text.count(phrase[0])
+def _places(phrase: Phrase, text: str) -> Iterator[int]:
+    """Where a phrase begins; one with a gap counts once in a sentence."""
+    head, *rest = phrase
+    place = text.find(head)
+    while place >= 0:
+        following = place + len(head)
+        if not rest:
+            yield place
+        else:
+            end = text.find(_END, place)
+            sentence = text[following : end if end >= 0 else len(text)]
+            if _follow(rest, sentence):
+                yield place
+            following += len(sentence)
+        place = text.find(head, following)
+
+
+def _follow(parts: Sequence[str], text: str) -> bool:
+    """The parts occur in this order."""
     place = 0
-    for part in phrase:
-        place = text.find(part, place)
-        if place < 0:
-            return 0
-        place += len(part)
-    return 1
+    for part in parts:
+        found = text.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
 
 
 def content(spoken: Iterable[str], known: Sequence[str], lexicon: Lexicon) -> list[str]:

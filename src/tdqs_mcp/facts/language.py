@@ -10,7 +10,7 @@ from tdqs_mcp.facts.lexicon import PHRASES, STOPWORDS
 from tdqs_mcp.facts.words import LEMMAS
 
 HAN_WEIGHT = 3
-"""Latin letters that weigh as much as one Han character or Kana: an English word has five letters, a Chinese one two."""
+"""Latin letters that weigh as much as one Han character or Kana: a word has five letters here, two there."""
 
 HANGUL_WEIGHT = 2
 """Latin letters that weigh as much as one Hangul syllable."""
@@ -80,12 +80,18 @@ _PROFILES = {
         "i w z na do dla od po o przez nie się jest są lub oraz który która które ten ta to tego tej jak za przy "
         "podstawie wszystkie tylko"
     ),
-    "cs": "a v z na do pro od po o přes ne se je jsou nebo který která které ten ta to jak za při podle všechny pouze ze",
+    "cs": (
+        "a v z na do pro od po o přes ne se je jsou nebo který která které ten ta to jak za při podle všechny pouze ze"
+    ),
     "ro": "și un o de la cu pentru în din care este sunt sau pe al ale nu se prin după toate unui unei cel cea",
-    "ca": "el la els les un una de del dels al als i o en amb per que es seu seva és són com més no si aquest aquesta d l",
+    "ca": (
+        "el la els les un una de del dels al als i o en amb per que es seu seva és són com més no si aquest aquesta d l"
+    ),
     "hu": "a az egy és vagy hogy nem van ez meg el be ki alapján szerint adott összes ha csak",
     "fi": "ja tai on ei se että kun jos tämä annetun kaikki mukaan voi sekä",
-    "id": "yang dan atau di ke dari untuk dengan pada ini itu adalah tidak dalam oleh akan berdasarkan semua jika dapat",
+    "id": (
+        "yang dan atau di ke dari untuk dengan pada ini itu adalah tidak dalam oleh akan berdasarkan semua jika dapat"
+    ),
     "vi": "và hoặc của cho với trong từ theo các một là có không được này để khi những tất cả",
     "en": (
         "the a an of in on at to from by for with and or as is are be it its this that these when if not you your "
@@ -123,7 +129,8 @@ _COMMON = frozenset(
     "market price weather stock token tokens video channel customer product team member issue string object array "
     "supports available recent simple random basic full multiple single first last next previous between through "
     "about after existing based related two three numbers search support history metadata forecast report level "
-    "schema config configuration version summary list chart news articles media audio music chat commands command".split()
+    "schema config configuration version summary list chart news articles media audio music chat commands "
+    "command".split()
 )
 """Plain English words that descriptions without a verb consist of."""
 
