@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from tdqs_mcp.facts.prose import LEMMAS, MAX_TEXT
+from tdqs_mcp.facts.prose import MAX_TEXT
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.words import LEMMAS
 
 Span = tuple[int, int]
 """Start and end inside the description as it came."""

@@ -1,14 +1,19 @@
 """Facts of a definition's text, also against its schema: what is said, what is only repeated, what is contradicted."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.lexicon import OVERT_MUTATIONS, PHRASES, STOPWORDS, VAGUE_VERBS, VERBS, Cue, Effect
+from tdqs_mcp.facts import foreign, lexica
+from tdqs_mcp.facts.language import language_of
+from tdqs_mcp.facts.lexica import Lexicon
+from tdqs_mcp.facts.lexicon import OVERT_MUTATIONS, PHRASES, STOPWORDS, VAGUE_VERBS, Cue, Effect
 from tdqs_mcp.facts.signals import Parameter, Signals
+from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
 from tdqs_mcp.model.catalog import Tool
 
 MAX_TEXT = 20_000
@@ -17,10 +22,12 @@ MAX_TEXT = 20_000
 MAX_EXPLANATION = 2_000
 """Characters of a parameter's description that are read."""
 
+MIN_LETTERS = 12
+"""Letters below which a description says nothing beyond its purpose, whatever its language."""
+
 MAX_NAME = 200
 """Characters of a name or title that are read; the longest real name has 64."""
 
-_WORD = re.compile(r"\w+(?:['’.\-/]\w+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])")
 _NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
 """How a line begins that continues nothing: a list item or other mark, or a label such as `name (string): …`."""
@@ -36,6 +43,12 @@ _LEAD_IN = frozenset(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prose:
     """What the text of one definition says."""
+
+    language: str | None
+    """ISO 639-1 code of the description's language; None where it cannot be told, or where there is no description."""
+
+    is_readable: bool
+    """Its cues and its verb are known: a known language, or too few letters to say anything in any."""
 
     sentences: tuple[str, ...]
     """Verbatim, in order; a line break ends a sentence where a list item, a label or an empty line follows."""
@@ -90,36 +103,118 @@ def read(tool: Tool, signals: Signals) -> Prose:
     text = trim(tool.description or "")[:MAX_TEXT]
     sentences = _sentences(text)
     spoken = [words_of(sentence) for sentence in sentences]
-    words = tuple(word for sentence in spoken for word in sentence)
+    all_words = tuple(word for sentence in spoken for word in sentence)
+    vocabulary = set(all_words)
+    language = language_of(text, vocabulary)
+    lexicon = lexica.of(language)
+    if lexicon:
+        spoken = [foreign.words(sentence, lexicon) for sentence in sentences]
+        all_words = tuple(word for sentence in spoken for word in sentence)
     label_words = {stem(part) for label in (tool.name, tool.title or "") for part in name_parts(label)}
-    stems = set(map(stem, set(words)))
-    new = stems - STOPWORDS - label_words
+    name_effect = next((EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
+    said = (
+        _foreign(text, sentences, spoken, lexicon, label_words, name_effect)
+        if lexicon
+        else _english(text, sentences, spoken, set(map(stem, vocabulary)), label_words)
+    )
+    described = [parameter for parameter in signals.parameters if parameter.description]
+    explanations = [parameter.description[:MAX_EXPLANATION] for parameter in described]
+    return Prose(
+        language=language,
+        is_readable=language in lexica.KNOWN or sum(map(str.isalpha, text)) < MIN_LETTERS,
+        sentences=sentences,
+        words=all_words,
+        word_count=said.word_count,
+        verb=said.verb,
+        effect=said.effect or name_effect,
+        name_effect=name_effect,
+        opens_with_verb=said.opens_with_verb,
+        has_vague_verb=said.has_vague_verb,
+        lead_words=said.lead_words,
+        new_words=said.new_words,
+        is_only_name=_is_only_name(tool, text),
+        restates_loosely=bool(all_words) and not said.new_words and (lexicon is not None or not _CJK.search(text)),
+        cues=said.cues,
+        cue_counts=said.cue_counts,
+        repeated_sentences=_repeated(sentences, spoken),
+        mentioned_parameters=_mentioned(text, said.stems.union(all_words), signals.parameters),
+        explained_parameters=sum(_explains(each, lexicon) for each in explanations),
+        copied_words=_copied(sentences, described),
+        contradiction=said.mutation if signals.read_only is True else None,
+    )
+
+
+class _Said(NamedTuple):
+    """What depends on the language of a text; made for every tool, which a dataclass would make slower."""
+
+    word_count: int
+    verb: str | None
+    effect: Effect | None
+    opens_with_verb: bool
+    has_vague_verb: bool
+    lead_words: int
+    new_words: int
+    stems: set[str]
+    cues: dict[Cue, str]
+    cue_counts: dict[Cue, int]
+    mutation: str | None
+    """The word of an overt mutation with which the description opens (TDQS, calibration)."""
+
+
+def _english(
+    text: str,
+    sentences: Sequence[str],
+    spoken: Sequence[Sequence[str]],
+    stems: set[str],
+    label_words: AbstractSet[str],
+) -> _Said:
     lead = spoken[0] if spoken else []
     verb, position = _lead_verb(lead)
-    name_effect = next((_EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
     cues, counts = _cues(sentences, spoken)
-    described = [parameter for parameter in signals.parameters if parameter.description]
-    explanations = [words_of(parameter.description[:MAX_EXPLANATION]) for parameter in described]
-    return Prose(
-        sentences=sentences,
-        words=words,
-        word_count=len(words) + len(_CJK.findall(text)) // 2,
+    is_overt = verb in OVERT_MUTATIONS and position == 0
+    return _Said(
+        word_count=sum(map(len, spoken)) + len(_CJK.findall(text)) // 2,
         verb=verb,
-        effect=_EFFECTS[verb] if verb else name_effect,
-        name_effect=name_effect,
+        effect=EFFECTS[verb] if verb else None,
         opens_with_verb=verb is not None and position == 0,
         has_vague_verb=verb in VAGUE_VERBS,
         lead_words=sum(word not in STOPWORDS for word in lead) - (verb is not None),
-        new_words=len(new),
-        is_only_name=_is_only_name(tool, text),
-        restates_loosely=bool(words) and not new and not _CJK.search(text),
+        new_words=len(stems - STOPWORDS - label_words),
+        stems=stems,
         cues=cues,
         cue_counts=counts,
-        repeated_sentences=_repeated(sentences, spoken),
-        mentioned_parameters=_mentioned(text, stems.union(words), signals.parameters),
-        explained_parameters=sum(map(_explains, explanations)),
-        copied_words=_copied(sentences, described),
-        contradiction=_contradiction(signals, lead, verb, position),
+        mutation=next(word for word in lead if LEMMAS.get(word) == verb) if is_overt else None,
+    )
+
+
+def _foreign(
+    text: str,
+    sentences: Sequence[str],
+    spoken: Sequence[Sequence[str]],
+    lexicon: Lexicon,
+    label_words: AbstractSet[str],
+    name_effect: Effect | None,
+) -> _Said:
+    lead = spoken[0] if spoken else []
+    verb = foreign.verb(sentences[0], lead, lexicon) if sentences else None
+    own = foreign.forms_of(verb, lexicon)
+    again = own if verb and verb.effect is name_effect else ()
+    known = (*label_words, *foreign.translations(label_words, lexicon), *again)
+    stems = {stem(word) for sentence in spoken for word in sentence}
+    first, counts = foreign.cues(sentences, spoken, lexicon)
+    scaffolding, more = _cues(sentences, spoken)
+    return _Said(
+        word_count=foreign.word_count(text, [word for sentence in spoken for word in sentence]),
+        verb=lexicon.spelling[verb.lemma] if verb else None,
+        effect=verb.effect if verb else None,
+        opens_with_verb=verb is not None and verb.opens,
+        has_vague_verb=verb is not None and verb.lemma in lexicon.vague,
+        lead_words=len(foreign.content(lead, own, lexicon)),
+        new_words=len(set(foreign.content([word for each in spoken for word in each], known, lexicon))),
+        stems=stems,
+        cues=scaffolding | first,
+        cue_counts={cue: max(counts.get(cue, 0), more.get(cue, 0)) for cue in Cue if cue in counts or cue in more},
+        mutation=verb.word if verb and verb.opens and verb.lemma in lexicon.overt else None,
     )
 
 
@@ -134,11 +229,6 @@ def _sentences(text: str) -> tuple[str, ...]:
         is_open = bool(line.strip()) and not line.rstrip().endswith(":")
     parts = (part.strip() for block in blocks for part in _SENTENCE_END.split(block))
     return tuple(part for part in parts if part)
-
-
-def words_of(text: str) -> list[str]:
-    """The lower-case words of a text; `read-only`, `don't`, `e.g` and `list_files` are one word each."""
-    return _WORD.findall(text.lower())
 
 
 def name_parts(name: str) -> tuple[str, ...]:
@@ -159,20 +249,7 @@ def stem(word: str) -> str:
 def effect_of(verb: str) -> Effect | None:
     """What a verb, in any inflection, does."""
     lemma = LEMMAS.get(verb.lower())
-    return _EFFECTS[lemma] if lemma else None
-
-
-def _inflections(lemma: str) -> Iterable[str]:
-    base = lemma.removesuffix("e")
-    doubled = lemma + lemma[-1]
-    yield from (lemma, f"{lemma}s", f"{lemma}es", f"{base}ing", f"{base}ed", f"{doubled}ing", f"{doubled}ed")
-    if lemma.endswith("y"):
-        yield from (f"{lemma[:-1]}ies", f"{lemma[:-1]}ied")
-
-
-_EFFECTS = {lemma: effect for effect, verbs in reversed(VERBS.items()) for lemma in verbs.split()}
-LEMMAS = {form: lemma for lemma in _EFFECTS for form in _inflections(lemma)} | {lemma: lemma for lemma in _EFFECTS}
-"""Every inflected form of a known verb, to its lemma."""
+    return EFFECTS[lemma] if lemma else None
 
 
 def _lead_verb(words: Sequence[str]) -> tuple[str | None, int]:
@@ -217,11 +294,18 @@ def _mentioned(text: str, spoken: AbstractSet[str], parameters: Sequence[Paramet
     return tuple(parameter.name for parameter in parameters if is_named(parameter.name))
 
 
-def _explains(words: Sequence[str]) -> bool:
+def _explains(text: str, lexicon: Lexicon | None) -> bool:
     """A format, a choice, a condition, an example or a number, in at least four words."""
-    return len(words) >= 4 and (not _EXPLAINING.isdisjoint(words) or any(map(str.isdigit, words)))
+    if lexicon:
+        spoken = foreign.words(text, lexicon)
+        is_long = foreign.word_count(text, spoken) >= 4
+        cues = foreign.cues([text], [spoken], lexicon)[0].keys() if is_long else frozenset()
+        return is_long and (not _EXPLAINED.isdisjoint(cues) or any(map(str.isdigit, text)))
+    spoken = words_of(text)
+    return len(spoken) >= 4 and (not _EXPLAINING.isdisjoint(spoken) or any(map(str.isdigit, spoken)))
 
 
+_EXPLAINED = frozenset({Cue.FORMAT, Cue.EXAMPLE})
 _EXPLAINING = frozenset(word for cue in (Cue.FORMAT, Cue.EXAMPLE) for word in PHRASES[cue] if " " not in word) | {
     "if", "when", "only", "must", "unless", "not", "between", "otherwise",
 }  # fmt: skip
@@ -250,10 +334,3 @@ def _copied(sentences: Sequence[str], described: Sequence[Parameter]) -> int:
 
 def _plain(text: str) -> str:
     return " ".join(trim(text).rstrip(".").lower().split())
-
-
-def _contradiction(signals: Signals, lead: Sequence[str], verb: str | None, position: int) -> str | None:
-    """A description that opens with an overt mutation under `readOnlyHint: true` contradicts it (TDQS, calibration)."""
-    if signals.read_only is not True or verb not in OVERT_MUTATIONS or position > 0:
-        return None
-    return next(word for word in lead if LEMMAS.get(word) == verb)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from tdqs_mcp.canonical import utf16_order
 from tdqs_mcp.facts.lexicon import VAGUE_VERBS, Cue, Effect
-from tdqs_mcp.facts.prose import LEMMAS, MAX_TEXT, Prose, name_parts, stem
+from tdqs_mcp.facts.prose import MAX_TEXT, Prose, name_parts, stem
 from tdqs_mcp.facts.signals import Signals
+from tdqs_mcp.facts.words import LEMMAS
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.model.results import ShadowCandidate
 

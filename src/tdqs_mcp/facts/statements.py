@@ -4,8 +4,9 @@ import re
 
 from tdqs_mcp.facts import excess
 from tdqs_mcp.facts.names import Label
-from tdqs_mcp.facts.prose import LEMMAS, stem
+from tdqs_mcp.facts.prose import stem
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.words import LEMMAS
 
 MAX_BORROWED = 12
 """Words of a first sentence that another description may carry; longer ones are no longer plain."""
@@ -44,7 +45,8 @@ def purpose(subject: Subject, label: Label) -> str:
     spoken = {word.lower() for word in words}
     verb = LEMMAS.get(words[0].lower()) if words else None
     is_harmless = len(words) <= MAX_BORROWED and not spoken & _ORDERS and all(map(_WORD.fullmatch, words))
-    is_purpose = subject.prose.opens_with_verb and subject.prose.verb == verb and subject.prose.effect == label.effect
+    is_plain = subject.prose.opens_with_verb and not is_foreign(subject)
+    is_purpose = is_plain and subject.prose.verb == verb and subject.prose.effect == label.effect
     is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))
     return " ".join((verb, *words[1:])) if verb and is_harmless and is_purpose and is_about else ""
 
@@ -56,8 +58,14 @@ def is_read_only(subject: Subject) -> bool:
     return not is_gainsaid and any(_READ_ONLY.fullmatch(sentence) for sentence in subject.prose.sentences)
 
 
+def is_foreign(subject: Subject) -> bool:
+    """The description is known to be in another language than English."""
+    return subject.prose.language not in ("en", None)
+
+
 def is_english(subject: Subject) -> bool:
     """Fit to be continued in English: a verb that we know, or no text at all, and hardly a letter beyond ASCII."""
     text = subject.tool.description or ""
     foreign = 0 if text.isascii() else sum(char.isalpha() for char in text if not char.isascii())
-    return 20 * foreign <= len(text) and (subject.prose.verb is not None or subject.signals.is_missing_description)
+    is_fit = subject.prose.verb is not None or subject.signals.is_missing_description
+    return is_fit and not is_foreign(subject) and 20 * foreign <= len(text)

@@ -7,9 +7,10 @@ from tdqs_mcp.facts import choices, excess, names, statements
 from tdqs_mcp.facts.choices import Choice, Demand
 from tdqs_mcp.facts.lexicon import Effect
 from tdqs_mcp.facts.names import Label, Neighbours
-from tdqs_mcp.facts.prose import LEMMAS, name_parts, stem
+from tdqs_mcp.facts.prose import name_parts, stem
 from tdqs_mcp.facts.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.words import LEMMAS
 
 MAX_SIBLINGS = 2
 """Siblings that one description points to."""
@@ -53,18 +54,25 @@ class Scene:
     is_third_person: bool
     """Most first sentences say "Lists", not "List"."""
 
+    is_foreign: bool
+    """Most descriptions are in another language than English."""
+
     @classmethod
     def of(cls, measured: Measured) -> "Scene":
         """The scene of a catalog, read once for all its tools."""
         labels = names.read(subject.tool.name for subject in measured.subjects)
         unique = {subject.tool.name: subject for subject in measured.subjects if not subject.is_duplicate}
-        proses = [subject.prose for subject in measured.subjects if subject.prose.opens_with_verb]
+        foreign = sum(map(statements.is_foreign, measured.subjects))
+        described = sum(not subject.signals.is_missing_description for subject in measured.subjects)
+        plain = [subject for subject in measured.subjects if not statements.is_foreign(subject)]
+        proses = [subject.prose for subject in plain if subject.prose.opens_with_verb]
         leads = [next(word for word in prose.words if LEMMAS.get(word) == prose.verb) for prose in proses]
         return cls(
             subjects=unique,
             labels=labels,
             neighbours=Neighbours({name: labels[name] for name in unique}),
             is_third_person=2 * sum(word.endswith("s") and LEMMAS.get(word) != word for word in leads) > len(leads),
+            is_foreign=2 * foreign > described,
         )
 
     def near(self, subject: Subject) -> tuple[str, ...]:
@@ -73,14 +81,27 @@ class Scene:
 
 
 def of(subject: Subject, *, label: Label, near: Sequence[str], scene: Scene) -> tuple[Part, ...]:
-    """Every part that facts support, the least certain last: cuts take words away that a judge may have liked."""
-    purpose = _purpose(subject, label, is_third_person=scene.is_third_person)
+    """Every part that facts support, the least certain last: cuts take words away that a judge may have liked.
+
+    Parts with words of their own are English, so a definition in another language gets none of them.
+    """
+    is_foreign = statements.is_foreign(subject) or (subject.signals.is_missing_description and scene.is_foreign)
+    purpose = None if is_foreign else _purpose(subject, label, is_third_person=scene.is_third_person)
     has_text = purpose is not None or not subject.signals.is_missing_description
-    said = (_siblings(subject, label, near, scene), _choices(subject)) if has_text else ()
+    is_fit = has_text and statements.is_english(subject)
+    said = (_siblings(subject, label, near, scene), _choices(subject)) if is_fit else ()
     found = [part for part in (purpose, *said, _read_only(subject)) if part]
     cut = _cut(subject)
-    title = _title(subject, label) if found or cut else None
+    title = _title(subject, label) if (found or cut) and not is_foreign else None
     return (*found, *(part for part in (title, cut) if part))
+
+
+def unsaid(subject: Subject, *, label: Label, near: Sequence[str], scene: Scene) -> tuple[str, ...]:
+    """The English sentences that facts support and that a description in another language cannot take as they are."""
+    if not statements.is_foreign(subject):
+        return ()
+    left_out = (_siblings(subject, label, near, scene), _choices(subject))
+    return tuple(part.sentence for part in left_out if part)
 
 
 def _purpose(subject: Subject, label: Label, *, is_third_person: bool) -> Part | None:
@@ -147,7 +168,7 @@ def _identifies(parameter: Parameter, label: Label) -> bool:
 def _siblings(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> Part | None:
     """Where to go instead, for a description that names no sibling; a twin that does the same is nowhere to go."""
     text = subject.tool.description or ""
-    if subject.mentions or any(name in text for name in near) or not statements.is_english(subject):
+    if subject.mentions or any(name in text for name in near):
         return None
     own = {label.phrase, statements.purpose(subject, label)}
     known = [(name, *_route(scene.subjects[name], scene.labels[name])) for name in near]
@@ -171,7 +192,7 @@ def _choices(subject: Subject) -> Part | None:
     """Demands of the schema that its list of required parameters does not show."""
     said = set(subject.prose.mentioned_parameters)
     found = [choice for choice in choices.read(subject.tool.input_schema or {}) if not choice.names <= said]
-    if not found or not statements.is_english(subject):
+    if not found:
         return None
     sources = tuple(choice.path for choice in found)
     return Part(path="/description", sources=sources, sentence=" ".join(map(_demand, found)))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
+from tdqs_mcp.facts.language import NAMES
 from tdqs_mcp.facts.lexicon import Effect
 from tdqs_mcp.facts.names import Label
 from tdqs_mcp.facts.subject import Subject
@@ -11,12 +12,17 @@ MAX_NAMED = 5
 """Parameters that one question names; the rest are counted."""
 
 
-def ask(subject: Subject, *, label: Label, near: Sequence[str], rules: AbstractSet[str]) -> tuple[str, ...]:
+def ask(
+    subject: Subject, *, label: Label, near: Sequence[str], rules: AbstractSet[str], unsaid: Sequence[str] = ()
+) -> tuple[str, ...]:
     """At most six questions, one for each thing that is missing, in the order of the dimensions' weights.
 
-    `rules` are the ids of the findings about the tool; `near` its nearest siblings.
+    `rules` are the ids of the findings about the tool; `near` its nearest siblings; `unsaid` sentences in English that
+    only the author can say in the description's own language, one more question each.
     """
-    return tuple(_questions(subject, label, near, rules))
+    language = NAMES.get(subject.prose.language or "", "the description's language")
+    translations = (f"How does `{subject.tool.name}` say in {language}: {sentence}" for sentence in unsaid)
+    return (*_questions(subject, label, near, rules), *translations)
 
 
 def _questions(subject: Subject, label: Label, near: Sequence[str], rules: AbstractSet[str]) -> Iterator[str]:

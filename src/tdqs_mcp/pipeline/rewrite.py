@@ -132,7 +132,8 @@ def _proposal(subject: Subject, scene: Scene, rules: set[str]) -> Proposal:
     label, near = scene.labels[subject.tool.name], scene.near(subject)
     found = parts.of(subject, label=label, near=near, scene=scene)
     answered = {"TDQ106"} if any(part.path == "/annotations" for part in found) else set()
-    questions = ask(subject, label=label, near=near, rules=rules - answered)
+    unsaid = parts.unsaid(subject, label=label, near=near, scene=scene)
+    questions = ask(subject, label=label, near=near, rules=rules - answered, unsaid=unsaid)
     return Proposal(subject=subject, parts=found, questions=questions)
 
 

@@ -53,6 +53,7 @@ def missing_description(subject: Subject) -> Iterator[Hit]:
     confidence=Confidence.MEDIUM,
     dimension="purpose_clarity",
     source="TDQS, checklist 1",
+    needs_language=True,
 )
 def vague_purpose(subject: Subject) -> Iterator[Hit]:
     """The first sentence leaves open what the tool does, or to what."""
@@ -72,6 +73,7 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
     confidence=Confidence.MEDIUM,
     dimension="usage_guidelines",
     source="TDQS, checklist 2",
+    needs_language=True,
 )
 def missing_usage(subject: Subject) -> Iterator[Hit]:
     """The description says neither when to use the tool nor when not to."""
@@ -126,6 +128,7 @@ def missing_annotations(subject: Subject) -> Iterator[Hit]:
     confidence=Confidence.MEDIUM,
     dimension="behavioral_transparency",
     source="TDQS, checklist 3",
+    needs_language=True,
 )
 def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     """The tool changes something, and the description does not say what becomes of what was there."""
@@ -187,6 +190,7 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     confidence=Confidence.MEDIUM,
     dimension="contextual_completeness",
     source="TDQS, checklist 5",
+    needs_language=True,
 )
 def unstated_result(subject: Subject) -> Iterator[Hit]:
     """Neither an output schema nor the description says what comes back."""
@@ -224,6 +228,7 @@ def repeated_schema(subject: Subject) -> Iterator[Hit]:
     confidence=Confidence.HIGH,
     dimension="behavioral_transparency",
     source="TDQS, behavioral transparency",
+    needs_language=True,
 )
 def contradicted_annotation(subject: Subject) -> Iterator[Hit]:
     """The description says that the tool writes, the annotations say that it only reads."""

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
 from tdqs_mcp.model.results import Finding, Location, Severity
-from tdqs_mcp.rules import quality, selection, structure, tokens
+from tdqs_mcp.rules import language, quality, selection, structure, tokens
 from tdqs_mcp.rules.rule import Hit, Rule
 from tdqs_mcp.rules.selection import Selection
 
@@ -14,6 +14,7 @@ TOOL_RULES: tuple[Rule[Subject], ...] = (
     *quality.TOOL_RULES,
     *structure.TOOL_RULES,
     *tokens.TOOL_RULES,
+    *language.TOOL_RULES,
 )
 
 SERVER_RULES: tuple[Rule[Measured], ...] = (
@@ -80,9 +81,11 @@ def _found(measured: Measured, ids: AbstractSet[str], severities: Mapping[str, S
     """What some rules find, whatever it entails."""
     server_rules = [(rule, severities.get(rule.id)) for rule in SERVER_RULES if rule.id in ids]
     tool_rules = [(rule, severities.get(rule.id)) for rule in TOOL_RULES if rule.id in ids]
+    language_free = [(rule, worst) for rule, worst in tool_rules if not rule.needs_language]
     found = [_finding(rule, hit, hit.part, worst) for rule, worst in server_rules for hit in rule.check(measured)]
     for subject in measured.subjects:
-        found += [_finding(rule, hit, subject.tool, worst) for rule, worst in tool_rules for hit in rule.check(subject)]
+        rules = tool_rules if subject.prose.is_readable else language_free
+        found += [_finding(rule, hit, subject.tool, worst) for rule, worst in rules for hit in rule.check(subject)]
     return found
 
 

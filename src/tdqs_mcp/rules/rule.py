@@ -45,6 +45,9 @@ class Rule(Generic[Seen]):
     persona: Persona
     dimension: str | None
     source: str
+    needs_language: bool
+    """It looks for cues or verbs, so it says nothing about a text whose language has no lexicon."""
+
     entails: tuple[str, ...]
     """Ids of rules whose findings about the same part are this defect again, and are not charged beside it."""
 
@@ -65,6 +68,7 @@ def rule(
     aliases: tuple[str, ...] = (),
     persona: Persona = Persona.AUTHOR,
     dimension: str | None = None,
+    needs_language: bool = False,
     entails: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Seen], Iterator[Hit]]], Rule[Seen]]:
     """Make a check a rule; its name is the function's, with hyphens."""
@@ -80,6 +84,7 @@ def rule(
             persona=persona,
             dimension=dimension,
             source=source,
+            needs_language=needs_language,
             entails=entails,
             check=check,
         )

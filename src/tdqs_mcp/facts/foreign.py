@@ -1,0 +1,253 @@
+"""How texts in languages other than English are read: their verb, their cues, and what is new in them."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from tdqs_mcp.facts.lexica import Lexicon, Phrase, fold
+from tdqs_mcp.facts.lexicon import STOPWORDS, Cue, Effect
+from tdqs_mcp.facts.words import words_of
+
+MAX_LEAD = 8
+"""Words of the first sentence among which the verb is sought, as in English; lead-ins count."""
+
+MAX_SENTENCE = 400
+"""Characters of the first sentence that are read for its verb."""
+
+MAX_SUFFIX = 4
+"""Letters that a noun's ending or particle may have beyond its stem."""
+
+MAX_WORD = 24
+"""Letters of a word that are compared with stems."""
+
+_IDEOGRAPHS = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+_CJK = re.compile(_IDEOGRAPHS)
+_JOINT = re.compile(rf"(?<={_IDEOGRAPHS})(?=[A-Za-z0-9_])|(?<=[A-Za-z0-9_])(?={_IDEOGRAPHS})")
+_RUN = re.compile(r"[\u3400-\u9fff]+|[\u30a0-\u30ff]+|[\uac00-\ud7af]+")
+_KATAKANA = re.compile(r"[\u30a0-\u30ff]")
+_PREDICATE = re.compile(
+    r"[\u3041-\u309f]{0,12}(?=[、。，．,.!！?？:：;；)）\n]|\s*$)|して(?!いる|いない|おく|あり|ある|ください)"
+)
+"""What follows a Japanese stem that is a predicate: its ending and the end of the clause, or "and then"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """The verb that says what a tool does."""
+
+    lemma: str
+    effect: Effect
+    word: str
+    """As it stands in the text, in lower case."""
+
+    opens: bool
+    """It stands where the language puts it: before all else, or at the clause's end where verbs are last."""
+
+
+def words(text: str, lexicon: Lexicon) -> list[str]:
+    """The lower-case words; an identifier inside a Chinese sentence is a word of its own."""
+    plain = text.replace("İ", "i").replace("’", "'")
+    if lexicon.is_spaced:
+        found = words_of(plain)
+        return [part for word in found for part in word.split("'")] if lexicon.splits_apostrophes else found
+    return words_of(_JOINT.sub(" ", plain))
+
+
+def word_count(text: str, spoken: Sequence[str]) -> int:
+    """Words; two CJK characters count as one word, as no space tells."""
+    return sum(_CJK.match(word) is None for word in spoken) + len(_CJK.findall(text)) // 2
+
+
+def verb(sentence: str, spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
+    """The verb of a first sentence."""
+    if lexicon.language == "zh":
+        return _chinese(sentence[:MAX_SENTENCE], lexicon)
+    if lexicon.language == "ja":
+        return _japanese(sentence[:MAX_SENTENCE], lexicon)
+    return _last(spoken, lexicon) if lexicon.is_verb_last else _first(spoken, lexicon)
+
+
+def _verb(lemma: str, word: str, lexicon: Lexicon, *, opens: bool) -> Verb:
+    return Verb(lemma=lemma, effect=lexicon.effects[lemma], word=word, opens=opens)
+
+
+def _first(spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
+    """The first verb among the first words; an infinitive at the very end opens as well: "Benutzer löschen"."""
+    folded = [fold(word) for word in spoken[:60]]
+    skipped = 0
+    for position, word in enumerate(folded[:MAX_LEAD]):
+        lemma = _lemma(word, folded, lexicon)
+        if word in lexicon.lead_in:
+            skipped += 1
+        elif lemma:
+            is_infinitive = word == lemma and position == len(spoken) - 1
+            return _verb(lemma, spoken[position], lexicon, opens=position == skipped or is_infinitive)
+    lemma = lexicon.forms.get(folded[-1]) if folded else None
+    return _verb(lemma, spoken[len(folded) - 1], lexicon, opens=True) if lemma == folded[-1:][0] and lemma else None
+
+
+def _lemma(word: str, sentence: Sequence[str], lexicon: Lexicon) -> str | None:
+    for particle, lemma in lexicon.particles.get(word, {}).items():
+        if particle in sentence:
+            return lemma
+    return lexicon.forms.get(word) or _stemmed(word, lexicon)[0]
+
+
+def _stemmed(word: str, lexicon: Lexicon) -> tuple[str | None, str]:
+    """The lemma whose stem begins the word, the longest, and what follows it."""
+    for end in range(min(len(word), MAX_WORD), 0, -1):
+        lemma = lexicon.stems.get(word[:end])
+        if lemma:
+            return lemma, word[end:]
+    return None, ""
+
+
+def _last(spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
+    """The first predicate, else the last verb that is mentioned, as in "dosya silme"."""
+    mentioned = None
+    end = len(spoken)
+    while end and fold(spoken[end - 1]) in lexicon.lead_in:
+        end -= 1
+    for position, word in enumerate(spoken[: max(end, 1)]):
+        folded = fold(word)
+        lemma = lexicon.forms.get(folded)
+        stemmed, tail = _stemmed(folded, lexicon)
+        if (lemma and lemma != folded) or (stemmed and tail in lexicon.endings):
+            return _verb(lemma or stemmed or "", word, lexicon, opens=True)
+        if lemma or stemmed:
+            mentioned = _verb(lemma or stemmed or "", word, lexicon, opens=position == end - 1)
+    return mentioned
+
+
+def _chinese(sentence: str, lexicon: Lexicon) -> Verb | None:
+    """The first verb that is neither an attribute nor part of a noun."""
+    text = fold(sentence)
+    while lead := next((each for each in lexicon.lead_in if text.startswith(each)), None):
+        text = text[len(lead) :].lstrip()
+    for start, form in _found(text, lexicon):
+        before, after = text[:start], text[start + len(form) :]
+        if not before.endswith(lexicon.not_after) and not after.startswith(lexicon.not_before):
+            opens = not before or before.startswith(lexicon.prepositions)
+            return _verb(lexicon.forms[form], form, lexicon, opens=opens)
+    return None
+
+
+def _japanese(sentence: str, lexicon: Lexicon) -> Verb | None:
+    """The first predicate, else the last verb that is mentioned."""
+    text = fold(sentence)
+    for each in lexicon.lead_in:
+        text = text.replace(each, "")
+    mentioned = None
+    for start, form in _found(text, lexicon):
+        rest = _PREDICATE.match(text, start + len(form))
+        if rest:
+            return _verb(lexicon.forms[form], form, lexicon, opens=True)
+        mentioned = _verb(lexicon.forms[form], form, lexicon, opens=False)
+    return mentioned
+
+
+def _found(text: str, lexicon: Lexicon) -> Iterator[tuple[int, str]]:
+    """Verbs and their places, from left to right, the longest where several begin."""
+    place = 0
+    while place < len(text):
+        form = next((text[place:end] for end in range(place + 10, place, -1) if text[place:end] in lexicon.forms), "")
+        if form:
+            yield place, form
+        place += len(form) or 1
+
+
+def cues(
+    sentences: Sequence[str], spoken: Sequence[Sequence[str]], lexicon: Lexicon
+) -> tuple[dict[Cue, str], dict[Cue, int]]:
+    """The first sentence that gives each cue, and how often each is given; linear in the text."""
+    texts = [_haystack(sentence, words, lexicon) for sentence, words in zip(sentences, spoken, strict=True)]
+    whole = _END.join(texts)
+    starts = [0, *accumulate(len(text) + len(_END) for text in texts)]
+    first: dict[Cue, str] = {}
+    counts: dict[Cue, int] = {}
+    for cue, phrases in lexicon.phrases.items():
+        places = [place for phrase in phrases for place in _places(phrase, whole)]
+        if places:
+            first[cue] = sentences[bisect_right(starts, min(places)) - 1]
+            counts[cue] = len(places)
+    return first, counts
+
+
+_END = "\0"
+"""What no sentence holds after folding stands between two of them."""
+
+
+def _haystack(sentence: str, spoken: Iterable[str], lexicon: Lexicon) -> str:
+    text = "".join(f" {fold(word)} " for word in spoken) if lexicon.is_spaced else fold(sentence)
+    return text.replace(_END, " ")
+
+
+def _places(phrase: Phrase, text: str) -> Iterator[int]:
+    """Where a phrase begins; one with a gap counts once in a sentence."""
+    head, *rest = phrase
+    place = text.find(head)
+    while place >= 0:
+        following = place + len(head)
+        if not rest:
+            yield place
+        else:
+            end = text.find(_END, place)
+            sentence = text[following : end if end >= 0 else len(text)]
+            if _follow(rest, sentence):
+                yield place
+            following += len(sentence)
+        place = text.find(head, following)
+
+
+def _follow(parts: Sequence[str], text: str) -> bool:
+    """The parts occur in this order."""
+    place = 0
+    for part in parts:
+        found = text.find(part, place)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
+
+
+def content(spoken: Iterable[str], known: Sequence[str], lexicon: Lexicon) -> list[str]:
+    """The words that say something: neither function words nor `known`; two CJK characters make a word.
+
+    `known` are words in Latin letters, or stems in the text's language.
+    """
+    whole, stems = frozenset(known) | STOPWORDS, tuple(fold(each) for each in known if each)
+    found: list[str] = []
+    for word in map(fold, spoken):
+        if _CJK.match(word) and lexicon.language != "ko":
+            found += _pieces(word, stems, lexicon)
+        elif word not in lexicon.stopwords and word not in whole and not _continues(word, stems, lexicon):
+            found.append(word)
+    return found
+
+
+def _pieces(text: str, known: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
+    for each in sorted((*known, *lexicon.stopwords), key=len, reverse=True):
+        text = text.replace(each, " ")
+    for run in _RUN.findall(text):
+        size = 3 if _KATAKANA.match(run) else 2
+        yield from (run[start : start + size] for start in range(0, len(run), size))
+
+
+def _continues(word: str, stems: Sequence[str], lexicon: Lexicon) -> bool:
+    """The word is one of these stems with an ending; short Latin ones begin too many words."""
+    longest = MAX_SUFFIX if lexicon.is_spaced else MAX_SUFFIX - 1
+    fit = (stem for stem in stems if not stem.isascii() or len(stem) > 3)
+    return any(word.startswith(stem) and len(word) - len(stem) <= longest for stem in fit)
+
+
+def translations(labels: Iterable[str], lexicon: Lexicon) -> list[str]:
+    """The stems under which a name's nouns occur in the text."""
+    return [stem for label in labels for stem in lexicon.nouns.get(label, ())]
+
+
+def forms_of(own: Verb | None, lexicon: Lexicon) -> list[str]:
+    """Every form and stem of the verb."""
+    known = (*lexicon.forms.items(), *lexicon.stems.items()) if own else ()
+    return [form for form, lemma in known if own and lemma == own.lemma]
