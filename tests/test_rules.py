@@ -49,7 +49,7 @@ def said(rule, definition):
 
 def pointer(subject, definition):
     is_entry = subject.index is not None and "tools" in definition
-    return (f"/tools/{subject.index}" if is_entry else "") + subject.path or "-"
+    return (f"/{subject.kind}s/{subject.index}" if is_entry else "") + subject.path or "-"
 
 
 every_rule = pytest.mark.parametrize("rule", registry.RULES, ids=lambda rule: rule.id)

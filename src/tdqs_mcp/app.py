@@ -13,7 +13,8 @@ from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import JudgeStamp, LintReport, Rewrite, ServerScore, Ungraded, Verdict
+from tdqs_mcp.model.results import JudgeStamp, LintReport, Rewrite, ServerGrade, ServerScore, Ungraded, Verdict
+from tdqs_mcp.pipeline import grade as grading
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
@@ -78,6 +79,11 @@ def lint(catalog: Catalog) -> LintReport:
         findings=tuple(registry.check(measure(catalog))),
         problems=catalog.problems,
     )
+
+
+def grade(catalog: Catalog) -> ServerGrade:
+    """A catalog's score of 100 and letter by MCP Playground's methodology."""
+    return grading.grade(measure(catalog))
 
 
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:

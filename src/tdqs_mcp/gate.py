@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
-from tdqs_mcp.model.results import Finding, ServerScore, Severity, Tier, Ungraded
+from tdqs_mcp.model.results import Finding, Letter, ServerGrade, ServerScore, Severity, Tier, Ungraded
 from tdqs_mcp.pipeline.rollup import roll_up
 from tdqs_mcp.pipeline.score import UNMEASURED
 from tdqs_mcp.rubrics.rubric import load
@@ -43,6 +43,15 @@ def is_clean(findings: Iterable[Finding], worst_allowed: Severity) -> Outcome:
     """Failed when a finding is at least as bad as `worst_allowed`."""
     is_bad = any(finding.severity.rank >= worst_allowed.rank for finding in findings)
     return Outcome.FAILED if is_bad else Outcome.PASSED
+
+
+def earns(grade: ServerGrade, letter: Letter) -> Outcome:
+    """Whether the score has at least this letter, F being any score; tools that could not be read can only lower it."""
+    if grade.score is None:
+        return Outcome.UNKNOWN
+    if grade.score < letter.floor:
+        return Outcome.FAILED
+    return Outcome.UNKNOWN if grade.unmeasured and letter.floor else Outcome.PASSED
 
 
 def _has_failed_coherence(score: ServerScore) -> bool:
