@@ -10,6 +10,7 @@ import pytest
 
 from tdqs_mcp import app
 from tdqs_mcp.errors import UnknownIdError
+from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry
 
@@ -43,7 +44,7 @@ def examples(rule):
 
 def said(rule, definition):
     """What a rule says: `severity pointer: message`, where the pointer leads into the example and - is the server."""
-    findings = [finding for finding in app.lint(app.read(definition)).findings if finding.rule == rule.id]
+    findings = registry.check(measure(app.read(definition)), registry.select(names=[rule.id]))
     return [f"{finding.severity} {pointer(finding.subject, definition)}: {finding.message}" for finding in findings]
 
 

@@ -2,12 +2,10 @@
 
 from tdqs_mcp.facts import listings, wording
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.model.catalog import Prompt, Resource, Tool
-from tdqs_mcp.model.results import Deduction, ServerGrade, Severity, Ungraded, UngradedTool, letter_of
+from tdqs_mcp.model.results import Deduction, Finding, ServerGrade, Severity, Ungraded, UngradedTool, letter_of
 from tdqs_mcp.pipeline.score import UNMEASURED
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.foreign import PLAYGROUND
-from tdqs_mcp.rules.rule import Hit
 
 START = 100
 PRICES = {Severity.ERROR: 15, Severity.WARNING: 5, Severity.INFO: 1}
@@ -66,34 +64,21 @@ def _is_well_described(measured: Measured) -> bool:
 
 def _deductions(measured: Measured) -> list[Deduction]:
     """Every violation, in the order of the source's rules, then of the catalog."""
-    found = [
-        _deduction(rule.id, alias, hit, hit.part)
-        for rule in registry.SERVER_RULES
-        for alias in rule.aliases
-        if alias in PLAYGROUND
-        for hit in rule.check(measured)
-    ]
-    found += [
-        _deduction(rule.id, alias, hit, subject.tool)
-        for rule in registry.TOOL_RULES
-        for alias in rule.aliases
-        if alias in PLAYGROUND
-        for subject in measured.subjects
-        for hit in rule.check(subject)
-    ]
+    found = [_deduction(finding) for finding in registry.check(measured, registry.select(names=tuple(PLAYGROUND)))]
     return sorted(found, key=lambda deduction: _ORDER[deduction.alias])
 
 
 _ORDER = {alias: place for place, alias in enumerate(PLAYGROUND)}
 
 
-def _deduction(rule: str, alias: str, hit: Hit, part: Tool | Resource | Prompt | None) -> Deduction:
+def _deduction(finding: Finding) -> Deduction:
+    alias = next(alias for alias in finding.aliases if alias in PLAYGROUND)
     return Deduction(
-        rule=rule,
+        rule=finding.rule,
         alias=alias,
         severity=PLAYGROUND[alias],
         points=PRICES[PLAYGROUND[alias]],
-        subject=registry.locate(part, path=hit.path),
-        message=hit.message,
-        suggestion=hit.suggestion,
+        subject=finding.subject,
+        message=finding.message,
+        suggestion=finding.suggestion,
     )

@@ -1,11 +1,12 @@
 """The table of rules, and the only place that runs and filters them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
-from tdqs_mcp.model.results import Finding, Location
+from tdqs_mcp.model.results import Finding, Location, Persona
 from tdqs_mcp.rules import mcptest, playground, quality, smells, structure
 from tdqs_mcp.rules.rule import Hit, Rule
 
@@ -30,11 +31,22 @@ RULES: tuple[Rule[Subject] | Rule[Measured], ...] = tuple(
 """Every rule, by id."""
 
 
-def check(measured: Measured) -> list[Finding]:
-    """All findings about a catalog: the server's own first, then tools, resources and prompts, the worst first."""
-    found = [_finding(rule, hit, hit.part) for rule in SERVER_RULES for hit in rule.check(measured)]
+DEFAULT = frozenset(rule.id for rule in RULES if rule.persona is not Persona.AUDITOR)
+"""What runs where nobody selects: every rule but those for auditors."""
+
+
+def select(*, names: Sequence[str]) -> frozenset[str]:
+    """The rules with these ids, names or aliases. Raises UnknownIdError."""
+    return frozenset(find(name).id for name in names)
+
+
+def check(measured: Measured, chosen: AbstractSet[str] = DEFAULT) -> list[Finding]:
+    """The findings about a catalog: the server's own first, then tools, resources and prompts, the worst first."""
+    server_rules = [rule for rule in SERVER_RULES if rule.id in chosen]
+    tool_rules = [rule for rule in TOOL_RULES if rule.id in chosen]
+    found = [_finding(rule, hit, hit.part) for rule in server_rules for hit in rule.check(measured)]
     for subject in measured.subjects:
-        found += [_finding(rule, hit, subject.tool) for rule in TOOL_RULES for hit in rule.check(subject)]
+        found += [_finding(rule, hit, subject.tool) for rule in tool_rules for hit in rule.check(subject)]
     return sorted(found, key=_order)
 
 
