@@ -46,11 +46,13 @@ _FORMS = frozenset(
 
 _ENGLISH = frozenset("the an of to for with by from and this that is are".split())
 
+_PLACE = r"(?:above|below)"
+_TOOLS = r"(?:tools?|functions?|endpoints?)"
 _POSITION = re.compile(
-    r"\b(?:(?:the )?(?:previous|preceding|next|following|above|below|first|last) (?:tools?|functions?|endpoints?)\b"
-    r"|(?:tools?|functions?|endpoints?) (?:listed |described |mentioned |shown )?(?:above|below)\b"
-    r"|(?:see|as|same as|similar to) (?:the )?(?:above|below)\b"
-    r"|(?:described|mentioned|listed|shown|defined|noted|explained) (?:above|below|earlier|previously)\b)",
+    rf"\b(?:(?:previous|preceding|next|following|first|last|{_PLACE})\s{_TOOLS}"
+    rf"|{_TOOLS}\s(?:(?:listed|described|mentioned|shown)\s)?{_PLACE}"
+    rf"|(?:see|as|same\sas|similar\sto)\s(?:the\s)?{_PLACE}"
+    rf"|(?:described|mentioned|listed|shown|defined|noted|explained)\s(?:{_PLACE}|earlier|previously))\b",
     re.IGNORECASE,
 )
 """Phrases that point to a place in a list; a catalog is flat, and a client may show its tools in any order."""
