@@ -84,7 +84,9 @@ def unmentioned_choices(tool: Tool) -> Iterator[tuple[str, list[str]]]:
     """Described arguments with an enum of which the description mentions no value, and the values as text."""
     for name, schema in _described(tool):
         values = schema.get("enum")
-        spelled = [str(value) for value in values if _is_word(value)] if isinstance(values, list) else []
+        if not isinstance(values, list):
+            continue
+        spelled = [str(value) for value in values if _is_word(value)]
         if spelled and not _mentions(schema["description"][:MAX_EXPLANATION], spelled):
             yield name, spelled
 
@@ -122,14 +124,21 @@ def choices_in_prose(tool: Tool) -> Iterator[tuple[str, str]]:
     """
     for name, schema in _described(tool):
         text = schema["description"][:MAX_EXPLANATION]
-        found = _CHOICE.search(text) if _is_free_text(schema) else None
+        found = _CHOICE.search(text) if _may_have_choices(text) and _is_free_text(schema) else None
         if found and not _STRUCTURED.search(text) and properties(tool).keys().isdisjoint(_NAME.findall(found[0])):
             yield name, " ".join(found[0].split())
 
 
+def _may_have_choices(text: str) -> bool:
+    """Cheaply: no other text can have choice language."""
+    lowered = text.lower()
+    return any(word in lowered for word in ("|", "one of", "either", "values", "options", "choices"))
+
+
 def _described(tool: Tool) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name, schema in properties(tool).items():
-        if isinstance(schema, dict) and isinstance(schema.get("description"), str) and _is_described(schema):
+        text = schema.get("description") if isinstance(schema, dict) else None
+        if isinstance(text, str) and trim(text):
             yield name, schema
 
 
@@ -139,7 +148,7 @@ def _is_described(schema: object) -> bool:
 
 
 def _is_typed(schema: object) -> bool:
-    return isinstance(schema, dict) and any(_is_set(schema.get(key)) for key in TYPING)
+    return isinstance(schema, dict) and (bool(schema.get("type")) or any(_is_set(schema.get(key)) for key in TYPING))
 
 
 def _is_set(value: object) -> bool:

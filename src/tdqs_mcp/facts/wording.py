@@ -46,23 +46,20 @@ _FORMS = frozenset(
 
 _ENGLISH = frozenset("the an of to for with by from and this that is are".split())
 
-_PLACE = r"(?:above|below)"
-_TOOLS = r"(?:tools?|functions?|endpoints?)"
-_POSITION = re.compile(
-    rf"\b(?:(?:previous|preceding|next|following|first|last|{_PLACE})\s{_TOOLS}"
-    rf"|{_TOOLS}\s(?:(?:listed|described|mentioned|shown)\s)?{_PLACE}"
-    rf"|(?:see|as|same\sas|similar\sto)\s(?:the\s)?{_PLACE}"
-    rf"|(?:described|mentioned|listed|shown|defined|noted|explained)\s(?:{_PLACE}|earlier|previously))\b",
-    re.IGNORECASE,
-)
-"""Phrases that point to a place in a list; a catalog is flat, and a client may show its tools in any order."""
+_NOUNS = frozenset("tool tools function functions endpoint endpoints".split())
+_ORDINALS = frozenset("previous preceding next following first last above below".split())
+"""Before one of _NOUNS they point to a place in a list; a catalog is flat, and clients show it in any order."""
+
+_SIDES = frozenset("above below".split())
+_TIMES = frozenset("earlier previously".split())
+_POINTERS = _ORDINALS | _TIMES
+_TELLING = frozenset("described mentioned listed shown defined noted explained".split())
+_SEEING = _TELLING | {"see", "as"}
 
 MAX_PLACES = 6
 """Sentences of a description up to which `above` and `below` cannot mean a part of itself."""
 
-_TOOL = re.compile(r"tool|function|endpoint", re.IGNORECASE)
-
-_RESULT = re.compile(r"return|output|result|respon[sd]|yields?\b|gives? back", re.IGNORECASE)
+RESULTS = ("return", "output", "result", "respons", "respond", "yield", "give back", "gives back")
 """The keywords that mcptest names (return, output, result), in any form, and their plainest synonyms."""
 
 
@@ -97,16 +94,23 @@ def has_verb(subject: Subject) -> bool:
 
 def position(subject: Subject) -> str | None:
     """The first phrase that points to another place; a long text may point to a place of its own."""
+    if _POINTERS.isdisjoint(subject.prose.words):
+        return None
+    words = [word for word in subject.prose.words if word != "the"]
     is_short = len(subject.prose.sentences) <= MAX_PLACES
-    for found in _POSITION.finditer((subject.tool.description or "")[:MAX_TEXT]):
-        if is_short or _TOOL.search(found[0]):
-            return " ".join(found[0].split())
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        if word in _ORDINALS and after in _NOUNS:
+            return f"{word} {after}"
+        is_side = word in _SIDES and (before in _NOUNS or (is_short and before in _SEEING))
+        if is_side or (is_short and word in _TIMES and before in _TELLING):
+            return f"{before} {word}"
     return None
 
 
 def mentions_result(tool: Tool) -> bool:
     """The description has a word for what comes back."""
-    return _RESULT.search((tool.description or "")[:MAX_TEXT]) is not None
+    text = (tool.description or "")[:MAX_TEXT].lower()
+    return any(word in text for word in RESULTS)
 
 
 def is_latin(tool: Tool) -> bool:
