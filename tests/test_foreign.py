@@ -2,11 +2,16 @@
 
 import json
 import re
+from contextlib import suppress
 
 import pytest
 from definitions import flat, tool
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_any_json import TOOLS
 
 from tdqs_mcp import app, sync
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.foreign import MCPTEST, PLAYGROUND, SYSTEMS
@@ -491,6 +496,14 @@ def test_the_keywords_that_mcptest_names_silence_its_rule_in_real_catalogs(catal
 
 
 # Bad input
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(TOOLS, max_size=3))
+def test_any_definition_is_judged_by_every_rule(tools):
+    with suppress(InputError):
+        found = registry.check(measure(app.read({"tools": tools})), registry.select(names=list(MANIFEST)))
+        assert {finding.subject.index for finding in found} <= {None, *range(len(tools))}
 
 
 @pytest.mark.parametrize("junk", [None, 7, "text", [], {}, [None], {"a": None}, True, 1e400])

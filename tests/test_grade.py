@@ -3,17 +3,24 @@
 import json
 import os
 import sys
+from contextlib import suppress
 
 import jsonschema
 import misbehaving_server
 import playground
 import pytest
 from definitions import tool
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from schemas import schemas
+from test_any_json import ANYTHING
+from test_any_json import TOOLS as ANY_TOOL
 
 from tdqs_mcp import app, sync
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.reporters.contract import grade_document
+from tdqs_mcp.reporters.documents import json_text
+from tdqs_mcp.reporters.grade import grade_markdown
 
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 SCHEMA = {path.stem.removesuffix(".schema"): schema for path, schema in schemas()}["grade"]
@@ -169,6 +176,17 @@ def test_a_declared_listing_that_failed_leaves_a_server_without_tools_ungraded()
     greeting = {"serverInfo": {"name": "harbour", "version": "1"}, "capabilities": {"resources": {}}}
     result = app.grade(app.read({"tools": [], "prompts": [], **greeting}))
     assert (result.score, result.letter, result.deductions) == (None, None, ())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(ANY_TOOL, max_size=3), st.lists(ANYTHING, max_size=2), st.lists(ANYTHING, max_size=2), ANYTHING)
+def test_any_json_is_graded_and_shown(tools, resources, prompts, info):
+    listed = {"tools": tools, "resources": resources, "prompts": prompts, "serverInfo": info}
+    with suppress(InputError):
+        result = app.grade(app.read(listed, server="any"))
+        assert len(result.unmeasured) <= result.tool_count == len(tools)
+        jsonschema.validate(json.loads(json_text(grade_document(result)).encode("utf-8")), SCHEMA)
+        grade_markdown(result).encode("utf-8")
 
 
 # The command

@@ -137,6 +137,7 @@ def test_explaining_a_rule_shows_its_metadata_and_its_whole_page(rule):
     assert text.startswith(f"# {rule.id} {rule.name}\n\n{rule.summary}\n\nseverity {rule.severity};")
     assert text.endswith(body)
     assert all(alias in text for alias in rule.aliases)
+    assert ("; for auditors;" in text) is (rule.persona == "auditor")
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS, ids=lambda dimension: dimension.key)

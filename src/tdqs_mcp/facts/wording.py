@@ -120,8 +120,9 @@ def is_latin(tool: Tool) -> bool:
 
 
 def is_english(subject: Subject) -> bool:
-    """The description is plain ASCII, or has a word of English grammar; of other texts English verbs say nothing."""
-    return (subject.tool.description or "").isascii() or not _ENGLISH.isdisjoint(subject.prose.words)
+    """The description is plain ASCII, or Latin with a word of English grammar; others have verbs of their own."""
+    is_ascii = (subject.tool.description or "").isascii()
+    return is_ascii or (is_latin(subject.tool) and not _ENGLISH.isdisjoint(subject.prose.words))
 
 
 def _spaced(text: str) -> str:
