@@ -163,9 +163,10 @@ def nothing_required(subject: Subject) -> Iterator[Hit]:
 def unknown_requirement(subject: Subject) -> Iterator[Hit]:
     """A required argument is not among the properties, so an agent has to send what nobody describes."""
     for name in arguments.unknown_required(subject.tool):
+        told = repr(name) if isinstance(name, str) else "something that is no name"
         yield Hit(
             "/inputSchema/required",
-            f"{name!r} is required and not among the properties",
+            f"{told} is required and not among the properties",
             "correct the name, or add the property",
         )
 
@@ -332,7 +333,8 @@ def duplicate_tools(measured: Measured) -> Iterator[Hit]:
     """Tools share a name; said once of the server, however many do."""
     names = sorted(duplicate_names(measured.catalog.tools))
     if names:
-        yield Hit("", f"more than one tool is called {', '.join(map(repr, names))}", "give each tool its own name")
+        more = f", and {len(names) - 1} more names are repeated" if len(names) > 1 else ""
+        yield Hit("", f"more than one tool is called {names[0]!r}{more}", "give each tool its own name")
 
 
 TOOL_RULES = (

@@ -88,11 +88,11 @@ def absent_example(subject: Subject) -> Iterator[Hit]:
 def repeated_display_name(measured: Measured) -> Iterator[Hit]:
     """Tools with different names are shown under one title."""
     for shown, tools in listings.namesakes(measured.catalog.tools).items():
+        first, second, *_ = dict.fromkeys(tool.name for tool in tools)
         for tool in tools:
-            others = ", ".join(sorted({repr(other.name) for other in tools if other.name != tool.name}))
             yield Hit(
                 "/title" if tool.title else "/annotations/title",
-                f"{others} has the title {shown!r} as well",
+                f"{second if tool.name == first else first!r} has the title {shown!r} as well",
                 "give each tool a title of its own",
                 part=tool,
             )
