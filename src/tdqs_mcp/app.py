@@ -14,7 +14,6 @@ from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.results import JudgeStamp, LintReport, Rewrite, ServerGrade, ServerScore, Ungraded, Verdict
-from tdqs_mcp.pipeline import grade as grading
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
@@ -83,6 +82,8 @@ def lint(catalog: Catalog) -> LintReport:
 
 def grade(catalog: Catalog) -> ServerGrade:
     """A catalog's score of 100 and letter by MCP Playground's methodology."""
+    from tdqs_mcp.pipeline import grade as grading  # noqa: PLC0415  # nothing but this needs it
+
     return grading.grade(measure(catalog))
 
 

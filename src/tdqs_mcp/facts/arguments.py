@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from tdqs_mcp.canonical import trim
@@ -15,17 +16,14 @@ _WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"[\w-]+")
 _ITEM = r"""["'`]?[A-Za-z0-9_.+-]{1,40}["'`]?"""
 _LIST = rf"""(?:[\[("'`]|{_ITEM}(?:,\s|\s?[|/]\s?|\sor\s))"""
-_CHOICE = re.compile(
-    rf"""
+_CHOICE = rf"""
       \b(?:allowed|valid|possible|accepted|supported|permitted|available)\ (?:values|options|choices)
       (?:\ are)?(?::\s|\s{_LIST})
     | \b(?:options|choices)\ are:?\s{_LIST}
     | \bone\ of:?\s{{1,2}}(?:the\ following\b|{_LIST})
     | \beither:?\s{{1,2}}{_ITEM}\sor\s{_ITEM}
     | (?<![\w|{{}}<])(?<!\|\s){_ITEM}\s?\|\s?{_ITEM}
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+"""
 """Choice language: phrases that announce a closed list, `one of` and `either` where a list follows, `a | b`."""
 
 _STRUCTURED = re.compile(r"\bjson\b|\bcomma[- ]separated|\blists? of\b|\barray\b", re.IGNORECASE)
@@ -124,9 +122,15 @@ def choices_in_prose(tool: Tool) -> Iterator[tuple[str, str]]:
     """
     for name, schema in _described(tool):
         text = schema["description"][:MAX_EXPLANATION]
-        found = _CHOICE.search(text) if _may_have_choices(text) and _is_free_text(schema) else None
+        found = _choice().search(text) if _may_have_choices(text) and _is_free_text(schema) else None
         if found and not _STRUCTURED.search(text) and properties(tool).keys().isdisjoint(_NAME.findall(found[0])):
             yield name, " ".join(found[0].split())
+
+
+@cache
+def _choice() -> re.Pattern[str]:
+    """Compiled when a text may have choice language: it takes longer than reading many catalogs."""
+    return re.compile(_CHOICE, re.IGNORECASE | re.VERBOSE)
 
 
 def _may_have_choices(text: str) -> bool:

@@ -1,6 +1,7 @@
 """What foreign conventions look for in a description's words: its length, the name again, verbs, positions, results."""
 
 import re
+from functools import cache
 
 from tdqs_mcp.canonical import trim, utf16_length
 from tdqs_mcp.facts.prose import LEMMAS, MAX_TEXT
@@ -36,13 +37,6 @@ MORE_VERBS = (
     "vote walk want warm warn wrap yield zip zoom"
 )
 """Common verbs of descriptions besides those of known effect (`facts.lexicon`)."""
-
-_FORMS = frozenset(
-    form
-    for verb in MORE_VERBS.split()
-    for base in (verb, verb.removesuffix("e"), verb.removesuffix("y") + "i", verb + verb[-1])
-    for form in (verb, f"{verb}s", f"{base}es", f"{base}ed", f"{base}ing")
-)
 
 _ENGLISH = frozenset("the an of to for with by from and this that is are".split())
 
@@ -88,7 +82,18 @@ def has_verb(subject: Subject) -> bool:
     """A word of the description, or a part of a joined one, is a common verb in some form."""
     text = (subject.tool.description or "")[:MAX_TEXT]
     return any(word in LEMMAS for word in subject.prose.words) or any(
-        word in LEMMAS or word in _FORMS for word in _LETTERS.findall(text.lower())
+        word in LEMMAS or word in _forms() for word in _LETTERS.findall(text.lower())
+    )
+
+
+@cache
+def _forms() -> frozenset[str]:
+    """Every inflection of MORE_VERBS, made when a text has no verb of known effect: most programs never need them."""
+    return frozenset(
+        form
+        for verb in MORE_VERBS.split()
+        for base in (verb, verb.removesuffix("e"), verb.removesuffix("y") + "i", verb + verb[-1])
+        for form in (verb, f"{verb}s", f"{base}es", f"{base}ed", f"{base}ing")
     )
 
 
