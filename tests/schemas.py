@@ -4,20 +4,22 @@ import json
 from pathlib import Path
 
 import tdqs_mcp.reporters
-from tdqs_mcp.reporters.contract import GateDocument, LintDocument, RewriteDocument, ScoreDocument
+from tdqs_mcp.reporters.contract import GateDocument, GradeDocument, LintDocument, RewriteDocument, ScoreDocument
+
+CONTRACTS = {
+    "score": ScoreDocument,
+    "lint": LintDocument,
+    "rewrite": RewriteDocument,
+    "gate": GateDocument,
+    "grade": GradeDocument,
+}
 
 FOLDER = Path(tdqs_mcp.reporters.__file__).parent / "schemas"
 
 
 def schemas():
     """File names and the schemas that belong into them."""
-    documents = (
-        (ScoreDocument, "score"),
-        (LintDocument, "lint"),
-        (RewriteDocument, "rewrite"),
-        (GateDocument, "gate"),
-    )
-    for model, name in documents:
+    for name, model in CONTRACTS.items():
         schema = model.model_json_schema(by_alias=True, mode="serialization")
         yield FOLDER / f"{name}.schema.json", {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
 

@@ -67,7 +67,7 @@ def said(rule, definition):
 
 def pointer(subject, definition):
     is_entry = subject.index is not None and "tools" in definition
-    return (f"/tools/{subject.index}" if is_entry else "") + subject.path or "-"
+    return (f"/{subject.kind}s/{subject.index}" if is_entry else "") + subject.path or "-"
 
 
 every_rule = pytest.mark.parametrize("rule", registry.RULES, ids=lambda rule: rule.id)
@@ -154,6 +154,7 @@ def test_explaining_a_rule_shows_its_metadata_and_its_whole_page(rule):
     assert text.startswith(f"# {rule.id} {rule.name}\n\n{rule.summary}\n\nseverity {rule.severity};")
     assert text.endswith(body)
     assert all(alias in text for alias in rule.aliases)
+    assert ("; for auditors;" in text) is (rule.persona == "auditor")
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS, ids=lambda dimension: dimension.key)

@@ -17,7 +17,7 @@ from tdqs_mcp.gate import suppress
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import GateRow, JudgeStamp, LintReport, Rewrite, ServerScore, Ungraded, Verdict
+from tdqs_mcp.model.results import GateRow, JudgeStamp, LintReport, Rewrite, ServerGrade, ServerScore, Ungraded, Verdict
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
@@ -123,6 +123,13 @@ def under(policy: Policy, score: ServerScore, catalog: Catalog) -> ServerScore:
 def costs(catalog: Catalog) -> list[tuple[str, Cost]]:
     """Each tool's name with its tokens and bytes by field; tools nested too deeply to be measured are left out."""
     return [(subject.tool.name, tokens.cost(subject.tool)) for subject in measure(catalog).subjects]
+
+
+def grade(catalog: Catalog) -> ServerGrade:
+    """A catalog's score of 100 and letter by MCP Playground's methodology."""
+    from tdqs_mcp.pipeline import grade as grading  # noqa: PLC0415  # nothing but this needs it
+
+    return grading.grade(measure(catalog))
 
 
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:

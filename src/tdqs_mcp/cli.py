@@ -20,6 +20,7 @@ from tdqs_mcp.gate import (
     baseline_document,
     compare,
     decide,
+    earns,
     is_clean,
     reaches,
     read_baseline,
@@ -28,7 +29,7 @@ from tdqs_mcp.gate import (
 )
 from tdqs_mcp.judges.judge import Judge, Metered
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import GateRow, KnownFinding, LintReport, Rewrite, ServerScore, Tier
+from tdqs_mcp.model.results import GateRow, KnownFinding, Letter, LintReport, Rewrite, ServerGrade, ServerScore, Tier
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.documents import capture_document, json_text
@@ -282,6 +283,19 @@ def lint(
         [*reports, *(None for report in found if report is None)],
         None if limit is None else lambda report: is_clean(report.findings, limit),
     )
+
+
+@cli.command()
+@click.argument("locator", metavar="LOCATOR")
+@click.option("--fail-under", type=click.Choice(list(Letter)), help="Exit 1 below this letter.")
+@_live
+@_form
+@_output
+def grade(locator: str, *, fail_under: str | None, form: str, output: Path | None, **live: Any) -> None:  # noqa: ANN401
+    """Grade a server as MCP Playground does: a score of 100 and a letter."""
+    grades = _each((locator,), live, app.grade)
+    _show(grades, _GRADE_VIEWS, form, output)
+    _exit(grades, lambda result: earns(result, Letter(fail_under or Letter.F)))
 
 
 @cli.command()
@@ -575,6 +589,24 @@ def _score_markdown(score: ServerScore) -> str:
     return score_markdown(score)
 
 
+def _grade_text(grade: ServerGrade) -> Any:  # noqa: ANN401
+    from tdqs_mcp.reporters.grade import grade_view  # noqa: PLC0415
+
+    return grade_view(grade)
+
+
+def _grade_json(grade: ServerGrade) -> dict[str, Any]:
+    from tdqs_mcp.reporters.contract import grade_document  # noqa: PLC0415
+
+    return grade_document(grade)
+
+
+def _grade_markdown(grade: ServerGrade) -> str:
+    from tdqs_mcp.reporters.grade import grade_markdown  # noqa: PLC0415
+
+    return grade_markdown(grade)
+
+
 def _rewrite_text(result: tuple[Catalog, Sequence[Rewrite]]) -> Any:  # noqa: ANN401
     from tdqs_mcp.reporters.rewrite import rewrite_view  # noqa: PLC0415
 
@@ -626,4 +658,5 @@ def _prompts_text(document: Mapping[str, Any]) -> str:
 
 
 _SCORE_VIEWS = {"text": _score_text, "json": _score_json, "markdown": _score_markdown}
+_GRADE_VIEWS = {"text": _grade_text, "json": _grade_json, "markdown": _grade_markdown}
 _REWRITE_VIEWS = {"text": _rewrite_text, "markdown": _rewrite_markdown}

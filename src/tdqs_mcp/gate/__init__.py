@@ -1,7 +1,7 @@
 """What a result means for an exit code: the pass/fail policy, suppressions and baselines; suites are in `suite`."""
 
 from tdqs_mcp.gate.baseline import baseline_document, compare, read_baseline, renew
-from tdqs_mcp.gate.policy import Outcome, answered, decide, is_clean, reaches
+from tdqs_mcp.gate.policy import Outcome, answered, decide, earns, is_clean, reaches
 from tdqs_mcp.gate.suppression import settle, suppress
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "baseline_document",
     "compare",
     "decide",
+    "earns",
     "is_clean",
     "reaches",
     "read_baseline",

@@ -3,7 +3,17 @@
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
-from tdqs_mcp.model.results import Finding, GateResult, GateRow, ServerScore, Severity, Tier, Ungraded
+from tdqs_mcp.model.results import (
+    Finding,
+    GateResult,
+    GateRow,
+    Letter,
+    ServerGrade,
+    ServerScore,
+    Severity,
+    Tier,
+    Ungraded,
+)
 from tdqs_mcp.pipeline.rollup import roll_up
 from tdqs_mcp.pipeline.score import UNMEASURED
 from tdqs_mcp.rubrics.rubric import load
@@ -53,6 +63,15 @@ def decide(rows: Sequence[GateRow]) -> Outcome:
     if GateResult.FAIL in outcomes:
         return Outcome.FAILED
     return Outcome.UNKNOWN if GateResult.ERROR in outcomes else Outcome.PASSED
+
+
+def earns(grade: ServerGrade, letter: Letter) -> Outcome:
+    """Whether the score has at least this letter, F being any score; tools that could not be read can only lower it."""
+    if grade.score is None:
+        return Outcome.UNKNOWN
+    if grade.score < letter.floor:
+        return Outcome.FAILED
+    return Outcome.UNKNOWN if grade.unmeasured and letter.floor else Outcome.PASSED
 
 
 def _has_failed_coherence(score: ServerScore) -> bool:

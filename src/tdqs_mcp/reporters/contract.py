@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from tdqs_mcp.model import results
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Tier, Ungraded, Verdict, tier_of
+from tdqs_mcp.model.results import Letter, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.reporters.escape import well_formed
 
 Tenths = Annotated[float, Field(ge=1, le=5, description="A score with one decimal, 1.0-5.0")]
@@ -249,6 +249,49 @@ class LintDocument(_Document):
     problems: list[str]
 
 
+class Deduction(_Document):
+    """One violation of MCP Playground's rules and what it costs."""
+
+    rule: str = Field(description="Our rule's id")
+    alias: str = Field(description="MCP Playground's id")
+    severity: results.Severity = Field(description="MCP Playground's")
+    points: int = Field(ge=1)
+    subject: Subject
+    path: str
+    message: str
+    suggestion: str | None
+
+
+class Judged(_Document):
+    """What was listed; null is what was never asked for, and is not judged."""
+
+    tools: int
+    resources: int | None
+    prompts: int | None
+
+
+class UnreadTool(_Document):
+    """A tool that could not be read; the score lacks whatever it costs."""
+
+    name: str
+    reason: str
+
+
+class GradeDocument(_Document):
+    """A server's grade by MCP Playground's methodology: 100 less all points, plus the bonus, kept within 0-100."""
+
+    server: Server
+    methodology: Literal["mcp-playground"]
+    score: int | None = Field(ge=0, le=100, description="Null where nothing that could be judged is known")
+    letter: Letter | None
+    bonus: int
+    deductions: list[Deduction]
+    judged: Judged
+    unread: list[UnreadTool]
+    problems: list[str]
+    generated_by: str
+
+
 class Numbers(_Document):
     """A definition's score before or after a rewrite; compare only numbers with equal stamps."""
 
@@ -446,9 +489,42 @@ def rewrite_document(catalog: Catalog, rewrites: Sequence[results.Rewrite], *, s
     return document.model_dump(mode="json", by_alias=True)
 
 
+def grade_document(grade: results.ServerGrade) -> dict[str, Any]:
+    """A server's grade as JSON values, checked against the published schema."""
+    document = GradeDocument(
+        server=_server(grade),
+        methodology="mcp-playground",
+        score=grade.score,
+        letter=grade.letter,
+        bonus=grade.bonus,
+        deductions=[_deduction(deduction) for deduction in grade.deductions],
+        judged=Judged(tools=grade.tool_count, resources=grade.resource_count, prompts=grade.prompt_count),
+        unread=[
+            UnreadTool(name=well_formed(tool.name), reason=well_formed(tool.ungraded.reason))
+            for tool in grade.unmeasured
+        ],
+        problems=[well_formed(problem) for problem in grade.problems],
+        generated_by=generated_by(),
+    )
+    return document.model_dump(mode="json", by_alias=True)
+
+
 def generated_by() -> str:
     """This program and its version."""
     return f"tdqs-mcp {version('tdqs-mcp')}"
+
+
+def _deduction(deduction: results.Deduction) -> Deduction:
+    return Deduction(
+        rule=deduction.rule,
+        alias=deduction.alias,
+        severity=deduction.severity,
+        points=deduction.points,
+        subject=Subject(kind=deduction.subject.kind, name=well_formed(deduction.subject.name)),
+        path=well_formed(deduction.subject.path),
+        message=well_formed(deduction.message),
+        suggestion=_text(deduction.suggestion),
+    )
 
 
 def _rewrite(rewrite: results.Rewrite) -> ToolRewrite:
@@ -491,7 +567,7 @@ def _clean(value: Any) -> Any:  # noqa: ANN401  # foreign JSON, any shape
     return [_clean(child) for child in value] if isinstance(value, list) else value
 
 
-def _server(result: results.ServerScore | results.LintReport | Catalog) -> Server:
+def _server(result: results.ServerScore | results.LintReport | results.ServerGrade | Catalog) -> Server:
     return Server(
         name=well_formed(result.server),
         version=_text(result.version),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.model.results import Persona
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.rule import Rule
 
@@ -13,6 +14,7 @@ def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:
     facts = [
         f"severity {rule.severity}",
         f"confidence {rule.confidence}",
+        *(["for auditors"] if rule.persona is Persona.AUDITOR else []),
         *([f"dimension {rule.dimension}"] if rule.dimension else []),
         f"source {rule.source}",
         *([f"also known as {', '.join(rule.aliases)}"] if rule.aliases else []),

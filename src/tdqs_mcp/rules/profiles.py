@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tdqs_mcp.model.results import Severity
+from tdqs_mcp.rules.foreign import MCPTEST, PLAYGROUND
 
 _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -46,43 +47,12 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
         ),
         "mcptest": Profile(
             summary="the DESC rules of mcptest; its Critical is an error",
-            rules={
-                "DESC": None,
-                "DESC-001": _ERROR,
-                "DESC-003": _ERROR,
-                "DESC-009": _WARNING,
-                "DESC-010": _WARNING,
-                "DESC-011": _WARNING,
-                "DESC-012": _WARNING,
-                "DESC-013": _WARNING,
-            },
+            rules=MCPTEST,
             is_foreign=True,
         ),
         "playground": Profile(
             summary="the rules of MCP Playground",
-            rules={
-                "tool-no-description": _ERROR,
-                "tool-short-description": _WARNING,
-                "tool-long-description": _WARNING,
-                "tool-description-is-name": _WARNING,
-                "tool-no-schema": _WARNING,
-                "tool-schema-not-object": _INFO,
-                "prop-no-description": _WARNING,
-                "prop-no-type": _WARNING,
-                "tool-no-required": _INFO,
-                "required-not-in-properties": _ERROR,
-                "tool-empty-schema": _INFO,
-                "tool-name-convention": _INFO,
-                "resource-no-name": _WARNING,
-                "resource-no-description": _WARNING,
-                "resource-no-mimetype": _INFO,
-                "prompt-no-description": _ERROR,
-                "prompt-arg-no-description": _WARNING,
-                "server-empty": _ERROR,
-                "server-no-name": _WARNING,
-                "server-no-version": _WARNING,
-                "server-duplicate-tools": _ERROR,
-            },
+            rules=PLAYGROUND,
             is_foreign=True,
         ),
         "anthropic-directory": Profile(

@@ -13,11 +13,12 @@ COPIED_WORDS = 12
 
 @rule(
     "TDQ101",
-    aliases=("tautological-description", "DESC-003", "tool-description-is-name"),
+    aliases=("tautological-description",),
     severity=Severity.ERROR,
     confidence=Confidence.HIGH,
     dimension="purpose_clarity",
     source="TDQS, hard gates",
+    entails=("TDQ113", "TDQ115", "TDQ127", "TDQ129", "TDQ141"),
 )
 def restated_name(subject: Subject) -> Iterator[Hit]:
     """The description only restates the tool's name or title."""
@@ -36,6 +37,7 @@ def restated_name(subject: Subject) -> Iterator[Hit]:
     confidence=Confidence.HIGH,
     dimension="purpose_clarity",
     source="TDQS, hard gates",
+    entails=("TDQ113", "TDQ120"),
 )
 def missing_description(subject: Subject) -> Iterator[Hit]:
     """The tool has no description: every dimension scores 1."""
@@ -49,6 +51,7 @@ def missing_description(subject: Subject) -> Iterator[Hit]:
 
 @rule(
     "TDQ103",
+    aliases=("smell:unclear-purpose",),
     severity=Severity.WARNING,
     confidence=Confidence.MEDIUM,
     dimension="purpose_clarity",
@@ -69,6 +72,7 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
 
 @rule(
     "TDQ104",
+    aliases=("smell:missing-usage-guidelines",),
     severity=Severity.WARNING,
     confidence=Confidence.MEDIUM,
     dimension="usage_guidelines",
@@ -111,6 +115,7 @@ def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
     confidence=Confidence.HIGH,
     dimension="behavioral_transparency",
     source="TDQS, checklist 3",
+    entails=("TDQ123",),
 )
 def missing_annotations(subject: Subject) -> Iterator[Hit]:
     """No hint is declared, so the description carries the whole burden of disclosure."""
@@ -148,11 +153,12 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
 
 @rule(
     "TDQ108",
-    aliases=("undocumented-parameters",),
+    aliases=("undocumented-parameters", "smell:opaque-parameters"),
     severity=Severity.WARNING,
     confidence=Confidence.HIGH,
     dimension="parameter_semantics",
     source="TDQS, checklist 4",
+    entails=("TDQ118", "TDQ130"),
 )
 def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     """Parameters are described neither in the schema nor in the description."""
@@ -191,6 +197,7 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     dimension="contextual_completeness",
     source="TDQS, checklist 5",
     needs_language=True,
+    entails=("TDQ122",),
 )
 def unstated_result(subject: Subject) -> Iterator[Hit]:
     """Neither an output schema nor the description says what comes back."""

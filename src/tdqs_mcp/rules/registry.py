@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
 from tdqs_mcp.model.results import Finding, Location, Severity
-from tdqs_mcp.rules import language, quality, selection, structure, tokens
+from tdqs_mcp.rules import language, mcptest, playground, quality, selection, smells, structure, tokens
 from tdqs_mcp.rules.rule import Hit, Rule
 from tdqs_mcp.rules.selection import Selection
 
@@ -15,11 +15,16 @@ TOOL_RULES: tuple[Rule[Subject], ...] = (
     *structure.TOOL_RULES,
     *tokens.TOOL_RULES,
     *language.TOOL_RULES,
+    *mcptest.TOOL_RULES,
+    *playground.TOOL_RULES,
+    *smells.TOOL_RULES,
 )
 
 SERVER_RULES: tuple[Rule[Measured], ...] = (
     *structure.SERVER_RULES,
     *tokens.SERVER_RULES,
+    *playground.SERVER_RULES,
+    *smells.SERVER_RULES,
 )
 """Rules about the catalog as a whole, its resources and prompts, and tools that could not be measured."""
 

@@ -12,6 +12,7 @@ from tdqs_mcp.rules.rule import Hit, rule
     severity=Severity.ERROR,
     confidence=Confidence.HIGH,
     source="MCP specification, Tool",
+    entails=("TDQ211", "TDQ212"),
 )
 def malformed_definition(measured: Measured) -> Iterator[Hit]:
     """A part of the definition has a type that MCP does not allow; clients drop the tool or the whole list."""
@@ -30,7 +31,6 @@ def malformed_definition(measured: Measured) -> Iterator[Hit]:
 
 @rule(
     "TDQ202",
-    aliases=("server-duplicate-tools",),
     severity=Severity.ERROR,
     confidence=Confidence.HIGH,
     source="MCP specification, Tool names",

@@ -1,0 +1,77 @@
+"""What foreign conventions miss in resources, prompts, display names and the initialize answer."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from tdqs_mcp.canonical import trim
+from tdqs_mcp.model.catalog import Catalog, Prompt, Resource, Tool
+
+NO_NAMES = ("", "Unknown Server")
+"""What stands for a server's name where it has given none (MCP Playground, server-no-name)."""
+
+NO_VERSIONS = ("", "unknown")
+"""The same for its version (MCP Playground, server-no-version)."""
+
+
+def is_blank(text: str | None) -> bool:
+    """Nothing but white space."""
+    return not trim(text or "")
+
+
+def listed_resources(catalog: Catalog) -> list[Resource]:
+    """The entries of `resources/list`; templates are another listing."""
+    return [resource for resource in catalog.resources or () if not resource.is_template]
+
+
+def undescribed_arguments(prompt: Prompt) -> list[tuple[int, str]]:
+    """Position and name of each argument without a description."""
+    arguments = prompt.raw.get("arguments") if isinstance(prompt.raw, dict) else None
+    return [
+        (place, argument["name"] if isinstance(argument.get("name"), str) else "")
+        for place, argument in enumerate(arguments if isinstance(arguments, list) else ())
+        if isinstance(argument, dict) and _is_undescribed(argument.get("description"))
+    ]
+
+
+def is_empty(catalog: Catalog) -> bool:
+    """There is no tool, resource or prompt; false where a listing that the server declares has failed."""
+    declared = catalog.capabilities or {}
+    has_failed = ("resources" in declared and catalog.resources is None) or (
+        "prompts" in declared and catalog.prompts is None
+    )
+    return not (has_failed or catalog.tools or listed_resources(catalog) or catalog.prompts)
+
+
+def is_greeted(catalog: Catalog) -> bool:
+    """The initialize answer was seen; of a bare file it was not."""
+    seen = (catalog.server_info, catalog.capabilities, catalog.protocol_version)
+    return any(part is not None for part in seen)
+
+
+def lacks_name(catalog: Catalog) -> bool:
+    """The initialize answer was seen, and it names no server."""
+    return is_greeted(catalog) and ((catalog.server_info or {}).get("name") or "") in NO_NAMES
+
+
+def lacks_version(catalog: Catalog) -> bool:
+    """The initialize answer was seen, and it gives no version."""
+    return is_greeted(catalog) and ((catalog.server_info or {}).get("version") or "") in NO_VERSIONS
+
+
+def display_name(tool: Tool) -> str | None:
+    """What a client shows: the title, else the annotations' title."""
+    title = tool.title or (tool.annotations or {}).get("title")
+    return trim(title) or None if isinstance(title, str) else None
+
+
+def namesakes(tools: Iterable[Tool]) -> dict[str, list[Tool]]:
+    """Tools with different names under one display name, by that name."""
+    groups: defaultdict[str, list[Tool]] = defaultdict(list)
+    for tool in tools:
+        if shown := display_name(tool):
+            groups[shown].append(tool)
+    return {shown: group for shown, group in groups.items() if len({tool.name for tool in group}) > 1}
+
+
+def _is_undescribed(text: object) -> bool:
+    return is_blank(text) if isinstance(text, str) else not text
