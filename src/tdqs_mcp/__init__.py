@@ -5,9 +5,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tdqs_mcp.app import costs, explain, lint, prompts, read, score_answers
-    from tdqs_mcp.sync import load, rewrite, run_suite, score
+    from tdqs_mcp.sync import calibrate, load, rewrite, run_suite, score
 
-__all__ = ["costs", "explain", "lint", "load", "prompts", "read", "rewrite", "run_suite", "score", "score_answers"]
+__all__ = [
+    "calibrate",
+    "costs",
+    "explain",
+    "lint",
+    "load",
+    "prompts",
+    "read",
+    "rewrite",
+    "run_suite",
+    "score",
+    "score_answers",
+]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever is handed on

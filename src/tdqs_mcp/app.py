@@ -16,8 +16,20 @@ from tdqs_mcp.facts.tokens import Cost
 from tdqs_mcp.gate import suppress
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.scorecard import versions
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import GateRow, JudgeStamp, LintReport, Rewrite, ServerGrade, ServerScore, Ungraded, Verdict
+from tdqs_mcp.model.results import (
+    CalibrationReport,
+    GateRow,
+    JudgeStamp,
+    LintReport,
+    Rewrite,
+    Section,
+    ServerGrade,
+    ServerScore,
+    Ungraded,
+    Verdict,
+)
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
@@ -244,6 +256,30 @@ def prompts(catalog: Catalog, *, tool: str | None = None, spec: str = DEFAULT_SP
     if tool is not None and tool not in {each.name for each in catalog.tools}:
         raise UnknownIdError(f"there is no tool {tool!r}; the catalog has {_some(each.name for each in catalog.tools)}")
     return prompts_document(measure(catalog), tool=tool, spec=spec)
+
+
+async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = None) -> CalibrationReport:
+    """How far a judge lies off the prompt's own examples and the labelled tools.
+
+    The offline judge is held against its labels as it predicted servers that it had not seen. Any judge is held against
+    the labelled tools that the catalogs hold, found by inputHash.
+    """
+    from tdqs_mcp.pipeline import evidence, examples  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
+
+    judge = judge or Offline()
+    table, faults = examples.compare(await judge.grade(examples.cases()))
+    sections: tuple[Section, ...] = (table,)
+    problems: tuple[str, ...] = ()
+    if isinstance(judge, Offline) and not catalogs:
+        sections += evidence.sections(judge.stamp.calibration or "")
+    if catalogs:
+        labels = evidence.labels(versions()[0])
+        cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]
+        labelled = [case for case in cases if case.subject.signals.input_hash in labels]
+        found = evidence.held_against(labelled, await judge.grade(labelled), labels)
+        sections, problems = sections + found.sections, found.problems
+        faults += found.faults
+    return CalibrationReport(judge=judge.stamp, sections=sections, faults=faults, problems=problems)
 
 
 def explain(name: str) -> str:

@@ -29,7 +29,17 @@ from tdqs_mcp.gate import (
 )
 from tdqs_mcp.judges.judge import Judge, Metered
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import GateRow, KnownFinding, Letter, LintReport, Rewrite, ServerGrade, ServerScore, Tier
+from tdqs_mcp.model.results import (
+    CalibrationReport,
+    GateRow,
+    KnownFinding,
+    Letter,
+    LintReport,
+    Rewrite,
+    ServerGrade,
+    ServerScore,
+    Tier,
+)
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.documents import capture_document, json_text
@@ -368,6 +378,38 @@ def gate(suite: Path, *, timeout: float, form: str, output: Path | None) -> None
 
 
 @cli.command()
+@click.argument("locators", nargs=-1, metavar="[LOCATOR]...")
+@_judging
+@_live
+@_form
+@_output
+def calibrate(
+    locators: tuple[str, ...],
+    *,
+    judge: str | None,
+    base_url: str | None,
+    model: str | None,
+    form: str,
+    output: Path | None,
+    **live: Any,  # noqa: ANN401
+) -> None:
+    """Show how wrong a judge is: against the published examples and the labelled tools.
+
+    Without a LOCATOR, the offline judge shows its error on servers that it was not fitted to. With some, any judge is
+    held against those of their tools that there are labels for.
+    """
+    chosen = _judge(judge, base_url=base_url, model=model)
+    catalogs = _each(locators, live, lambda catalog: catalog)
+    known = [catalog for catalog in catalogs if catalog is not None]
+    report = sync.calibrate(known, judge=chosen)
+    _tell_usage(chosen)
+    _show([report], _CALIBRATION_VIEWS, form, output)
+    if len(known) < len(catalogs) or (locators and len(report.sections) == 1):
+        sys.exit(Outcome.UNKNOWN)
+    sys.exit(Outcome.FAILED if report.faults else Outcome.PASSED)
+
+
+@cli.command()
 @click.argument("name", metavar="ID")
 @_form
 @_output
@@ -607,6 +649,24 @@ def _grade_markdown(grade: ServerGrade) -> str:
     return grade_markdown(grade)
 
 
+def _calibration_text(report: CalibrationReport) -> Any:  # noqa: ANN401
+    from tdqs_mcp.reporters.calibration import calibration_view  # noqa: PLC0415
+
+    return calibration_view(report)
+
+
+def _calibration_json(report: CalibrationReport) -> dict[str, Any]:
+    from tdqs_mcp.reporters.calibration import calibration_document  # noqa: PLC0415
+
+    return calibration_document(report)
+
+
+def _calibration_markdown(report: CalibrationReport) -> str:
+    from tdqs_mcp.reporters.calibration import calibration_markdown  # noqa: PLC0415
+
+    return calibration_markdown(report)
+
+
 def _rewrite_text(result: tuple[Catalog, Sequence[Rewrite]]) -> Any:  # noqa: ANN401
     from tdqs_mcp.reporters.rewrite import rewrite_view  # noqa: PLC0415
 
@@ -659,4 +719,9 @@ def _prompts_text(document: Mapping[str, Any]) -> str:
 
 _SCORE_VIEWS = {"text": _score_text, "json": _score_json, "markdown": _score_markdown}
 _GRADE_VIEWS = {"text": _grade_text, "json": _grade_json, "markdown": _grade_markdown}
+_CALIBRATION_VIEWS = {
+    "text": _calibration_text,
+    "json": _calibration_json,
+    "markdown": _calibration_markdown,
+}
 _REWRITE_VIEWS = {"text": _rewrite_text, "markdown": _rewrite_markdown}

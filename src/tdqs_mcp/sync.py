@@ -6,7 +6,7 @@ from pathlib import Path
 from tdqs_mcp import app
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import GateRow, Rewrite, ServerScore
+from tdqs_mcp.model.results import CalibrationReport, GateRow, Rewrite, ServerScore
 from tdqs_mcp.sources.options import LiveOptions
 
 
@@ -40,3 +40,10 @@ def rewrite(
     from anyio import run  # noqa: PLC0415
 
     return run(lambda: app.rewrite(catalog, tools=tools, judge=judge, spec=spec))
+
+
+def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = None) -> CalibrationReport:
+    """How far a judge lies off the prompt's own examples and the labelled tools of some catalogs."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(lambda: app.calibrate(catalogs, judge=judge))

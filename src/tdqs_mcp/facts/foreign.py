@@ -158,21 +158,17 @@ def _found(text: str, lexicon: Lexicon) -> Iterator[tuple[int, str]]:
         place += len(form) or 1
 
 
-def cues(
-    sentences: Sequence[str], spoken: Sequence[Sequence[str]], lexicon: Lexicon
-) -> tuple[dict[Cue, str], dict[Cue, int]]:
-    """The first sentence that gives each cue, and how often each is given; linear in the text."""
+def cues(sentences: Sequence[str], spoken: Sequence[Sequence[str]], lexicon: Lexicon) -> dict[Cue, list[int]]:
+    """The positions of the sentences that give each cue, once for each time, in order; linear in the text."""
     texts = [_haystack(sentence, words, lexicon) for sentence, words in zip(sentences, spoken, strict=True)]
     whole = _END.join(texts)
     starts = [0, *accumulate(len(text) + len(_END) for text in texts)]
-    first: dict[Cue, str] = {}
-    counts: dict[Cue, int] = {}
+    found: dict[Cue, list[int]] = {}
     for cue, phrases in lexicon.phrases.items():
-        places = [place for phrase in phrases for place in _places(phrase, whole)]
+        places = sorted(place for phrase in phrases for place in _places(phrase, whole))
         if places:
-            first[cue] = sentences[bisect_right(starts, min(places)) - 1]
-            counts[cue] = len(places)
-    return first, counts
+            found[cue] = [bisect_right(starts, place) - 1 for place in places]
+    return found
 
 
 _END = "\0"

@@ -28,7 +28,13 @@ MIN_LETTERS = 12
 MAX_NAME = 200
 """Characters of a name or title that are read; the longest real name has 64."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])|"
+    r"(?<=[a-z0-9)\]])\s+(?=(?:This (?:tool|function|is)|It (?:is|was|will|can|offers|provides|helps|allows|does)|"
+    r"The tool|Use (?:this|it|when)|Please|You (?:can|will)|(?:Parameters?|Args|Arguments|Returns|Note)(?=:))\b)"
+)
+"""Punctuation, or the opening of a sentence after one that nobody ended."""
+
 _NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
 """How a line begins that continues nothing: a list item or other mark, or a label such as `name (string): …`."""
 
@@ -53,8 +59,11 @@ class Prose:
     sentences: tuple[str, ...]
     """Verbatim, in order; a line break ends a sentence where a list item, a label or an empty line follows."""
 
+    spoken: Sequence[Sequence[str]]
+    """The lower-case words of each sentence."""
+
     words: tuple[str, ...]
-    """Lower-case, in order."""
+    """All of them, in order."""
 
     word_count: int
     """Words; two CJK characters count as one word."""
@@ -83,7 +92,9 @@ class Prose:
     cues: Mapping[Cue, str]
     """The first sentence that gives each cue."""
 
-    cue_counts: Mapping[Cue, int]
+    cue_places: Mapping[Cue, Sequence[int]]
+    """The positions of the sentences that give each cue, once for each time, in order."""
+
     repeated_sentences: int
     mentioned_parameters: tuple[str, ...]
     """Top-level parameters that the description names."""
@@ -115,7 +126,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
     said = (
         _foreign(text, sentences, spoken, lexicon, label_words, name_effect)
         if lexicon
-        else _english(text, sentences, spoken, set(map(stem, vocabulary)), label_words)
+        else _english(text, spoken, set(map(stem, vocabulary)), label_words)
     )
     described = [parameter for parameter in signals.parameters if parameter.description]
     explanations = [parameter.description[:MAX_EXPLANATION] for parameter in described]
@@ -123,6 +134,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
         language=language,
         is_readable=language in lexica.KNOWN or sum(map(str.isalpha, text)) < MIN_LETTERS,
         sentences=sentences,
+        spoken=spoken,
         words=all_words,
         word_count=said.word_count,
         verb=said.verb,
@@ -134,8 +146,8 @@ def read(tool: Tool, signals: Signals) -> Prose:
         new_words=said.new_words,
         is_only_name=_is_only_name(tool, text),
         restates_loosely=bool(all_words) and not said.new_words and (lexicon is not None or not _CJK.search(text)),
-        cues=said.cues,
-        cue_counts=said.cue_counts,
+        cues={cue: sentences[places[0]] for cue, places in said.places.items()},
+        cue_places=said.places,
         repeated_sentences=_repeated(sentences, spoken),
         mentioned_parameters=_mentioned(text, said.stems.union(all_words), signals.parameters),
         explained_parameters=sum(_explains(each, lexicon) for each in explanations),
@@ -155,22 +167,19 @@ class _Said(NamedTuple):
     lead_words: int
     new_words: int
     stems: set[str]
-    cues: dict[Cue, str]
-    cue_counts: dict[Cue, int]
+    places: dict[Cue, list[int]]
     mutation: str | None
     """The word of an overt mutation with which the description opens (TDQS, calibration)."""
 
 
 def _english(
     text: str,
-    sentences: Sequence[str],
     spoken: Sequence[Sequence[str]],
     stems: set[str],
     label_words: AbstractSet[str],
 ) -> _Said:
     lead = spoken[0] if spoken else []
     verb, position = _lead_verb(lead)
-    cues, counts = _cues(sentences, spoken)
     is_overt = verb in OVERT_MUTATIONS and position == 0
     return _Said(
         word_count=sum(map(len, spoken)) + len(_CJK.findall(text)) // 2,
@@ -181,8 +190,7 @@ def _english(
         lead_words=sum(word not in STOPWORDS for word in lead) - (verb is not None),
         new_words=len(stems - STOPWORDS - label_words),
         stems=stems,
-        cues=cues,
-        cue_counts=counts,
+        places=_cues(spoken),
         mutation=next(word for word in lead if LEMMAS.get(word) == verb) if is_overt else None,
     )
 
@@ -201,8 +209,7 @@ def _foreign(
     again = own if verb and verb.effect is name_effect else ()
     known = (*label_words, *foreign.translations(label_words, lexicon), *again)
     stems = {stem(word) for sentence in spoken for word in sentence}
-    first, counts = foreign.cues(sentences, spoken, lexicon)
-    scaffolding, more = _cues(sentences, spoken)
+    places, scaffolding = foreign.cues(sentences, spoken, lexicon), _cues(spoken)
     return _Said(
         word_count=foreign.word_count(text, [word for sentence in spoken for word in sentence]),
         verb=lexicon.spelling[verb.lemma] if verb else None,
@@ -212,8 +219,7 @@ def _foreign(
         lead_words=len(foreign.content(lead, own, lexicon)),
         new_words=len(set(foreign.content([word for each in spoken for word in each], known, lexicon))),
         stems=stems,
-        cues=scaffolding | first,
-        cue_counts={cue: max(counts.get(cue, 0), more.get(cue, 0)) for cue in Cue if cue in counts or cue in more},
+        places={**scaffolding, **{cue: max(found, scaffolding.get(cue, []), key=len) for cue, found in places.items()}},
         mutation=verb.word if verb and verb.opens and verb.lemma in lexicon.overt else None,
     )
 
@@ -241,6 +247,7 @@ def _name_parts(name: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in _NAME_PART.findall(name))
 
 
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """The lemma of a known verb, else the word without a plural s: enough to see that two words are one."""
     return LEMMAS.get(word) or (word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)
@@ -270,16 +277,15 @@ for _cue, _phrases in PHRASES.items():
         _STARTS.setdefault(_parts[0], []).append((_parts, _cue))
 
 
-def _cues(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> tuple[dict[Cue, str], dict[Cue, int]]:
-    first: dict[Cue, str] = {}
-    counts: dict[Cue, int] = {}
-    for sentence, words in zip(sentences, spoken, strict=True):
+def _cues(spoken: Sequence[Sequence[str]]) -> dict[Cue, list[int]]:
+    """The positions of the sentences that give each cue, once for each time, in order."""
+    found: dict[Cue, list[int]] = {}
+    for place, words in enumerate(spoken):
         for position, word in enumerate(words):
             for phrase, cue in _STARTS.get(word, ()):
                 if len(phrase) == 1 or tuple(words[position : position + len(phrase)]) == phrase:
-                    first.setdefault(cue, sentence)
-                    counts[cue] = counts.get(cue, 0) + 1
-    return first, counts
+                    found.setdefault(cue, []).append(place)
+    return found
 
 
 def _mentioned(text: str, spoken: AbstractSet[str], parameters: Sequence[Parameter]) -> tuple[str, ...]:
@@ -299,7 +305,7 @@ def _explains(text: str, lexicon: Lexicon | None) -> bool:
     if lexicon:
         spoken = foreign.words(text, lexicon)
         is_long = foreign.word_count(text, spoken) >= 4
-        cues = foreign.cues([text], [spoken], lexicon)[0].keys() if is_long else frozenset()
+        cues = foreign.cues([text], [spoken], lexicon).keys() if is_long else frozenset()
         return is_long and (not _EXPLAINED.isdisjoint(cues) or any(map(str.isdigit, text)))
     spoken = words_of(text)
     return len(spoken) >= 4 and (not _EXPLAINING.isdisjoint(spoken) or any(map(str.isdigit, spoken)))

@@ -81,9 +81,14 @@ class Signals:
     parameters: tuple[Parameter, ...]
 
     @property
+    def hint_count(self) -> int:
+        """How many of the four hints are declared as booleans, 0-4."""
+        return sum(hint is not None for hint in (self.read_only, self.destructive, self.idempotent, self.open_world))
+
+    @property
     def has_hints(self) -> bool:
         """At least one of the four hints is declared as a boolean."""
-        return not (self.read_only is self.destructive is self.idempotent is self.open_world is None)
+        return self.hint_count > 0
 
 
 def measure(tool: Tool) -> Signals:

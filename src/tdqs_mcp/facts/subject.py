@@ -1,6 +1,7 @@
 """A tool with all its facts, and a catalog of them: what rules, judges and the pipeline read."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from tdqs_mcp.errors import UnmeasurableError
@@ -19,6 +20,9 @@ class Subject:
     tool: Tool
     signals: Signals
     prose: Prose
+    names: AbstractSet[str]
+    """The lower-cased names of all tools of the catalog."""
+
     sibling_count: int
     mentions: tuple[str, ...]
     """Siblings that the description names."""
@@ -104,6 +108,7 @@ def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
         tool=tool,
         signals=facts,
         prose=text,
+        names=context.names.keys(),
         sibling_count=context.sibling_count,
         mentions=mentions,
         redirect=relations.redirect(text, mentions),

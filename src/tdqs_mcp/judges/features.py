@@ -2,56 +2,122 @@
 
 from collections.abc import Callable, Mapping
 
+from tdqs_mcp.facts.content import Content
 from tdqs_mcp.facts.lexicon import Cue, Effect
 from tdqs_mcp.facts.relations import ToolSet
 from tdqs_mcp.facts.subject import Subject
 
-LONG = 60
-"""Words after which a description has to justify its length; the median of 1,649 real ones is 32."""
+SHARE = "/"
+"""Ends the name of what one passage gives of a feature."""
+
+CONTEXT = "|"
+"""Joins a feature and the feature that has to be there for it to count: `explained|is_covered`."""
 
 
-def of_tool(subject: Subject) -> dict[str, int]:
-    """Every feature that the weights may name."""
-    prose, signals, counts = subject.prose, subject.signals, subject.prose.cue_counts
-    count = signals.param_count
-    covered = len(
-        {parameter.name for parameter in signals.parameters if parameter.description}.union(prose.mentioned_parameters)
-    )
-    is_mutating = prose.effect is not None and prose.effect.is_mutating
+def of_tool(subject: Subject, content: Content) -> dict[str, int]:
+    """Every feature of a tool that a scorecard may name."""
+    prose, signals = subject.prose, subject.signals
+    count, effect = signals.param_count, prose.name_effect or prose.effect
+    is_mutating = effect is not None and effect.is_mutating
     features = {
+        "told": content.told,
+        "beyond": content.beyond,
+        "lead": content.lead,
+        "later": content.later,
+        "statements": content.statements,
+        "usage": content.usage,
+        "behaviour": content.behaviour,
+        "returned": content.returned,
+        "explained": content.explained,
+        "listed": _tenths(content.listed, count, none=0),
+        "partly_named": _tenths(content.partly_named, count, none=10),
+        "named": _tenths(content.named, count, none=10),
+        "explained_parameters": _tenths(prose.explained_parameters, count, none=10),
+        "untold": content.untold,
+        "conditions": content.conditions,
+        "limits": content.limits,
+        "mechanics": content.mechanics,
+        "means": content.means,
+        "inclusions": content.inclusions,
+        "numbers": content.numbers,
+        "units": content.units,
+        "quotations": content.quotations,
+        "asides": content.asides,
+        "name_told": content.name_told,
+        "generic": content.generic,
+        "unknown": content.unknown,
+        "addressed": content.addressed,
+        "shouted": content.shouted,
+        "generated": int(content.is_generated),
+        "as_tool": int(content.opens_with_tool),
+        "said_again": content.repeated,
+        "mentions": len(subject.mentions),
+        "redirect": int(subject.redirect is not None),
         "opens_with_verb": int(prose.opens_with_verb),
         "vague_verb": int(prose.has_vague_verb),
-        "lead_words": min(prose.lead_words, 12),
-        "new_words": min(prose.new_words, 20),
-        "more_new_words": max(0, min(prose.new_words, 80) - 20),
-        "restates": int(prose.restates_loosely),
+        "restates": int(content.restates),
         "only_name": int(prose.is_only_name),
-        "tiny": int(prose.word_count < 5),
-        "long_words": max(0, min(prose.word_count, 200) - LONG),
-        "copied": min(prose.copied_words, 40),
-        "repeated": min(prose.repeated_sentences, 3),
-        "sibling": int(bool(subject.mentions)),
-        "redirect": int(subject.redirect is not None),
+        "tiny": int(content.words < 5),
+        "copied": prose.copied_words,
+        "repeated": prose.repeated_sentences,
         "title": int(signals.title_is_meaningful),
+        "words": prose.word_count,
+        "sentences": len(prose.sentences),
+        "sentence_words": content.sentence_words,
+        "lines": content.lines,
         "hints": int(signals.has_hints),
-        "read_verb": int(prose.effect is Effect.READ),
+        "hint_count": signals.hint_count,
+        "read_only": int(signals.read_only is True),
+        "odd_hint": int(_is_odd(subject)),
+        "contradiction": int(prose.contradiction is not None),
+        "mutates": int(is_mutating),
         "unhinted_mutation": int(is_mutating and not signals.has_hints),
+        "deletes": int(effect is Effect.DELETE),
+        "reads": int(effect is Effect.READ),
+        "produces": int(effect is Effect.PRODUCE),
+        "acts": int(effect is Effect.ACT),
         "output_schema": int(signals.has_output_schema),
-        "returns_known": int(signals.has_output_schema or Cue.RETURN in prose.cues),
         "no_parameters": int(count == 0),
-        "covered": 10 * covered // count if count else 10,
-        "uncovered": min(count - covered, 6),
-        "explained": 10 * prose.explained_parameters // count if count else 0,
-        "nested": int(signals.has_nested_objects),
-        "parameters": min(count, 10),
+        "parameters": count,
+        "required": signals.required_param_count,
+        "call_cost": signals.subtree.invocation_cost,
+        "is_covered": int(signals.coverage > WELL_COVERED),
+        "is_bare": int(signals.coverage < BARELY_COVERED),
+        "undescribed": count - signals.params_with_descriptions,
+        "described_words": content.schema_words,
+        "enums": signals.params_with_enums,
+        "structures": content.structures,
+        "constrained": content.constrained,
+        "siblings": subject.sibling_count,
     }
-    for cue in Cue:
-        features[cue] = min(counts.get(cue, 0), 4)
+    features["filler"] = len(prose.cue_places.get(Cue.FILLER, ()))
+    for name in ("told", "later", "beyond", "usage", "returned", "explained"):
+        passage = content.quotes.get(_PASSAGES[name])
+        features[f"{name}{SHARE}"] = passage.words if passage else 0
+    for cue in set(Cue) - {Cue.FILLER}:
+        features[cue] = content.cues.get(cue, 0)
     return features
 
 
+WELL_COVERED = 80
+"""Percent of described parameters above which the schema does the work (TDQS, Parameter Semantics)."""
+
+BARELY_COVERED = 50
+"""Percent below which the description has to make up for it (TDQS, Parameter Semantics)."""
+
+
+def _tenths(part: int, count: int, *, none: int) -> int:
+    return 10 * part // count if count else none
+
+
+def _is_odd(subject: Subject) -> bool:
+    """The name reads, and a hint says that the tool writes or destroys."""
+    signals = subject.signals
+    return subject.prose.name_effect is Effect.READ and (signals.destructive is True or signals.read_only is False)
+
+
 def of_set(tools: ToolSet) -> dict[str, int]:
-    """Every coherence feature that the weights may name; shares are percent of the tools."""
+    """Every coherence feature that the scorecards may name; shares are percent of the tools."""
     count = max(1, tools.tool_count)
 
     def share(names: tuple[str, ...]) -> int:
@@ -60,21 +126,18 @@ def of_set(tools: ToolSet) -> dict[str, int]:
     return {
         "one": int(tools.tool_count == 1),
         "two": int(tools.tool_count == 2),
-        "heavy": int(16 <= tools.tool_count <= 25),
-        "too_many": int(26 <= tools.tool_count <= 49),
-        "extreme": int(tools.tool_count >= 50),
+        "tools": tools.tool_count,
         "off_style": share(tools.off_style),
         "has_off_style": int(bool(tools.off_style)),
         "off_pattern": share(tools.off_pattern),
         "has_off_pattern": int(bool(tools.off_pattern)),
-        "synonyms": min(len(tools.synonyms), 3),
+        "synonyms": len(tools.synonyms),
         "alike": share(tools.alike),
         "has_alike": int(bool(tools.alike)),
         "vague": share(tools.vague),
-        "gaps": min(len(tools.gaps), 3),
-        "lifecycles": min(len(tools.complete), 2),
-        "effects": min(tools.effects, 4),
-        "few": int(tools.tool_count < 3),
+        "gaps": len(tools.gaps),
+        "lifecycles": len(tools.complete),
+        "effects": tools.effects,
     }
 
 
@@ -82,15 +145,20 @@ def is_relevant(name: str, subject: Subject) -> bool:
     """Whether an absence is worth a word: a read-only tool destroys nothing, a lone tool has no sibling."""
     if name in ("destruction", "side effect"):
         return subject.signals.read_only is not True and subject.prose.effect is not Effect.READ
-    return name not in ("sibling", "redirect", "alternative") or subject.sibling_count > 0
+    return name not in ("mentions", "redirect", "alternative") or subject.sibling_count > 0
 
 
-def quote(name: str, subject: Subject) -> str | None:
-    """The words of the definition behind a tool feature; None where it is counted, not quoted."""
+def quotes(name: str, subject: Subject, content: Content) -> tuple[str, ...]:
+    """The words of the definition behind a tool feature; none where it is counted, not quoted."""
     if name in _CUES:
-        return subject.prose.cues.get(_CUES[name])
-    source = _QUOTES.get(name)
-    return source(subject) if source else None
+        found = subject.prose.cues.get(_CUES[name])
+    elif name in _PASSAGES:
+        passage = content.quotes.get(_PASSAGES[name])
+        found = passage.text if passage else None
+    else:
+        source = _QUOTES.get(name)
+        found = source(subject) if source else None
+    return (found,) if found else ()
 
 
 def names_behind(name: str, tools: ToolSet) -> tuple[str, ...]:
@@ -99,21 +167,29 @@ def names_behind(name: str, tools: ToolSet) -> tuple[str, ...]:
     return source(tools) if source else ()
 
 
-def _lead(subject: Subject) -> str | None:
-    return subject.prose.sentences[0] if subject.prose.sentences else None
-
-
 _CUES: Mapping[str, Cue] = {cue.value: cue for cue in Cue}
+_PASSAGES: Mapping[str, str] = {
+    "lead": "lead",
+    "opens_with_verb": "lead",
+    "vague_verb": "lead",
+    "restates": "lead",
+    "only_name": "lead",
+    "tiny": "lead",
+    "generated": "lead",
+    "as_tool": "lead",
+    "told": "later",
+    "later": "later",
+    "beyond": "later",
+    "statements": "later",
+    "usage": "usage",
+    "behaviour": "behaviour",
+    "returned": "returned",
+    "explained": "explained",
+    "listed": "explained",
+}
 _QUOTES: Mapping[str, Callable[[Subject], str | None]] = {
-    "opens_with_verb": _lead,
-    "vague_verb": _lead,
-    "lead_words": _lead,
-    "restates": _lead,
-    "only_name": _lead,
-    "tiny": _lead,
     "redirect": lambda subject: subject.redirect,
-    "sibling": lambda subject: next(iter(subject.mentions), None),
-    "returns_known": lambda subject: subject.prose.cues.get(Cue.RETURN),
+    "mentions": lambda subject: next(iter(subject.mentions), None),
 }
 _SET_QUOTES: Mapping[str, Callable[[ToolSet], tuple[str, ...]]] = {
     "off_style": lambda tools: tools.off_style,

@@ -1,57 +1,38 @@
-"""The judge that needs no key: a linear model over facts, in integers, that can say what moved each score."""
+"""The judge that needs no key: scorecards over facts, in integers, that can say what moved each score."""
 
-import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import islice
-from typing import Any
 
-from tdqs_mcp.facts.relations import ToolSet
+from tdqs_mcp.facts import content
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.judges import features
+from tdqs_mcp.judges.scorecard import UNIT, Calibration, Scorecard, calibration, versions
 from tdqs_mcp.model.results import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
-
-UNIT = 100
-"""Weights are hundredths of a score point."""
+from tdqs_mcp.rubrics.rubric import load
 
 MAX_QUOTE = 160
 """Characters of a quotation; longer sentences are cut at a word."""
 
+REASONS = 3
+"""Reasons for one score."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One dimension's model: base and weights, in hundredths of a score point."""
-
-    base: int
-    weights: Mapping[str, int]
-    missable: tuple[str, ...]
-    """Features whose absence is a reason to name, the heaviest first."""
-
-    def latent(self, values: Mapping[str, int]) -> int:
-        """The score before rounding, in hundredths."""
-        return self.base + sum([weight * values[name] for name, weight in self.weights.items()])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
-    """The shipped model: which numbers, under which version."""
-
-    version: str
-    tool: Mapping[str, Line]
-    set: Mapping[str, Line]
+SLIGHT = 30
+"""Thousandths of a score point below which a fact is no reason."""
 
 
 class Offline:
     """Grades from facts alone: same input, same output, no network."""
 
+    def __init__(self, version: str | None = None) -> None:
+        self._calibration = calibration(version or versions()[0])
+
     @property
     def stamp(self) -> JudgeStamp:
         """The offline judge and its calibration version."""
-        return JudgeStamp(id="offline", version="0", calibration=calibration().version)
+        return JudgeStamp(id="offline", version="1", calibration=self._calibration.version)
 
     async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
         """The port's form of `verdicts`."""
@@ -59,109 +40,120 @@ class Offline:
 
     def verdicts(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict]:
         """A verdict for every case; facts are always there, so nothing is ever ungraded."""
-        return [_grade_tool(case.subject) if isinstance(case, ToolCase) else _grade_set(case) for case in cases]
+        return [
+            _grade_tool(self._calibration, case.subject)
+            if isinstance(case, ToolCase)
+            else _grade_set(self._calibration.rubrics["coherence"], case)
+            for case in cases
+        ]
 
 
-@cache
-def calibration() -> Calibration:
-    """The numbers in `data/offline.json`."""
-    table = json.loads(_data("offline.json"))
-    return Calibration(
-        version=table["calibration"],
-        tool={key: _line("tool", entry) for key, entry in table["tool"].items()},
-        set={key: _line("set", entry) for key, entry in table["set"].items()},
-    )
-
-
-@cache
-def _words() -> dict[str, dict[str, dict[str, str]]]:
-    return tomllib.loads(_data("reasons.toml"))
-
-
-def _data(name: str) -> str:
-    return files("tdqs_mcp.judges").joinpath("data", name).read_text(encoding="utf-8")
-
-
-def _line(kind: str, entry: Mapping[str, Any]) -> Line:
-    weights: dict[str, int] = entry["weights"]
-    missable = [name for name in weights if "absent" in _words()[kind][name]]
-    return Line(
-        base=entry["base"],
-        weights=weights,
-        missable=tuple(sorted(missable, key=lambda name: (-abs(weights[name]), name))),
-    )
-
-
-def _grade_tool(subject: Subject) -> Verdict:
-    values = features.of_tool(subject)
-    judgements = {key: _judge_tool(line, values, subject) for key, line in calibration().tool.items()}
+def _grade_tool(numbers: Calibration, subject: Subject) -> Verdict:
+    told = content.read(subject)
+    values = features.of_tool(subject, told)
+    judgements, latents = {}, {}
+    for key, card in numbers.rubrics["tdqs"].items():
+        latents[key], judgements[key] = _judge(
+            card,
+            values,
+            words=_words()["tool"],
+            quotes=lambda name: features.quotes(name, subject, told),
+            is_relevant=lambda name: features.is_relevant(name, subject),
+        )
     contradiction = subject.prose.contradiction
     if contradiction is not None:
+        latents["behavioral_transparency"] = UNIT
         judgements["behavioral_transparency"] = Judgement(
             score=1,
             justification=f"readOnlyHint is true, yet the description says {contradiction!r}.",
             evidence=(contradiction,),
         )
-    return Verdict(judgements=judgements, summary=_summary(judgements), contradiction=contradiction is not None)
-
-
-def _judge_tool(line: Line, values: Mapping[str, int], subject: Subject) -> Judgement:
-    reasons, evidence = [], []
-    for name, is_there in _movers(line, values, lambda name: features.is_relevant(name, subject)):
-        words = features.quote(name, subject) if is_there else None
-        quotation = _cut(words) if words else None
-        reasons.append(_say("tool", name, is_there=is_there, quote=quotation))
-        if quotation:
-            evidence.append(quotation)
-    return Judgement(
-        score=_score(line, values), justification=_sentence(reasons), evidence=tuple(dict.fromkeys(evidence))
+    weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
+    return Verdict(
+        judgements=judgements,
+        summary=_summary(judgements),
+        contradiction=contradiction is not None,
+        outlook=numbers.outlook(latents, weights),
     )
 
 
-def _grade_set(case: SetCase) -> Verdict:
+def _grade_set(cards: Mapping[str, Scorecard], case: SetCase) -> Verdict:
     tools = case.measured.tool_set()
     values = features.of_set(tools)
-    judgements = {key: _judge_set(line, values, tools) for key, line in calibration().set.items()}
+    judgements = {
+        key: _judge(
+            card,
+            values,
+            words=_words()["set"],
+            quotes=lambda name: features.names_behind(name, tools)[:3],
+            is_relevant=lambda _: True,
+        )[1]
+        for key, card in cards.items()
+    }
     return Verdict(judgements=judgements, summary=_summary(judgements))
 
 
-def _judge_set(line: Line, values: Mapping[str, int], tools: ToolSet) -> Judgement:
-    reasons: list[str] = []
+def _judge(
+    card: Scorecard,
+    values: Mapping[str, int],
+    *,
+    words: Mapping[str, Mapping[str, str]],
+    quotes: Callable[[str], Sequence[str]],
+    is_relevant: Callable[[str], bool],
+) -> tuple[int, Judgement]:
+    """The latent of one dimension, in thousandths, and the score with the facts that moved it most."""
+    earned = card.earned(values)
+    latent = card.base + sum(earned.values())
+    moves = {name: points - card.usual.get(name, 0) for name, points in earned.items()}
+    good: list[str] = []
+    bad: list[str] = []
     evidence: list[str] = []
-    for name, is_there in _movers(line, values, lambda _: True):
-        names = features.names_behind(name, tools)[:3] if is_there else ()
-        reasons.append(_say("set", name, is_there=is_there, quote=", ".join(names) or None))
-        evidence += names
-    count = "there is 1 tool" if tools.tool_count == 1 else f"there are {tools.tool_count} tools"
-    justification = _sentence(reasons or [count])
-    return Judgement(score=_score(line, values), justification=justification, evidence=tuple(dict.fromkeys(evidence)))
+    for name in sorted(moves, key=lambda name: (-abs(moves[name]), name)):
+        if len(good) + len(bad) == REASONS or abs(moves[name]) < SLIGHT:
+            break
+        is_much = card.is_much(name, values[name], moves[name])
+        template = words.get(name, {}).get("much" if is_much else "little")
+        if template is None or not (is_much or is_relevant(name)):
+            continue
+        quoted = (
+            [_cut(text) for text in quotes(name)] if "{quote}" in template and _rests_on(card, name, values) else []
+        )
+        sentence = _say(template, count=values[name], quoted=quoted)
+        if sentence not in (*good, *bad):
+            (good if moves[name] > 0 else bad).append(sentence)
+            evidence += quoted
+    justification = _justify(good, bad)
+    return latent, Judgement(
+        score=card.score(latent), justification=justification, evidence=tuple(dict.fromkeys(evidence))
+    )
 
 
-def _score(line: Line, values: Mapping[str, int]) -> int:
-    return max(1, min(5, (line.latent(values) + UNIT // 2) // UNIT))
+def _rests_on(card: Scorecard, name: str, values: Mapping[str, int]) -> bool:
+    """Without the passage that gives most of it, the fact would earn something else."""
+    share = values.get(f"{name}{features.SHARE}", 1)
+    less = {**values, name: values[name] - share}
+    return values[name] > 0 and any(each.earned(less) != each.earned(values) for each in card.steps[name])
 
 
-def _movers(line: Line, values: Mapping[str, int], is_relevant: Callable[[str], bool]) -> list[tuple[str, bool]]:
-    """The two features that moved the score most, then the heaviest absent one (two, where nothing moved it)."""
-    moves = [(-abs(weight * values[name]), name) for name, weight in line.weights.items() if values[name]]
-    there = [name for _, name in sorted(moves)[:2]]
-    absent = (name for name in line.missable if not values[name] and is_relevant(name))
-    return [(name, True) for name in there] + [(name, False) for name in islice(absent, 1 if there else 2)]
+@cache
+def _words() -> dict[str, dict[str, dict[str, str]]]:
+    return tomllib.loads(files("tdqs_mcp.judges").joinpath("data", "reasons.toml").read_text(encoding="utf-8"))
 
 
-def _say(kind: str, name: str, *, is_there: bool, quote: str | None) -> str:
-    template = _words()[kind][name]["present" if is_there else "absent"]
-    marked = f'"{quote}"' if kind == "tool" else quote
-    return template.format(quote=marked) if quote else template.replace(" ({quote})", "")
+def _say(template: str, *, count: int, quoted: Sequence[str]) -> str:
+    text = template.replace("{count}", str(count))
+    marked = ", ".join(f'"{each}"' for each in quoted)
+    return text.replace("{quote}", marked) if quoted else text.replace(" ({quote})", "")
+
+
+def _justify(good: Sequence[str], bad: Sequence[str]) -> str:
+    """What speaks for a higher score, then what for a lower one."""
+    parts = [f"For it: {'; '.join(good)}." if good else "", f"Against it: {'; '.join(bad)}." if bad else ""]
+    return " ".join(part for part in parts if part) or "Nothing stands out: it is a usual definition in this respect."
 
 
 def _cut(text: str) -> str:
     return text if len(text) <= MAX_QUOTE else text[:MAX_QUOTE].rsplit(" ", 1)[0]
-
-
-def _sentence(reasons: Sequence[str]) -> str:
-    text = "; ".join(reasons)
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _summary(judgements: Mapping[str, Judgement]) -> str:

@@ -128,6 +128,33 @@ class JudgeStamp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What a judge's own error leaves open: where the score would lie if the labels' judge had given it."""
+
+    low: int
+    high: int
+    """The middle 80% of the likely scores, in tenths."""
+
+    tiers: Mapping[Tier, int]
+    """Percent for each tier that a score can have."""
+
+    @property
+    def is_close(self) -> bool:
+        """Too close to call: no tier is likely enough."""
+        return max(self.tiers.values()) < CLOSE
+
+    @property
+    def likeliest(self) -> tuple[Tier, Tier]:
+        """The two likeliest tiers, the likelier first."""
+        first, second, *_ = sorted(self.tiers, key=lambda tier: (-self.tiers[tier], tier))
+        return first, second
+
+
+CLOSE = 60
+"""Percent below which the likeliest tier is too close to call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """A judge's answer that satisfied its rubric's contract."""
 
@@ -135,6 +162,9 @@ class Verdict:
     summary: str
     contradiction: bool = False
     """The judge holds that the description contradicts the annotations; only tools can."""
+
+    outlook: Outlook | None = None
+    """None where the judge does not know its error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +210,8 @@ class ToolScore:
 
     judge: JudgeStamp
     enforced: Enforced | None = None
+    outlook: Outlook | None = None
+    """None where the judge does not know its error, or nothing was judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -463,3 +495,28 @@ class GateRow:
         if GateResult.FAIL in results:
             return GateResult.FAIL
         return GateResult.PASS if results == {GateResult.PASS} else GateResult.ERROR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One table of a calibration report."""
+
+    title: str
+    remark: str
+    """What the numbers are and on what they rest."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationReport:
+    """How far a judge's scores lie from those that it is held against."""
+
+    judge: JudgeStamp
+    sections: tuple[Section, ...]
+    faults: tuple[str, ...]
+    """Where it is out of tolerance, one sentence each."""
+
+    problems: tuple[str, ...] = ()
+    """What could not be judged."""

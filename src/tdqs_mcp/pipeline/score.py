@@ -131,6 +131,7 @@ def _tool_score(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: 
         signals=published(subject.signals, spec=spec),
         judge=judge,
         enforced=_enforced(subject, scores, flags=flags, spec=spec),
+        outlook=verdict.outlook,
     )
 
 

@@ -77,6 +77,15 @@ class Enforced(_Document):
     why: str
 
 
+class Outlook(_Document):
+    """What the judge's own error leaves open."""
+
+    low: Tenths
+    high: Tenths = Field(description="low and high: the middle 80% of the likely scores")
+    tiers: dict[Tier, float] = Field(description="Probability of every tier, 0-1")
+    too_close_to_call: bool
+
+
 class ToolScore(_Document):
     """The specification's per-tool result."""
 
@@ -93,7 +102,8 @@ class ToolScore(_Document):
     summary: str
     context_signals: ContextSignals
     judge: Judge
-    confidence: float | None = Field(description="Probability of the tier; null while the judge is not calibrated")
+    confidence: float | None = Field(description="Probability of the tier, 0-1; null where the judge states no error")
+    outlook: Outlook | None
     enforced: Enforced | None
 
 
@@ -430,6 +440,17 @@ def score_document(score: results.ServerScore) -> dict[str, Any]:
     return document.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
+def _outlook(outlook: results.Outlook | None) -> Outlook | None:
+    if outlook is None:
+        return None
+    return Outlook(
+        low=outlook.low / 10,
+        high=outlook.high / 10,
+        tiers={tier: percent / 100 for tier, percent in outlook.tiers.items()},
+        too_close_to_call=outlook.is_close,
+    )
+
+
 def lint_document(report: results.LintReport) -> dict[str, Any]:
     """A server's findings as JSON values, checked against the published schema."""
     document = LintDocument(
@@ -590,7 +611,8 @@ def _tool(tool: results.ToolScore) -> ToolScore:
         summary=well_formed(tool.summary),
         context_signals=ContextSignals.model_validate(tool.signals),
         judge=_judge(tool.judge),
-        confidence=None,
+        confidence=None if tool.outlook is None else tool.outlook.tiers[tool.tier] / 100,
+        outlook=_outlook(tool.outlook),
         enforced=None if tool.enforced is None else _enforced(tool.enforced),
     )
 

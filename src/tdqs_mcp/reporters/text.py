@@ -59,6 +59,9 @@ def score_view(score: ServerScore) -> RenderableType:
     if isinstance(score.coherence, Ungraded) and score.tools:
         parts.append(_ungraded("coherence", score.coherence))
     parts += [Text(f"! {printable(problem)}", style="yellow") for problem in score.problems]
+    close = sum(tool.outlook is not None and tool.outlook.is_close for tool in score.tools)
+    if close:
+        parts.append(Text(f"{_tools(close)} too close to call between two tiers (tdqs-mcp calibrate)", style="dim"))
     return Group(*parts, *_fixes(score))
 
 
@@ -129,7 +132,11 @@ def _row(tool: ToolScore) -> list[RenderableType]:
     flags = [flag.value for flag in (*tool.flags, *tool.server_flags)]
     if tool.enforced:
         flags.append(f"enforced {tool.enforced.tdqs / 10} {tool.enforced.tier}")
-    return [Text(printable(tool.name)), _number(tool.tdqs), *cells, Text(", ".join(flags), style="red")]
+    remarks = Text(", ".join(flags), style="red")
+    if tool.outlook and tool.outlook.is_close:
+        odds = " or ".join(f"{tier} {tool.outlook.tiers[tier]}%" for tier in tool.outlook.likeliest)
+        remarks.append(f"{', ' if flags else ''}close: {odds}", style="dim")
+    return [Text(printable(tool.name)), _number(tool.tdqs), *cells, remarks]
 
 
 def _ungraded(name: str, why: Ungraded) -> Text:

@@ -1,0 +1,258 @@
+"""Fit a calibration of the offline judge: python calibration/fit.py DATA VERSION.
+
+DATA is the folder of labels and definitions that README.md beside this file describes. Writes the scorecards and the
+evidence, which is what their predictions of unseen servers were, below src/tdqs_mcp/judges/data.
+"""
+
+import datetime
+import hashlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from definitions import COMPONENTS, Data, Labelled
+from numpy.typing import NDArray
+from plans import COHERENCE, SMELLS, TOOL
+from scorecards import UNIT, Plan, Scorecard, Table, cross_validate, cuts, fit, scores, split, tabulate
+
+from tdqs_mcp.facts import content
+from tdqs_mcp.facts.relations import ToolSet
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.judges.features import of_set, of_tool
+from tdqs_mcp.model.results import Tier
+from tdqs_mcp.rubrics.rubric import load
+
+TARGET = Path(__file__).parent.parent / "src" / "tdqs_mcp" / "judges" / "data"
+BANDS = 5
+"""Ranges of latent TDQS whose errors are kept apart, with equally many labelled tools."""
+
+QUANTILES = [(2 * step + 1) / 40 for step in range(20)]
+"""Where an error distribution is read: every point stands for 5% of the tools."""
+
+FOLDS = 10
+
+
+def main(folder: Path, version: str) -> None:
+    """Fit everything and write both files."""
+    data = Data(folder)
+    tools, servers, components = data.tools(), data.servers(), data.components()
+    tool_table = tabulate([_tool_facts(each) for each in tools])
+    tool_rows, tool_cards, bands, latent = _tools(tools, tool_table)
+    server_rows, server_cards = _rubric(servers, tabulate([_set_facts(each) for each in servers]), COHERENCE)
+    component_table = tabulate([_tool_facts(each) for each in components])
+    component_rows, component_cards = _components(components, component_table)
+    written = {
+        "calibration": version,
+        "provenance": {
+            "labels": {
+                name: hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16]
+                for name in ("tool_labels.jsonl", "coherence_labels.jsonl", "sail_dev.jsonl.gz")
+            },
+            "script": "calibration/fit.py",
+            "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+            "error": f"mean |delta TDQS| {np.abs(latent).mean() / UNIT:.3f} before rounding, on unseen servers",
+        },
+        "unit": "thousandths of a score point; [threshold, points]: earned above the threshold",
+        "rubrics": {"tdqs": tool_cards, "coherence": server_cards, "smells": component_cards},
+        "bands": bands,
+    }
+    evidence = {
+        "calibration": version,
+        "tools": tool_rows,
+        "servers": server_rows,
+        "components": component_rows,
+        "published": _published(data, tools, tool_table),
+    }
+    _write(TARGET / "calibrations" / f"{version}.json", written)
+    _write(TARGET / "evidence" / f"{version}.json", evidence)
+
+
+def _tool_facts(labelled: Labelled) -> dict[str, int]:
+    assert isinstance(labelled.facts, Subject)  # noqa: S101  # what Data.tools gives
+    return of_tool(labelled.facts, content.read(labelled.facts))
+
+
+def _set_facts(labelled: Labelled) -> dict[str, int]:
+    assert isinstance(labelled.facts, ToolSet)  # noqa: S101
+    return of_set(labelled.facts)
+
+
+def _tools(
+    tools: Sequence[Labelled], table: Table
+) -> tuple[list[dict[str, Any]], dict[str, Any], list[dict[str, Any]], NDArray[np.float64]]:
+    """Evidence, scorecards, error bands and the errors of the latent TDQS."""
+    rows, cards = _rubric(tools, table, TOOL)
+    weights = np.array([dimension.weight for dimension in load("tdqs").dimensions])
+    latent = np.array([row.pop("latents") for row in rows]).clip(UNIT, 5 * UNIT) @ weights // 100
+    labels = np.array([each.labels for each in tools]) @ weights * UNIT // 100
+    errors = labels - latent
+    bands = []
+    edges = [int(np.quantile(latent, (band + 1) / BANDS)) for band in range(BANDS - 1)]
+    held_out = np.zeros(len(tools), dtype=object)
+    groups = np.array([each.group for each in tools])
+    for lower, upper in zip([0, *edges], [*edges, 9 * UNIT], strict=True):
+        inside = (lower <= latent) & (latent < upper)
+        bands.append({"below": upper, "errors": [int(each) for each in np.quantile(errors[inside], QUANTILES)]})
+        for fold in split(groups, FOLDS):
+            seen = np.quantile(errors[inside & ~fold], QUANTILES)
+            for position in np.flatnonzero(inside & fold):
+                held_out[position] = [int(latent[position] + each) for each in seen]
+    for row, each, likely, tool in zip(rows, latent, held_out, tools, strict=True):
+        assert isinstance(tool.facts, Subject)  # noqa: S101
+        row |= {
+            "latent": int(each),
+            **_odds(likely),
+            "bytes": tool.facts.signals.definition_bytes,
+            "language": tool.facts.prose.language,
+            "hints": tool.facts.signals.has_hints,
+        }
+    return rows, cards, bands, errors
+
+
+def _odds(likely: Sequence[int]) -> dict[str, list[int]]:
+    """The middle 80% in tenths and the percent of every tier, from errors of other servers."""
+    tenths = [max(10, min(50, (value + 50) // 100)) for value in likely]
+    edges = [51, *(tier.floor for tier in Tier if tier is not Tier.F)]
+    shares = [5 * sum(lower <= value < upper for value in tenths) for upper, lower in pairwise(edges)]
+    return {"range": [tenths[2], tenths[-3]], "tiers": shares}
+
+
+def _rubric(
+    labelled: Sequence[Labelled], table: Table, plans: Mapping[str, Plan], *, scale: int = 1
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """What unseen servers' cases were predicted to score, and the scorecards from all of them."""
+    labels = np.array([each.labels for each in labelled])
+    groups = np.array([each.group for each in labelled])
+    latent = cross_validate(table, labels, groups, list(plans.values()), folds=FOLDS, scale=scale)
+    predicted = np.zeros_like(labels)
+    for fold in split(groups, FOLDS):
+        for position in range(len(plans)):
+            limits = cuts(latent[~fold, position], _scores(labels[~fold, position], scale))
+            predicted[fold, position] = scores(latent[fold, position], limits)
+    cards = {}
+    for position, (key, plan) in enumerate(plans.items()):
+        card = fit(table, labels[:, position] / scale, plan)
+        card.cuts = cuts(latent[:, position], _scores(labels[:, position], scale))
+        cards[key] = _card(card, table)
+    rows = [
+        {
+            **each.id,
+            "labels": [int(label) for label in each.labels],
+            "predicted": [int(score) for score in predicted[position]],
+            "latents": [int(value) for value in latent[position]],
+        }
+        for position, each in enumerate(labelled)
+    ]
+    return rows, cards
+
+
+def _components(labelled: Sequence[Labelled], table: Table) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The paper's components; a score below 3 is a smell, so that cut is where F1 is best on other servers."""
+    rows, cards = _rubric(labelled, table, SMELLS, scale=3)
+    latent = np.array([row.pop("latents") for row in rows])
+    smells = np.array([[median < 3 for median in each.medians] for each in labelled])
+    groups = np.array([each.group for each in labelled])
+    for position, key in enumerate(COMPONENTS):
+        cards[key]["cuts"][1] = _smell_cut(latent[:, position], smells[:, position])
+        cards[key]["cuts"] = sorted(cards[key]["cuts"])
+        predicted = np.zeros(len(labelled), dtype=bool)
+        for fold in split(groups, FOLDS):
+            predicted[fold] = latent[fold, position] < _smell_cut(latent[~fold, position], smells[~fold, position])
+        for row, each, is_smell in zip(rows, latent[:, position], predicted, strict=True):
+            row.setdefault("latents", []).append(int(each))
+            row.setdefault("smells", []).append(bool(is_smell))
+    for row, each in zip(rows, labelled, strict=True):
+        assert isinstance(each.facts, Subject)  # noqa: S101
+        row |= {"medians": list(each.medians), "words": len((each.facts.tool.description or "").split())}
+        del row["predicted"]
+    return rows, cards
+
+
+def _smell_cut(latent: NDArray[np.int64], smells: NDArray[np.bool_]) -> int:
+    def f1(cut: int) -> float:
+        hits = ((latent < cut) & smells).sum()
+        return float(2 * hits / ((latent < cut).sum() + smells.sum()))
+
+    return max((int(cut) for cut in np.quantile(latent, np.linspace(0.3, 1, 141))), key=f1)
+
+
+def _published(data: Data, tools: Sequence[Labelled], table: Table) -> list[dict[str, Any]]:
+    """The registry's own numbers beside predictions from fits that never saw the server."""
+    labels = np.array([each.labels for each in tools])
+    groups = np.array([each.group for each in tools])
+    weights = np.array([dimension.weight for dimension in load("tdqs").dimensions])
+    fits: dict[bytes, list[Scorecard]] = {}
+    found = []
+    for row, subject in data.published():
+        held_out = next((fold for fold in split(groups, FOLDS) if row["server"] in groups[fold]), groups == "")
+        if held_out.tobytes() not in fits:
+            seen = {name: values[~held_out] for name, values in table.items()}
+            latent = cross_validate(seen, labels[~held_out], groups[~held_out], list(TOOL.values()), folds=FOLDS)
+            cards = [fit(seen, labels[~held_out, position], plan) for position, plan in enumerate(TOOL.values())]
+            for position, card in enumerate(cards):
+                card.cuts = cuts(latent[:, position], labels[~held_out, position])
+            fits[held_out.tobytes()] = cards
+        facts = tabulate([of_tool(subject, content.read(subject))])
+        given = [int(scores(card.latent(facts), card.cuts)[0]) for card in fits[held_out.tobytes()]]
+        published = [scoring["tdqs"] for scoring in row["scorings"] if scoring.get("tdqs") is not None]
+        if published:
+            found.append(
+                {
+                    "server": row["server"],
+                    "tool": row["tool"],
+                    "inputHash": subject.signals.input_hash,
+                    "published": round(1000 * sum(published) / len(published)),
+                    "predicted": int((20 * int(np.array(given) @ weights) + 100) // 200) * 100,
+                }
+            )
+    return found
+
+
+def _scores(labels: NDArray[np.int64], scale: int) -> NDArray[np.int64]:
+    return (2 * labels + scale) // (2 * scale)
+
+
+def _card(card: Scorecard, table: Table) -> dict[str, Any]:
+    facts = list(dict.fromkeys(name.partition("|")[0] for name in card.steps))
+    usual = {}
+    for fact in facts:
+        own = Scorecard(
+            base=0, steps={name: each for name, each in card.steps.items() if name.partition("|")[0] == fact}
+        )
+        usual[fact] = round(float(own.latent(table).mean()))
+    return {
+        "base": card.base,
+        "cuts": card.cuts,
+        "usual": usual,
+        "typical": {fact: int(np.median(table[fact])) for fact in facts},
+        "steps": card.steps,
+    }
+
+
+def _write(path: Path, document: Mapping[str, Any]) -> None:
+    """JSON with a line for every entry of a list of objects, so that a refit is a readable diff."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    for mark in (
+        '"rubrics":',
+        '"bands":',
+        '"tools":',
+        '"servers":',
+        '"components":',
+        '"published":',
+        '{"source"',
+        '{"server"',
+        '{"below"',
+    ):
+        text = text.replace(mark, f"\n{mark}")
+    for key in [*TOOL, *COHERENCE, *SMELLS]:
+        text = text.replace(f'"{key}":{{', f'\n"{key}":{{')
+    path.write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])
