@@ -4,14 +4,20 @@ import json
 from pathlib import Path
 
 import tdqs_mcp.reporters
-from tdqs_mcp.reporters.contract import LintDocument, RewriteDocument, ScoreDocument
+from tdqs_mcp.reporters.contract import LabelDocument, LintDocument, RewriteDocument, ScoreDocument, SkillDocument
 
 FOLDER = Path(tdqs_mcp.reporters.__file__).parent / "schemas"
 
 
 def schemas():
     """File names and the schemas that belong into them."""
-    for model, name in ((ScoreDocument, "score"), (LintDocument, "lint"), (RewriteDocument, "rewrite")):
+    for model, name in (
+        (ScoreDocument, "score"),
+        (LabelDocument, "labels"),
+        (SkillDocument, "skill"),
+        (LintDocument, "lint"),
+        (RewriteDocument, "rewrite"),
+    ):
         schema = model.model_json_schema(by_alias=True, mode="serialization")
         yield FOLDER / f"{name}.schema.json", {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import socket
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.model.results import JudgeStamp, Tier, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import set_case, tool_cases
-from tdqs_mcp.rubrics.prompt import render_tool
+from tdqs_mcp.rubrics.prompt import PromptForm, render
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.settings import Settings, make_judge, read_settings
 
@@ -127,9 +128,10 @@ class Fake:
 
     async def _complete(self, request):
         body = json.loads(await request.body())
-        first_line = body["messages"][1]["content"].partition("\n")[0]
-        is_set = first_line.startswith("SERVER NAME")
-        name = "(set)" if is_set else first_line.removeprefix("TOOL NAME: ")
+        text = re.sub(r"</?data-[0-9a-f]+>", "", body["messages"][1]["content"])
+        asked = re.search(r"^TOOL NAME: (.*)$", text, re.MULTILINE)
+        is_set = asked is None
+        name = asked[1] if asked else "(set)"
         self.requests.append((name, dict(request.headers), body))
         if is_set:
             return says(COHERENT)
@@ -334,10 +336,10 @@ def test_no_more_requests_are_under_way_than_allowed(fake, catalog):
 
 def test_a_request_carries_the_published_prompt_and_the_schema_of_its_answer(fake, catalog):
     measured = measure(catalog(tool("good", schema=flat(2))))
-    judge = judge_of(fake, overrides={"max_tokens": 900, "temperature": None})
+    judge = replace(judge_of(fake, overrides={"max_tokens": 900, "temperature": None}), form=PromptForm.EXACT)
     anyio.run(judge.grade, [*tool_cases(measured), set_case(measured)])
     ((_, headers, body),) = [asked for asked in fake.requests if asked[0] == "good"]
-    prompt = render_tool(tool_cases(measured)[0])
+    prompt = render(tool_cases(measured)[0])
     assert body["messages"] == [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
     assert (body["model"], body["max_tokens"], "temperature" in body) == ("m-1", 900, False)
     assert headers["authorization"] == f"Bearer {KEY}"
@@ -405,7 +407,7 @@ def test_the_published_examples_score_as_published(fake, catalog):
         ("silent", 10, Tier.D),
     ]
     assert [each.name for each in score.ungraded] == ["stubborn"]
-    assert score.judge == JudgeStamp(id="openai", version="1", model="m-1")
+    assert score.judge == JudgeStamp(id="openai", version="1", model="m-1", prompt="hardened")
     assert score.rollup.coherence == 43
     assert fake.bodies("silent") == []
 
@@ -438,7 +440,9 @@ def test_the_environment_configures_a_judge_that_it_names():
         "from-environment",
     )
     assert (settings.api_key, settings.request_overrides) == (KEY, {"max_tokens": 5})
-    assert make_judge(settings).stamp == JudgeStamp(id="openai", version="1", model="from-environment")
+    assert make_judge(settings).stamp == JudgeStamp(
+        id="openai", version="1", model="from-environment", prompt="hardened"
+    )
 
 
 def test_a_stray_key_does_not_name_a_judge():
@@ -475,7 +479,11 @@ def test_a_model_in_the_judges_name_comes_before_tdqs_model():
 @pytest.mark.parametrize(
     ("environ", "explicit", "words"),
     [
-        ({}, {"judge": "gpt"}, "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline or openai"),
+        (
+            {},
+            {"judge": "gpt"},
+            "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline, openai[:MODEL] or jury:",
+        ),
         ({}, {"judge": "offline:x"}, "the offline judge takes no model"),
         ({}, {"judge": "openai:"}, "openai: names no model"),
         ({}, {"model": "m"}, "the offline judge takes no model: add --judge openai"),

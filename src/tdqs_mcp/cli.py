@@ -13,16 +13,17 @@ import click
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.gate import Outcome, answered, is_clean, reaches
+from tdqs_mcp.gate import Outcome, answered, is_clean, is_good, labelled, reaches
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import LintReport, Rewrite, ServerScore, Severity, Tier
+from tdqs_mcp.model.results import LabelScore, LintReport, Rewrite, ServerScore, Severity, SkillScore, Tier
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.reporters.escape import printable, visible, well_formed
+from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.server.command import serve
-from tdqs_mcp.settings import JudgeKind, make_judge, read_settings
+from tdqs_mcp.settings import JUDGES, JudgeKind, make_judge, read_settings
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.locator import public
@@ -79,16 +80,26 @@ _form = click.option(
 def _judging(command: Command) -> Command:
     """The options that name a judge; without them, the TDQS_ variables."""
     for option in (
+        click.option(
+            "--exact-prompt",
+            is_flag=True,
+            help="Send the published bytes, without the fence that keeps a definition from speaking to the judge.",
+        ),
         click.option("--model", help="The model of an openai judge."),
         click.option(
             "--base-url", metavar="URL", help="An OpenAI-compatible endpoint, such as http://127.0.0.1:11434/v1."
         ),
-        click.option("--judge", metavar="JUDGE", help="offline (default) or openai[:MODEL]; the key is TDQS_API_KEY."),
+        click.option("--judge", metavar="JUDGE", help=f"{JUDGES}; default: offline. The key is TDQS_API_KEY."),
     ):
         command = option(command)
     return command
 
 
+_rubric = click.option(
+    "--rubric", type=click.Choice(TOOL_RUBRICS), default=TOOL_RUBRICS[0], show_default=True, help="What is scored."
+)
+_bad = click.option("--fail-on-bad", is_flag=True, help="Exit 1 when anything is labelled Bad.")
+_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 _spec = click.option("--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version.")
 
 
@@ -108,6 +119,9 @@ def cli() -> None:
 @click.option(
     "--answers", type=click.Path(dir_okay=False, path_type=Path), help="Finish a judgement from these answers."
 )
+@_rubric
+@click.option("--skill", type=_file, help="With --rubric bundles: the server's skill text, to be scored too.")
+@_bad
 @_judging
 @_spec
 @_live
@@ -118,26 +132,80 @@ def score(
     *,
     fail_under: str | None,
     answers: Path | None,
+    rubric: str,
+    skill: Path | None,
+    fail_on_bad: bool,
     judge: str | None,
     base_url: str | None,
     model: str | None,
+    exact_prompt: bool,
     spec: str,
     form: str,
     output: Path | None,
     **live: Any,  # noqa: ANN401  # the options of _live
 ) -> None:
-    """Score every tool and the server by TDQS."""
+    """Score every tool and the server by TDQS, or by another rubric."""
     if answers and len(locators) > 1:
         raise click.UsageError("--answers belongs to one locator; give one")
-    if answers and (judge or base_url or model):
-        raise click.UsageError("--answers are somebody's judgement already; leave --judge, --base-url and --model out")
-    if answers:
-        use = partial(app.score_answers, answers=_read_json(answers), spec=spec)
-    else:
-        use = partial(sync.score, judge=_judge(judge, base_url=base_url, model=model), spec=spec)
+    _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill)
+    given = None if answers is None else _answers(answers, judge or base_url or model or exact_prompt)
+    chosen = None if answers else _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt)
+    if rubric != TOOL_RUBRICS[0]:
+        text = _read_text(skill) if skill else None
+        label: Callable[[Catalog], LabelScore] = (
+            partial(app.score_label_answers, answers=given, rubric=rubric, spec=spec)
+            if answers
+            else partial(sync.score_labels, rubric=rubric, judge=chosen, skill=text, spec=spec)
+        )
+        labels = _each(locators, live, label)
+        _show(labels, _LABEL_VIEWS, form, output)
+        _exit(labels, is_good if fail_on_bad else labelled)
+        return
+    use: Callable[[Catalog], ServerScore] = (
+        partial(app.score_answers, answers=given, spec=spec)
+        if answers
+        else partial(sync.score, judge=chosen, spec=spec)
+    )
     scores = _each(locators, live, use)
     _show(scores, _SCORE_VIEWS, form, output)
     _exit(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered)
+
+
+@cli.command()
+@click.argument("file", type=_file, metavar="FILE")
+@click.option("--server", "locator", required=True, metavar="LOCATOR", help="The server that the skill is about.")
+@click.option("--answers", type=_file, help='Finish a judgement from {"skill": answer}.')
+@_bad
+@_judging
+@_live
+@_form
+@_output
+def skill(
+    file: Path,
+    *,
+    locator: str,
+    answers: Path | None,
+    fail_on_bad: bool,
+    judge: str | None,
+    base_url: str | None,
+    model: str | None,
+    exact_prompt: bool,
+    form: str,
+    output: Path | None,
+    **live: Any,  # noqa: ANN401
+) -> None:
+    """Score the skill text of a server beside its tools, by MCPBundles' rubric."""
+    text = _read_text(file)
+    use: Callable[[Catalog], SkillScore]
+    if answers:
+        given = _answers(answers, judge or base_url or model or exact_prompt)
+        use = partial(app.score_skill_answer, text=text, answers=given)
+    else:
+        chosen = _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt)
+        use = partial(sync.score_skill, text=text, judge=chosen)
+    results = _each((locator,), live, use)
+    _show(results, _SKILL_VIEWS, form, output)
+    _exit(results, is_good if fail_on_bad else labelled)
 
 
 @cli.command()
@@ -178,13 +246,14 @@ def rewrite(
     judge: str | None,
     base_url: str | None,
     model: str | None,
+    exact_prompt: bool,
     spec: str,
     form: str,
     output: Path | None,
     **live: Any,  # noqa: ANN401
 ) -> None:
     """Propose better definitions from what is known, each with its proof, and ask for the rest."""
-    chosen = _judge(judge, base_url=base_url, model=model)
+    chosen = _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt)
     results = _each(
         (locator,),
         live,
@@ -217,13 +286,26 @@ def explain(name: str, *, form: str, output: Path | None) -> None:
 @cli.command()
 @click.argument("locator", metavar="LOCATOR")
 @click.option("--tool", metavar="NAME", help="Only this tool's prompt.")
+@_rubric
+@click.option("--skill", type=_file, help="A skill text of the server, whose prompt is wanted too.")
 @_spec
 @_live
 @_form
 @_output
-def prompts(locator: str, *, tool: str | None, spec: str, form: str, output: Path | None, **live: Any) -> None:  # noqa: ANN401
-    """Print the exact prompts that a judge would get."""
-    documents = _each((locator,), live, partial(app.prompts, tool=tool, spec=spec))
+def prompts(
+    locator: str,
+    *,
+    tool: str | None,
+    rubric: str,
+    skill: Path | None,
+    spec: str,
+    form: str,
+    output: Path | None,
+    **live: Any,  # noqa: ANN401
+) -> None:
+    """Print the exact prompts that a judge would get, as published and hardened."""
+    text = _read_text(skill) if skill else None
+    documents = _each((locator,), live, partial(app.prompts, tool=tool, spec=spec, rubric=rubric, skill=text))
     _show(documents, {"json": dict, "markdown": _prompts_text, "text": _prompts_text}, form, output)
     _exit(documents, None)
 
@@ -280,11 +362,29 @@ def _waiting(locator: str) -> Generator[None]:
         yield
 
 
-def _judge(name: str | None, *, base_url: str | None, model: str | None) -> Judge | None:
+def _refuse_mixture(rubric: str, *, fail_under: str | None, fail_on_bad: bool, skill: Path | None) -> None:
+    """Options of one rubric mean nothing to another."""
+    if rubric == TOOL_RUBRICS[0] and fail_on_bad:
+        raise click.UsageError("the tdqs rubric has tiers, no labels; use --fail-under")
+    if rubric != TOOL_RUBRICS[0] and fail_under:
+        raise click.UsageError(f"the {rubric} rubric has labels, no tiers; use --fail-on-bad")
+    if rubric != "bundles" and skill:
+        raise click.UsageError("--skill belongs to --rubric bundles; or use tdqs-mcp skill")
+
+
+def _answers(file: Path, judge: object) -> object:
+    if judge:
+        raise click.UsageError(
+            "--answers are somebody's judgement already; leave --judge, --base-url, --model and --exact-prompt out"
+        )
+    return _read_json(file)
+
+
+def _judge(name: str | None, *, base_url: str | None, model: str | None, exact_prompt: bool) -> Judge | None:
     """The judge that is named; None for the offline judge, which needs no event loop."""
     try:
-        settings = read_settings(os.environ, judge=name, base_url=base_url, model=model)
-        return None if settings.judge is JudgeKind.OFFLINE else make_judge(settings)
+        settings = read_settings(os.environ, judge=name, base_url=base_url, model=model, exact_prompt=exact_prompt)
+        return None if settings.judge is JudgeKind.OFFLINE else make_judge(settings, warn=_warn)
     except InputError as error:
         _fail(error)
         sys.exit(Outcome.UNKNOWN)
@@ -340,6 +440,10 @@ def _exit(results: Sequence[Result | None], gate: Callable[[Result], Outcome] | 
         sys.exit(Outcome.UNKNOWN)
 
 
+def _warn(message: str) -> None:
+    click.echo(f"warning: {printable(message)}", err=True)
+
+
 def _fail(error: TdqsError) -> None:
     click.echo(f"error: {printable(str(error))}", err=True)
 
@@ -351,6 +455,16 @@ def _read_json(path: Path) -> object:
         _fail(InputError(f"{str(path)!r} cannot be read: {error.strerror}"))
     except InputError as error:
         _fail(error)
+    sys.exit(Outcome.UNKNOWN)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        _fail(InputError(f"{str(path)!r} cannot be read: {error.strerror}"))
+    except UnicodeDecodeError:
+        _fail(InputError(f"{str(path)!r} is no UTF-8 text"))
     sys.exit(Outcome.UNKNOWN)
 
 
@@ -370,6 +484,42 @@ def _score_markdown(score: ServerScore) -> str:
     from tdqs_mcp.reporters.markdown import score_markdown  # noqa: PLC0415  # jinja2
 
     return score_markdown(score)
+
+
+def _label_text(score: LabelScore) -> Any:  # noqa: ANN401
+    from tdqs_mcp.reporters.labels import label_view  # noqa: PLC0415  # rich
+
+    return label_view(score)
+
+
+def _label_json(score: LabelScore) -> dict[str, Any]:
+    from tdqs_mcp.reporters.contract import label_document  # noqa: PLC0415
+
+    return label_document(score)
+
+
+def _label_markdown(score: LabelScore) -> str:
+    from tdqs_mcp.reporters.labels import label_markdown  # noqa: PLC0415
+
+    return label_markdown(score)
+
+
+def _skill_text(score: SkillScore) -> Any:  # noqa: ANN401
+    from tdqs_mcp.reporters.labels import skill_view  # noqa: PLC0415
+
+    return skill_view(score)
+
+
+def _skill_json(score: SkillScore) -> dict[str, Any]:
+    from tdqs_mcp.reporters.contract import skill_document  # noqa: PLC0415
+
+    return skill_document(score)
+
+
+def _skill_markdown(score: SkillScore) -> str:
+    from tdqs_mcp.reporters.labels import skill_markdown  # noqa: PLC0415
+
+    return skill_markdown(score)
 
 
 def _lint_text(report: LintReport) -> Any:  # noqa: ANN401
@@ -417,11 +567,17 @@ def _markdown_view(page: str) -> Any:  # noqa: ANN401
 def _prompts_text(document: Mapping[str, Any]) -> str:
     """The prompts for eyes: the system prompts once, control characters visible; JSON has the exact bytes."""
     entries = [(f"tool {entry['name']}", entry) for entry in document["tools"]]
-    entries += [(key, document[key]) for key in ("coherence", "shadowing") if key in document]
+    entries += [(key, document[key]) for key in ("coherence", "shadowing", "skill") if key in document]
+    entries = [
+        pair
+        for title, entry in entries
+        for pair in ((title, entry), (f"{title}, hardened", entry.get("hardened")))
+        if pair[1] is not None
+    ]
     seen: set[str] = set()
     lines = []
     for title, entry in entries:
-        if entry["system"] not in seen:
+        if entry["system"] and entry["system"] not in seen:
             lines += ["===== system", *entry["system"].split("\n"), ""]
             seen.add(entry["system"])
         lines += [f"===== user: {title} ({entry['promptHash']})", *entry["user"].split("\n"), ""]
@@ -429,5 +585,7 @@ def _prompts_text(document: Mapping[str, Any]) -> str:
 
 
 _SCORE_VIEWS = {"text": _score_text, "json": _score_json, "markdown": _score_markdown}
+_LABEL_VIEWS = {"text": _label_text, "json": _label_json, "markdown": _label_markdown}
+_SKILL_VIEWS = {"text": _skill_text, "json": _skill_json, "markdown": _skill_markdown}
 _LINT_VIEWS = {"text": _lint_text, "json": _lint_json, "markdown": _lint_markdown}
 _REWRITE_VIEWS = {"text": _rewrite_text, "markdown": _rewrite_markdown}

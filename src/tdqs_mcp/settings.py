@@ -1,14 +1,20 @@
 """Which judge is meant and what it needs, from explicit values first and the environment second."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.judge import Cache, Judge
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.profiles import Profile, find_config, read_profiles
+from tdqs_mcp.rubrics.prompt import PromptForm
+
+JUDGES = "offline, openai[:MODEL] or jury:NAME,NAME"
 
 
 class JudgeKind(StrEnum):
@@ -16,6 +22,7 @@ class JudgeKind(StrEnum):
 
     OFFLINE = "offline"
     OPENAI = "openai"
+    JURY = "jury"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +36,14 @@ class Settings:
     request_overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """JSON members merged into every request."""
 
+    form: PromptForm = PromptForm.HARDENED
+    cache: Path | None = None
+    """The folder that keeps judgements; None to keep none."""
+
+    samples: int = 1
+    members: tuple["Settings", ...] = ()
+    """A jury's judges."""
+
 
 def read_settings(
     environ: Mapping[str, str],
@@ -38,16 +53,28 @@ def read_settings(
     model: str | None = None,
     api_key: str | None = None,
     request_overrides: Mapping[str, Any] | None = None,
+    exact_prompt: bool = False,
+    cwd: Path | None = None,
 ) -> Settings:
     """The settings in force: explicit values, else the TDQS_ variables of the same names.
 
-    Only a judge that is named takes any of the others: a stray key never costs money or sends a definition out. Raises
-    InputError.
+    Only a judge that is named takes any of the others: a stray key never costs money or sends a definition out. The
+    members of a jury are profiles in the configuration file that is nearest to `cwd`. Raises InputError.
     """
     kind, named_model = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
-        _refuse_unused({"base URL": base_url, "model": model, "API key": api_key, "overrides": request_overrides})
+        given = {"base URL": base_url, "model": model, "API key": api_key, "overrides": request_overrides}
+        _refuse_unused(given | {"prompt": exact_prompt})
         return Settings()
+    form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
+    cache = _cache(environ)
+    if kind is JudgeKind.JURY:
+        if base_url or model or api_key or request_overrides:
+            raise InputError("the members of a jury have addresses and models of their own: set them in tdqs.toml")
+        members = _members(environ, named_model or "", cwd=cwd or Path.cwd())
+        return Settings(
+            judge=kind, cache=cache, form=form, members=tuple(replace(each, form=form, cache=cache) for each in members)
+        )
 
     def value(explicit: str | None, name: str) -> str | None:
         return (explicit or "").strip() or environ.get(name, "").strip() or None
@@ -58,13 +85,35 @@ def read_settings(
         model=value(model or named_model, "TDQS_MODEL"),
         api_key=value(api_key, "TDQS_API_KEY"),
         request_overrides=_overrides(environ) if request_overrides is None else request_overrides,
+        form=form,
+        cache=cache,
     )
 
 
-def make_judge(settings: Settings) -> Judge:
-    """The judge that the settings name. Raises InputError, which says what to set."""
+def warn_caller(message: str) -> None:
+    """What a library does with what its user should know."""
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def make_judge(settings: Settings, *, warn: Callable[[str], None] = warn_caller) -> Judge:
+    """The judge that the settings name; `warn` hears of a cache that is of no use. Raises InputError."""
     if settings.judge is JudgeKind.OFFLINE:
         return Offline()
+    return _make(settings, cache=None if settings.cache is None else _open_cache(settings.cache, warn))
+
+
+def _make(settings: Settings, *, cache: Cache | None) -> Judge:
+    if settings.judge is JudgeKind.OFFLINE:
+        return Offline()
+    from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
+
+    if settings.judge is JudgeKind.JURY:
+        return Jury(members=tuple(_make(member, cache=cache) for member in settings.members))
+    samples = [_prompted(settings, cache=cache, sample=number) for number in range(1, settings.samples + 1)]
+    return samples[0] if len(samples) == 1 else Jury(id=settings.judge, members=tuple(samples))
+
+
+def _prompted(settings: Settings, *, cache: Cache | None, sample: int) -> Judge:
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415  # validation, which the offline judge goes without
     from tdqs_mcp.judges.remote import Endpoint, OpenAI  # noqa: PLC0415
 
@@ -81,18 +130,72 @@ def make_judge(settings: Settings) -> Judge:
         api_key=settings.api_key,
         overrides=settings.request_overrides,
     )
-    return Prompted(id=JudgeKind.OPENAI, model=OpenAI(endpoint))
+    return Prompted(
+        id=JudgeKind.OPENAI,
+        model=OpenAI(endpoint),
+        form=settings.form,
+        cache=cache,
+        parameters=endpoint.digest,
+        sample=sample,
+    )
+
+
+def _open_cache(folder: Path, warn: Callable[[str], None]) -> Cache:
+    from tdqs_mcp.store.judgements import Judgements  # noqa: PLC0415  # a database, which the offline judge goes without
+
+    return Judgements(folder, warn=warn)
+
+
+def _cache(environ: Mapping[str, str]) -> Path | None:
+    """Where `TDQS_CACHE` says, or below the platform's folder for caches; nowhere for "off"."""
+    named = environ.get("TDQS_CACHE", "").strip()
+    if named == "off":
+        return None
+    if named:
+        return Path(named)
+    from platformdirs import user_cache_path  # noqa: PLC0415
+
+    return user_cache_path("tdqs-mcp", appauthor=False)
+
+
+def _members(environ: Mapping[str, str], names: str, *, cwd: Path) -> list[Settings]:
+    """The settings of a jury's members. Raises InputError for a name without a profile."""
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    if len(wanted) < 2:
+        raise InputError("a jury has at least two members: set --judge or TDQS_JUDGE to jury:NAME,NAME")
+    config = find_config(cwd)
+    profiles = read_profiles(config)
+    for name in wanted:
+        if name not in profiles:
+            known = ", ".join(sorted(profiles)) or "none"
+            where = str(config) if config else "tdqs.toml, which is not there"
+            raise InputError(f"there is no judge profile {name!r} in {where} (profiles: {known}); add [judges.{name}]")
+    return [_member(environ, profiles[name]) for name in wanted]
+
+
+def _member(environ: Mapping[str, str], profile: Profile) -> Settings:
+    """A profile with what the environment adds: its own key, or the common endpoint with the common key."""
+    own_key = environ.get(profile.key_variable, "").strip() or None
+    common = environ.get("TDQS_API_KEY", "").strip() or None
+    return Settings(
+        judge=JudgeKind(profile.kind),
+        base_url=profile.base_url or environ.get("TDQS_BASE_URL", "").strip() or None,
+        model=profile.model,
+        api_key=own_key or (None if profile.base_url else common),
+        request_overrides=profile.request_overrides,
+        samples=profile.samples,
+    )
 
 
 def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
-    """`offline` or `openai[:MODEL]`; a model's own name may hold colons."""
+    """`offline`, `openai[:MODEL]` or `jury:NAME,NAME`; a model's own name may hold colons."""
     name, separator, model = spec.strip().partition(":")
     if name not in tuple(JudgeKind):
-        raise InputError(f"there is no judge {name!r}: set --judge or TDQS_JUDGE to offline or openai[:MODEL]")
+        raise InputError(f"there is no judge {name!r}: set --judge or TDQS_JUDGE to {JUDGES}")
     kind = JudgeKind(name)
     if separator and kind is JudgeKind.OFFLINE:
-        raise InputError("the offline judge takes no model: set --judge or TDQS_JUDGE to offline or openai[:MODEL]")
-    if separator and not model:
+        raise InputError(f"the offline judge takes no model: set --judge or TDQS_JUDGE to {JUDGES}")
+    if separator and not model and kind is JudgeKind.OPENAI:
         raise InputError("openai: names no model: set --judge or TDQS_JUDGE to openai:MODEL, or leave the colon out")
     return kind, model or None
 

@@ -1,11 +1,11 @@
 """The ports: a Model completes prompts and knows no rubric, a Judge gives verdicts."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Prompt, SetCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, Prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +35,50 @@ class Request:
     corrections: tuple[Correction, ...] = ()
     """The conversation since the prompt, oldest first."""
 
+    heard: Callable[[str], None] = field(default=lambda _: None, compare=False, repr=False)
+    """Told every answer as soon as it is there; a model that cannot tell early need not."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """The model gave no answer; the reason says what to change."""
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheKey:
+    """All that an answer depends on, and nothing secret.
+
+    The prompt's hash stands for the specification's version too: 1.0, 1.1 and 1.2 share their prompts, so they share
+    judgements.
+    """
+
+    input_hash: str
+    """The definition's; empty for a tool set or a skill, which the prompt's hash tells apart."""
+
+    sibling_digest: str
+    prompt_hash: str
+    rubric: str
+    judge: str
+    model: str
+    parameters: str
+    """A digest of the endpoint's address and of everything that a request carries besides the prompt."""
+
+    sample: int
+    """Which of several answers of one model to one prompt, from 1."""
+
+
+class Cache(Protocol):
+    """Keeps answers that were good; one that is broken or away keeps nothing and stops nobody."""
+
+    def get(self, key: CacheKey) -> str | None:
+        """The answer kept under the key."""
+        ...
+
+    def put(self, key: CacheKey, answer: str) -> None:
+        """Keep an answer, for good before this returns."""
+        ...
 
 
 class Model(Protocol):
@@ -64,6 +102,6 @@ class Judge(Protocol):
         """Who judges."""
         ...
 
-    async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """One outcome for each case, in the order of the cases."""
         ...

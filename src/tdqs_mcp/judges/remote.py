@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
+from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import Failure, Request
 
@@ -82,6 +83,11 @@ class Endpoint:
             raise InputError("the request overrides are no JSON object; correct TDQS_REQUEST_OVERRIDES") from None
 
     @property
+    def digest(self) -> str:
+        """16 hex digits over the address and all that a request carries besides the prompt, the key left out."""
+        return short_hash(json.dumps([self.url, dict(self.overrides)], sort_keys=True))
+
+    @property
     def url(self) -> str:
         """Where requests go."""
         return f"{self.base_url.rstrip('/').removesuffix('/chat/completions')}/chat/completions"
@@ -126,10 +132,12 @@ class OpenAI:
         answers: dict[int, str | Failure] = {}
         places = anyio.CapacityLimiter(endpoint.concurrency)
 
-        async def answer(position: int, request: Request) -> None:
+        async def ask(position: int, request: Request) -> None:
             async with places:
                 with anyio.move_on_after(endpoint.timeout):
-                    answers[position] = await self._answer(client, request)
+                    answers[position] = answer = await self._answer(client, request)
+                    if isinstance(answer, str):
+                        request.heard(answer)
 
         headers = {"content-type": "application/json"}
         if endpoint.api_key:
@@ -137,7 +145,7 @@ class OpenAI:
         timeout = httpx2.Timeout(None, connect=CONNECT_TIMEOUT)
         async with httpx2.AsyncClient(headers=headers, timeout=timeout) as client, anyio.create_task_group() as tasks:
             for position, request in enumerate(requests):
-                tasks.start_soon(answer, position, request)
+                tasks.start_soon(ask, position, request)
         late = Failure(reason=f"{endpoint.url} gave no answer within {endpoint.timeout:g} s: use a faster one")
         return [answers.get(position, late) for position in range(len(requests))]
 
@@ -245,10 +253,9 @@ def _forms(request: Request, overrides: Mapping[str, Any]) -> tuple[Mapping[str,
 
 def _body(request: Request, endpoint: Endpoint, *, response_format: Mapping[str, Any] | None) -> bytes:
     """The request's bytes, in ASCII: a definition may hold lone surrogates, which UTF-8 cannot carry."""
-    messages = [
-        {"role": "system", "content": request.prompt.system},
-        {"role": "user", "content": request.prompt.user},
-    ]
+    system, user = request.prompt.system, request.prompt.user
+    messages = [{"role": "system", "content": system}] if system else []
+    messages.append({"role": "user", "content": user})
     for correction in request.corrections:
         messages.append({"role": "assistant", "content": correction.answer})
         messages.append({"role": "user", "content": correction.objection})

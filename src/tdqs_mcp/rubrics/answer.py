@@ -7,10 +7,14 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.model.results import Judgement, Verdict
-from tdqs_mcp.rubrics.rubric import Rubric
+from tdqs_mcp.model.results import Judgement, Label, Verdict
+from tdqs_mcp.rubrics.rubric import AnswerForm, Rubric
 
 Model = TypeVar("Model", bound=BaseModel)
+CONTRADICTION = "annotation_contradiction"
+CREDENTIALS = "asks_for_credentials"
+"""The questions that a rubric may ask beside its scores."""
+
 _FENCE = "```"
 
 
@@ -26,16 +30,23 @@ class _Dimension(BaseModel):
     model_config = ConfigDict(strict=True)
     score: Score
     justification: str
+    evidence: list[str] = []
+    """Nothing published asks for it; who gives it is checked."""
 
 
-class _SetAnswer(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Answer(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
     scores: dict[str, _Dimension]
     summary: str
 
 
-class _ToolAnswer(_SetAnswer):
-    annotation_contradiction: bool
+class _PlainAnswer(BaseModel):
+    model_config = ConfigDict(strict=True)
+    scores: dict[str, Score]
+    label: str
+    reason: str
+    improvement_needed: list[str] | str
+    """The released answers have both forms."""
 
 
 class ShadowingAnswer(BaseModel):
@@ -47,15 +58,9 @@ class ShadowingAnswer(BaseModel):
     justification: str = ""
 
 
-def read_tool_answer(rubric: Rubric, answer: object) -> Verdict:
-    """The verdict on one tool. Raises ContractError: integers 1-5, every field there (TDQS, "Output format")."""
-    read = _validated(_ToolAnswer, answer)
-    return _verdict(rubric, read, contradiction=read.annotation_contradiction)
-
-
-def read_set_answer(rubric: Rubric, answer: object) -> Verdict:
-    """The verdict on a tool set. Raises ContractError."""
-    return _verdict(rubric, _validated(_SetAnswer, answer), contradiction=False)
+def read_answer(rubric: Rubric, answer: object) -> Verdict:
+    """The verdict in an answer. Raises ContractError: integers 1-5, every field there (TDQS, "Output format")."""
+    return _read_plain(rubric, answer) if rubric.answer is AnswerForm.PLAIN else _read_justified(rubric, answer)
 
 
 def read_shadowing_answer(entry: object) -> ShadowingAnswer:
@@ -63,20 +68,16 @@ def read_shadowing_answer(entry: object) -> ShadowingAnswer:
     return _validated(ShadowingAnswer, entry)
 
 
-def tool_answer_schema(rubric: Rubric) -> dict[str, Any]:
-    """JSON Schema of what `read_tool_answer` reads; enums and no optional field, as strict modes demand."""
-    return _object(
-        {
-            "scores": _scores_schema(rubric),
-            "annotation_contradiction": {"type": "boolean"},
-            "summary": {"type": "string"},
-        }
-    )
-
-
-def set_answer_schema(rubric: Rubric) -> dict[str, Any]:
-    """JSON Schema of what `read_set_answer` reads."""
-    return _object({"scores": _scores_schema(rubric), "summary": {"type": "string"}})
+def answer_schema(rubric: Rubric) -> dict[str, Any]:
+    """JSON Schema of what `read_answer` reads; enums and no optional field, as strict modes demand."""
+    text = {"type": "string"}
+    rest: dict[str, Any]
+    if rubric.answer is AnswerForm.PLAIN:
+        label = {"type": "string", "enum": list(Label)}
+        rest = {"label": label, "reason": text, "improvement_needed": {"type": "array", "items": text}}
+    else:
+        rest = ({rubric.question: {"type": "boolean"}} if rubric.question else {}) | {"summary": text}
+    return _object({"scores": _scores_schema(rubric), **rest})
 
 
 def parse_json(answer: object) -> object:
@@ -93,10 +94,10 @@ def parse_json(answer: object) -> object:
 
 
 def _scores_schema(rubric: Rubric) -> dict[str, Any]:
-    dimension = _object(
-        {"score": {"type": "integer", "enum": [1, 2, 3, 4, 5]}, "justification": {"type": "string"}},
-    )
-    return _object(dict.fromkeys(rubric.keys, dimension))
+    score = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
+    justified = _object({"score": score, "justification": {"type": "string"}})
+    entry = score if rubric.answer is AnswerForm.PLAIN else justified
+    return _object({dimension.asked_as: entry for dimension in rubric.dimensions})
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,12 +121,45 @@ def _problem(entry: Mapping[str, Any]) -> str:
     return f"{where}: {entry['msg'][:1].lower()}{entry['msg'][1:]}"
 
 
-def _verdict(rubric: Rubric, read: _SetAnswer, *, contradiction: bool) -> Verdict:
-    missing = [key for key in rubric.keys if key not in read.scores]
+def _read_justified(rubric: Rubric, answer: object) -> Verdict:
+    read = _validated(_Answer, answer)
+    _refuse_missing(rubric, read.scores)
+    judgements = {
+        each.key: Judgement(
+            score=read.scores[each.asked_as].score,
+            justification=read.scores[each.asked_as].justification,
+            evidence=tuple(read.scores[each.asked_as].evidence),
+        )
+        for each in rubric.dimensions
+    }
+    is_so = _answered(rubric.question, read.model_extra or {}) if rubric.question else False
+    return Verdict(
+        judgements=judgements,
+        summary=read.summary,
+        contradiction=is_so and rubric.question == CONTRADICTION,
+        asks_for_credentials=is_so and rubric.question == CREDENTIALS,
+    )
+
+
+def _read_plain(rubric: Rubric, answer: object) -> Verdict:
+    """Label and weak areas are computed from the scores; a judge that answers otherwise contradicts itself."""
+    read = _validated(_PlainAnswer, answer)
+    _refuse_missing(rubric, read.scores)
+    judgements = {
+        each.key: Judgement(score=read.scores[each.asked_as], justification=read.reason) for each in rubric.dimensions
+    }
+    return Verdict(judgements=judgements, summary=read.reason)
+
+
+def _refuse_missing(rubric: Rubric, scores: Mapping[str, object]) -> None:
+    missing = [dimension.asked_as for dimension in rubric.dimensions if dimension.asked_as not in scores]
     if missing:
         raise ContractError(f"scores lacks {', '.join(missing)}")
-    judgements = {
-        key: Judgement(score=read.scores[key].score, justification=read.scores[key].justification)
-        for key in rubric.keys
-    }
-    return Verdict(judgements=judgements, summary=read.summary, contradiction=contradiction)
+
+
+def _answered(question: str, members: Mapping[str, Any]) -> bool:
+    if question not in members:
+        raise ContractError(f"{question}: field required")
+    if not isinstance(members[question], bool):
+        raise ContractError(f"{question}: input should be true or false")
+    return bool(members[question])

@@ -256,7 +256,7 @@ class Desk:
         )
 
     @offer(Offer(title="Submit a judgement", answer=agent.JudgementAnswer, is_read_only=False))
-    async def submit_judgement(  # noqa: PLR0913
+    async def submit_judgement(
         self,
         context: _Context,
         *,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case
 
 BATCH = 16
 """Cases between two reports: two rounds of a remote judge that has eight under way, 10 ms of the offline one."""
@@ -23,7 +23,7 @@ class Watched:
         """The judge that is watched."""
         return self.judge.stamp
 
-    async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts, in order."""
         verdicts: list[Verdict | Ungraded] = []
         for start in range(0, len(cases), BATCH):
