@@ -1,0 +1,96 @@
+"""An OpenAI-compatible endpoint on loopback that answers by a function of the request."""
+
+import json
+import re
+import socket
+import threading
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from tdqs_mcp.rubrics.rubric import load
+
+
+def says(content):
+    return JSONResponse({"choices": [{"finish_reason": "stop", "message": {"content": content}}]})
+
+
+def justified(key, *vector, words="So.", **more):
+    scores = {name: {"score": n, "justification": words} for name, n in zip(load(key).keys, vector, strict=True)}
+    return json.dumps({"scores": scores, **more, "summary": "All said."})
+
+
+def tdqs(*vector, words="So.", contradiction=False):
+    return justified("tdqs", *vector, words=words, annotation_contradiction=contradiction)
+
+
+def plain(*vector, label="Good"):
+    scores = dict(zip((each.asked_as for each in load("smells").dimensions), vector, strict=True))
+    return json.dumps({"scores": scores, "label": label, "reason": "So.", "improvement_needed": []})
+
+
+FOURS = {
+    "tdqs": tdqs(4, 4, 4, 4, 4, 4),
+    "coherence": justified("coherence", 4, 4, 4, 4),
+    "smells": plain(4, 4, 4, 4, 4, 4),
+    "bundles": justified("bundles", 4, 4, 4, 4),
+    "skill": justified("skill", 4, 4, 4, 4, 4, 4, asks_for_credentials=False),
+}
+
+
+def rubric_of(body):
+    return body["response_format"]["json_schema"]["name"]
+
+
+def user(body):
+    return body["messages"][-1]["content"]
+
+
+def tool_name(body):
+    """The tool that a hardened or exact prompt asks about; nothing for a set or a skill."""
+    text = re.sub(r"</?data-[0-9a-f]+>", "", user(body))
+    found = re.search(r'^TOOL(?: NAME)?: (.*)$|"tool_name": "(.*)"', text, re.MULTILINE)
+    return (found[1] or found[2]) if found else ""
+
+
+class Loopback:
+    """Runs in a thread; `bodies` has what it was asked, `answer` may be changed while it runs."""
+
+    def __init__(self):
+        self.bodies = []
+        self.headers = []
+        self.answer = lambda body: FOURS[rubric_of(body)]
+        self.hang_on = lambda body: False
+        self._arrived = threading.Condition()
+        web = Starlette(routes=[Route("/v1/chat/completions", self._complete, methods=["POST"])])
+        config = uvicorn.Config(web, lifespan="off", ws="none", log_config=None)
+        self._server = uvicorn.Server(config)
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.base_url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
+        self._thread.start()
+
+    def close(self):
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+    def wait_for(self, count):
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: len(self.bodies) >= count, timeout=60)
+
+    def asked(self):
+        return sorted(tool_name(body) for body in self.bodies)
+
+    async def _complete(self, request):
+        body = json.loads(await request.body())
+        with self._arrived:
+            self.bodies.append(body)
+            self.headers.append(dict(request.headers))
+            self._arrived.notify_all()
+        if self.hang_on(body):
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+        return says(self.answer(body))
