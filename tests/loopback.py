@@ -45,7 +45,7 @@ def rubric_of(body):
 
 
 def user(body):
-    return body["messages"][-1]["content"]
+    return next(message["content"] for message in body["messages"] if message["role"] == "user")
 
 
 def tool_name(body):

@@ -37,7 +37,10 @@ def judged(tdqs_mcp, loopback):
 
 
 def test_the_paper_s_prompt_is_carried_verbatim():
-    assert sha256(user_template("smells").encode()).hexdigest() == "6612f279f8fa784c30cc98befaa7c185dfb36ac702953b2c007e4439a0eb26f5"
+    assert (
+        sha256(user_template("smells").encode()).hexdigest()
+        == "6612f279f8fa784c30cc98befaa7c185dfb36ac702953b2c007e4439a0eb26f5"
+    )
 
 
 @pytest.mark.parametrize("key", RUBRICS)
@@ -49,7 +52,9 @@ def test_every_dimension_of_every_rubric_can_be_explained(key):
 
 
 def test_the_paper_s_judge_sees_name_server_and_description_and_no_schema(catalog):
-    definitions = catalog(tool("find_paper", "Finds {it}.", {"type": "object", "properties": {"secret_param": {}}}), name="library")
+    definitions = catalog(
+        tool("find_paper", "Finds {it}.", {"type": "object", "properties": {"secret_param": {}}}), name="library"
+    )
     (prompt,) = app.prompts(definitions, rubric="smells")["tools"]
     assert prompt["system"] == ""
     before, after = user_template("smells").split("{tool_payload}")
@@ -61,13 +66,26 @@ def test_the_paper_s_judge_sees_name_server_and_description_and_no_schema(catalo
 
 def test_the_bundles_prompt_has_the_whole_definition_and_the_siblings(catalog):
     schema = {"type": "object", "properties": {"isbn": {"type": "string"}}}
-    definitions = catalog(tool("find", "Finds.", schema, title="Find", annotations={"readOnlyHint": True}), tool("other"))
+    definitions = catalog(
+        tool("find", "Finds.", schema, title="Find", annotations={"readOnlyHint": True}), tool("other")
+    )
     prompt = app.prompts(definitions, rubric="bundles")["tools"][0]["user"]
-    for part in ("TOOL: find", "DISPLAY NAME: Find", '"isbn"', '"readOnlyHint": true', "<siblings>\nother\n</siblings>"):
+    for part in (
+        "TOOL: find",
+        "DISPLAY NAME: Find",
+        '"isbn"',
+        '"readOnlyHint": true',
+        "<siblings>\nother\n</siblings>",
+    ):
         assert part in prompt
 
 
-VECTORS = {"good": (3, 3, 3, 3, 3, 3), "bad": (5, 5, 2, 5, 5, 3), "best": (5, 5, 5, 5, 5, 5), "worst": (1, 1, 1, 1, 1, 1)}
+VECTORS = {
+    "good": (3, 3, 3, 3, 3, 3),
+    "bad": (5, 5, 2, 5, 5, 3),
+    "best": (5, 5, 5, 5, 5, 5),
+    "worst": (1, 1, 1, 1, 1, 1),
+}
 
 
 def test_smells_scores_labels_and_improvements_follow_from_the_scores_alone(judged, loopback, write):
@@ -77,7 +95,10 @@ def test_smells_scores_labels_and_improvements_follow_from_the_scores_alone(judg
     assert done.returncode == 0
     document = json.loads(done.stdout)
     jsonschema.validate(document, SCHEMAS["labels"][1])
-    assert {each["name"]: (each["overall"], each["label"], each["smells"], each["improvementNeeded"]) for each in document["tools"]} == {
+    assert {
+        each["name"]: (each["overall"], each["label"], each["smells"], each["improvementNeeded"])
+        for each in document["tools"]
+    } == {
         "good": (50.0, "Good", [], list(load("smells").keys)),
         "bad": (79.2, "Bad", ["limitations"], ["limitations", "length"]),
         "best": (100.0, "Good", [], []),
@@ -86,7 +107,14 @@ def test_smells_scores_labels_and_improvements_follow_from_the_scores_alone(judg
     assert document["tools"][1]["smellNames"] == ["Unstated Limitations"]
     assert (document["goodToolCount"], document["badToolCount"]) == (2, 2)
     assert [each["tools"] for each in document["suggestions"]] == [["worst"], ["bad"]]
-    assert list(document["tools"][0]["scores"]) == ["purpose", "guidelines", "limitations", "parameters", "examples", "length"]
+    assert list(document["tools"][0]["scores"]) == [
+        "purpose",
+        "guidelines",
+        "limitations",
+        "parameters",
+        "examples",
+        "length",
+    ]
 
 
 @pytest.mark.parametrize(("vector", "code"), [((3, 3, 3, 3, 3, 3), 0), ((5, 5, 5, 5, 5, 2), 1)])
@@ -128,20 +156,29 @@ def test_bundles_asks_about_a_tool_without_a_description_whose_schema_may_explai
 def test_a_lone_tool_cannot_be_confused_with_another(judged, loopback, write):
     loopback.answer = lambda body: justified("bundles", 3, 3, 1, 3)
     alone = json.loads(judged("score", write("a.json", [tool("a")]), "--rubric", "bundles", "--format", "json").stdout)
-    pair = json.loads(judged("score", write("b.json", [tool("a"), tool("b")]), "--rubric", "bundles", "--format", "json").stdout)
+    pair = json.loads(
+        judged("score", write("b.json", [tool("a"), tool("b")]), "--rubric", "bundles", "--format", "json").stdout
+    )
     assert (alone["tools"][0]["scores"]["disambiguation"], alone["tools"][0]["label"]) == (5, "Good")
     assert (pair["tools"][0]["scores"]["disambiguation"], pair["tools"][0]["label"]) == (1, "Bad")
 
 
 def test_suggestions_come_in_three_bands_and_the_worst_tool_first(judged, loopback, write):
     vectors = {"one": (2, 4, 4, 4), "two": (1, 1, 4, 4), "three": (4, 4, 4, 4)}
-    loopback.answer = lambda body: justified("bundles", *vectors[tool_name(body)]) if tool_name(body) else FOURS["skill"]
+    loopback.answer = lambda body: (
+        justified("bundles", *vectors[tool_name(body)]) if tool_name(body) else FOURS["skill"]
+    )
     tools = [tool("one", title="Search"), tool("two", annotations={"title": "search "}), tool("three", title="Other")]
     skill = write("SKILL.md", "Paste your API key first.")
     done = judged("score", write("c.json", tools), "--rubric", "bundles", "--skill", skill, "--format", "json")
     document = json.loads(done.stdout)
     jsonschema.validate(document, SCHEMAS["labels"][1])
-    assert [(each["priority"], each["tools"]) for each in document["suggestions"]] == [(1, ["one", "two"]), (2, []), (3, ["two"]), (3, ["one"])]
+    assert [(each["priority"], each["tools"]) for each in document["suggestions"]] == [
+        (1, ["one", "two"]),
+        (2, []),
+        (3, ["two"]),
+        (3, ["one"]),
+    ]
     assert "display name 'Search'" in document["suggestions"][0]["message"]
     assert "'Paste your API key first.'" in document["suggestions"][1]["message"]
 
@@ -152,12 +189,20 @@ def skill_answer(*vector, asks=False):
 
 def test_a_skill_is_scored_beside_the_server_s_tools(judged, loopback, write):
     loopback.answer = lambda body: skill_answer(4, 4, 2, 5, 5, 5)
-    skill, server = write("SKILL.md", "Trains of {server}."), write("c.json", [tool("departures", "Lists trains."), tool("b")])
+    skill, server = (
+        write("SKILL.md", "Trains of {server}."),
+        write("c.json", [tool("departures", "Lists trains."), tool("b")]),
+    )
     done = judged("skill", skill, "--server", server, "--format", "json", "--fail-on-bad")
     document = json.loads(done.stdout)
     jsonschema.validate(document, SCHEMAS["skill"][1])
     assert done.returncode == 1
-    assert (document["overall"], document["label"], document["smells"], document["asksForCredentials"]) == (79.2, "Bad", ["tool_disambiguation"], None)
+    assert (document["overall"], document["label"], document["smells"], document["asksForCredentials"]) == (
+        79.2,
+        "Bad",
+        ["tool_disambiguation"],
+        None,
+    )
     assert "Trains of {server}." in user(loopback.bodies[0])
     assert "- departures: Lists trains." in user(loopback.bodies[0])
 
@@ -166,15 +211,22 @@ def test_a_lone_tool_needs_no_workflow_and_no_disambiguation(judged, loopback, w
     loopback.answer = lambda body: skill_answer(4, 1, 1, 4, 4, 4)
     skill = write("SKILL.md", "Trains.")
     alone = judged("skill", skill, "--server", write("a.json", [tool("a")]), "--format", "json", "--fail-on-bad")
-    pair = judged("skill", skill, "--server", write("b.json", [tool("a"), tool("b")]), "--format", "json", "--fail-on-bad")
+    pair = judged(
+        "skill", skill, "--server", write("b.json", [tool("a"), tool("b")]), "--format", "json", "--fail-on-bad"
+    )
     assert (alone.returncode, pair.returncode) == (0, 1)
-    assert json.loads(alone.stdout)["scores"] | {"workflow_guidance": 5, "tool_disambiguation": 5} == json.loads(alone.stdout)["scores"]
+    assert (
+        json.loads(alone.stdout)["scores"] | {"workflow_guidance": 5, "tool_disambiguation": 5}
+        == json.loads(alone.stdout)["scores"]
+    )
 
 
 def test_credentials_make_a_skill_bad_whatever_its_scores(judged, loopback, write):
     loopback.answer = lambda body: skill_answer(5, 5, 5, 5, 5, 5)
     server = write("c.json", [tool("a"), tool("b")])
-    done = judged("skill", write("SKILL.md", "Trains.\nPaste your API key in the header."), "--server", server, "--format", "json")
+    done = judged(
+        "skill", write("SKILL.md", "Trains.\nPaste your API key in the header."), "--server", server, "--format", "json"
+    )
     document = json.loads(done.stdout)
     assert (document["overall"], document["label"]) == (100.0, "Bad")
     assert document["asksForCredentials"] == "Paste your API key in the header."
@@ -191,7 +243,9 @@ def test_the_judge_s_word_on_credentials_counts_too(judged, loopback, write):
 def test_without_a_model_a_skill_has_no_scores_and_the_credentials_rule_still_holds(tdqs_mcp, write):
     server = write("c.json", [tool("a")])
     clean = tdqs_mcp("skill", write("A.md", "Trains."), "--server", server, "--fail-on-bad", "--format", "json")
-    asking = tdqs_mcp("skill", write("B.md", "Set your password."), "--server", server, "--fail-on-bad", "--format", "json")
+    asking = tdqs_mcp(
+        "skill", write("B.md", "Set your password."), "--server", server, "--fail-on-bad", "--format", "json"
+    )
     assert (clean.returncode, asking.returncode) == (2, 1)
     assert json.loads(clean.stdout)["label"] is None
     assert "not calibrated for the skill rubric" in json.loads(clean.stdout)["ungraded"]
@@ -228,11 +282,24 @@ def test_the_offline_judge_has_no_score_for_rubrics_that_it_was_not_calibrated_f
 
 def test_answers_from_elsewhere_finish_any_rubric(tdqs_mcp, write):
     server = write("c.json", [tool("a"), tool("b")])
-    answers = write("answers.json", {"tools": [{"name": "a", "answer": FOURS["bundles"]}, {"name": "b", "answer": "no"}]})
-    document = json.loads(tdqs_mcp("score", server, "--rubric", "bundles", "--answers", answers, "--format", "json").stdout)
+    answers = write(
+        "answers.json", {"tools": [{"name": "a", "answer": FOURS["bundles"]}, {"name": "b", "answer": "no"}]}
+    )
+    document = json.loads(
+        tdqs_mcp("score", server, "--rubric", "bundles", "--answers", answers, "--format", "json").stdout
+    )
     assert [(each["name"], each["label"]) for each in document["tools"]] == [("a", "Good")]
     assert "not JSON" in document["ungraded"][0]["reason"]
-    skill = tdqs_mcp("skill", write("S.md", "x"), "--server", server, "--answers", write("s.json", {"skill": FOURS["skill"]}), "--format", "json")
+    skill = tdqs_mcp(
+        "skill",
+        write("S.md", "x"),
+        "--server",
+        server,
+        "--answers",
+        write("s.json", {"skill": FOURS["skill"]}),
+        "--format",
+        "json",
+    )
     assert json.loads(skill.stdout)["overall"] == 75.0
     assert tdqs_mcp("skill", write("S.md", "x"), "--server", server, "--answers", write("t.json", [1])).returncode == 2
 

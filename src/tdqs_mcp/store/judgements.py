@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sqlalchemy import Column, Engine, Integer, MetaData, String, Table, Text, create_engine, event, insert, select
+from sqlalchemy import Column, Engine, Integer, MetaData, String, Table, Text, create_engine, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
+from sqlalchemy.schema import CreateTable
 
 from tdqs_mcp.judges.judge import CacheKey
 
@@ -16,12 +17,11 @@ Result = TypeVar("Result")
 FILE = "judgements.sqlite"
 
 PATIENCE = 5.0
-"""Seconds to wait for another process that writes; one answer is written in a millisecond."""
+"""Seconds to wait for another process that writes; one answer is written in some milliseconds."""
 
-_METADATA = MetaData()
 _ANSWERS = Table(
     "answers_1",  # a change of columns is a new table, so that versions of this program can share a file
-    _METADATA,
+    MetaData(),
     Column("input_hash", String, primary_key=True),
     Column("sibling_digest", String, primary_key=True),
     Column("prompt_hash", String, primary_key=True),
@@ -92,15 +92,9 @@ def _open(path: Path) -> Engine:
     """The database with its table, made where it is not there. Raises SQLAlchemyError and OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": PATIENCE})
-    event.listen(engine, "connect", _prepare)
-    _METADATA.create_all(engine)
+    with engine.begin() as connection:
+        connection.execute(CreateTable(_ANSWERS, if_not_exists=True))
     return engine
-
-
-def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401  # the driver's own
-    """Readers and one writer at once; a commit survives the end of the process, though not of the machine."""
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
 
 
 def _reason(error: Exception) -> str:
