@@ -25,7 +25,6 @@ from tdqs_mcp.model.results import (
     Ungraded,
     Verdict,
 )
-from tdqs_mcp.pipeline import labels
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
@@ -159,6 +158,8 @@ async def score_labels(
     addresses: Detector = addresses_judge,
 ) -> LabelScore:
     """A catalog under a rubric that ends in labels, "smells" or "bundles", with its skill where the text is given."""
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415  # what scoring by TDQS goes without
+
     judge, measured = judge or Offline(), measure(catalog)
     cases = tool_cases(measured, rubric=rubric)
     verdicts = await _guarded(judge, addresses).grade(cases)
@@ -178,6 +179,7 @@ def score_label_answers(
     addresses: Detector = addresses_judge,
 ) -> LabelScore:
     """The same from answers that came from elsewhere. Raises InputError."""
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
     from tdqs_mcp.pipeline.answers import ANYBODY, match  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
@@ -196,6 +198,7 @@ async def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None
 
 def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: JudgeStamp | None = None) -> SkillScore:
     """The same from an answer that came from elsewhere. Raises InputError."""
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
     from tdqs_mcp.pipeline.answers import ANYBODY, match_skill  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
@@ -298,6 +301,8 @@ async def _standings(measured: Measured, indices: AbstractSet[int], *, judge: Ju
 
 
 async def _skill(measured: Measured, text: str, *, judge: Judge) -> SkillScore:
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
+
     (verdict,) = await judge.grade([SkillCase(text=text, measured=measured)])
     return labels.finish_skill(measured, text, verdict, judge=judge.stamp)
 

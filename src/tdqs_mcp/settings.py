@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import Cache, Judge
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.profiles import Profile, find_config, read_profiles
 from tdqs_mcp.rubrics.prompt import PromptForm
+
+if TYPE_CHECKING:
+    from tdqs_mcp.profiles import Profile
 
 JUDGES = "offline, openai[:MODEL] or jury:NAME,NAME"
 
@@ -160,6 +162,8 @@ def _cache(environ: Mapping[str, str]) -> Path | None:
 
 def _members(environ: Mapping[str, str], names: str, *, cwd: Path) -> list[Settings]:
     """The settings of a jury's members. Raises InputError for a name without a profile."""
+    from tdqs_mcp.profiles import find_config, read_profiles  # noqa: PLC0415  # TOML, which only a jury needs
+
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if len(wanted) < 2:
         raise InputError("a jury has at least two members: set --judge or TDQS_JUDGE to jury:NAME,NAME")
@@ -173,7 +177,7 @@ def _members(environ: Mapping[str, str], names: str, *, cwd: Path) -> list[Setti
     return [_member(environ, profiles[name]) for name in wanted]
 
 
-def _member(environ: Mapping[str, str], profile: Profile) -> Settings:
+def _member(environ: Mapping[str, str], profile: "Profile") -> Settings:
     """A profile with what the environment adds: its own key, or the common endpoint with the common key."""
     own_key = environ.get(profile.key_variable, "").strip() or None
     common = environ.get("TDQS_API_KEY", "").strip() or None

@@ -19,7 +19,6 @@ from tdqs_mcp.model.results import (
     Ungraded,
     tier_of,
 )
-from tdqs_mcp.pipeline.agreement import reliabilities, too_close
 from tdqs_mcp.pipeline.priority import first_fixes
 from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.rubrics.rubric import load
@@ -95,9 +94,11 @@ def judge_words(judge: JudgeStamp) -> str:
 
 def jury_lines(score: ServerScore | LabelScore) -> list[RenderableType]:
     """How far the jurors agree, and where they do not; nothing without a jury."""
-    found = reliabilities(score)
-    if not found:
+    if not any(tool.ballots for tool in score.tools):
         return []
+    from tdqs_mcp.pipeline.agreement import reliabilities, too_close  # noqa: PLC0415  # most scores go without a jury
+
+    found = reliabilities(score)
     known = [f"{key} {'none' if each.icc is None else f'{each.icc:.2f}'}" for key, each in found.items()]
     tools = next(iter(found.values())).tools
     lines = [Text(), Text(f"jury agreement over {_tools(tools)}, ICC(2,1): {', '.join(known)}", style="dim")]
