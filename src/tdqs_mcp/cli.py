@@ -5,7 +5,8 @@ import os
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from decimal import Decimal, InvalidOperation
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ import click
 from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome, answered, is_clean, is_good, labelled, reaches
+from tdqs_mcp.judges.budget import Budget, Ledger
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.results import LabelScore, LintReport, Rewrite, ServerScore, Severity, SkillScore, Tier
@@ -23,7 +25,7 @@ from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.reporters.escape import printable, visible, well_formed
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.server.command import serve
-from tdqs_mcp.settings import JUDGES, JudgeKind, make_judge, read_settings
+from tdqs_mcp.settings import JUDGES, JudgeKind, make_judge, make_preview, read_settings
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.locator import public
@@ -31,6 +33,9 @@ from tdqs_mcp.sources.options import LiveOptions
 
 WIDTH = 110
 """Columns where the output is no terminal."""
+
+DOLLAR = 10**9
+"""Nanodollars."""
 
 Command = Callable[..., Any]
 Result = TypeVar("Result")
@@ -45,6 +50,19 @@ def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> 
             raise click.BadParameter(f"give NAME{separator}VALUE")
         pairs[name.strip()] = rest.strip() if separator == ":" else rest
     return pairs
+
+
+def _nanodollars(text: str | None) -> int | None:
+    """Exact decimals: a bound on money is no place for floats."""
+    if text is None:
+        return None
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        raise click.BadParameter("--max-cost is an amount of dollars, such as 0.50") from None
+    if not amount.is_finite() or amount < 0:
+        raise click.BadParameter("--max-cost is an amount of dollars, such as 0.50")
+    return int(amount * DOLLAR)
 
 
 def _live(command: Command) -> Command:
@@ -78,8 +96,24 @@ _form = click.option(
 
 
 def _judging(command: Command) -> Command:
-    """The options that name a judge; without them, the TDQS_ variables."""
+    """The options that name a judge, without which the TDQS_ variables do, and what it may take."""
+
+    @wraps(command)
+    def run(
+        *args: Any,  # noqa: ANN401  # what click hands on
+        max_calls: int | None,
+        max_tokens: int | None,
+        max_cost: str | None,
+        **options: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        budget = Budget(calls=max_calls, tokens=max_tokens, cost=_nanodollars(max_cost))
+        return command(*args, budget=budget, **options)
+
+    offered: Command = run
     for option in (
+        click.option("--max-cost", metavar="DOLLARS", help="At most this much money, estimated; for known prices."),
+        click.option("--max-tokens", type=click.IntRange(min=1), help="At most this many tokens, estimated."),
+        click.option("--max-calls", type=click.IntRange(min=0), help="At most this many requests to a model."),
         click.option(
             "--exact-prompt",
             is_flag=True,
@@ -91,8 +125,8 @@ def _judging(command: Command) -> Command:
         ),
         click.option("--judge", metavar="JUDGE", help=f"{JUDGES}; default: offline. The key is TDQS_API_KEY."),
     ):
-        command = option(command)
-    return command
+        offered = option(offered)
+    return offered
 
 
 _rubric = click.option(
@@ -119,6 +153,7 @@ def cli() -> None:
 @click.option(
     "--answers", type=click.Path(dir_okay=False, path_type=Path), help="Finish a judgement from these answers."
 )
+@click.option("--dry-run", is_flag=True, help="Send nothing; say what a judge would be asked and what that takes.")
 @_rubric
 @click.option("--skill", type=_file, help="With --rubric bundles: the server's skill text, to be scored too.")
 @_bad
@@ -132,6 +167,7 @@ def score(
     *,
     fail_under: str | None,
     answers: Path | None,
+    dry_run: bool,
     rubric: str,
     skill: Path | None,
     fail_on_bad: bool,
@@ -139,6 +175,7 @@ def score(
     base_url: str | None,
     model: str | None,
     exact_prompt: bool,
+    budget: Budget,
     spec: str,
     form: str,
     output: Path | None,
@@ -149,7 +186,13 @@ def score(
         raise click.UsageError("--answers belongs to one locator; give one")
     _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill)
     given = None if answers is None else _answers(answers, judge or base_url or model or exact_prompt)
-    chosen = None if answers else _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt)
+    if dry_run:
+        ahead = partial(_preview, judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
+        _dry_run(locators, live, *ahead(), rubric=rubric, form=form, output=output)
+        return
+    chosen = (
+        None if answers else _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
+    )
     if rubric != TOOL_RUBRICS[0]:
         text = _read_text(skill) if skill else None
         label: Callable[[Catalog], LabelScore] = (
@@ -190,6 +233,7 @@ def skill(
     base_url: str | None,
     model: str | None,
     exact_prompt: bool,
+    budget: Budget,
     form: str,
     output: Path | None,
     **live: Any,  # noqa: ANN401
@@ -201,7 +245,7 @@ def skill(
         given = _answers(answers, judge or base_url or model or exact_prompt)
         use = partial(app.score_skill_answer, text=text, answers=given)
     else:
-        chosen = _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt)
+        chosen = _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
         use = partial(sync.score_skill, text=text, judge=chosen)
     results = _each((locator,), live, use)
     _show(results, _SKILL_VIEWS, form, output)
@@ -247,13 +291,14 @@ def rewrite(
     base_url: str | None,
     model: str | None,
     exact_prompt: bool,
+    budget: Budget,
     spec: str,
     form: str,
     output: Path | None,
     **live: Any,  # noqa: ANN401
 ) -> None:
     """Propose better definitions from what is known, each with its proof, and ask for the rest."""
-    chosen = _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt)
+    chosen = _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
     results = _each(
         (locator,),
         live,
@@ -362,6 +407,27 @@ def _waiting(locator: str) -> Generator[None]:
         yield
 
 
+def _dry_run(
+    locators: Sequence[str],
+    live: Mapping[str, Any],
+    judge: Judge,
+    ledger: Ledger,
+    *,
+    rubric: str,
+    form: str,
+    output: Path | None,
+) -> None:
+    """What scoring would ask for, over all locators."""
+    use: Callable[[Catalog], Any] = (
+        partial(sync.score, judge=judge)
+        if rubric == TOOL_RUBRICS[0]
+        else partial(sync.score_labels, rubric=rubric, judge=judge)
+    )
+    done = _each(locators, live, use)
+    _show([ledger], {"json": _ledger_document, "markdown": _ledger_text, "text": _ledger_text}, form, output)
+    _exit(done, None)
+
+
 def _refuse_mixture(rubric: str, *, fail_under: str | None, fail_on_bad: bool, skill: Path | None) -> None:
     """Options of one rubric mean nothing to another."""
     if rubric == TOOL_RUBRICS[0] and fail_on_bad:
@@ -380,14 +446,37 @@ def _answers(file: Path, judge: object) -> object:
     return _read_json(file)
 
 
-def _judge(name: str | None, *, base_url: str | None, model: str | None, exact_prompt: bool) -> Judge | None:
+def _judge(name: str | None, **options: Any) -> Judge | None:  # noqa: ANN401  # those of read_settings
     """The judge that is named; None for the offline judge, which needs no event loop."""
     try:
-        settings = read_settings(os.environ, judge=name, base_url=base_url, model=model, exact_prompt=exact_prompt)
+        settings = read_settings(os.environ, judge=name, **options)
         return None if settings.judge is JudgeKind.OFFLINE else make_judge(settings, warn=_warn)
     except InputError as error:
         _fail(error)
         sys.exit(Outcome.UNKNOWN)
+
+
+def _preview(name: str | None, **options: Any) -> tuple[Judge, Ledger]:  # noqa: ANN401
+    try:
+        return make_preview(read_settings(os.environ, judge=name, **options), warn=_warn)
+    except InputError as error:
+        _fail(error)
+        sys.exit(Outcome.UNKNOWN)
+
+
+def _ledger_document(ledger: Ledger) -> dict[str, Any]:
+    """What a run would ask for; the cost is null where a price is not known."""
+    cost = None if ledger.cost is None else ledger.cost / DOLLAR
+    counts = {"calls": ledger.calls, "inputTokens": ledger.input_tokens, "outputTokens": ledger.output_tokens}
+    return {**counts, "cost": cost}
+
+
+def _ledger_text(ledger: Ledger) -> str:
+    cost = "at an unknown price" if ledger.cost is None else f"${ledger.cost / DOLLAR:.4f}"
+    return (
+        f"{ledger.calls} requests would be sent, with about {ledger.input_tokens} input and {ledger.output_tokens} "
+        f"output tokens, {cost}; what is cached already costs nothing\n"
+    )
 
 
 def _show(results: Sequence[Any], views: Mapping[str, Callable[[Any], Any]], form: str, output: Path | None) -> None:

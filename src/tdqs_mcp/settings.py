@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.judge import Cache, Judge
+from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger, Previewed, Price, no_price
+from tdqs_mcp.judges.judge import Cache, Judge, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.rubrics.prompt import PromptForm
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from tdqs_mcp.profiles import Profile
 
 JUDGES = "offline, openai[:MODEL] or jury:NAME,NAME"
+
+
+Wrap: TypeAlias = Callable[[Model], Model]
 
 
 class JudgeKind(StrEnum):
@@ -42,6 +46,7 @@ class Settings:
     cache: Path | None = None
     """The folder that keeps judgements; None to keep none."""
 
+    budget: Budget = field(default_factory=Budget)
     samples: int = 1
     members: tuple["Settings", ...] = ()
     """A jury's judges."""
@@ -56,6 +61,7 @@ def read_settings(
     api_key: str | None = None,
     request_overrides: Mapping[str, Any] | None = None,
     exact_prompt: bool = False,
+    budget: Budget | None = None,
     cwd: Path | None = None,
 ) -> Settings:
     """The settings in force: explicit values, else the TDQS_ variables of the same names.
@@ -66,7 +72,7 @@ def read_settings(
     kind, named_model = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
         given = {"base URL": base_url, "model": model, "API key": api_key, "overrides": request_overrides}
-        _refuse_unused(given | {"prompt": exact_prompt})
+        _refuse_unused(given | {"prompt": exact_prompt, "budget": budget not in (None, Budget())})
         return Settings()
     form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
     cache = _cache(environ)
@@ -75,7 +81,11 @@ def read_settings(
             raise InputError("the members of a jury have addresses and models of their own: set them in tdqs.toml")
         members = _members(environ, named_model or "", cwd=cwd or Path.cwd())
         return Settings(
-            judge=kind, cache=cache, form=form, members=tuple(replace(each, form=form, cache=cache) for each in members)
+            judge=kind,
+            form=form,
+            cache=cache,
+            budget=budget or Budget(),
+            members=tuple(replace(each, form=form) for each in members),
         )
 
     def value(explicit: str | None, name: str) -> str | None:
@@ -89,6 +99,7 @@ def read_settings(
         request_overrides=_overrides(environ) if request_overrides is None else request_overrides,
         form=form,
         cache=cache,
+        budget=budget or Budget(),
     )
 
 
@@ -97,25 +108,40 @@ def warn_caller(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def make_judge(settings: Settings, *, warn: Callable[[str], None] = warn_caller) -> Judge:
+def make_judge(settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = no_price) -> Judge:
     """The judge that the settings name; `warn` hears of a cache that is of no use. Raises InputError."""
+    ledger = Ledger(settings.budget, price)
+    wrap = None if settings.budget == Budget() else lambda model: Budgeted(model=model, ledger=ledger)
+    return _judge(settings, warn=warn, wrap=wrap)
+
+
+def make_preview(
+    settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = no_price
+) -> tuple[Judge, Ledger]:
+    """The same judge asking nobody, and the ledger of what it would have asked. Raises InputError."""
+    ledger = Ledger(settings.budget, price)
+    return _judge(settings, warn=warn, wrap=lambda model: Previewed(model=model, ledger=ledger)), ledger
+
+
+def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap | None) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
         return Offline()
-    return _make(settings, cache=None if settings.cache is None else _open_cache(settings.cache, warn))
+    cache = None if settings.cache is None else _open_cache(settings.cache, warn)
+    return _make(settings, cache=cache, wrap=wrap or (lambda model: model))
 
 
-def _make(settings: Settings, *, cache: Cache | None) -> Judge:
+def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
         return Offline()
     from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
 
     if settings.judge is JudgeKind.JURY:
-        return Jury(members=tuple(_make(member, cache=cache) for member in settings.members))
-    samples = [_prompted(settings, cache=cache, sample=number) for number in range(1, settings.samples + 1)]
+        return Jury(members=tuple(_make(member, cache=cache, wrap=wrap) for member in settings.members))
+    samples = [_prompted(settings, cache=cache, wrap=wrap, sample=number + 1) for number in range(settings.samples)]
     return samples[0] if len(samples) == 1 else Jury(id=settings.judge, members=tuple(samples))
 
 
-def _prompted(settings: Settings, *, cache: Cache | None, sample: int) -> Judge:
+def _prompted(settings: Settings, *, cache: Cache | None, wrap: Wrap, sample: int) -> Judge:
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415  # validation, which the offline judge goes without
     from tdqs_mcp.judges.remote import Endpoint, OpenAI  # noqa: PLC0415
 
@@ -134,7 +160,7 @@ def _prompted(settings: Settings, *, cache: Cache | None, sample: int) -> Judge:
     )
     return Prompted(
         id=JudgeKind.OPENAI,
-        model=OpenAI(endpoint),
+        model=wrap(OpenAI(endpoint)),
         form=settings.form,
         cache=cache,
         parameters=endpoint.digest,
