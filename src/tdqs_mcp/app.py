@@ -119,7 +119,8 @@ async def score(
     measured = measure(catalog)
     cases = _cases(measured)
     graded = await _guarded(judge, addresses).grade(cases)
-    return _flagged(_scored(measured, graded, stamp=judge.stamp, spec=spec), cases, addresses)
+    whole = _scored(measured, graded, stamp=judge.stamp, spec=spec)
+    return whole if _is_offline(judge) else _flagged(whole, cases, addresses)
 
 
 def score_answers(
@@ -166,7 +167,7 @@ async def score_labels(
     text = None if skill is None else await _skill(measured, skill, judge=judge)
     finished = labels.finish(measured, rubric=rubric, verdicts=verdicts, judge=judge.stamp, spec=spec, skill=text)
     whole = replace(finished, findings=tuple(registry.check(measured)))
-    return whole if isinstance(judge, Offline) else _flagged(whole, cases, addresses)
+    return whole if _is_offline(judge) else _flagged(whole, cases, addresses)
 
 
 def score_label_answers(
@@ -309,7 +310,12 @@ async def _skill(measured: Measured, text: str, *, judge: Judge) -> SkillScore:
 
 def _guarded(judge: Judge, addresses: Detector) -> Judge:
     """The judge behind the canary; nobody talks the offline judge into anything."""
-    return judge if isinstance(judge, Offline) else Guarded(judge=judge, addresses=addresses)
+    return judge if _is_offline(judge) else Guarded(judge=judge, addresses=addresses)
+
+
+def _is_offline(judge: Judge) -> bool:
+    """Whether no model reads the definitions, whoever else watches the judge."""
+    return judge.stamp.id == "offline"
 
 
 def _flagged(score: Score, cases: Sequence[Case], addresses: Detector) -> Score:

@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal, InvalidOperation
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,6 +55,8 @@ def _nanodollars(text: str | None) -> int | None:
     """Exact decimals: a bound on money is no place for floats."""
     if text is None:
         return None
+    from decimal import Decimal, InvalidOperation  # noqa: PLC0415  # only a bound on money needs it
+
     try:
         amount = Decimal(text)
     except InvalidOperation:

@@ -10,7 +10,7 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.server.permissions import Permissions, UrlPattern, read_pattern
 from tdqs_mcp.server.serve import Http, read_address
 from tdqs_mcp.server.serve import serve as run
-from tdqs_mcp.settings import read_settings
+from tdqs_mcp.settings import JUDGES, read_settings
 
 
 def _patterns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[UrlPattern, ...]:
@@ -39,7 +39,7 @@ def _patterns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
 @click.option("--allow-url", "urls", multiple=True, metavar="PATTERN", callback=_patterns, help="URLs may be opened.")
 @click.option("--allow-stdio", "may_start", is_flag=True, help="Any stdio: command may be started.")
 @click.option("--allow-py", "may_import", is_flag=True, help="Any py: module may be imported.")
-@click.option("--judge", help="The configured judge: offline or openai[:MODEL].")
+@click.option("--judge", help=f"The configured judge: {JUDGES}.")
 @click.option("--base-url", help="Endpoint of the openai judge.")
 @click.option("--model", help="Model of the openai judge.")
 @click.option(
