@@ -6,12 +6,16 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from functools import partial
 
+import anyio
 import pytest
 from definitions import tool
 from loopback import FOURS, Loopback, rubric_of, tool_name
 
+from tdqs_mcp import app
 from tdqs_mcp.judges.judge import CacheKey
+from tdqs_mcp.settings import make_judge, read_settings
 from tdqs_mcp.store import judgements
 from tdqs_mcp.store.judgements import FILE, Judgements
 
@@ -28,8 +32,8 @@ def loopback():
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("TDQS_CACHE", str(tmp_path / "judged"))
-    return tmp_path / "judged"
+    monkeypatch.setenv("TDQS_CACHE", str(tmp_path / "judged ?%41#"))
+    return tmp_path / "judged ?%41#"
 
 
 @pytest.fixture
@@ -42,6 +46,24 @@ def run(tdqs_mcp, loopback, write):
         )
 
     return score
+
+
+@pytest.fixture
+def judge_again(loopback, cache, catalog):
+    """A whole judgement in this process; gives back the names that the endpoint was asked about, the set's last."""
+
+    def judge(tools=TOOLS, *, rubric="tdqs", environ=None, **options):
+        loopback.bodies.clear()
+        settings = {"TDQS_CACHE": str(cache)} | (environ or {})
+        made = make_judge(read_settings(settings, base_url=loopback.base_url, **{"judge": "openai:m"} | options))
+        use = app.score if rubric == "tdqs" else partial(app.score_labels, rubric=rubric)
+        result = anyio.run(lambda: use(catalog(*tools), judge=made))
+        return len(result.tools), sorted(loopback.asked(), key=lambda name: (name == "", name))
+
+    return judge
+
+
+ALL = [*(f"t{number:02}" for number in range(12)), ""]
 
 
 def scores(done):
@@ -82,46 +104,40 @@ def test_a_killed_run_goes_on_where_it_was(run, loopback, cache, write):
 
 
 @pytest.mark.parametrize(
-    ("options", "model"), [(["--exact-prompt"], "m"), ([], "other"), (["--rubric", "bundles"], "m")]
+    "change",
+    [
+        {"exact_prompt": True},
+        {"judge": "openai:other"},
+        {"environ": {"TDQS_REQUEST_OVERRIDES": '{"temperature": 1}'}},
+    ],
 )
-def test_another_prompt_model_or_rubric_is_another_judgement(run, loopback, cache, options, model):
-    run()
-    loopback.bodies.clear()
-    run(*options, model=model)
-    assert len(loopback.bodies) >= 12
+def test_another_prompt_model_or_parameter_is_another_judgement(judge_again, change):
+    assert judge_again() == (12, ALL)
+    assert judge_again(**change) == (12, ALL)
+    assert judge_again() == judge_again(**change) == (12, [])
 
 
-def test_other_request_overrides_are_another_judgement(run, loopback, cache, monkeypatch):
-    run()
-    loopback.bodies.clear()
-    monkeypatch.setenv("TDQS_REQUEST_OVERRIDES", '{"temperature": 1}')
-    run()
-    assert len(loopback.bodies) == 13
+def test_another_rubric_is_another_judgement(judge_again):
+    judge_again()
+    assert judge_again(rubric="bundles") == (12, ALL[:-1])
+    assert judge_again(rubric="bundles") == (12, [])
 
 
-def test_only_what_changed_is_asked_for(run, loopback, cache, write):
-    run()
-    loopback.bodies.clear()
-    write("c.json", [*TOOLS[:11], tool("t11", "Does something else.")])
-    run()
-    assert loopback.asked() == ["", "t11"]
+def test_only_what_changed_is_asked_for(judge_again):
+    judge_again()
+    assert judge_again([*TOOLS[:11], tool("t11", "Does something else.")]) == (12, ["t11", ""])
 
 
-def test_a_new_sibling_changes_every_case(run, loopback, cache, write):
-    run()
-    loopback.bodies.clear()
-    write("c.json", [*TOOLS, tool("new")])
-    run()
-    assert len(loopback.bodies) == 14
+def test_a_new_sibling_changes_every_case(judge_again):
+    judge_again()
+    assert judge_again([*TOOLS, tool("new")]) == (13, ["new", *ALL])
 
 
-def test_an_answer_out_of_form_is_not_kept(run, loopback, cache):
+def test_an_answer_out_of_form_is_not_kept(judge_again, loopback):
     loopback.answer = lambda body: "no" if tool_name(body) == "t05" else FOURS[rubric_of(body)]
-    assert len(scores(run())) == 11
-    loopback.bodies.clear()
+    assert judge_again()[0] == 11
     loopback.answer = lambda body: FOURS[rubric_of(body)]
-    assert len(scores(run())) == 12
-    assert loopback.asked() == ["t05"]
+    assert judge_again() == (12, ["t05"])
 
 
 def test_off_keeps_nothing(run, loopback, monkeypatch, tmp_path):

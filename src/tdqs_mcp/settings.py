@@ -180,7 +180,7 @@ def _cache(environ: Mapping[str, str]) -> Path | None:
     if named == "off":
         return None
     if named:
-        return Path(named)
+        return Path(named).expanduser()
     from platformdirs import user_cache_path  # noqa: PLC0415
 
     return user_cache_path("tdqs-mcp", appauthor=False)

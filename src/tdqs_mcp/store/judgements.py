@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Column, Engine, Integer, MetaData, String, Table, Text, create_engine, insert, select
+from sqlalchemy import URL, Column, Engine, Integer, MetaData, String, Table, Text, create_engine, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import CreateTable
@@ -91,7 +91,9 @@ class Judgements:
 def _open(path: Path) -> Engine:
     """The database with its table, made where it is not there. Raises SQLAlchemyError and OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": PATIENCE})
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)), poolclass=NullPool, connect_args={"timeout": PATIENCE}
+    )
     with engine.begin() as connection:
         connection.execute(CreateTable(_ANSWERS, if_not_exists=True))
     return engine
