@@ -4,7 +4,14 @@ import json
 from pathlib import Path
 
 import tdqs_mcp.reporters
-from tdqs_mcp.reporters.contract import GateDocument, LintDocument, RewriteDocument, ScoreDocument
+from tdqs_mcp.reporters.contract import (
+    GateDocument,
+    LabelDocument,
+    LintDocument,
+    RewriteDocument,
+    ScoreDocument,
+    SkillDocument,
+)
 
 FOLDER = Path(tdqs_mcp.reporters.__file__).parent / "schemas"
 
@@ -13,6 +20,8 @@ def schemas():
     """File names and the schemas that belong into them."""
     documents = (
         (ScoreDocument, "score"),
+        (LabelDocument, "labels"),
+        (SkillDocument, "skill"),
         (LintDocument, "lint"),
         (RewriteDocument, "rewrite"),
         (GateDocument, "gate"),

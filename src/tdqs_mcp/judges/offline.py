@@ -13,7 +13,7 @@ from tdqs_mcp.facts.relations import ToolSet
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.judges import features
 from tdqs_mcp.model.results import Judgement, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 
 UNIT = 100
 """Weights are hundredths of a score point."""
@@ -53,13 +53,13 @@ class Offline:
         """The offline judge and its calibration version."""
         return JudgeStamp(id="offline", version="0", calibration=calibration().version)
 
-    async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The port's form of `verdicts`."""
-        return [*self.verdicts(cases)]
+        return self.verdicts(cases)
 
-    def verdicts(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict]:
-        """A verdict for every case; facts are always there, so nothing is ever ungraded."""
-        return [_grade_tool(case.subject) if isinstance(case, ToolCase) else _grade_set(case) for case in cases]
+    def verdicts(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """A verdict for every case of a rubric that there are weights for; facts are always there."""
+        return [_grade(case) for case in cases]
 
 
 @cache
@@ -89,6 +89,17 @@ def _line(kind: str, entry: Mapping[str, Any]) -> Line:
         base=entry["base"],
         weights=weights,
         missable=tuple(sorted(missable, key=lambda name: (-abs(weights[name]), name))),
+    )
+
+
+def _grade(case: Case) -> Verdict | Ungraded:
+    if isinstance(case, ToolCase) and case.rubric == "tdqs":
+        return _grade_tool(case.subject)
+    if isinstance(case, SetCase):
+        return _grade_set(case)
+    return Ungraded(
+        judge="offline",
+        reason=f"the offline judge is not calibrated for the {case.rubric} rubric; name another with --judge",
     )
 
 
