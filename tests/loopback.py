@@ -53,10 +53,15 @@ def unfenced(text):
     return re.sub(r"</?data-[0-9a-f]+>", "", text)
 
 
-def tool_name(body):
+def tool_of(text):
     """The tool that a hardened or exact prompt asks about; nothing for a set or a skill."""
-    found = re.search(r'^TOOL(?: NAME)?: (.*)$|"tool_name": "(.*)"', unfenced(user(body)), re.MULTILINE)
+    found = re.search(r'^TOOL(?: NAME)?: (.*)$|"tool_name": "(.*)"', unfenced(text), re.MULTILINE)
     return (found[1] or found[2]) if found else ""
+
+
+def tool_name(body):
+    """The tool that a request's first message asks about."""
+    return tool_of(user(body))
 
 
 class Loopback:
