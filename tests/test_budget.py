@@ -52,6 +52,11 @@ def test_a_dry_run_of_another_rubric_counts_its_own_prompts(run, loopback):
     assert loopback.bodies == []
 
 
+def test_a_dry_run_counts_the_skill_s_prompt_too(run, loopback, write):
+    done = run("--dry-run", "--rubric", "bundles", "--skill", str(write("SKILL.md", "Use t0.")))
+    assert (json.loads(done.stdout)["calls"], loopback.bodies) == (7, [])
+
+
 def test_no_more_calls_are_made_than_allowed_and_the_rest_stays_ungraded(run, loopback):
     done = run("--max-calls", "4")
     document = json.loads(done.stdout)

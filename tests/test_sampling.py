@@ -51,7 +51,9 @@ class Host:
             return self._says(ImageContent(type="image", data="", mime_type="image/png"))
         if name == "cut":
             return self._says(TextContent(type="text", text=GOOD[:30]), stop="maxTokens")
-        text = COHERENT if name == "(set)" else WRONG if name == "stubborn" or (name == "mended" and tries == 1) else GOOD
+        text = (
+            COHERENT if name == "(set)" else WRONG if name == "stubborn" or (name == "mended" and tries == 1) else GOOD
+        )
         return self._says(TextContent(type="text", text=text))
 
     def _says(self, content, stop="endTurn"):

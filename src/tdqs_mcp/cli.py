@@ -46,6 +46,7 @@ from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.reporters.escape import printable, visible, well_formed
 from tdqs_mcp.reporters.sited import Sited, unused_line
+from tdqs_mcp.reporters.usage import DOLLAR, price, usage_line
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.profiles import PROFILES
@@ -58,9 +59,6 @@ from tdqs_mcp.sources.options import LiveOptions
 
 WIDTH = 110
 """Columns where the output is no terminal."""
-
-DOLLAR = 10**9
-"""Nanodollars."""
 
 Command = Callable[..., Any]
 Result = TypeVar("Result")
@@ -262,16 +260,16 @@ def score(
         raise click.UsageError("--answers belongs to one locator; give one")
     _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill)
     given = None if answers is None else _answers(answers, judge or base_url or model or exact_prompt)
+    text = _read_text(skill) if skill else None
     if dry_run:
         ahead = partial(_preview, judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
-        _dry_run(locators, live, *ahead(), rubric=rubric, form=form, output=output)
+        _dry_run(locators, live, *ahead(), rubric=rubric, skill=text, form=form, output=output)
         return
     chosen = (
         None if answers else _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
     )
     policy = _policy(Choice())
     if rubric != TOOL_RUBRICS[0]:
-        text = _read_text(skill) if skill else None
         label: Callable[[Catalog], LabelScore] = (
             partial(app.score_label_answers, answers=given, rubric=rubric, spec=spec)
             if answers
@@ -621,6 +619,7 @@ def _dry_run(
     ledger: Ledger,
     *,
     rubric: str,
+    skill: str | None,
     form: str,
     output: Path | None,
 ) -> None:
@@ -628,7 +627,7 @@ def _dry_run(
     use: Callable[[Catalog], Any] = (
         partial(sync.score, judge=judge)
         if rubric == TOOL_RUBRICS[0]
-        else partial(sync.score_labels, rubric=rubric, judge=judge)
+        else partial(sync.score_labels, rubric=rubric, judge=judge, skill=skill)
     )
     done = _each(locators, live, use)
     _show([ledger], {"json": _ledger_document, "markdown": _ledger_text, "text": _ledger_text}, form, output)
@@ -667,8 +666,6 @@ def _tell_usage(judge: Judge | None) -> None:
     """What a model was asked and what it cost, on standard error: the same judgement may cost less the next time."""
     usage = used(judge)
     if usage and usage.requests:
-        from tdqs_mcp.reporters.usage import usage_line  # noqa: PLC0415  # only after a model was asked
-
         click.echo(usage_line(usage), err=True)
 
 
@@ -688,8 +685,6 @@ def _ledger_document(ledger: Ledger) -> dict[str, Any]:
 
 
 def _ledger_text(ledger: Ledger) -> str:
-    from tdqs_mcp.reporters.usage import price  # noqa: PLC0415  # only where a model is about to be asked
-
     return (
         f"{ledger.calls} requests would be sent, with about {ledger.input_tokens} input and {ledger.output_tokens} "
         f"output tokens, {price(ledger.cost)}; what is cached already costs nothing\n"
