@@ -12,7 +12,7 @@ from importlib.resources import files
 import anyio
 import pytest
 from definitions import tool
-from loopback import Loopback, tool_name, unfenced, user
+from loopback import FOURS, Loopback, tool_name, unfenced, user
 from mcp import Client, StdioServerParameters
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -108,6 +108,7 @@ class Fake(Loopback):
         self.served = set()
         self.batches = {}
         self.polls = 0
+        self._pair = None
         super().__init__(
             [
                 Route("/v1/messages", self._message, methods=["POST"]),
@@ -131,11 +132,23 @@ class Fake(Loopback):
             return Response()
         if kind == "effortless" and "effort" in body["output_config"]:
             return error(400, "invalid_request_error", "This model does not support the effort parameter.")
+        if kind == "paired":
+            await self._meet()
+            return says(FOURS["smells"])
         behave = BEHAVIOUR.get(kind, lambda n: says(COHERENT if name == "(set)" else GOOD))
         response = behave(len(self.bodies(name)))
         if GOOD.encode() in response.body or json.dumps(GOOD).encode()[1:-1] in response.body:
             self.served.add(name)
         return response
+
+    async def _meet(self):
+        """Goes on when two requests are here, or when a test has long given up."""
+        if self._pair is None:
+            self._pair = anyio.Event()
+            with anyio.move_on_after(15):
+                await self._pair.wait()
+        else:
+            self._pair.set()
 
     async def _submit(self, request):
         body = json.loads(await request.body())
@@ -401,15 +414,16 @@ def test_the_command_says_what_a_judgement_cost(fake, write, tdqs_mcp):
 
 
 def test_a_prompt_of_one_message_has_no_system_prompt_and_nobody_waits_for_one(fake, catalog):
-    judge = judge_of_exact(fake)
-    shop = catalog(tool("down"), tool("smelly"))
-    anyio.run(judge.grade, tool_cases(measure(shop), rubric="smells"))
-    assert [name for name, _, _ in fake.requests][:2] in (["down", "smelly"], ["smelly", "down"])
-    assert ["system" in body for _, _, body in fake.requests] == [False] * len(fake.requests)
+    """Each of the two is answered when the other is there, which with a head start would be twenty seconds later."""
+    judge = Prompted(id="anthropic", model=model_of(fake, timeout=PATIENT), form=PromptForm.EXACT)
+    cases = tool_cases(measure(catalog(tool("paired__1"), tool("paired__2"))), rubric="smells")
 
+    async def run():
+        with anyio.fail_after(10):
+            return await judge.grade(cases)
 
-def judge_of_exact(fake):
-    return Prompted(id="anthropic", model=model_of(fake), form=PromptForm.EXACT)
+    assert [type(each) for each in anyio.run(run)] == [Verdict, Verdict]
+    assert ["system" in body for _, _, body in fake.requests] == [False, False]
 
 
 @pytest.fixture
