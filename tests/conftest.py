@@ -23,6 +23,13 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter._session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    """No test finds what another one, or the machine's user, has had judged."""
+    monkeypatch.setenv("TDQS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+
+
 @pytest.fixture(scope="session")
 def shared():
     """The folder of real catalogs and labels, outside the repository."""

@@ -1,10 +1,67 @@
-"""An ASGI application on loopback, in a thread of its own."""
+"""Applications on loopback, each in a thread of its own; one of them is an OpenAI-compatible endpoint."""
 
+import json
+import re
 import socket
 import threading
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from tdqs_mcp.rubrics.rubric import load
+
+
+def says(content):
+    return JSONResponse({"choices": [{"finish_reason": "stop", "message": {"content": content}}]})
+
+
+def justified(key, *vector, words="So.", **more):
+    scores = {name: {"score": n, "justification": words} for name, n in zip(load(key).keys, vector, strict=True)}
+    return json.dumps({"scores": scores, **more, "summary": "All said."})
+
+
+def tdqs(*vector, words="So.", contradiction=False):
+    return justified("tdqs", *vector, words=words, annotation_contradiction=contradiction)
+
+
+def plain(*vector, label="Good"):
+    scores = dict(zip((each.asked_as for each in load("smells").dimensions), vector, strict=True))
+    return json.dumps({"scores": scores, "label": label, "reason": "So.", "improvement_needed": []})
+
+
+FOURS = {
+    "tdqs": tdqs(4, 4, 4, 4, 4, 4),
+    "coherence": justified("coherence", 4, 4, 4, 4),
+    "smells": plain(4, 4, 4, 4, 4, 4),
+    "bundles": justified("bundles", 4, 4, 4, 4),
+    "skill": justified("skill", 4, 4, 4, 4, 4, 4, asks_for_credentials=False),
+}
+
+
+def rubric_of(body):
+    return body["response_format"]["json_schema"]["name"]
+
+
+def user(body):
+    return next(message["content"] for message in body["messages"] if message["role"] == "user")
+
+
+def unfenced(text):
+    """A hardened prompt as it would be without its fences."""
+    return re.sub(r"</?data-[0-9a-f]+>", "", text)
+
+
+def tool_of(text):
+    """The tool that a hardened or exact prompt asks about; nothing for a set or a skill."""
+    found = re.search(r'^TOOL(?: NAME)?: (.*)$|"tool_name": "(.*)"', unfenced(text), re.MULTILINE)
+    return (found[1] or found[2]) if found else ""
+
+
+def tool_name(body):
+    """The tool that a request's first message asks about."""
+    return tool_of(user(body))
 
 
 class Loopback:
@@ -22,3 +79,34 @@ class Loopback:
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
+
+
+class Chat(Loopback):
+    """Chat completions by a function of the request; `bodies` has what was asked, `answer` may change while it runs."""
+
+    def __init__(self):
+        self.bodies = []
+        self.headers = []
+        self.answer = lambda body: FOURS[rubric_of(body)]
+        self.hang_on = lambda body: False
+        self._arrived = threading.Condition()
+        super().__init__([Route("/v1/chat/completions", self._complete, methods=["POST"])])
+        self.base_url = f"{self.address}/v1"
+
+    def wait_for(self, count):
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: len(self.bodies) >= count, timeout=60)
+
+    def asked(self):
+        return sorted(tool_name(body) for body in self.bodies)
+
+    async def _complete(self, request):
+        body = json.loads(await request.body())
+        with self._arrived:
+            self.bodies.append(body)
+            self.headers.append(dict(request.headers))
+            self._arrived.notify_all()
+        if self.hang_on(body):
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+        return says(self.answer(body))

@@ -4,10 +4,20 @@ import json
 from pathlib import Path
 
 import tdqs_mcp.reporters
-from tdqs_mcp.reporters.contract import GateDocument, GradeDocument, LintDocument, RewriteDocument, ScoreDocument
+from tdqs_mcp.reporters.contract import (
+    GateDocument,
+    GradeDocument,
+    LabelDocument,
+    LintDocument,
+    RewriteDocument,
+    ScoreDocument,
+    SkillDocument,
+)
 
 CONTRACTS = {
     "score": ScoreDocument,
+    "labels": LabelDocument,
+    "skill": SkillDocument,
     "lint": LintDocument,
     "rewrite": RewriteDocument,
     "gate": GateDocument,

@@ -12,7 +12,7 @@ from importlib.resources import files
 import anyio
 import pytest
 from definitions import tool
-from loopback import Loopback
+from loopback import FOURS, Loopback, tool_name, unfenced, user
 from mcp import Client, StdioServerParameters
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -28,7 +28,7 @@ from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.sampling import Answered, Sample
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import tool_cases
-from tdqs_mcp.rubrics.prompt import render_tool
+from tdqs_mcp.rubrics.prompt import PromptForm, render_hardened
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.settings import make_judge, read_settings
 
@@ -108,6 +108,7 @@ class Fake(Loopback):
         self.served = set()
         self.batches = {}
         self.polls = 0
+        self._pair = None
         super().__init__(
             [
                 Route("/v1/messages", self._message, methods=["POST"]),
@@ -124,18 +125,30 @@ class Fake(Loopback):
         body = json.loads(await request.body())
         name = _asked(body)
         self.requests.append((name, dict(request.headers), body))
-        kind = "effortless" if "SERVER NAME: effortless" in body["messages"][0]["content"] else name.partition("__")[0]
+        kind = "effortless" if "SERVER NAME: effortless" in unfenced(user(body)) else name.partition("__")[0]
         if kind == "hanging":
             while (await request.receive())["type"] != "http.disconnect":
                 pass
             return Response()
         if kind == "effortless" and "effort" in body["output_config"]:
             return error(400, "invalid_request_error", "This model does not support the effort parameter.")
+        if kind == "paired":
+            await self._meet()
+            return says(FOURS["smells"])
         behave = BEHAVIOUR.get(kind, lambda n: says(COHERENT if name == "(set)" else GOOD))
         response = behave(len(self.bodies(name)))
         if GOOD.encode() in response.body or json.dumps(GOOD).encode()[1:-1] in response.body:
             self.served.add(name)
         return response
+
+    async def _meet(self):
+        """Goes on when two requests are here, or when a test has long given up."""
+        if self._pair is None:
+            self._pair = anyio.Event()
+            with anyio.move_on_after(15):
+                await self._pair.wait()
+        else:
+            self._pair.set()
 
     async def _submit(self, request):
         body = json.loads(await request.body())
@@ -170,8 +183,7 @@ class Fake(Loopback):
 
 
 def _asked(body):
-    first_line = body["messages"][0]["content"].partition("\n")[0]
-    return "(set)" if first_line.startswith("SERVER NAME") else first_line.removeprefix("TOOL NAME: ")
+    return tool_name(body) or "(set)"
 
 
 @pytest.fixture
@@ -276,7 +288,7 @@ def test_a_request_carries_the_rubric_as_cached_system_prompt_the_schema_and_no_
     shop = catalog(tool("good", "Odd \ud800 text."))
     grade(judge_of(fake), shop)
     ((_, headers, body),) = fake.requests
-    prompt = render_tool(tool_cases(measure(shop))[0])
+    prompt = render_hardened(tool_cases(measure(shop))[0])
     assert body["system"] == [
         {"type": "text", "text": prompt.system, "cache_control": {"type": "ephemeral", "ttl": "5m"}}
     ]
@@ -401,6 +413,73 @@ def test_the_command_says_what_a_judgement_cost(fake, write, tdqs_mcp):
     assert run.stderr.decode() == "judge: 2 requests, 4,600 input tokens (4,000 cached), 1,400 output tokens, $0.0008\n"
 
 
+def test_a_prompt_of_one_message_has_no_system_prompt_and_nobody_waits_for_one(fake, catalog):
+    """Each of the two is answered when the other is there, which with a head start would be twenty seconds later."""
+    judge = Prompted(id="anthropic", model=model_of(fake, timeout=PATIENT), form=PromptForm.EXACT)
+    cases = tool_cases(measure(catalog(tool("paired__1"), tool("paired__2"))), rubric="smells")
+
+    async def run():
+        with anyio.fail_after(10):
+            return await judge.grade(cases)
+
+    assert [type(each) for each in anyio.run(run)] == [Verdict, Verdict]
+    assert ["system" in body for _, _, body in fake.requests] == [False, False]
+
+
+@pytest.fixture
+def command_of(fake, write, tdqs_mcp, tmp_path, monkeypatch):
+    """`score` of two tools by the configured judge; gives back the finished process and what was asked."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    file = write("shop.json", [tool("good"), tool("fine")])
+
+    def run(*options, judge="anthropic", base_url=None):
+        address = ["--base-url", base_url or fake.address] if judge == "anthropic" else []
+        done = tdqs_mcp("score", file, "--judge", judge, *address, "--format", "json", *options, cwd=tmp_path)
+        return done, [name for name, _, _ in fake.requests]
+
+    return run
+
+
+def test_a_dry_run_says_what_it_would_cost_and_a_bound_below_is_kept(command_of):
+    planned, asked = command_of("--dry-run")
+    assert asked == []
+    cost = json.loads(planned.stdout)["cost"]
+    assert 0.0005 < cost < 0.01
+    bounded, asked = command_of("--max-cost", str(cost * 0.7))
+    assert len(asked) == 2
+    assert b"raise --max-cost" in bounded.stdout
+    enough, _ = command_of("--max-cost", str(cost * 1.1))
+    assert json.loads(enough.stdout)["scoredToolCount"] == 2
+
+
+def test_the_second_run_finds_the_answers_of_the_first(command_of):
+    first, asked = command_of()
+    second, asked_again = command_of()
+    assert (first.stdout, len(asked)) == (second.stdout, 3)
+    assert asked_again == asked
+    assert second.stderr == b""
+
+
+def test_it_sits_on_a_jury_with_a_key_and_an_address_of_its_own(command_of, fake, write, monkeypatch):
+    members = (
+        f'[judges.a]\nkind = "anthropic"\nbase-url = "{fake.address}"\nsamples = 2\n[judges.b]\nkind = "offline"\n'
+    )
+    write("tdqs.toml", members)
+    monkeypatch.setenv("TDQS_API_KEY_A", "sk-own")
+    done, asked = command_of(judge="jury:a,b")
+    assert (done.returncode, len(asked)) == (0, 6), done.stderr.decode()
+    assert {headers["authorization"] for _, headers, _ in fake.requests} == {"Bearer sk-own"}
+    assert done.stderr.decode().startswith("judge: 6 requests, 13,800 input tokens (12,000 cached)")
+
+
+def test_as_a_juror_without_an_address_it_asks_its_vendor_with_its_vendor_s_key(write, tmp_path):
+    write("tdqs.toml", '[judges.a]\nkind = "anthropic"\n[judges.b]\nmodel = "m"\n')
+    environ = {"ANTHROPIC_API_KEY": "a", "TDQS_API_KEY": "t", "TDQS_BASE_URL": "http://127.0.0.1:9/v1"}
+    ours, other = read_settings(environ, judge="jury:a,b", cwd=tmp_path).members
+    assert (ours.base_url, ours.api_key, ours.key_name) == (None, "a", "ANTHROPIC_API_KEY")
+    assert (other.base_url, other.api_key, other.key_name) == ("http://127.0.0.1:9/v1", "t", "TDQS_API_KEY")
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_server_lets_it_judge_when_it_is_configured_and_reports_progress(fake, mode):
     heard = []
@@ -412,7 +491,7 @@ def test_the_server_lets_it_judge_when_it_is_configured_and_reports_progress(fak
         server = StdioServerParameters(
             command=sys.executable,
             args=["-m", "tdqs_mcp", "serve", "--judge", "anthropic", "--base-url", fake.address],
-            env={"ANTHROPIC_API_KEY": KEY},
+            env={"ANTHROPIC_API_KEY": KEY, "TDQS_CACHE": "off"},
         )
         async with Client(server, mode=mode) as client:
             tools = [tool(f"t{number}") for number in range(39)] + [tool("refused")]
@@ -445,6 +524,10 @@ def test_a_batch_is_submitted_outlives_the_process_and_is_collected_at_half_the_
     answers = anyio.run(later.collect, batch, requests)
     named = dict(zip(["good", *ROWS, "lost", "fine"], answers, strict=True))
     assert (named["good"], named["fine"], named["wrong"]) == (GOOD, GOOD, WRONG)
+    heard = []
+    listening = [replace(each, heard=heard.append) for each in requests]
+    anyio.run(later.collect, batch, listening)
+    assert heard == [answer for answer in answers if isinstance(answer, str)]
     words = {
         "errored": "could not ask 'claude-haiku-5-5' (too long)",
         "vaguely_errored": "could not ask 'claude-haiku-5-5' (errored)",
@@ -456,7 +539,7 @@ def test_a_batch_is_submitted_outlives_the_process_and_is_collected_at_half_the_
     }
     assert {name for name, answer in named.items() if isinstance(answer, Failure)} == set(words)
     assert all(said in named[name].reason for name, said in words.items())
-    assert later.usage.cost == 4 * (300 * 100 + 2000 * 10 + 700 * 500) // 2
+    assert later.usage.cost == 2 * 4 * (300 * 100 + 2000 * 10 + 700 * 500) // 2
 
 
 def test_a_batch_s_answers_become_verdicts_and_what_broke_the_format_is_asked_again(fake, catalog):
@@ -474,7 +557,7 @@ def test_a_batch_s_answers_become_verdicts_and_what_broke_the_format_is_asked_ag
     assert "scores.purpose_clarity.score" in again.conversation[-1][1]
     known[again.key] = Sample(text=GOOD, model=model.name)
     assert [type(each) for each in grade(judge, shop)] == [Verdict, Verdict]
-    assert judge.stamp == JudgeStamp(id="anthropic", version="1", model=DEFAULT_MODEL)
+    assert judge.stamp == JudgeStamp(id="anthropic", version="1", model=DEFAULT_MODEL, prompt="hardened")
 
 
 @pytest.mark.parametrize(
@@ -514,7 +597,7 @@ def test_a_batch_that_cannot_be_had_says_why(fake, catalog, act, words):
 def test_model_and_key_come_from_the_flag_then_from_the_environment(environ, explicit, model, key):
     settings = read_settings(environ, **explicit)
     assert settings.api_key == key
-    assert make_judge(settings).stamp == JudgeStamp(id="anthropic", version="1", model=model)
+    assert make_judge(settings).stamp == JudgeStamp(id="anthropic", version="1", model=model, prompt="hardened")
 
 
 def test_the_vendor_s_key_goes_to_nobody_else():

@@ -45,7 +45,7 @@ def test_json_of_a_score_fits_the_published_schema(tdqs_mcp, write, spec):
     assert document["toolCount"] == document["scoredToolCount"] == len(CORNERS)
     assert list(document["tools"][0]["scores"]) == list(document["tools"][0]["justifications"])
     assert ("invocationCost" in document["tools"][0]["contextSignals"]) == (spec == "1.2")
-    assert document["judge"] == {"id": "offline", "version": "0", "model": None, "calibration": "0"}
+    assert document["judge"] == {"id": "offline", "version": "0", "model": None, "calibration": "0", "prompt": None}
 
 
 def test_json_of_a_lint_fits_the_published_schema_and_counts_right(tdqs_mcp, write):
@@ -140,7 +140,7 @@ def test_prompts_and_answers_close_the_circle_through_files(tdqs_mcp, write):
     file = write("shop.json", [FINE, POOR])
     document = json.loads(tdqs_mcp("prompts", file, "--format", "json").stdout)
     assert list(document) == ["tools", "coherence"]
-    assert list(document["tools"][0]) == ["name", "inputHash", "system", "user", "promptHash"]
+    assert list(document["tools"][0]) == ["name", "inputHash", "system", "user", "promptHash", "hardened"]
     keys = [
         "purpose_clarity",
         "usage_guidelines",

@@ -10,9 +10,8 @@ from dataclasses import replace
 
 import anyio
 import pytest
-import uvicorn
 from definitions import flat, tool
-from starlette.applications import Starlette
+from loopback import Loopback, tool_name
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.routing import Route
 
@@ -25,7 +24,7 @@ from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.model.results import JudgeStamp, Tier, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import set_case, tool_cases
-from tdqs_mcp.rubrics.prompt import render_tool
+from tdqs_mcp.rubrics.prompt import PromptForm, render
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.settings import Settings, make_judge, read_settings
 
@@ -120,26 +119,16 @@ BEHAVIOUR = {
 }
 
 
-class Fake:
-    """An OpenAI-compatible endpoint in a thread; what it was asked stands in `requests`."""
+class Fake(Loopback):
+    """An OpenAI-compatible endpoint; what it was asked stands in `requests`."""
 
     def __init__(self):
         self.requests = []
         self.most_at_once = 0
         self._at_once = 0
         self._pair = self._last = None
-        web = Starlette(routes=[Route("/v1/chat/completions", self._complete, methods=["POST"])])
-        config = uvicorn.Config(web, lifespan="off", ws="none", log_config=None, date_header=False)
-        self._server = uvicorn.Server(config)
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.base_url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
-        self._thread.start()
-
-    def close(self):
-        self._server.should_exit = True
-        self._thread.join()
-        self._socket.close()
+        super().__init__([Route("/v1/chat/completions", self._complete, methods=["POST"])])
+        self.base_url = f"{self.address}/v1"
 
     def bodies(self, name):
         return [body for asked, _, body in self.requests if asked == name]
@@ -149,11 +138,9 @@ class Fake:
 
     async def _complete(self, request):
         body = json.loads(await request.body())
-        first_line = body["messages"][1]["content"].partition("\n")[0]
-        is_set = first_line.startswith("SERVER NAME")
-        name = "(set)" if is_set else first_line.removeprefix("TOOL NAME: ")
+        name = tool_name(body) or "(set)"
         self.requests.append((name, dict(request.headers), body))
-        if is_set:
+        if name == "(set)":
             return says(COHERENT)
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
@@ -365,10 +352,10 @@ def test_no_more_requests_are_under_way_than_allowed(fake, catalog):
 
 def test_a_request_carries_the_published_prompt_and_the_schema_of_its_answer(fake, catalog):
     measured = measure(catalog(tool("good", schema=flat(2))))
-    judge = judge_of(fake, overrides={"max_tokens": 900, "temperature": None})
+    judge = replace(judge_of(fake, overrides={"max_tokens": 900, "temperature": None}), form=PromptForm.EXACT)
     anyio.run(judge.grade, [*tool_cases(measured), set_case(measured)])
     ((_, headers, body),) = [asked for asked in fake.requests if asked[0] == "good"]
-    prompt = render_tool(tool_cases(measured)[0])
+    prompt = render(tool_cases(measured)[0])
     assert body["messages"] == [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
     assert (body["model"], body["max_tokens"], "temperature" in body) == ("m-1", 900, False)
     assert headers["authorization"] == f"Bearer {KEY}"
@@ -459,7 +446,7 @@ def test_the_published_examples_score_as_published(fake, catalog):
         ("silent", 10, Tier.D),
     ]
     assert [each.name for each in score.ungraded] == ["stubborn"]
-    assert score.judge == JudgeStamp(id="openai", version="1", model="m-1")
+    assert score.judge == JudgeStamp(id="openai", version="1", model="m-1", prompt="hardened")
     assert score.rollup.coherence == 43
     assert fake.bodies("silent") == []
 
@@ -492,7 +479,9 @@ def test_the_environment_configures_a_judge_that_it_names():
         "from-environment",
     )
     assert (settings.api_key, settings.request_overrides) == (KEY, {"max_tokens": 5})
-    assert make_judge(settings).stamp == JudgeStamp(id="openai", version="1", model="from-environment")
+    assert make_judge(settings).stamp == JudgeStamp(
+        id="openai", version="1", model="from-environment", prompt="hardened"
+    )
 
 
 def test_a_stray_key_does_not_name_a_judge():
@@ -532,11 +521,15 @@ def test_a_model_in_the_judges_name_comes_before_tdqs_model():
         (
             {},
             {"judge": "gpt"},
-            "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline, openai[:MODEL] or anthropic",
+            "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline, anthropic[:MODEL], openai[:MODEL] or jury:",
         ),
         ({}, {"judge": "offline:x"}, "the offline judge takes no model"),
         ({}, {"judge": "openai:"}, "openai: names no model"),
-        ({}, {"model": "m"}, "the offline judge takes no model: add --judge openai"),
+        (
+            {},
+            {"model": "m"},
+            "the offline judge takes no model: leave it out, or name another --judge: offline, anthropic",
+        ),
         ({}, {"judge": "openai:m"}, "set TDQS_BASE_URL or --base-url"),
         ({}, {"judge": "openai", "base_url": "http://h"}, "set TDQS_MODEL or --model"),
         (FULL | {"TDQS_REQUEST_OVERRIDES": "[1]"}, {}, "TDQS_REQUEST_OVERRIDES must be a JSON object"),

@@ -29,7 +29,7 @@ from tdqs_mcp.facts.signals import published
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.results import tier_of
 from tdqs_mcp.pipeline.rollup import roll_up, tdqs
-from tdqs_mcp.rubrics.prompt import ToolCase, render_tool
+from tdqs_mcp.rubrics.prompt import ToolCase, render
 from tdqs_mcp.rubrics.rubric import load
 
 TDQS = load("tdqs")
@@ -71,7 +71,7 @@ def assert_equal_to_the_oracle(definitions):
         assert subject.signals.is_missing_description == gates.short_circuit
         assert subject.signals.restates_name == ("Tautological Description" in gates.flags)
         siblings = [name for name in measured.names if name != their_tool.name]
-        prompt = render_tool(ToolCase(subject=subject, names=measured.names))
+        prompt = render(ToolCase(subject=subject, names=measured.names))
         assert prompt.system == TOOL_SCORING_SYSTEM_PROMPT
         assert prompt.user == build_tool_scoring_prompt(
             context_signals=expected, sibling_tool_names=siblings, tool=their_tool

@@ -288,7 +288,7 @@ def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(count, catalog)
     report = app.lint(catalog(*(tool(f"tool_{number}", "Lists.", flat(5)) for number in range(count))))
     text = lint_markdown([report])
     assert len(text) <= 65_536
-    shown = text.count("\n| tool\\_")
+    shown = text.count("\n| tool\\_") + text.count("\n| server |")
     assert 0 < shown < len(report.findings)
     assert f"{len(report.findings) - shown} more are too long for a comment" in text
     assert text.rstrip().endswith("<!-- tdqs-mcp lint -->")

@@ -508,7 +508,13 @@ def test_json_of_a_rewrite_fits_the_published_schema(tdqs_mcp, write):
     assert [each["index"] for each in document["rewrites"]] == list(range(len(CORNERS) + 3))
     last = document["rewrites"][-1]
     assert (last["definition"], last["changes"]) == (SHOP[-1], [])
-    assert last["before"]["judge"] == {"id": "offline", "version": "0", "model": None, "calibration": "0"}
+    assert last["before"]["judge"] == {
+        "id": "offline",
+        "version": "0",
+        "model": None,
+        "calibration": "0",
+        "prompt": None,
+    }
 
 
 def test_the_written_catalog_has_every_tool_and_all_that_was_not_changed(tdqs_mcp, write, tmp_path):

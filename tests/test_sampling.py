@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import anyio
 import pytest
 from definitions import tool
+from loopback import tool_of
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
 from test_server_http import serving
@@ -41,9 +42,7 @@ class Host:
     asked: list = field(default_factory=list)
 
     async def sample(self, context, params):
-        first_line = params.messages[0].content.text.partition("\n")[0]
-        is_set = first_line.startswith("SERVER NAME")
-        name = "(set)" if is_set else first_line.removeprefix("TOOL NAME: ")
+        name = tool_of(params.messages[0].content.text) or "(set)"
         self.asked.append((name, params))
         tries = [asked for asked, _ in self.asked].count(name)
         if name == "declined":
@@ -52,7 +51,9 @@ class Host:
             return self._says(ImageContent(type="image", data="", mime_type="image/png"))
         if name == "cut":
             return self._says(TextContent(type="text", text=GOOD[:30]), stop="maxTokens")
-        text = COHERENT if is_set else WRONG if name == "stubborn" or (name == "mended" and tries == 1) else GOOD
+        text = (
+            COHERENT if name == "(set)" else WRONG if name == "stubborn" or (name == "mended" and tries == 1) else GOOD
+        )
         return self._says(TextContent(type="text", text=text))
 
     def _says(self, content, stop="endTurn"):
@@ -181,7 +182,7 @@ async def test_a_question_that_the_client_skips_is_not_put_again():
         asked = await client.session.call_tool("score_server", arguments, allow_input_required=True)
         answered = {}
         for key, request in asked.input_requests.items():
-            if "skipped" not in request.params.messages[0].content.text.partition("\n")[0]:
+            if tool_of(request.params.messages[0].content.text) != "skipped":
                 answered[key] = await Host().sample(None, request.params)
         result = await client.session.call_tool(
             "score_server",

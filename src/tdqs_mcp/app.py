@@ -6,14 +6,16 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tdqs_mcp.configuration import Policy
 from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts import tokens
-from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.facts.tokens import Cost
 from tdqs_mcp.gate import suppress
+from tdqs_mcp.judges import canary
+from tdqs_mcp.judges.canary import Detector, Guarded
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
@@ -22,11 +24,13 @@ from tdqs_mcp.model.results import (
     CalibrationReport,
     GateRow,
     JudgeStamp,
+    LabelScore,
     LintReport,
     Rewrite,
     Section,
     ServerGrade,
     ServerScore,
+    SkillScore,
     Ungraded,
     Verdict,
 )
@@ -37,7 +41,8 @@ from tdqs_mcp.pipeline.score import finish, set_case, tool_cases
 from tdqs_mcp.reporters.documents import prompts_document
 from tdqs_mcp.reporters.explanation import dimension_page, rule_page, term_page
 from tdqs_mcp.reporters.sited import Sited
-from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, SkillCase
+from tdqs_mcp.rubrics.rubric import RUBRICS
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.load import parse as parse_json
@@ -53,6 +58,13 @@ if TYPE_CHECKING:
 
 DEFAULT_SPEC = SPECS[0]
 DEFAULT_POLICY = Policy()
+
+Score = TypeVar("Score", ServerScore, LabelScore)
+
+
+def addresses_judge(subject: Subject) -> str | None:  # noqa: ARG001  # the port's form
+    """The words with which a definition speaks to its judge; the detector of `facts.hostile` belongs here."""
+    return None
 
 
 async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
@@ -127,7 +139,7 @@ def sited(report: LintReport, locator: str) -> Sited:
     return Sited(report=report, file=_below_cwd(path).as_posix(), positions=positions)
 
 
-def under(policy: Policy, score: ServerScore, catalog: Catalog) -> ServerScore:
+def under(policy: Policy, score: Score, catalog: Catalog) -> Score:
     """A catalog's score with the findings that a policy asks for; no number depends on them."""
     return score if policy == DEFAULT_POLICY else replace(score, findings=lint(catalog, policy).findings)
 
@@ -150,31 +162,105 @@ def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:
     return _scored(measured, judge.verdicts(_cases(measured)), stamp=judge.stamp, spec=spec)
 
 
-async def score(catalog: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC) -> ServerScore:
-    """A catalog's score, by the offline judge unless another is named, with its findings."""
+async def score(
+    catalog: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC, addresses: Detector = addresses_judge
+) -> ServerScore:
+    """A catalog's score, by the offline judge unless another is named, with its findings.
+
+    `addresses` finds definitions that speak to their judge: they are named in the problems, and a verdict that facts do
+    not support is withheld.
+    """
     if judge is None:
         return score_offline(catalog, spec=spec)
     measured = measure(catalog)
-    return _scored(measured, await judge.grade(_cases(measured)), stamp=judge.stamp, spec=spec)
+    cases = _cases(measured)
+    graded = await _guarded(judge, addresses).grade(cases)
+    whole = _scored(measured, graded, stamp=judge.stamp, spec=spec)
+    return whole if _is_offline(judge) else _flagged(whole, cases, addresses)
 
 
 def score_answers(
-    catalog: Catalog, answers: object, *, judge: JudgeStamp | None = None, spec: str = DEFAULT_SPEC
+    catalog: Catalog,
+    answers: object,
+    *,
+    judge: JudgeStamp | None = None,
+    spec: str = DEFAULT_SPEC,
+    addresses: Detector = addresses_judge,
 ) -> ServerScore:
     """A catalog's score from answers to the published prompts that came from elsewhere. Raises InputError."""
     from tdqs_mcp.pipeline.answers import ANYBODY, match  # noqa: PLC0415  # validation: an import that lint never needs
 
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id)
+    cases = tool_cases(measured)
     finished = finish(
         measured,
-        verdicts=answered.verdicts,
+        verdicts=canary.review(cases, answered.verdicts, addresses=addresses, judge=stamp.id),
         coherence=answered.coherence,
         judge=stamp,
         spec=spec,
         risks=() if spec == "1.0" else answered.risks,
     )
-    return _with_findings(replace(finished, problems=finished.problems + answered.problems), measured)
+    whole = _with_findings(replace(finished, problems=finished.problems + answered.problems), measured)
+    return _flagged(whole, cases, addresses)
+
+
+async def score_labels(
+    catalog: Catalog,
+    *,
+    rubric: str,
+    judge: Judge | None = None,
+    skill: str | None = None,
+    spec: str = DEFAULT_SPEC,
+    addresses: Detector = addresses_judge,
+) -> LabelScore:
+    """A catalog under a rubric that ends in labels, "smells" or "bundles", with its skill where the text is given."""
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415  # what scoring by TDQS goes without
+
+    judge, measured = judge or Offline(), measure(catalog)
+    cases = tool_cases(measured, rubric=rubric)
+    verdicts = await _guarded(judge, addresses).grade(cases)
+    text = None if skill is None else await _skill(measured, skill, judge=judge)
+    finished = labels.finish(measured, rubric=rubric, verdicts=verdicts, judge=judge.stamp, spec=spec, skill=text)
+    whole = replace(finished, findings=tuple(registry.check(measured)))
+    return whole if _is_offline(judge) else _flagged(whole, cases, addresses)
+
+
+def score_label_answers(
+    catalog: Catalog,
+    answers: object,
+    *,
+    rubric: str,
+    judge: JudgeStamp | None = None,
+    spec: str = DEFAULT_SPEC,
+    addresses: Detector = addresses_judge,
+) -> LabelScore:
+    """The same from answers that came from elsewhere. Raises InputError."""
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
+    from tdqs_mcp.pipeline.answers import ANYBODY, match  # noqa: PLC0415
+
+    measured, stamp = measure(catalog), judge or ANYBODY
+    answered = match(measured, answers, judge=stamp.id, rubric=rubric)
+    cases = tool_cases(measured, rubric=rubric)
+    verdicts = canary.review(cases, answered.verdicts, addresses=addresses, judge=stamp.id)
+    finished = labels.finish(measured, rubric=rubric, verdicts=verdicts, judge=stamp, spec=spec)
+    whole = replace(finished, problems=finished.problems + answered.problems, findings=tuple(registry.check(measured)))
+    return _flagged(whole, cases, addresses)
+
+
+async def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None) -> SkillScore:
+    """A server's skill text beside its tools."""
+    return await _skill(measure(catalog), text, judge=judge or Offline())
+
+
+def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: JudgeStamp | None = None) -> SkillScore:
+    """The same from an answer that came from elsewhere. Raises InputError."""
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
+    from tdqs_mcp.pipeline.answers import ANYBODY, match_skill  # noqa: PLC0415
+
+    measured, stamp = measure(catalog), judge or ANYBODY
+    verdict = match_skill(SkillCase(text=text, measured=measured), answers, judge=stamp.id)
+    return labels.finish_skill(measured, text, verdict, judge=stamp)
 
 
 def to_be_judged(catalog: Catalog) -> list[tuple[str, str]]:
@@ -251,11 +337,18 @@ async def rewrite(
     return [rewriting.compare(each, before[each.index], after[each.index]) for each in proposals]
 
 
-def prompts(catalog: Catalog, *, tool: str | None = None, spec: str = DEFAULT_SPEC) -> dict[str, Any]:
+def prompts(
+    catalog: Catalog,
+    *,
+    tool: str | None = None,
+    spec: str = DEFAULT_SPEC,
+    rubric: str = "tdqs",
+    skill: str | None = None,
+) -> dict[str, Any]:
     """The exact prompts that a judge would get, in the shape of `prompts --format json`. Raises UnknownIdError."""
     if tool is not None and tool not in {each.name for each in catalog.tools}:
         raise UnknownIdError(f"there is no tool {tool!r}; the catalog has {_some(each.name for each in catalog.tools)}")
-    return prompts_document(measure(catalog), tool=tool, spec=spec)
+    return prompts_document(measure(catalog), tool=tool, spec=spec, rubric=rubric, skill=skill)
 
 
 async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = None) -> CalibrationReport:
@@ -285,7 +378,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
 def explain(name: str) -> str:
     """The Markdown page of a rule, a dimension, a flag or a tier. Raises UnknownIdError, which lists what there is."""
     wanted = name.strip().lower().replace("-", " ").replace("_", " ")
-    for key in ("tdqs", "coherence"):
+    for key in RUBRICS:
         rubric = load_rubric(key)
         for dimension in rubric.dimensions:
             if wanted in (dimension.key.replace("_", " "), dimension.title.lower()):
@@ -298,9 +391,8 @@ def explain(name: str) -> str:
     try:
         return rule_page(registry.find(name.strip()))
     except UnknownIdError as error:
-        known = [rule.id for rule in registry.RULES] + [
-            key for each in ("tdqs", "coherence") for key in load_rubric(each).keys
-        ]
+        dimensions = dict.fromkeys(key for each in RUBRICS for key in load_rubric(each).keys)
+        known = [*(rule.id for rule in registry.RULES), *dimensions]
         raise UnknownIdError(
             f"there is nothing to explain under {name!r}; try one of {', '.join(known)}, a flag or a tier"
         ) from error
@@ -322,12 +414,33 @@ async def _standings(measured: Measured, indices: AbstractSet[int], *, judge: Ju
     """How some tools of a catalog do; the others are context, never work for the judge."""
     part = replace(measured, subjects=tuple(each for each in measured.subjects if each.tool.index in indices))
     unjudged = Ungraded(judge=judge.stamp.id, reason="a rewrite has no coherence")
-    verdicts = await judge.grade(tool_cases(part))
+    verdicts = await _guarded(judge, addresses_judge).grade(tool_cases(part))
     finished = finish(part, verdicts=verdicts, coherence=unjudged, judge=judge.stamp, spec=spec)
     return rewriting.stand(part, {tool.index: tool for tool in finished.tools}, registry.check(part))
 
 
-def _cases(measured: Measured) -> list[ToolCase | SetCase]:
+async def _skill(measured: Measured, text: str, *, judge: Judge) -> SkillScore:
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
+
+    (verdict,) = await judge.grade([SkillCase(text=text, measured=measured)])
+    return labels.finish_skill(measured, text, verdict, judge=judge.stamp)
+
+
+def _guarded(judge: Judge, addresses: Detector) -> Judge:
+    """The judge behind the canary; nobody talks the offline judge into anything."""
+    return judge if _is_offline(judge) else Guarded(judge=judge, addresses=addresses)
+
+
+def _is_offline(judge: Judge) -> bool:
+    """Whether no model reads the definitions, whoever else watches the judge."""
+    return judge.stamp.id == "offline"
+
+
+def _flagged(score: Score, cases: Sequence[Case], addresses: Detector) -> Score:
+    return replace(score, problems=score.problems + canary.flagged(cases, addresses))
+
+
+def _cases(measured: Measured) -> list[Case]:
     """Every tool case, then the coherence case where there is one."""
     coherence = set_case(measured)
     return [*tool_cases(measured), *([coherence] if coherence else [])]

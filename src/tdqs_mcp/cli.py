@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,22 +22,27 @@ from tdqs_mcp.gate import (
     decide,
     earns,
     is_clean,
+    is_good,
+    labelled,
     reaches,
     read_baseline,
     renew,
     settle,
 )
-from tdqs_mcp.judges.judge import Judge, Metered
+from tdqs_mcp.judges.budget import Budget, Ledger
+from tdqs_mcp.judges.judge import Judge, used
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.results import (
     CalibrationReport,
     GateRow,
     KnownFinding,
+    LabelScore,
     Letter,
     LintReport,
     Rewrite,
     ServerGrade,
     ServerScore,
+    SkillScore,
     Tier,
 )
 from tdqs_mcp.pipeline.rewrite import apply
@@ -45,10 +50,12 @@ from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.reporters.escape import printable, visible, well_formed
 from tdqs_mcp.reporters.sited import Sited, unused_line
+from tdqs_mcp.reporters.usage import DOLLAR, price, usage_line
+from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.profiles import PROFILES
 from tdqs_mcp.server.command import serve
-from tdqs_mcp.settings import CHOICES, JudgeKind, make_judge, read_settings
+from tdqs_mcp.settings import CHOICES, JudgeKind, make_judge, make_preview, read_settings
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.locator import public
@@ -70,6 +77,21 @@ def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> 
             raise click.BadParameter(f"give NAME{separator}VALUE")
         pairs[name.strip()] = rest.strip() if separator == ":" else rest
     return pairs
+
+
+def _nanodollars(text: str | None) -> int | None:
+    """Exact decimals: a bound on money is no place for floats."""
+    if text is None:
+        return None
+    from decimal import Decimal, InvalidOperation  # noqa: PLC0415  # only a bound on money needs it
+
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        raise click.BadParameter("--max-cost is an amount of dollars, such as 0.50") from None
+    if not amount.is_finite() or amount < 0:
+        raise click.BadParameter("--max-cost is an amount of dollars, such as 0.50")
+    return int(amount * DOLLAR)
 
 
 def _live(command: Command) -> Command:
@@ -103,8 +125,29 @@ _form = click.option(
 
 
 def _judging(command: Command) -> Command:
-    """The options that name a judge; without them, the TDQS_ variables."""
+    """The options that name a judge, without which the TDQS_ variables do, and what it may take."""
+
+    @wraps(command)
+    def run(
+        *args: Any,  # noqa: ANN401  # what click hands on
+        max_calls: int | None,
+        max_tokens: int | None,
+        max_cost: str | None,
+        **options: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        budget = Budget(calls=max_calls, tokens=max_tokens, cost=_nanodollars(max_cost))
+        return command(*args, budget=budget, **options)
+
+    offered: Command = run
     for option in (
+        click.option("--max-cost", metavar="DOLLARS", help="At most this much money, estimated; for known prices."),
+        click.option("--max-tokens", type=click.IntRange(min=1), help="At most this many tokens, estimated."),
+        click.option("--max-calls", type=click.IntRange(min=0), help="At most this many requests to a model."),
+        click.option(
+            "--exact-prompt",
+            is_flag=True,
+            help="Send the published bytes, without the fence that keeps a definition from speaking to the judge.",
+        ),
         click.option("--model", help="The model that judges."),
         click.option("--base-url", metavar="URL", help="Where the model answers, such as http://127.0.0.1:11434/v1."),
         click.option(
@@ -113,10 +156,15 @@ def _judging(command: Command) -> Command:
             help=f"{CHOICES}; the key is TDQS_API_KEY, or ANTHROPIC_API_KEY.  [default: offline]",
         ),
     ):
-        command = option(command)
-    return command
+        offered = option(offered)
+    return offered
 
 
+_rubric = click.option(
+    "--rubric", type=click.Choice(TOOL_RUBRICS), default=TOOL_RUBRICS[0], show_default=True, help="What is scored."
+)
+_bad = click.option("--fail-on-bad", is_flag=True, help="Exit 1 when anything is labelled Bad.")
+_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 _spec = click.option("--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version.")
 
 
@@ -183,6 +231,10 @@ def cli() -> None:
 @click.option(
     "--answers", type=click.Path(dir_okay=False, path_type=Path), help="Finish a judgement from these answers."
 )
+@click.option("--dry-run", is_flag=True, help="Send nothing; say what a judge would be asked and what that takes.")
+@_rubric
+@click.option("--skill", type=_file, help="With --rubric bundles: the server's skill text, to be scored too.")
+@_bad
 @_judging
 @_spec
 @_live
@@ -193,29 +245,93 @@ def score(
     *,
     fail_under: str | None,
     answers: Path | None,
+    dry_run: bool,
+    rubric: str,
+    skill: Path | None,
+    fail_on_bad: bool,
     judge: str | None,
     base_url: str | None,
     model: str | None,
+    exact_prompt: bool,
+    budget: Budget,
     spec: str,
     form: str,
     output: Path | None,
     **live: Any,  # noqa: ANN401  # the options of _live
 ) -> None:
-    """Score every tool and the server by TDQS."""
+    """Score every tool and the server by TDQS, or by another rubric."""
     if answers and len(locators) > 1:
         raise click.UsageError("--answers belongs to one locator; give one")
-    if answers and (judge or base_url or model):
-        raise click.UsageError("--answers are somebody's judgement already; leave --judge, --base-url and --model out")
-    if answers:
-        use, chosen = partial(app.score_answers, answers=_read_json(answers), spec=spec), None
-    else:
-        chosen = _judge(judge, base_url=base_url, model=model)
-        use = partial(sync.score, judge=chosen, spec=spec)
+    _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill)
+    given = None if answers is None else _answers(answers, judge or base_url or model or exact_prompt)
+    text = _read_text(skill) if skill else None
+    if dry_run:
+        ahead = partial(_preview, judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
+        _dry_run(locators, live, *ahead(), rubric=rubric, skill=text, form=form, output=output)
+        return
+    chosen = (
+        None if answers else _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
+    )
     policy = _policy(Choice())
+    if rubric != TOOL_RUBRICS[0]:
+        label: Callable[[Catalog], LabelScore] = (
+            partial(app.score_label_answers, answers=given, rubric=rubric, spec=spec)
+            if answers
+            else partial(sync.score_labels, rubric=rubric, judge=chosen, skill=text, spec=spec)
+        )
+        labels = _each(locators, live, lambda catalog: app.under(policy, label(catalog), catalog))
+        _tell_usage(chosen)
+        _show(labels, _LABEL_VIEWS, form, output)
+        _exit(labels, is_good if fail_on_bad else labelled)
+        return
+    use: Callable[[Catalog], ServerScore] = (
+        partial(app.score_answers, answers=given, spec=spec)
+        if answers
+        else partial(sync.score, judge=chosen, spec=spec)
+    )
     scores = _each(locators, live, lambda catalog: app.under(policy, use(catalog), catalog))
     _tell_usage(chosen)
     _show(scores, _SCORE_VIEWS, form, output)
     _exit(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered)
+
+
+@cli.command()
+@click.argument("file", type=_file, metavar="FILE")
+@click.option("--server", "locator", required=True, metavar="LOCATOR", help="The server that the skill is about.")
+@click.option("--answers", type=_file, help='Finish a judgement from {"skill": answer}.')
+@_bad
+@_judging
+@_live
+@_form
+@_output
+def skill(
+    file: Path,
+    *,
+    locator: str,
+    answers: Path | None,
+    fail_on_bad: bool,
+    judge: str | None,
+    base_url: str | None,
+    model: str | None,
+    exact_prompt: bool,
+    budget: Budget,
+    form: str,
+    output: Path | None,
+    **live: Any,  # noqa: ANN401
+) -> None:
+    """Score the skill text of a server beside its tools, by MCPBundles' rubric."""
+    text = _read_text(file)
+    use: Callable[[Catalog], SkillScore]
+    if answers:
+        given = _answers(answers, judge or base_url or model or exact_prompt)
+        use, chosen = partial(app.score_skill_answer, text=text, answers=given), None
+    else:
+        chosen = _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
+        use = partial(sync.score_skill, text=text, judge=chosen)
+    results = _each((locator,), live, use)
+    _tell_usage(chosen)
+    _show(results, _SKILL_VIEWS, form, output)
+    _exit(results, is_good if fail_on_bad else labelled)
 
 
 @cli.command()
@@ -287,7 +403,7 @@ def lint(
     elif reports:
         _show([*reports, *(None for report in found if report is None)], _LINT_VIEWS, form, output)
     if form != "text":
-        _warn(reports)
+        _warn_unused(reports)
     limit = policy.fail_on
     _exit(
         [*reports, *(None for report in found if report is None)],
@@ -327,13 +443,15 @@ def rewrite(
     judge: str | None,
     base_url: str | None,
     model: str | None,
+    exact_prompt: bool,
+    budget: Budget,
     spec: str,
     form: str,
     output: Path | None,
     **live: Any,  # noqa: ANN401
 ) -> None:
     """Propose better definitions from what is known, each with its proof, and ask for the rest."""
-    chosen = _judge(judge, base_url=base_url, model=model)
+    chosen = _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
     results = _each(
         (locator,),
         live,
@@ -428,13 +546,26 @@ def explain(name: str, *, form: str, output: Path | None) -> None:
 @cli.command()
 @click.argument("locator", metavar="LOCATOR")
 @click.option("--tool", metavar="NAME", help="Only this tool's prompt.")
+@_rubric
+@click.option("--skill", type=_file, help="A skill text of the server, whose prompt is wanted too.")
 @_spec
 @_live
 @_form
 @_output
-def prompts(locator: str, *, tool: str | None, spec: str, form: str, output: Path | None, **live: Any) -> None:  # noqa: ANN401
-    """Print the exact prompts that a judge would get."""
-    documents = _each((locator,), live, partial(app.prompts, tool=tool, spec=spec))
+def prompts(
+    locator: str,
+    *,
+    tool: str | None,
+    rubric: str,
+    skill: Path | None,
+    spec: str,
+    form: str,
+    output: Path | None,
+    **live: Any,  # noqa: ANN401
+) -> None:
+    """Print the exact prompts that a judge would get, as published and hardened."""
+    text = _read_text(skill) if skill else None
+    documents = _each((locator,), live, partial(app.prompts, tool=tool, spec=spec, rubric=rubric, skill=text))
     _show(documents, {"json": dict, "markdown": _prompts_text, "text": _prompts_text}, form, output)
     _exit(documents, None)
 
@@ -524,17 +655,57 @@ def _renew(
     return renewed
 
 
-def _warn(reports: Sequence[LintReport]) -> None:
+def _warn_unused(reports: Sequence[LintReport]) -> None:
     """Say on standard error what the configuration suppresses in vain."""
     for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
         click.echo(f"warning: {unused_line(unused)}", err=True)
 
 
-def _judge(name: str | None, *, base_url: str | None, model: str | None) -> Judge | None:
+def _dry_run(
+    locators: Sequence[str],
+    live: Mapping[str, Any],
+    judge: Judge,
+    ledger: Ledger,
+    *,
+    rubric: str,
+    skill: str | None,
+    form: str,
+    output: Path | None,
+) -> None:
+    """What scoring would ask for, over all locators."""
+    use: Callable[[Catalog], Any] = (
+        partial(sync.score, judge=judge)
+        if rubric == TOOL_RUBRICS[0]
+        else partial(sync.score_labels, rubric=rubric, judge=judge, skill=skill)
+    )
+    done = _each(locators, live, use)
+    _show([ledger], {"json": _ledger_document, "markdown": _ledger_text, "text": _ledger_text}, form, output)
+    _exit(done, None)
+
+
+def _refuse_mixture(rubric: str, *, fail_under: str | None, fail_on_bad: bool, skill: Path | None) -> None:
+    """Options of one rubric mean nothing to another."""
+    if rubric == TOOL_RUBRICS[0] and fail_on_bad:
+        raise click.UsageError("the tdqs rubric has tiers, no labels; use --fail-under")
+    if rubric != TOOL_RUBRICS[0] and fail_under:
+        raise click.UsageError(f"the {rubric} rubric has labels, no tiers; use --fail-on-bad")
+    if rubric != "bundles" and skill:
+        raise click.UsageError("--skill belongs to --rubric bundles; or use tdqs-mcp skill")
+
+
+def _answers(file: Path, judge: object) -> object:
+    if judge:
+        raise click.UsageError(
+            "--answers are somebody's judgement already; leave --judge, --base-url, --model and --exact-prompt out"
+        )
+    return _read_json(file)
+
+
+def _judge(name: str | None, **options: Any) -> Judge | None:  # noqa: ANN401  # those of read_settings
     """The judge that is named; None for the offline judge, which needs no event loop."""
     try:
-        settings = read_settings(os.environ, judge=name, base_url=base_url, model=model)
-        return None if settings.judge is JudgeKind.OFFLINE else make_judge(settings)
+        settings = read_settings(os.environ, judge=name, **options)
+        return None if settings.judge is JudgeKind.OFFLINE else make_judge(settings, warn=_warn)
     except InputError as error:
         _fail(error)
         sys.exit(Outcome.UNKNOWN)
@@ -542,11 +713,31 @@ def _judge(name: str | None, *, base_url: str | None, model: str | None) -> Judg
 
 def _tell_usage(judge: Judge | None) -> None:
     """What a model was asked and what it cost, on standard error: the same judgement may cost less the next time."""
-    used = judge.usage if isinstance(judge, Metered) else None
-    if used and used.requests:
-        from tdqs_mcp.reporters.usage import usage_line  # noqa: PLC0415  # only after a model was asked
+    usage = used(judge)
+    if usage and usage.requests:
+        click.echo(usage_line(usage), err=True)
 
-        click.echo(usage_line(used), err=True)
+
+def _preview(name: str | None, **options: Any) -> tuple[Judge, Ledger]:  # noqa: ANN401
+    try:
+        return make_preview(read_settings(os.environ, judge=name, **options), warn=_warn)
+    except InputError as error:
+        _fail(error)
+        sys.exit(Outcome.UNKNOWN)
+
+
+def _ledger_document(ledger: Ledger) -> dict[str, Any]:
+    """What a run would ask for; the cost is null where a price is not known."""
+    cost = None if ledger.cost is None else ledger.cost / DOLLAR
+    counts = {"calls": ledger.calls, "inputTokens": ledger.input_tokens, "outputTokens": ledger.output_tokens}
+    return {**counts, "cost": cost}
+
+
+def _ledger_text(ledger: Ledger) -> str:
+    return (
+        f"{ledger.calls} requests would be sent, with about {ledger.input_tokens} input and {ledger.output_tokens} "
+        f"output tokens, {price(ledger.cost)}; what is cached already costs nothing\n"
+    )
 
 
 def _show(results: Sequence[Any], views: Mapping[str, Callable[[Any], Any]], form: str, output: Path | None) -> None:
@@ -599,6 +790,10 @@ def _exit(results: Sequence[Result | None], gate: Callable[[Result], Outcome] | 
         sys.exit(Outcome.UNKNOWN)
 
 
+def _warn(message: str) -> None:
+    click.echo(f"warning: {printable(message)}", err=True)
+
+
 def _fail(error: TdqsError) -> None:
     click.echo(f"error: {printable(str(error))}", err=True)
 
@@ -610,6 +805,16 @@ def _read_json(path: Path) -> object:
         _fail(InputError(f"{str(path)!r} cannot be read: {error.strerror}"))
     except InputError as error:
         _fail(error)
+    sys.exit(Outcome.UNKNOWN)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        _fail(InputError(f"{str(path)!r} cannot be read: {error.strerror}"))
+    except UnicodeDecodeError:
+        _fail(InputError(f"{str(path)!r} is no UTF-8 text"))
     sys.exit(Outcome.UNKNOWN)
 
 
@@ -667,6 +872,42 @@ def _calibration_markdown(report: CalibrationReport) -> str:
     return calibration_markdown(report)
 
 
+def _label_text(score: LabelScore) -> Any:  # noqa: ANN401
+    from tdqs_mcp.reporters.labels import label_view  # noqa: PLC0415  # rich
+
+    return label_view(score)
+
+
+def _label_json(score: LabelScore) -> dict[str, Any]:
+    from tdqs_mcp.reporters.contract import label_document  # noqa: PLC0415
+
+    return label_document(score)
+
+
+def _label_markdown(score: LabelScore) -> str:
+    from tdqs_mcp.reporters.labels import label_markdown  # noqa: PLC0415
+
+    return label_markdown(score)
+
+
+def _skill_text(score: SkillScore) -> Any:  # noqa: ANN401
+    from tdqs_mcp.reporters.labels import skill_view  # noqa: PLC0415
+
+    return skill_view(score)
+
+
+def _skill_json(score: SkillScore) -> dict[str, Any]:
+    from tdqs_mcp.reporters.contract import skill_document  # noqa: PLC0415
+
+    return skill_document(score)
+
+
+def _skill_markdown(score: SkillScore) -> str:
+    from tdqs_mcp.reporters.labels import skill_markdown  # noqa: PLC0415
+
+    return skill_markdown(score)
+
+
 def _rewrite_text(result: tuple[Catalog, Sequence[Rewrite]]) -> Any:  # noqa: ANN401
     from tdqs_mcp.reporters.rewrite import rewrite_view  # noqa: PLC0415
 
@@ -706,11 +947,17 @@ def _markdown_view(page: str) -> Any:  # noqa: ANN401
 def _prompts_text(document: Mapping[str, Any]) -> str:
     """The prompts for eyes: the system prompts once, control characters visible; JSON has the exact bytes."""
     entries = [(f"tool {entry['name']}", entry) for entry in document["tools"]]
-    entries += [(key, document[key]) for key in ("coherence", "shadowing") if key in document]
+    entries += [(key, document[key]) for key in ("coherence", "shadowing", "skill") if key in document]
+    entries = [
+        pair
+        for title, entry in entries
+        for pair in ((title, entry), (f"{title}, hardened", entry.get("hardened")))
+        if pair[1] is not None
+    ]
     seen: set[str] = set()
     lines = []
     for title, entry in entries:
-        if entry["system"] not in seen:
+        if entry["system"] and entry["system"] not in seen:
             lines += ["===== system", *entry["system"].split("\n"), ""]
             seen.add(entry["system"])
         lines += [f"===== user: {title} ({entry['promptHash']})", *entry["user"].split("\n"), ""]
@@ -724,4 +971,6 @@ _CALIBRATION_VIEWS = {
     "json": _calibration_json,
     "markdown": _calibration_markdown,
 }
+_LABEL_VIEWS = {"text": _label_text, "json": _label_json, "markdown": _label_markdown}
+_SKILL_VIEWS = {"text": _skill_text, "json": _skill_json, "markdown": _skill_markdown}
 _REWRITE_VIEWS = {"text": _rewrite_text, "markdown": _rewrite_markdown}

@@ -103,13 +103,13 @@ def _configuration(path: Path, table: Mapping[str, Any]) -> Configuration:
         fail_on=_text(table, "fail-on", str(path)),
     )
     _check(choice, str(path))
-    judges = _table(table, "judges", path)
+    judges = _judges(table.get("judges", {}), path)
     return Configuration(
         path=path,
         choice=choice,
         severities=dict(_severity(*entry, f"{path}: severity") for entry in _table(table, "severity", path).items()),
         suppressions=_suppressions(table.get("suppress", []), path),
-        judges={name: _table(judges, name, path) for name in judges},
+        judges=judges,
     )
 
 
@@ -177,6 +177,12 @@ def _suppression(entry: object, origin: str) -> Suppression:
         tool=_text(table, "tool", origin),
         server=_text(table, "server", origin),
     )
+
+
+def _judges(entries: object, path: Path) -> Mapping[str, Mapping[str, Any]]:
+    if not isinstance(entries, Mapping):
+        raise InputError(f"{path}: judges is no table; write [judges.NAME]")
+    return {name: _table(entries, name, path) for name in entries}
 
 
 def _refuse_unknown(table: Mapping[str, Any], known: Iterable[str], origin: str) -> None:

@@ -1,14 +1,30 @@
 """Which judge is meant and what it needs, from explicit values first and the environment second."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tdqs_mcp.configuration import FILE, read_configuration
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.judge import Judge, Model
+from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger, Previewed, Price, unpriced
+from tdqs_mcp.judges.judge import Cache, Judge, Model
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.prices import cost
+from tdqs_mcp.profiles import Profile, read_profiles
+from tdqs_mcp.rubrics.prompt import PromptForm
+
+if TYPE_CHECKING:
+    from tdqs_mcp.judges.endpoint import Endpoint
+
+CHOICES = "offline, anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
+"""The judges as messages name them."""
+
+ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
+Wrap: TypeAlias = Callable[[Model], Model]
 
 
 class JudgeKind(StrEnum):
@@ -17,10 +33,7 @@ class JudgeKind(StrEnum):
     OFFLINE = "offline"
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
-
-
-CHOICES = "offline, openai[:MODEL] or anthropic[:MODEL]"
-"""The judges as messages name them."""
+    JURY = "jury"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +50,15 @@ class Settings:
     request_overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """JSON members merged into every request."""
 
+    form: PromptForm = PromptForm.HARDENED
+    cache: Path | None = None
+    """The folder that keeps judgements; None to keep none."""
+
+    budget: Budget = field(default_factory=Budget)
+    samples: int = 1
+    members: tuple["Settings", ...] = ()
+    """A jury's judges."""
+
 
 def read_settings(
     environ: Mapping[str, str],
@@ -46,76 +68,209 @@ def read_settings(
     model: str | None = None,
     api_key: str | None = None,
     request_overrides: Mapping[str, Any] | None = None,
+    exact_prompt: bool = False,
+    budget: Budget | None = None,
+    cwd: Path | None = None,
 ) -> Settings:
     """The settings in force: explicit values, else the TDQS_ variables of the same names.
 
     Only a judge that is named takes any of the others: a stray key never costs money or sends a definition out.
-    ANTHROPIC_API_KEY is the anthropic judge's where TDQS_API_KEY is not set. Raises InputError.
+    ANTHROPIC_API_KEY is the anthropic judge's where TDQS_API_KEY is not set. The members of a jury are profiles in the
+    configuration file that is nearest to `cwd`. Raises InputError.
     """
-    kind, named_model = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
+    kind, named = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
-        _refuse_unused({"base URL": base_url, "model": model, "API key": api_key, "overrides": request_overrides})
+        given = {"base URL": base_url, "model": model, "API key": api_key, "overrides": request_overrides}
+        _refuse_unused(given | {"prompt": exact_prompt, "budget": budget not in (None, Budget())})
         return Settings()
+    form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
+    common = Settings(judge=kind, form=form, cache=_cache(environ), budget=budget or Budget())
+    if kind is JudgeKind.JURY:
+        if base_url or model or api_key or request_overrides:
+            raise InputError(f"the members of a jury have addresses and models of their own: set them in {FILE}")
+        members = _members(environ, named or "", cwd=cwd or Path.cwd())
+        return replace(common, members=tuple(replace(each, form=form) for each in members))
 
     def value(explicit: str | None, name: str) -> str | None:
-        return (explicit or "").strip() or environ.get(name, "").strip() or None
+        return (explicit or "").strip() or _variable(environ, name)
 
-    ours = value(api_key, "TDQS_API_KEY")
-    vendors = value(None, "ANTHROPIC_API_KEY") if kind is JudgeKind.ANTHROPIC and ours is None else None
-    return Settings(
-        judge=kind,
+    ours, key_name = value(api_key, "TDQS_API_KEY"), "TDQS_API_KEY"
+    vendors = _variable(environ, ANTHROPIC_KEY) if kind is JudgeKind.ANTHROPIC and ours is None else None
+    if kind is JudgeKind.ANTHROPIC and ours is None:
+        key_name = ANTHROPIC_KEY if vendors else f"{ANTHROPIC_KEY} or TDQS_API_KEY"
+    return replace(
+        common,
         base_url=value(base_url, "TDQS_BASE_URL"),
-        model=value(model or named_model, "TDQS_MODEL"),
+        model=value(model or named, "TDQS_MODEL"),
         api_key=ours or vendors,
-        key_name="ANTHROPIC_API_KEY" if vendors else "TDQS_API_KEY",
+        key_name=key_name,
         request_overrides=_overrides(environ) if request_overrides is None else request_overrides,
     )
 
 
-def make_judge(settings: Settings) -> Judge:
-    """The judge that the settings name. Raises InputError, which says what to set."""
+def warn_caller(message: str) -> None:
+    """What a library does with what its user should know."""
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def make_judge(settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost) -> Judge:
+    """The judge that the settings name; `warn` hears of a cache that is of no use. Raises InputError."""
+    ledger = Ledger(settings.budget, price)
+    if settings.budget == Budget():
+        return _judge(settings, warn=warn, wrap=lambda model: model)
+    return _judge(settings, warn=warn, wrap=lambda model: Budgeted(model=_priced(model, ledger), ledger=ledger))
+
+
+def make_preview(
+    settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost
+) -> tuple[Judge, Ledger]:
+    """The same judge asking nobody, and the ledger of what it would have asked. Raises InputError."""
+    ledger = Ledger(settings.budget, price)
+    judge = _judge(settings, warn=warn, wrap=lambda model: Previewed(model=_priced(model, ledger), ledger=ledger))
+    return judge, ledger
+
+
+def _priced(model: Model, ledger: Ledger) -> Model:
+    """The model, whose price is known where money is bounded. Raises InputError."""
+    if ledger.misses_price(model.name):
+        raise InputError(unpriced(model.name))
+    return model
+
+
+def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
         return Offline()
+    cache = None if settings.cache is None else _open_cache(settings.cache, warn)
+    return _make(settings, cache=cache, wrap=wrap)
+
+
+def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap) -> Judge:
+    if settings.judge is JudgeKind.OFFLINE:
+        return Offline()
+    from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
+
+    if settings.judge is JudgeKind.JURY:
+        return Jury(members=tuple(_make(member, cache=cache, wrap=wrap) for member in settings.members))
+    samples = [_prompted(settings, cache=cache, wrap=wrap, sample=number + 1) for number in range(settings.samples)]
+    return samples[0] if len(samples) == 1 else Jury(id=settings.judge, members=tuple(samples))
+
+
+def _prompted(settings: Settings, *, cache: Cache | None, wrap: Wrap, sample: int) -> Judge:
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415  # validation, which the offline judge goes without
 
-    return Prompted(id=settings.judge, model=_make_model(settings))
+    endpoint = _endpoint(settings)
+    return Prompted(
+        id=settings.judge,
+        model=wrap(_model(settings.judge, endpoint)),
+        form=settings.form,
+        cache=cache,
+        parameters=endpoint.digest,
+        sample=sample,
+    )
 
 
-def _make_model(settings: Settings) -> Model:
+def _endpoint(settings: Settings) -> "Endpoint":
     from tdqs_mcp.judges.endpoint import Endpoint  # noqa: PLC0415
-    from tdqs_mcp.judges.remote import OpenAI  # noqa: PLC0415
 
-    rest: dict[str, Any] = {
-        "api_key": settings.api_key,
-        "key_name": settings.key_name,
-        "overrides": settings.request_overrides,
-    }
+    base_url, model = settings.base_url, settings.model
     if settings.judge is JudgeKind.ANTHROPIC:
-        from tdqs_mcp.judges.anthropic import BASE_URL, DEFAULT_MODEL, Anthropic  # noqa: PLC0415
+        from tdqs_mcp.judges.anthropic import BASE_URL, DEFAULT_MODEL  # noqa: PLC0415
 
-        model, base_url = settings.model or DEFAULT_MODEL, settings.base_url or BASE_URL
-        return Anthropic(Endpoint(base_url=base_url, model=model, **rest))
-    if settings.base_url is None:
+        base_url, model = base_url or BASE_URL, model or DEFAULT_MODEL
+    if base_url is None:
         raise InputError(
             "the openai judge needs an endpoint: set TDQS_BASE_URL or --base-url, "
             "for example to https://api.openai.com/v1 or http://127.0.0.1:11434/v1"
         )
-    if settings.model is None:
+    if model is None:
         raise InputError("the openai judge needs a model: set TDQS_MODEL or --model, or say --judge openai:MODEL")
-    return OpenAI(Endpoint(base_url=settings.base_url, model=settings.model, **rest))
+    return Endpoint(
+        base_url=base_url,
+        model=model,
+        api_key=settings.api_key,
+        key_name=settings.key_name,
+        overrides=settings.request_overrides,
+    )
+
+
+def _model(kind: JudgeKind, endpoint: "Endpoint") -> Model:
+    if kind is JudgeKind.ANTHROPIC:
+        from tdqs_mcp.judges.anthropic import Anthropic  # noqa: PLC0415
+
+        return Anthropic(endpoint)
+    from tdqs_mcp.judges.remote import OpenAI  # noqa: PLC0415
+
+    return OpenAI(endpoint)
+
+
+def _open_cache(folder: Path, warn: Callable[[str], None]) -> Cache:
+    from tdqs_mcp.store.judgements import Judgements  # noqa: PLC0415  # a database, which the offline judge goes without
+
+    return Judgements(folder, warn=warn)
+
+
+def _cache(environ: Mapping[str, str]) -> Path | None:
+    """Where `TDQS_CACHE` says, or below the platform's folder for caches; nowhere for "off"."""
+    named = _variable(environ, "TDQS_CACHE")
+    if named == "off":
+        return None
+    if named:
+        return Path(named).expanduser()
+    from platformdirs import user_cache_path  # noqa: PLC0415
+
+    return user_cache_path("tdqs-mcp", appauthor=False)
+
+
+def _members(environ: Mapping[str, str], names: str, *, cwd: Path) -> list[Settings]:
+    """The settings of a jury's members. Raises InputError for a name without a profile."""
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    if len(wanted) < 2:
+        raise InputError("a jury has at least two members: set --judge or TDQS_JUDGE to jury:NAME,NAME")
+    configuration = read_configuration(cwd)
+    where = str(configuration.path or f"{FILE}, which is not there")
+    profiles = read_profiles(configuration.judges, origin=where)
+    for name in wanted:
+        if name not in profiles:
+            known = ", ".join(sorted(profiles)) or "none"
+            raise InputError(f"there is no judge profile {name!r} in {where} (profiles: {known}); add [judges.{name}]")
+    return [_member(environ, profiles[name]) for name in wanted]
+
+
+def _member(environ: Mapping[str, str], profile: Profile) -> Settings:
+    """A profile with what the environment adds: its own key, or the common endpoint with the common key.
+
+    The common endpoint speaks OpenAI's language, so its address and its key are no anthropic member's.
+    """
+    kind = JudgeKind(profile.kind)
+    shared_key = ANTHROPIC_KEY if kind is JudgeKind.ANTHROPIC else "TDQS_API_KEY"
+    own = _variable(environ, profile.key_variable)
+    shared = None if own or profile.base_url else _variable(environ, shared_key)
+    return Settings(
+        judge=kind,
+        base_url=profile.base_url or (_variable(environ, "TDQS_BASE_URL") if kind is JudgeKind.OPENAI else None),
+        model=profile.model,
+        api_key=own or shared,
+        key_name=profile.key_variable if own or profile.base_url else shared_key,
+        request_overrides=profile.request_overrides,
+        samples=profile.samples,
+    )
+
+
+def _variable(environ: Mapping[str, str], name: str) -> str | None:
+    return environ.get(name, "").strip() or None
 
 
 def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
-    """A judge's name and perhaps its model's, which may hold colons."""
-    name, separator, model = spec.strip().partition(":")
+    """A judge's name and perhaps its model's, which may hold colons, or a jury's members."""
+    name, separator, rest = spec.strip().partition(":")
     if name not in tuple(JudgeKind):
         raise InputError(f"there is no judge {name!r}: set --judge or TDQS_JUDGE to {CHOICES}")
     kind = JudgeKind(name)
     if separator and kind is JudgeKind.OFFLINE:
         raise InputError(f"the offline judge takes no model: set --judge or TDQS_JUDGE to {CHOICES}")
-    if separator and not model:
+    if separator and not rest and kind is not JudgeKind.JURY:
         raise InputError(f"{name}: names no model: set --judge or TDQS_JUDGE to {name}:MODEL, or leave the colon out")
-    return kind, model or None
+    return kind, rest or None
 
 
 def _refuse_unused(explicit: Mapping[str, object]) -> None:
@@ -123,7 +278,7 @@ def _refuse_unused(explicit: Mapping[str, object]) -> None:
     given = [name for name, value in explicit.items() if value]
     if given:
         raise InputError(
-            f"the offline judge takes no {' and no '.join(given)}: add --judge openai or anthropic, or leave it out"
+            f"the offline judge takes no {' and no '.join(given)}: leave it out, or name another --judge: {CHOICES}"
         )
 
 

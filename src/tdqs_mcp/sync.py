@@ -6,7 +6,7 @@ from pathlib import Path
 from tdqs_mcp import app
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import CalibrationReport, GateRow, Rewrite, ServerScore
+from tdqs_mcp.model.results import CalibrationReport, GateRow, LabelScore, Rewrite, ServerScore, SkillScore
 from tdqs_mcp.sources.options import LiveOptions
 
 
@@ -31,6 +31,27 @@ def score(catalog: Catalog, *, judge: Judge | None = None, spec: str = app.DEFAU
     from anyio import run  # noqa: PLC0415
 
     return run(lambda: app.score(catalog, judge=judge, spec=spec))
+
+
+def score_labels(
+    catalog: Catalog,
+    *,
+    rubric: str,
+    judge: Judge | None = None,
+    skill: str | None = None,
+    spec: str = app.DEFAULT_SPEC,
+) -> LabelScore:
+    """A catalog under a rubric that ends in labels, "smells" or "bundles"."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(lambda: app.score_labels(catalog, rubric=rubric, judge=judge, skill=skill, spec=spec))
+
+
+def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None) -> SkillScore:
+    """A server's skill text beside its tools."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(lambda: app.score_skill(catalog, text, judge=judge))
 
 
 def rewrite(

@@ -1,7 +1,7 @@
 """What a result means for an exit code: the pass/fail policy, suppressions and baselines; suites are in `suite`."""
 
 from tdqs_mcp.gate.baseline import baseline_document, compare, read_baseline, renew
-from tdqs_mcp.gate.policy import Outcome, answered, decide, earns, is_clean, reaches
+from tdqs_mcp.gate.policy import Outcome, answered, decide, earns, is_clean, is_good, labelled, reaches
 from tdqs_mcp.gate.suppression import settle, suppress
 
 __all__ = [
@@ -12,6 +12,8 @@ __all__ = [
     "decide",
     "earns",
     "is_clean",
+    "is_good",
+    "labelled",
     "reaches",
     "read_baseline",
     "renew",

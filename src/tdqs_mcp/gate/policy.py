@@ -7,10 +7,13 @@ from tdqs_mcp.model.results import (
     Finding,
     GateResult,
     GateRow,
+    Label,
+    LabelScore,
     Letter,
     ServerGrade,
     ServerScore,
     Severity,
+    SkillScore,
     Tier,
     Ungraded,
 )
@@ -47,6 +50,27 @@ def answered(score: ServerScore) -> Outcome:
     """Unknown when the judge failed on something; what nobody can call or measure is a finding, not a failure."""
     has_failed = any(tool.ungraded.judge != UNMEASURED for tool in score.ungraded)
     return Outcome.UNKNOWN if has_failed or _has_failed_coherence(score) else Outcome.PASSED
+
+
+def is_good(score: LabelScore | SkillScore) -> Outcome:
+    """Failed when anything is labelled Bad, unknown when something without a label could still be."""
+    if isinstance(score, SkillScore):
+        return _LABELLED[score.label]
+    labels = {_LABELLED[tool.label] for tool in score.tools} | ({is_good(score.skill)} if score.skill else set())
+    if Outcome.FAILED in labels:
+        return Outcome.FAILED
+    return Outcome.UNKNOWN if Outcome.UNKNOWN in labels or score.ungraded or not score.tools else Outcome.PASSED
+
+
+def labelled(score: LabelScore | SkillScore) -> Outcome:
+    """Unknown when the judge failed on something."""
+    if isinstance(score, SkillScore):
+        return Outcome.UNKNOWN if score.label is None else Outcome.PASSED
+    has_failed = any(tool.ungraded.judge != UNMEASURED for tool in score.ungraded)
+    return Outcome.UNKNOWN if has_failed or (score.skill and score.skill.label is None) else Outcome.PASSED
+
+
+_LABELLED = {Label.GOOD: Outcome.PASSED, Label.BAD: Outcome.FAILED, None: Outcome.UNKNOWN}
 
 
 def is_clean(findings: Iterable[Finding], worst_allowed: Severity) -> Outcome:

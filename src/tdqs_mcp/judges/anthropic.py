@@ -18,7 +18,7 @@ from tdqs_mcp.judges.endpoint import (
     send_patiently,
     unreachable,
 )
-from tdqs_mcp.judges.judge import Failure, Request, Usage
+from tdqs_mcp.judges.judge import Failure, Request, Usage, tell
 from tdqs_mcp.judges.prices import cost
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Anthropic:
         A model that takes no `effort` is asked without, once it has said so; batches need None for it.
         """
         if not endpoint.api_key:
-            raise InputError("the anthropic judge needs a key: set ANTHROPIC_API_KEY or TDQS_API_KEY")
+            raise InputError(f"the anthropic judge needs a key: set {endpoint.key_name}")
         base_url = endpoint.base_url.rstrip("/").removesuffix(_PATH).removesuffix("/v1")
         self._endpoint = replace(endpoint, base_url=base_url, path=_PATH)
         self._effort = effort
@@ -122,7 +122,8 @@ class Anthropic:
         """
         import anyio  # noqa: PLC0415
 
-        first = {each.prompt.system: each for each in reversed(requests) if each.prompt.system not in self._rubrics}
+        fresh = [each for each in requests if each.prompt.system and each.prompt.system not in self._rubrics]
+        first = {each.prompt.system: each for each in reversed(fresh)}
         is_cached = {system: anyio.Event() for system in first}
         self._rubrics.update(first)
 
@@ -184,7 +185,10 @@ class Anthropic:
         rows = {row.custom_id: row.result for row in map(_row, response.content.splitlines()) if row}
         answers = {key: self._read_row(result) for key, result in rows.items()}
         lost = Failure(reason=f"batch {batch!r} holds no answer to this request; submit it again")
-        return [answers.get(each.key, lost) for each in requests]
+        collected = [answers.get(each.key, lost) for each in requests]
+        for each, answer in zip(requests, collected, strict=True):
+            tell(each, answer)
+        return collected
 
     def _connected(self, *, patience: int = 1, answers: int = 1) -> "AsyncAnthropic":
         """The SDK's client for responses of so many answers; only collecting leaves trying again to it."""
@@ -252,7 +256,7 @@ class Anthropic:
                 {
                     "model": self.name,
                     "max_tokens": MAX_TOKENS,
-                    "system": [rubric],
+                    "system": [rubric] if request.prompt.system else None,
                     "messages": [{"role": role, "content": _whole(text)} for role, text in request.conversation],
                     "output_config": form | ({"effort": self._effort} if self._effort else {}),
                 }

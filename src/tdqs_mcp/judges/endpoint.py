@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.judge import Failure, Request
+from tdqs_mcp.judges.judge import Failure, Request, tell
 
 if TYPE_CHECKING:
     import httpx2
@@ -67,7 +68,7 @@ class Endpoint:
 
     path: str = "/chat/completions"
     key_name: str = "TDQS_API_KEY"
-    """The variable that the key came from, for advice."""
+    """The variable that the key came from or belongs into, for advice."""
 
     def __post_init__(self) -> None:
         """Refuses what no request could be made of; no message quotes what may hold a secret."""
@@ -85,6 +86,11 @@ class Endpoint:
             json.dumps(self.overrides, allow_nan=False)
         except (TypeError, ValueError, RecursionError):
             raise InputError("the request overrides are no JSON object; correct TDQS_REQUEST_OVERRIDES") from None
+
+    @property
+    def digest(self) -> str:
+        """16 hex digits over the address and all that a request carries besides the prompt, the key left out."""
+        return short_hash(json.dumps([self.url, dict(self.overrides)], sort_keys=True))
 
     @property
     def url(self) -> str:
@@ -149,6 +155,7 @@ async def ask_each(
         async with places:
             with anyio.move_on_after(endpoint.timeout):
                 answers[position] = await ask(request)
+                tell(request, answers[position])
 
     async with anyio.create_task_group() as tasks:
         for position, request in enumerate(requests):

@@ -1,12 +1,12 @@
 """The ports: a Model completes prompts and knows no rubric, a Judge gives verdicts."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Prompt, SetCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, Prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,9 @@ class Request:
     corrections: tuple[Correction, ...] = ()
     """The conversation since the prompt, oldest first."""
 
+    heard: Callable[[str], None] = field(default=lambda _: None, compare=False, repr=False)
+    """Told every answer as soon as it is there; a model that cannot tell early need not."""
+
     @property
     def conversation(self) -> tuple[tuple[str, str], ...]:
         """Role and text of every message after the system prompt: `user` and `assistant` in turn."""
@@ -55,6 +58,12 @@ class Failure:
     """The model gave no answer; the reason says what to change."""
 
     reason: str
+
+
+def tell(request: Request, answer: str | Failure) -> None:
+    """Let whoever asked hear the answer; a failure is none."""
+    if isinstance(answer, str):
+        request.heard(answer)
 
 
 class AnswersNeeded(Exception):  # noqa: N818  # the design's word: nothing has failed
@@ -107,6 +116,46 @@ class Metered(Protocol):
         ...
 
 
+def used(meter: object) -> Usage | None:
+    """What a model or a judge has used; None where it does not count."""
+    return meter.usage if isinstance(meter, Metered) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheKey:
+    """All that an answer depends on, and nothing secret.
+
+    The prompt's hash stands for the specification's version too: 1.0, 1.1 and 1.2 share their prompts, so they share
+    judgements.
+    """
+
+    input_hash: str
+    """The definition's; empty for a tool set or a skill, which the prompt's hash tells apart."""
+
+    sibling_digest: str
+    prompt_hash: str
+    rubric: str
+    judge: str
+    model: str
+    parameters: str
+    """A digest of the endpoint's address and of everything that a request carries besides the prompt."""
+
+    sample: int
+    """Which of several answers of one model to one prompt, from 1."""
+
+
+class Cache(Protocol):
+    """Keeps answers that were good; one that is broken or away keeps nothing and stops nobody."""
+
+    def get(self, key: CacheKey) -> str | None:
+        """The answer kept under the key."""
+        ...
+
+    def put(self, key: CacheKey, answer: str) -> None:
+        """Keep an answer, for good before this returns."""
+        ...
+
+
 class Model(Protocol):
     """Answers prompts with text."""
 
@@ -128,6 +177,6 @@ class Judge(Protocol):
         """Who judges."""
         ...
 
-    async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """One outcome for each case, in the order of the cases."""
         ...

@@ -6,11 +6,10 @@ from functools import cache
 from importlib.resources import files
 
 from tdqs_mcp.facts import content
-from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.scorecard import UNIT, Calibration, Scorecard, calibration, versions
 from tdqs_mcp.model.results import Judgement, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 
 MAX_QUOTE = 160
@@ -34,25 +33,32 @@ class Offline:
         """The offline judge and its calibration version."""
         return JudgeStamp(id="offline", version="1", calibration=self._calibration.version)
 
-    async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The port's form of `verdicts`."""
-        return [*self.verdicts(cases)]
+        return self.verdicts(cases)
 
-    def verdicts(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict]:
-        """A verdict for every case; facts are always there, so nothing is ever ungraded."""
-        return [
-            _grade_tool(self._calibration, case.subject)
-            if isinstance(case, ToolCase)
-            else _grade_set(self._calibration.rubrics["coherence"], case)
-            for case in cases
-        ]
+    def verdicts(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """A verdict for every case of a rubric that there are scorecards for; facts are always there."""
+        return [self._verdict(case) for case in cases]
+
+    def _verdict(self, case: Case) -> Verdict | Ungraded:
+        numbers = self._calibration
+        if isinstance(case, SetCase):
+            return _grade_set(numbers.rubrics["coherence"], case)
+        if isinstance(case, ToolCase) and case.rubric in numbers.rubrics:
+            return _grade_tool(numbers, case)
+        return Ungraded(
+            judge="offline",
+            reason=f"the offline judge is not calibrated for the {case.rubric} rubric; name another with --judge",
+        )
 
 
-def _grade_tool(numbers: Calibration, subject: Subject) -> Verdict:
+def _grade_tool(numbers: Calibration, case: ToolCase) -> Verdict:
+    subject = case.subject
     told = content.read(subject)
     values = features.of_tool(subject, told)
     judgements, latents = {}, {}
-    for key, card in numbers.rubrics["tdqs"].items():
+    for key, card in numbers.rubrics[case.rubric].items():
         latents[key], judgements[key] = _judge(
             card,
             values,
@@ -60,6 +66,8 @@ def _grade_tool(numbers: Calibration, subject: Subject) -> Verdict:
             quotes=lambda name: features.quotes(name, subject, told),
             is_relevant=lambda name: features.is_relevant(name, subject),
         )
+    if case.rubric != "tdqs":
+        return Verdict(judgements=judgements, summary=_summary(judgements))
     contradiction = subject.prose.contradiction
     if contradiction is not None:
         latents["behavioral_transparency"] = UNIT

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, ToolCase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Only:
         """The judge that is asked."""
         return self.judge.stamp
 
-    async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdict at the tool's place, Ungraded elsewhere."""
         asked = [position for position, case in enumerate(cases) if self._is_meant(case)]
         verdicts = await self.judge.grade([cases[position] for position in asked])
@@ -31,5 +31,5 @@ class Only:
             outcomes[position] = verdict
         return outcomes
 
-    def _is_meant(self, case: ToolCase | SetCase) -> bool:
+    def _is_meant(self, case: Case) -> bool:
         return isinstance(case, ToolCase) and case.subject.tool.index == self.index

@@ -1,7 +1,6 @@
 """What tokens cost, from the one dated table in `data/prices.toml`."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -35,4 +34,6 @@ def cost(model: str, usage: Usage, *, is_batch: bool = False) -> int | None:
 
 @cache
 def _table() -> Mapping[str, Any]:
+    import tomllib  # noqa: PLC0415  # only what asks a model has a price
+
     return tomllib.loads(files("tdqs_mcp.judges").joinpath("data", "prices.toml").read_text(encoding="utf-8"))

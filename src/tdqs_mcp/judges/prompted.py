@@ -1,13 +1,15 @@
 """The judge that prompts a model: the one place where model and rubric meet."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.judges.judge import Correction, Failure, Metered, Model, Request, Usage
+from tdqs_mcp.judges.judge import Cache, CacheKey, Correction, Failure, Model, Request, Usage, tell, used
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.answer import read_set_answer, read_tool_answer, set_answer_schema, tool_answer_schema
-from tdqs_mcp.rubrics.prompt import SetCase, ToolCase, render_set, render_tool
+from tdqs_mcp.rubrics.answer import answer_schema, read_answer
+from tdqs_mcp.rubrics.evidence import verify
+from tdqs_mcp.rubrics.prompt import Case, Prompt, PromptForm, ToolCase, render, render_hardened, texts
 from tdqs_mcp.rubrics.rubric import load
 
 MAX_CORRECTIONS = 2
@@ -22,20 +24,29 @@ class Prompted:
     """The judge's id in stamps: which kind of model answers."""
 
     model: Model
+    form: PromptForm = PromptForm.HARDENED
+    cache: Cache | None = None
+    """Where good answers are kept and looked up."""
+
+    parameters: str = ""
+    """Digest of what else shapes an answer; only answers made under equal parameters are taken from the cache."""
+
+    sample: int = 1
+    """Which of several answers of this model this judge asks for."""
 
     @property
     def stamp(self) -> JudgeStamp:
-        """The kind of judge and the model behind it."""
-        return JudgeStamp(id=self.id, version="1", model=self.model.name)
+        """The kind of judge, the model behind it and the prompt that it gets."""
+        return JudgeStamp(id=self.id, version="1", model=self.model.name, prompt=self.form)
 
     @property
     def usage(self) -> Usage | None:
         """What the model has used; None where it does not count."""
-        return self.model.usage if isinstance(self.model, Metered) else None
+        return used(self.model)
 
-    async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The model's verdicts; a case whose answer fails, or stays out of form, is Ungraded with the reason."""
-        outcomes: list[Verdict | Ungraded | Request] = [_request(case) for case in cases]
+        outcomes: list[Verdict | Ungraded | Request] = [self._remembered(case) or self._request(case) for case in cases]
         for _ in range(1 + MAX_CORRECTIONS):
             asked = {position: each for position, each in enumerate(outcomes) if isinstance(each, Request)}
             answers = await self.model.complete(list(asked.values())) if asked else []
@@ -43,12 +54,43 @@ class Prompted:
                 outcomes[position] = self._outcome(cases[position], request=request, answer=answer)
         return [self._given_up(each) if isinstance(each, Request) else each for each in outcomes]
 
-    def _outcome(
-        self, case: ToolCase | SetCase, *, request: Request, answer: str | Failure
-    ) -> Verdict | Ungraded | Request:
+    def _request(self, case: Case) -> Request:
+        rubric = load(case.rubric)
+        return Request(prompt=self._prompt(case), name=rubric.key, schema=answer_schema(rubric), heard=self._keep(case))
+
+    def _prompt(self, case: Case) -> Prompt:
+        return render_hardened(case) if self.form is PromptForm.HARDENED else render(case)
+
+    def _remembered(self, case: Case) -> Verdict | None:
+        answer = self.cache.get(self._key(case)) if self.cache else None
+        return _read(case, answer) if answer is not None and _is_in_form(case, answer) else None
+
+    def _keep(self, case: Case) -> Callable[[str], None]:
+        """Keeps an answer that is in form: what is not would be asked for again anyway."""
+
+        def keep(answer: str) -> None:
+            if self.cache and _is_in_form(case, answer):
+                self.cache.put(self._key(case), answer)
+
+        return keep
+
+    def _key(self, case: Case) -> CacheKey:
+        return CacheKey(
+            input_hash=case.subject.signals.input_hash if isinstance(case, ToolCase) else "",
+            sibling_digest=short_hash("\0".join(case.names)) if isinstance(case, ToolCase) else "",
+            prompt_hash=self._prompt(case).hash,
+            rubric=case.rubric,
+            judge=self.id,
+            model=self.model.name,
+            parameters=self.parameters,
+            sample=self.sample,
+        )
+
+    def _outcome(self, case: Case, *, request: Request, answer: str | Failure) -> Verdict | Ungraded | Request:
         """What the answer is worth; the request to send next, where it breaks the contract."""
         if isinstance(answer, Failure):
             return Ungraded(judge=self.id, reason=answer.reason)
+        tell(request, answer)
         try:
             return _read(case, answer)
         except ContractError as error:
@@ -64,13 +106,13 @@ class Prompted:
         )
 
 
-def _request(case: ToolCase | SetCase) -> Request:
-    if isinstance(case, ToolCase):
-        return Request(prompt=render_tool(case), name="tdqs", schema=tool_answer_schema(load("tdqs")))
-    return Request(prompt=render_set(case), name="coherence", schema=set_answer_schema(load("coherence")))
+def _is_in_form(case: Case, answer: str) -> bool:
+    try:
+        _read(case, answer)
+    except ContractError:
+        return False
+    return True
 
 
-def _read(case: ToolCase | SetCase, answer: str) -> Verdict:
-    if isinstance(case, ToolCase):
-        return read_tool_answer(load("tdqs"), answer)
-    return read_set_answer(load("coherence"), answer)
+def _read(case: Case, answer: str) -> Verdict:
+    return verify(case, read_answer(load(case.rubric), answer, seen=texts(case)))

@@ -147,10 +147,8 @@ def _forms(request: Request, overrides: Mapping[str, Any]) -> tuple[Mapping[str,
 
 def _body(request: Request, endpoint: Endpoint, *, response_format: Mapping[str, Any] | None) -> bytes:
     """The request's bytes, in ASCII: a definition may hold lone surrogates, which UTF-8 cannot carry."""
-    messages = [
-        {"role": "system", "content": request.prompt.system},
-        *({"role": role, "content": text} for role, text in request.conversation),
-    ]
+    system = [("system", request.prompt.system)] if request.prompt.system else []
+    messages = [{"role": role, "content": text} for role, text in (*system, *request.conversation)]
     ours = {"model": endpoint.model, "messages": messages, "temperature": 0, "response_format": response_format}
     return json.dumps(endpoint.overridden(ours)).encode("ascii")
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Request
+from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Request, tell
 
 UNKNOWN = "the client's model"
 """A model's name as long as nobody has told it."""
@@ -67,6 +67,7 @@ class Asking:
             async with places:
                 with anyio.move_on_after(self._timeout):
                     answers[request.key] = await self._ask(request)
+                    tell(request, _text(answers[request.key]))
 
         async with anyio.create_task_group() as tasks:
             for request in {each.key: each for each in requests}.values():

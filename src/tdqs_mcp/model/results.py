@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any
 
 
@@ -56,6 +56,13 @@ class Tier(StrEnum):
     def floor(self) -> int:
         """The lowest score of the tier, in tenths."""
         return _FLOORS[self]
+
+
+class Label(StrEnum):
+    """What a rubric without tiers ends in: Bad where a dimension is below 3 (arXiv 2602.14878; MCPBundles)."""
+
+    GOOD = "Good"
+    BAD = "Bad"
 
 
 _FLOORS = {Tier.A: 35, Tier.B: 30, Tier.C: 20, Tier.D: 10, Tier.F: 0}
@@ -116,6 +123,9 @@ class Judgement:
     evidence: tuple[str, ...] = ()
     """Substrings of the definition that the justification rests on."""
 
+    unverified: tuple[str, ...] = ()
+    """What the judge quotes although the definition does not hold it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeStamp:
@@ -125,6 +135,21 @@ class JudgeStamp:
     version: str
     model: str | None = None
     calibration: str | None = None
+    prompt: str | None = None
+    """Which bytes a model got, "hardened" or "exact"; None for a judge that reads no prompt, or somebody else's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ballot:
+    """One juror's scores for one case, or why there are none."""
+
+    judge: JudgeStamp
+    scores: Mapping[str, int]
+    """Empty where the juror gave no verdict."""
+
+    contradiction: bool = False
+    reason: str | None = None
+    """Why there is no verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +190,12 @@ class Verdict:
 
     outlook: Outlook | None = None
     """None where the judge does not know its error."""
+
+    asks_for_credentials: bool = False
+    """The judge holds that the text has its reader handle credentials; only skills are asked about."""
+
+    ballots: tuple["Ballot", ...] = ()
+    """What each juror gave, where a jury judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +243,9 @@ class ToolScore:
     enforced: Enforced | None = None
     outlook: Outlook | None = None
     """None where the judge does not know its error, or nothing was judged."""
+
+    ballots: tuple[Ballot, ...] = ()
+    """What each juror gave, where a jury judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,6 +360,94 @@ class Baseline:
 
     fixed: tuple[KnownFinding, ...]
     """What was there before and is gone: nothing that this run could not see."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledTool:
+    """One tool under a rubric that ends in a label."""
+
+    index: int
+    name: str
+    input_hash: str
+    judgements: Mapping[str, Judgement]
+    overall: int
+    """In tenths of a percent, 0-1000: where the sum of the scores lies between all 1 and all 5."""
+
+    label: Label
+    smells: tuple[str, ...]
+    """Dimensions below 3."""
+
+    improvements: tuple[str, ...]
+    """Dimensions of at most 3, the lowest first (arXiv 2602.14878, Appendix A.1)."""
+
+    flags: tuple[Flag, ...]
+    summary: str
+    signals: Mapping[str, object]
+    judge: JudgeStamp
+    ballots: tuple[Ballot, ...] = ()
+
+
+class Band(IntEnum):
+    """How urgent a suggestion is; the lowest number comes first (MCPBundles, "How The Verdict Surfaces")."""
+
+    SERVER_SMELL = 1
+    BUNDLE_DEFICIENCY = 2
+    TOOL_ISSUE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """What to fix, in which order of urgency."""
+
+    band: Band
+    tools: tuple[str, ...]
+    """The names of the tools concerned; empty for the skill."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillScore:
+    """A server's skill text under the skill rubric."""
+
+    server: str
+    tool_count: int
+    judge: JudgeStamp
+    verdict: Verdict | Ungraded
+    """With the one-tool rule applied."""
+
+    overall: int | None
+    """In tenths of a percent; None without a verdict."""
+
+    label: Label | None
+    """Bad already by the credentials rule, whoever judges; None where nothing decides it."""
+
+    smells: tuple[str, ...]
+    credentials: str | None
+    """The words that have the reader handle credentials, or that the judge holds so."""
+
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelScore:
+    """All tools of a server under a rubric that ends in labels, none of which has a number for the server."""
+
+    rubric: str
+    server: str
+    version: str | None
+    source: str | None
+    spec_version: str
+    """Of the context signals; no label depends on it."""
+
+    judge: JudgeStamp
+    tool_count: int
+    tools: tuple[LabelledTool, ...]
+    ungraded: tuple[UngradedTool, ...]
+    suggestions: tuple[Suggestion, ...]
+    problems: tuple[str, ...]
+    skill: SkillScore | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

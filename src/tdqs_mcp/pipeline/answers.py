@@ -7,9 +7,10 @@ from typing import Any
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.model.results import JudgeStamp, ShadowCandidate, ShadowingRisk, Ungraded, Verdict
-from tdqs_mcp.pipeline.score import tool_cases
-from tdqs_mcp.rubrics.answer import read_set_answer, read_shadowing_answer, read_tool_answer
-from tdqs_mcp.rubrics.prompt import ToolCase
+from tdqs_mcp.pipeline.score import set_case, tool_cases
+from tdqs_mcp.rubrics.answer import read_answer, read_shadowing_answer
+from tdqs_mcp.rubrics.evidence import verify
+from tdqs_mcp.rubrics.prompt import Case, SkillCase, ToolCase, texts
 from tdqs_mcp.rubrics.rubric import load
 
 ANYBODY = JudgeStamp(id="answers", version="1")
@@ -26,22 +27,29 @@ class Answered:
     problems: tuple[str, ...]
 
 
-def match(measured: Measured, answers: object, *, judge: str) -> Answered:
-    """The answers as verdicts in the order of `tool_cases`. Raises InputError when it is no answers object.
+def match(measured: Measured, answers: object, *, judge: str, rubric: str = "tdqs") -> Answered:
+    """The answers as verdicts in the order of the rubric's `tool_cases`. Raises InputError for no answers object.
 
     One bad answer leaves one tool ungraded, with the reason; the others are finished.
     """
     if not isinstance(answers, Mapping) or not isinstance(answers.get("tools", []), list):
         raise InputError('answers must be an object like {"tools": [{"name": …, "answer": …}], "coherence": …}')
-    cases = tool_cases(measured)
+    cases = tool_cases(measured, rubric=rubric)
     entries, problems = _assign(cases, answers.get("tools", []))
     risks, refused = _risks(measured, answers.get("shadowing") or [])
     return Answered(
-        verdicts=tuple(_tool_verdict(entries.get(position), judge) for position in range(len(cases))),
-        coherence=_coherence(answers.get("coherence"), judge),
+        verdicts=tuple(_tool_verdict(case, entries.get(place), judge) for place, case in enumerate(cases)),
+        coherence=_coherence(measured, answers.get("coherence"), judge),
         risks=tuple(risks),
         problems=(*problems, *refused),
     )
+
+
+def match_skill(case: SkillCase, answers: object, *, judge: str) -> Verdict | Ungraded:
+    """The verdict in `{"skill": answer}`. Raises InputError when it is no answers object."""
+    if not isinstance(answers, Mapping) or "skill" not in answers:
+        raise InputError('answers must be an object like {"skill": …} with the answer to the prompt of part skill')
+    return _verdict(case, answers["skill"], judge=judge, what="the answer")
 
 
 def _assign(cases: Sequence[ToolCase], entries: Sequence[Any]) -> tuple[dict[int, Mapping[str, Any]], list[str]]:
@@ -67,22 +75,24 @@ def _assign(cases: Sequence[ToolCase], entries: Sequence[Any]) -> tuple[dict[int
     return taken, problems
 
 
-def _tool_verdict(entry: Mapping[str, Any] | None, judge: str) -> Verdict | Ungraded:
+def _tool_verdict(case: Case, entry: Mapping[str, Any] | None, judge: str) -> Verdict | Ungraded:
     if entry is None:
         return Ungraded(judge=judge, reason="no answer was given for this definition")
-    try:
-        return read_tool_answer(load("tdqs"), entry.get("answer"))
-    except ContractError as error:
-        return Ungraded(judge=judge, reason=f"the answer breaks the output format: {error}")
+    return _verdict(case, entry.get("answer"), judge=judge, what="the answer")
 
 
-def _coherence(answer: object, judge: str) -> Verdict | Ungraded:
-    if answer is None:
+def _coherence(measured: Measured, answer: object, judge: str) -> Verdict | Ungraded:
+    case = set_case(measured)
+    if answer is None or case is None:
         return Ungraded(judge=judge, reason="no coherence answer was given", was_asked=False)
+    return _verdict(case, answer, judge=judge, what="the coherence answer")
+
+
+def _verdict(case: Case, answer: object, *, judge: str, what: str) -> Verdict | Ungraded:
     try:
-        return read_set_answer(load("coherence"), answer)
+        return verify(case, read_answer(load(case.rubric), answer, seen=texts(case)))
     except ContractError as error:
-        return Ungraded(judge=judge, reason=f"the coherence answer breaks the output format: {error}")
+        return Ungraded(judge=judge, reason=f"{what} breaks the output format: {error}")
 
 
 def _risks(measured: Measured, entries: object) -> tuple[list[ShadowingRisk], list[str]]:

@@ -20,7 +20,7 @@ from tdqs_mcp.model.results import (
 )
 from tdqs_mcp.pipeline.rollup import roll_up, tdqs
 from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
-from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.rubrics.rubric import Rubric, load
 
 SMELL_BELOW = 3
 """A dimension below it is a smell (TDQS, "Flags and smells")."""
@@ -32,13 +32,13 @@ TAUTOLOGY_CAP = 2
 """The highest purpose clarity of a description that restates the name (TDQS, hard gates)."""
 
 
-def tool_cases(measured: Measured) -> tuple[ToolCase, ...]:
+def tool_cases(measured: Measured, *, rubric: str = "tdqs") -> tuple[ToolCase, ...]:
     """What a judge has to see: every tool that the first hard gate has not decided already."""
-    names = measured.names
+    names, is_gated = measured.names, load(rubric).is_gated
     return tuple(
-        ToolCase(subject=subject, names=names)
+        ToolCase(subject=subject, names=names, rubric=rubric, server=measured.catalog.server)
         for subject in measured.subjects
-        if not subject.signals.is_missing_description
+        if not (is_gated and subject.signals.is_missing_description)
     )
 
 
@@ -60,15 +60,12 @@ def finish(
     by_index = {case.subject.tool.index: verdict for case, verdict in zip(tool_cases(measured), verdicts, strict=True)}
     shadowed = {risk.candidate.index for risk in risks}
     scored: list[ToolScore] = []
-    ungraded = [
-        _unmeasured(unmeasured.tool.index, unmeasured.tool.name, unmeasured.reason)
-        for unmeasured in measured.unmeasured
-    ]
-    gated = _gated()
+    ungraded = unmeasured_tools(measured)
+    undescribed = gated(load("tdqs"))
     for subject in measured.subjects:
-        verdict = by_index.get(subject.tool.index, gated)
+        verdict = by_index.get(subject.tool.index, undescribed)
         if isinstance(verdict, Ungraded):
-            ungraded.append(_ungraded(subject, verdict))
+            ungraded.append(ungraded_tool(subject, verdict))
         else:
             score = _tool_score(subject, verdict, judge=judge, spec=spec)
             flags = (Flag.SHADOWING_RISK,) if subject.tool.index in shadowed else ()
@@ -90,15 +87,32 @@ def finish(
         ),
         shadow_candidates=() if spec == "1.0" else measured.shadow_candidates,
         shadowing_risks=tuple(risks),
-        problems=catalog.problems,
+        problems=catalog.problems + _disputed(measured, by_index),
     )
 
 
-def _gated() -> Verdict:
+def _disputed(measured: Measured, verdicts: Mapping[int, Verdict | Ungraded]) -> tuple[str, ...]:
+    """Where judge and facts disagree on a contradiction between description and annotations."""
+    lines = []
+    for subject in measured.subjects:
+        verdict, proof = verdicts.get(subject.tool.index), subject.prose.contradiction
+        if not isinstance(verdict, Verdict) or verdict.contradiction == (proof is not None):
+            continue
+        name = repr(subject.tool.name)
+        if proof is not None:
+            lines.append(f"{name}: the facts show that {proof!r} contradicts readOnlyHint; the judge did not flag it")
+        elif subject.signals.has_hints:
+            lines.append(f"{name}: the judge flags a contradiction with the annotations that the facts do not show")
+        else:
+            lines.append(f"{name}: the judge flags a contradiction with annotations, but no hint is annotated")
+    return tuple(lines)
+
+
+def gated(rubric: Rubric) -> Verdict:
     """The verdict of the first hard gate, which needs no judge."""
     reason = "There is no description, so nothing tells an agent anything."
     return Verdict(
-        judgements={key: Judgement(score=1, justification=reason) for key in load("tdqs").keys},
+        judgements={key: Judgement(score=1, justification=reason) for key in rubric.keys},
         summary="The tool has no description; every dimension scores 1 without a judge.",
     )
 
@@ -132,6 +146,7 @@ def _tool_score(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: 
         judge=judge,
         enforced=_enforced(subject, scores, flags=flags, spec=spec),
         outlook=verdict.outlook,
+        ballots=verdict.ballots,
     )
 
 
@@ -161,10 +176,16 @@ def _scores(verdict: Verdict) -> dict[str, int]:
     return {key: judgement.score for key, judgement in verdict.judgements.items()}
 
 
-def _ungraded(subject: Subject, verdict: Ungraded) -> UngradedTool:
+def ungraded_tool(subject: Subject, verdict: Ungraded) -> UngradedTool:
+    """A tool whose judge gave no verdict."""
     return UngradedTool(
         index=subject.tool.index, name=subject.tool.name, input_hash=subject.signals.input_hash, ungraded=verdict
     )
+
+
+def unmeasured_tools(measured: Measured) -> list[UngradedTool]:
+    """The tools that no judge could be asked about."""
+    return [_unmeasured(each.tool.index, each.tool.name, each.reason) for each in measured.unmeasured]
 
 
 def _unmeasured(index: int, name: str, reason: str) -> UngradedTool:

@@ -10,11 +10,14 @@ from pydantic.alias_generators import to_camel
 
 from tdqs_mcp.model import results
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Letter, Tier, Ungraded, Verdict, tier_of
+from tdqs_mcp.model.results import Label, Letter, Tier, Ungraded, Verdict, tier_of
+from tdqs_mcp.pipeline.agreement import dispute, reliabilities
 from tdqs_mcp.reporters.escape import well_formed
+from tdqs_mcp.rubrics.rubric import load
 
 Tenths = Annotated[float, Field(ge=1, le=5, description="A score with one decimal, 1.0-5.0")]
 Point = Annotated[int, Field(ge=1, le=5)]
+Percent = Annotated[float, Field(ge=0, le=100, description="With one decimal: 0 is all ones, 100 all fives")]
 
 
 class _Document(BaseModel):
@@ -27,6 +30,7 @@ class Judgement(_Document):
     score: Point
     justification: str
     evidence: list[str] = Field(description="Text of the definition that the justification rests on")
+    unverified: list[str] = Field(description="What the judge quotes although the definition does not hold it")
 
 
 class Judge(_Document):
@@ -36,6 +40,34 @@ class Judge(_Document):
     version: str
     model: str | None
     calibration: str | None
+    prompt: str | None = Field(description="What a model got: hardened or exact (as published); null without a prompt")
+
+
+class Ballot(_Document):
+    """One juror's scores of one tool."""
+
+    judge: Judge
+    scores: dict[str, Point] = Field(description="Empty where this juror gave no verdict")
+    reason: str | None = Field(description="Why there is no verdict")
+
+
+class Jury(_Document):
+    """How the jurors voted on one tool; `scores` beside it are their medians, halves upward."""
+
+    ballots: list[Ballot]
+    means: dict[str, float] = Field(description="Per dimension, with two decimals")
+    spread: dict[str, int] = Field(description="Highest less lowest score, where they differ")
+    smells_by_mean: list[str] = Field(description="Dimensions whose mean is below 3")
+    smells_by_median: list[str] = Field(description="Dimensions whose median is below 3")
+    grades: list[str] = Field(description="The tier or label by each juror's scores alone")
+    too_close: bool = Field(description="The jurors' own tiers or labels differ: too close to call")
+
+
+class Reliability(_Document):
+    """Agreement of the jurors on one dimension."""
+
+    icc: float | None = Field(description="ICC(2,1), absolute agreement of single raters; null where undefined")
+    tools: int = Field(description="Tools that every juror scored")
 
 
 class AnnotationValues(_Document):
@@ -105,6 +137,7 @@ class ToolScore(_Document):
     confidence: float | None = Field(description="Probability of the tier, 0-1; null where the judge states no error")
     outlook: Outlook | None
     enforced: Enforced | None
+    jury: Jury | None
 
 
 class UngradedTool(_Document):
@@ -189,6 +222,77 @@ class ScoreDocument(_Document):
     findings: list[Finding]
     ungraded: list[UngradedTool]
     judge: Judge
+    agreement: dict[str, Reliability] = Field(description="By dimension; empty without a jury")
+    problems: list[str]
+    spec_version: str
+    generated_by: str
+
+
+class LabelledTool(_Document):
+    """One tool under a rubric that ends in a label."""
+
+    name: str
+    input_hash: str
+    rubric: str
+    scores: dict[str, Point]
+    justifications: dict[str, Judgement]
+    overall: Percent
+    label: results.Label
+    smells: list[str] = Field(description="Dimensions below 3")
+    smell_names: list[str] = Field(description="The same by the names that the rubric's source gives them")
+    improvement_needed: list[str] = Field(description="Dimensions of at most 3, the lowest first")
+    flags: list[str]
+    server_flags: list[str]
+    summary: str
+    context_signals: ContextSignals
+    judge: Judge
+    confidence: float | None
+    jury: Jury | None
+
+
+class Suggestion(_Document):
+    """What to fix; the lowest priority number comes first."""
+
+    priority: int = Field(ge=1, le=3, description="1 server smells, 2 bundle deficiencies, 3 tools, the worst first")
+    tools: list[str]
+    message: str
+
+
+class SkillDocument(_Document):
+    """A server's skill text under the skill rubric."""
+
+    server: str
+    tool_count: int
+    rubric: Literal["skill"]
+    scores: dict[str, Point]
+    justifications: dict[str, Judgement]
+    overall: Percent | None
+    label: results.Label | None = Field(description="Null where nothing decides it")
+    smells: list[str]
+    asks_for_credentials: str | None = Field(description="The words that do; they make the skill Bad by themselves")
+    summary: str | None
+    ungraded: str | None = Field(description="Why there are no scores")
+    judge: Judge
+    problems: list[str]
+    generated_by: str
+
+
+class LabelDocument(_Document):
+    """All tools of a server under a rubric that ends in labels."""
+
+    server: Server
+    rubric: str
+    tool_count: int
+    scored_tool_count: int
+    good_tool_count: int
+    bad_tool_count: int
+    suggestions: list[Suggestion]
+    skill: SkillDocument | None
+    tools: list[LabelledTool]
+    findings: list[Finding]
+    ungraded: list[UngradedTool]
+    judge: Judge
+    agreement: dict[str, Reliability]
     problems: list[str]
     spec_version: str
     generated_by: str
@@ -429,10 +533,11 @@ def score_document(score: results.ServerScore) -> dict[str, Any]:
             for risk in score.shadowing_risks
         ],
         shadow_candidates=[ShadowCandidate(**_candidate(candidate)) for candidate in score.shadow_candidates],
-        tools=[_tool(tool) for tool in score.tools],
+        tools=[_tool(tool, spec=score.spec_version) for tool in score.tools],
         findings=[_finding(finding) for finding in score.findings],
         ungraded=_ungraded(score),
         judge=_judge(score.judge),
+        agreement=_agreement(score),
         problems=[well_formed(problem) for problem in score.problems],
         spec_version=score.spec_version,
         generated_by=generated_by(),
@@ -449,6 +554,41 @@ def _outlook(outlook: results.Outlook | None) -> Outlook | None:
         tiers={tier: percent / 100 for tier, percent in outlook.tiers.items()},
         too_close_to_call=outlook.is_close,
     )
+
+
+def label_document(score: results.LabelScore) -> dict[str, Any]:
+    """A server's labels as JSON values, checked against the published schema."""
+    document = LabelDocument(
+        server=_server(score),
+        rubric=score.rubric,
+        tool_count=score.tool_count,
+        scored_tool_count=len(score.tools),
+        good_tool_count=sum(tool.label is Label.GOOD for tool in score.tools),
+        bad_tool_count=sum(tool.label is Label.BAD for tool in score.tools),
+        suggestions=[
+            Suggestion(
+                priority=suggestion.band,
+                tools=[well_formed(name) for name in suggestion.tools],
+                message=well_formed(suggestion.message),
+            )
+            for suggestion in score.suggestions
+        ],
+        skill=None if score.skill is None else _skill(score.skill),
+        tools=[_labelled(tool, rubric=score.rubric, spec=score.spec_version) for tool in score.tools],
+        findings=[_finding(finding) for finding in score.findings],
+        ungraded=[_ungraded_tool(tool.name, tool.input_hash, tool.ungraded) for tool in score.ungraded],
+        judge=_judge(score.judge),
+        agreement=_agreement(score),
+        problems=[well_formed(problem) for problem in score.problems],
+        spec_version=score.spec_version,
+        generated_by=generated_by(),
+    )
+    return document.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def skill_document(score: results.SkillScore) -> dict[str, Any]:
+    """A skill's score as JSON values, checked against the published schema."""
+    return _skill(score).model_dump(mode="json", by_alias=True)
 
 
 def lint_document(report: results.LintReport) -> dict[str, Any]:
@@ -588,7 +728,9 @@ def _clean(value: Any) -> Any:  # noqa: ANN401  # foreign JSON, any shape
     return [_clean(child) for child in value] if isinstance(value, list) else value
 
 
-def _server(result: results.ServerScore | results.LintReport | results.ServerGrade | Catalog) -> Server:
+def _server(
+    result: results.ServerScore | results.LabelScore | results.LintReport | results.ServerGrade | Catalog,
+) -> Server:
     return Server(
         name=well_formed(result.server),
         version=_text(result.version),
@@ -596,7 +738,7 @@ def _server(result: results.ServerScore | results.LintReport | results.ServerGra
     )
 
 
-def _tool(tool: results.ToolScore) -> ToolScore:
+def _tool(tool: results.ToolScore, *, spec: str) -> ToolScore:
     return ToolScore(
         name=well_formed(tool.name),
         input_hash=tool.input_hash,
@@ -614,7 +756,73 @@ def _tool(tool: results.ToolScore) -> ToolScore:
         confidence=None if tool.outlook is None else tool.outlook.tiers[tool.tier] / 100,
         outlook=_outlook(tool.outlook),
         enforced=None if tool.enforced is None else _enforced(tool.enforced),
+        jury=_jury(tool.ballots, rubric="tdqs", spec=spec),
     )
+
+
+def _labelled(tool: results.LabelledTool, *, rubric: str, spec: str) -> LabelledTool:
+    names = {dimension.key: dimension.smell for dimension in load(rubric).dimensions}
+    return LabelledTool(
+        name=well_formed(tool.name),
+        input_hash=tool.input_hash,
+        rubric=rubric,
+        scores={key: judgement.score for key, judgement in tool.judgements.items()},
+        justifications=_judgements(tool.judgements),
+        overall=tool.overall / 10,
+        label=tool.label,
+        smells=list(tool.smells),
+        smell_names=[names[key] for key in tool.smells if names[key]],
+        improvement_needed=list(tool.improvements),
+        flags=list(tool.flags),
+        server_flags=[],
+        summary=well_formed(tool.summary),
+        context_signals=ContextSignals.model_validate(tool.signals),
+        judge=_judge(tool.judge),
+        confidence=None,
+        jury=_jury(tool.ballots, rubric=rubric, spec=spec),
+    )
+
+
+def _skill(score: results.SkillScore) -> SkillDocument:
+    verdict = score.verdict if isinstance(score.verdict, Verdict) else None
+    return SkillDocument(
+        server=well_formed(score.server),
+        tool_count=score.tool_count,
+        rubric="skill",
+        scores={key: judgement.score for key, judgement in verdict.judgements.items()} if verdict else {},
+        justifications=_judgements(verdict.judgements) if verdict else {},
+        overall=None if score.overall is None else score.overall / 10,
+        label=score.label,
+        smells=list(score.smells),
+        asks_for_credentials=_text(score.credentials),
+        summary=well_formed(verdict.summary) if verdict else None,
+        ungraded=well_formed(score.verdict.reason) if isinstance(score.verdict, Ungraded) else None,
+        judge=_judge(score.judge),
+        problems=[well_formed(problem) for problem in score.problems],
+        generated_by=generated_by(),
+    )
+
+
+def _jury(ballots: Sequence[results.Ballot], *, rubric: str, spec: str) -> Jury | None:
+    found = dispute(ballots, rubric=rubric, spec=spec)
+    if found is None:
+        return None
+    return Jury(
+        ballots=[
+            Ballot(judge=_judge(ballot.judge), scores=dict(ballot.scores), reason=_text(ballot.reason))
+            for ballot in ballots
+        ],
+        means={key: mean / 100 for key, mean in found.means.items()},
+        spread=dict(found.spread),
+        smells_by_mean=list(found.smells_by_mean),
+        smells_by_median=list(found.smells_by_median),
+        grades=list(found.grades),
+        too_close=found.is_too_close,
+    )
+
+
+def _agreement(score: results.ServerScore | results.LabelScore) -> dict[str, Reliability]:
+    return {key: Reliability(icc=each.icc, tools=each.tools) for key, each in reliabilities(score).items()}
 
 
 def _enforced(enforced: results.Enforced) -> Enforced:
@@ -627,6 +835,7 @@ def _judgements(judgements: Mapping[str, results.Judgement]) -> dict[str, Judgem
             score=judgement.score,
             justification=well_formed(judgement.justification),
             evidence=[well_formed(quote) for quote in judgement.evidence],
+            unverified=[well_formed(quote) for quote in judgement.unverified],
         )
         for key, judgement in judgements.items()
     }
@@ -637,10 +846,11 @@ def _ungraded(score: results.ServerScore) -> list[UngradedTool]:
     listed = [(tool.name, tool.input_hash, tool.ungraded) for tool in score.ungraded]
     if isinstance(score.coherence, Ungraded):
         listed.append(("", None, score.coherence))
-    return [
-        UngradedTool(name=well_formed(name), input_hash=digest, judge=why.judge, reason=well_formed(why.reason))
-        for name, digest, why in listed
-    ]
+    return [_ungraded_tool(*entry) for entry in listed]
+
+
+def _ungraded_tool(name: str, digest: str | None, why: Ungraded) -> UngradedTool:
+    return UngradedTool(name=well_formed(name), input_hash=digest, judge=why.judge, reason=well_formed(why.reason))
 
 
 def _finding(finding: results.Finding) -> Finding:
@@ -670,7 +880,9 @@ def _candidate(candidate: results.ShadowCandidate) -> dict[str, Any]:
 
 
 def _judge(stamp: results.JudgeStamp) -> Judge:
-    return Judge(id=stamp.id, version=stamp.version, model=stamp.model, calibration=stamp.calibration)
+    return Judge(
+        id=stamp.id, version=stamp.version, model=stamp.model, calibration=stamp.calibration, prompt=stamp.prompt
+    )
 
 
 def _number(tenths: int | None) -> float | None:

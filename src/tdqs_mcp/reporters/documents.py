@@ -8,7 +8,7 @@ from typing import Any
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.pipeline.score import set_case, tool_cases
-from tdqs_mcp.rubrics.prompt import Prompt, render_set, render_shadowing, render_tool
+from tdqs_mcp.rubrics.prompt import Case, Prompt, SkillCase, render, render_hardened, render_shadowing
 
 
 def json_text(document: object) -> str:
@@ -26,18 +26,28 @@ _UNSAFE = re.compile(
 """Control and format characters and lone surrogates; JSON has an escape for each, so the value stays the same."""
 
 
-def prompts_document(measured: Measured, *, tool: str | None, spec: str) -> dict[str, Any]:
-    """Every prompt that a judge would get; with a tool's name, that tool's alone."""
-    cases = [case for case in tool_cases(measured) if tool is None or case.subject.tool.name == tool]
+def prompts_document(
+    measured: Measured, *, tool: str | None, spec: str, rubric: str = "tdqs", skill: str | None = None
+) -> dict[str, Any]:
+    """Every prompt that a judge would get; with a tool's name, that tool's alone.
+
+    Each entry has the published bytes, which any judge may be given, and below `hardened` those that our own LLM judges
+    get unless `--exact-prompt` says otherwise.
+    """
+    cases = [case for case in tool_cases(measured, rubric=rubric) if tool is None or case.subject.tool.name == tool]
     document: dict[str, Any] = {
         "tools": [
-            {"name": case.subject.tool.name, "inputHash": case.subject.signals.input_hash, **_prompt(render_tool(case))}
+            {"name": case.subject.tool.name, "inputHash": case.subject.signals.input_hash, **_both(case)}
             for case in cases
         ]
     }
+    if skill is not None:
+        document["skill"] = _both(SkillCase(text=skill, measured=measured))
+    if rubric != "tdqs":
+        return document
     coherence = set_case(measured)
     if tool is None and coherence is not None:
-        document["coherence"] = _prompt(render_set(coherence))
+        document["coherence"] = _both(coherence)
     if tool is None and measured.shadow_candidates and spec != "1.0":
         document["shadowing"] = _prompt(render_shadowing(measured))
     return document
@@ -64,6 +74,10 @@ def capture_document(catalog: Catalog) -> dict[str, Any]:
     if catalog.problems:
         document["problems"] = list(catalog.problems)
     return document
+
+
+def _both(case: Case) -> dict[str, Any]:
+    return {**_prompt(render(case)), "hardened": _prompt(render_hardened(case))}
 
 
 def _prompt(prompt: Prompt) -> dict[str, str]:

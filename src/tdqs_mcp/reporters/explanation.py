@@ -26,8 +26,9 @@ def dimension_page(rubric: Rubric, dimension: Dimension, rules: Sequence[Rule[Su
     """What a dimension asks, what its scores mean, and the rules that speak of it."""
     anchors = "\n".join(f"{score}. {anchor}" for score, anchor in enumerate(dimension.anchors, start=1))
     related = f"\nRules: {', '.join(f'{rule.id} {rule.name}' for rule in rules)}\n" if rules else ""
+    share = f"{dimension.weight}%" if dimension.weight else f"One of {len(rubric.dimensions)} equal parts"
     return (
-        f"# {dimension.key}: {dimension.title}\n\n{dimension.question} {dimension.weight}% of {rubric.title}.\n\n"
+        f"# {dimension.key}: {dimension.title}\n\n{dimension.question} {share} of {rubric.title}.\n\n"
         f"## Scores\n\n{anchors}\n\n## Bad\n\n> {dimension.bad}\n\n## Good\n\n> {dimension.good}\n{related}"
     )
 

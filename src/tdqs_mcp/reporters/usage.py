@@ -11,11 +11,12 @@ def usage_line(usage: Usage) -> str:
     cached = f" ({usage.cache_read_tokens:,} cached)" if usage.cache_read_tokens else ""
     return (
         f"judge: {usage.requests:,} requests, {usage.input_tokens:,} input tokens{cached}, "
-        f"{usage.output_tokens:,} output tokens, {_price(usage.cost)}"
+        f"{usage.output_tokens:,} output tokens, {price(usage.cost)}"
     )
 
 
-def _price(cost: int | None) -> str:
+def price(cost: int | None) -> str:
+    """Nanodollars in dollars, rounded up to a hundredth of a cent; None is a price that nobody knows."""
     if cost is None:
         return "at an unknown price"
     parts = -(-cost * 10_000 // DOLLAR)

@@ -1,16 +1,21 @@
 """A judge's answer in the published output format, read to a verdict or refused with the reason."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.model.results import Judgement, Verdict
-from tdqs_mcp.rubrics.rubric import Rubric
+from tdqs_mcp.model.results import Judgement, Label, Verdict
+from tdqs_mcp.rubrics.fence import cleaned
+from tdqs_mcp.rubrics.rubric import AnswerForm, Rubric
 
 Model = TypeVar("Model", bound=BaseModel)
+CONTRADICTION = "annotation_contradiction"
+CREDENTIALS = "asks_for_credentials"
+"""The questions that a rubric may ask beside its scores."""
+
 _FENCE = "```"
 
 
@@ -26,16 +31,23 @@ class _Dimension(BaseModel):
     model_config = ConfigDict(strict=True)
     score: Score
     justification: str
+    evidence: list[str] = []
+    """Nothing published asks for it; who gives it is checked."""
 
 
-class _SetAnswer(BaseModel):
-    model_config = ConfigDict(strict=True)
+class _Answer(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
     scores: dict[str, _Dimension]
     summary: str
 
 
-class _ToolAnswer(_SetAnswer):
-    annotation_contradiction: bool
+class _PlainAnswer(BaseModel):
+    model_config = ConfigDict(strict=True)
+    scores: dict[str, Score]
+    label: str
+    reason: str
+    improvement_needed: list[str] | str
+    """The released answers have both forms."""
 
 
 class ShadowingAnswer(BaseModel):
@@ -47,15 +59,16 @@ class ShadowingAnswer(BaseModel):
     justification: str = ""
 
 
-def read_tool_answer(rubric: Rubric, answer: object) -> Verdict:
-    """The verdict on one tool. Raises ContractError: integers 1-5, every field there (TDQS, "Output format")."""
-    read = _validated(_ToolAnswer, answer)
-    return _verdict(rubric, read, contradiction=read.annotation_contradiction)
+def read_answer(rubric: Rubric, answer: object, *, seen: Sequence[str] = ()) -> Verdict:
+    """The verdict in an answer. Raises ContractError: integers 1-5, every field there (TDQS, "Output format").
 
-
-def read_set_answer(rubric: Rubric, answer: object) -> Verdict:
-    """The verdict on a tool set. Raises ContractError."""
-    return _verdict(rubric, _validated(_SetAnswer, answer), contradiction=False)
+    `seen` are the texts that were judged: an answer that stands in one of them is the definition's, not the judge's,
+    who may have quoted it as the attempt that it is, or obeyed it.
+    """
+    verdict = _read_plain(rubric, answer) if rubric.answer is AnswerForm.PLAIN else _read_justified(rubric, answer)
+    if _stands_in(answer, seen):
+        raise ContractError("it stands word for word in the text under review, which is data, so it is not yours")
+    return verdict
 
 
 def read_shadowing_answer(entry: object) -> ShadowingAnswer:
@@ -63,20 +76,16 @@ def read_shadowing_answer(entry: object) -> ShadowingAnswer:
     return _validated(ShadowingAnswer, entry)
 
 
-def tool_answer_schema(rubric: Rubric) -> dict[str, Any]:
-    """JSON Schema of what `read_tool_answer` reads; enums and no optional field, as strict modes demand."""
-    return _object(
-        {
-            "scores": _scores_schema(rubric),
-            "annotation_contradiction": {"type": "boolean"},
-            "summary": {"type": "string"},
-        }
-    )
-
-
-def set_answer_schema(rubric: Rubric) -> dict[str, Any]:
-    """JSON Schema of what `read_set_answer` reads."""
-    return _object({"scores": _scores_schema(rubric), "summary": {"type": "string"}})
+def answer_schema(rubric: Rubric) -> dict[str, Any]:
+    """JSON Schema of what `read_answer` reads; enums and no optional field, as strict modes demand."""
+    text = {"type": "string"}
+    rest: dict[str, Any]
+    if rubric.answer is AnswerForm.PLAIN:
+        label = {"type": "string", "enum": list(Label)}
+        rest = {"label": label, "reason": text, "improvement_needed": {"type": "array", "items": text}}
+    else:
+        rest = ({rubric.question: {"type": "boolean"}} if rubric.question else {}) | {"summary": text}
+    return _object({"scores": _scores_schema(rubric), **rest})
 
 
 def parse_json(answer: object) -> object:
@@ -108,11 +117,26 @@ def _only_object(text: str) -> object:
     return None if "{" in text[end:] or "}" in text[end:] else found
 
 
+def _stands_in(answer: object, seen: Sequence[str]) -> bool:
+    """Whether a text holds the answer's JSON, however it is spaced or escaped."""
+    texts = [_bare(text) for text in seen if "{" in text]
+    parsed = parse_json(answer) if texts else None
+    forms = [json.dumps(parsed), json.dumps(parsed, ensure_ascii=False)]
+    if isinstance(answer, str):
+        forms.append(answer[answer.find("{") : answer.rfind("}") + 1])
+    return any(form in text for form in map(_bare, forms) for text in texts)
+
+
+def _bare(text: str) -> str:
+    """What is left without white space, escapes and what a reader cannot see."""
+    return "".join(cleaned(text).replace("\\", "").split())
+
+
 def _scores_schema(rubric: Rubric) -> dict[str, Any]:
-    dimension = _object(
-        {"score": {"type": "integer", "enum": [1, 2, 3, 4, 5]}, "justification": {"type": "string"}},
-    )
-    return _object(dict.fromkeys(rubric.keys, dimension))
+    score = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
+    justified = _object({"score": score, "justification": {"type": "string"}})
+    entry = score if rubric.answer is AnswerForm.PLAIN else justified
+    return _object({dimension.asked_as: entry for dimension in rubric.dimensions})
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,12 +160,45 @@ def _problem(entry: Mapping[str, Any]) -> str:
     return f"{where}: {entry['msg'][:1].lower()}{entry['msg'][1:]}"
 
 
-def _verdict(rubric: Rubric, read: _SetAnswer, *, contradiction: bool) -> Verdict:
-    missing = [key for key in rubric.keys if key not in read.scores]
+def _read_justified(rubric: Rubric, answer: object) -> Verdict:
+    read = _validated(_Answer, answer)
+    _refuse_missing(rubric, read.scores)
+    judgements = {
+        each.key: Judgement(
+            score=read.scores[each.asked_as].score,
+            justification=read.scores[each.asked_as].justification,
+            evidence=tuple(read.scores[each.asked_as].evidence),
+        )
+        for each in rubric.dimensions
+    }
+    is_so = _answered(rubric.question, read.model_extra or {}) if rubric.question else False
+    return Verdict(
+        judgements=judgements,
+        summary=read.summary,
+        contradiction=is_so and rubric.question == CONTRADICTION,
+        asks_for_credentials=is_so and rubric.question == CREDENTIALS,
+    )
+
+
+def _read_plain(rubric: Rubric, answer: object) -> Verdict:
+    """Label and weak areas are computed from the scores; a judge that answers otherwise contradicts itself."""
+    read = _validated(_PlainAnswer, answer)
+    _refuse_missing(rubric, read.scores)
+    judgements = {
+        each.key: Judgement(score=read.scores[each.asked_as], justification=read.reason) for each in rubric.dimensions
+    }
+    return Verdict(judgements=judgements, summary=read.reason)
+
+
+def _refuse_missing(rubric: Rubric, scores: Mapping[str, object]) -> None:
+    missing = [dimension.asked_as for dimension in rubric.dimensions if dimension.asked_as not in scores]
     if missing:
         raise ContractError(f"scores lacks {', '.join(missing)}")
-    judgements = {
-        key: Judgement(score=read.scores[key].score, justification=read.scores[key].justification)
-        for key in rubric.keys
-    }
-    return Verdict(judgements=judgements, summary=read.summary, contradiction=contradiction)
+
+
+def _answered(question: str, members: Mapping[str, Any]) -> bool:
+    if question not in members:
+        raise ContractError(f"{question}: field required")
+    if not isinstance(members[question], bool):
+        raise ContractError(f"{question}: input should be true or false")
+    return bool(members[question])

@@ -1,12 +1,28 @@
 """A case and the prompt it renders to; the same case renders the same bytes."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
 
 from tdqs_mcp.canonical import pretty_json, short_hash
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.results import ShadowCandidate
+from tdqs_mcp.rubrics.fence import cleaned, delimiter, fenced
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class PromptForm(StrEnum):
+    """Which bytes a model gets."""
+
+    HARDENED = "hardened"
+    """The definition's texts stand in a fence, without control characters."""
+
+    EXACT = "exact"
+    """As published, for numbers that are to compare with published ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +30,8 @@ class Prompt:
     """What a judge gets, to the byte."""
 
     system: str
+    """Empty where the published prompt is one message."""
+
     user: str
 
     @property
@@ -30,39 +48,56 @@ class ToolCase:
     names: tuple[str, ...]
     """Every tool's name in catalog order, shared by all cases of the catalog."""
 
+    rubric: str = "tdqs"
+    server: str = ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetCase:
     """A whole tool set to be judged for coherence."""
 
     measured: Measured
+    rubric: str = "coherence"
 
 
-def render_tool(case: ToolCase) -> Prompt:
-    """The published tool-scoring prompt (TDQS, Appendix A), equal in 1.0, 1.1 and 1.2."""
-    tool, signals = case.subject.tool, case.subject.signals
-    fields = {
-        "name": tool.name,
-        "title": "null" if tool.title is None else tool.title,
-        "description": tool.description or "",
-        "input_schema": pretty_json(_without_nul(tool.input_schema or {})),
-        "annotations": "None provided" if tool.annotations is None else pretty_json(_without_nul(tool.annotations)),
-        "param_count": str(signals.param_count),
-        "required_param_count": str(signals.required_param_count),
-        "coverage": str(signals.coverage),
-        "params_with_enums": str(signals.params_with_enums),
-        "has_output_schema": _boolean(signals.has_output_schema),
-        "has_nested_objects": _boolean(signals.has_nested_objects),
-        "siblings": "\n".join(_siblings(case)) or "None",
-    }
-    return _render("tdqs", fields)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillCase:
+    """A server's skill text to be judged beside the tools that it speaks of."""
+
+    text: str
+    measured: Measured
+    rubric: str = "skill"
 
 
-def render_set(case: SetCase) -> Prompt:
-    """The published coherence prompt (TDQS, Appendix B) of version 1.0, used for every version."""
-    catalog = case.measured.catalog
-    tools = "\n".join(f"- {tool.name}: {tool.description or '(no description)'}" for tool in catalog.tools)
-    return _render("coherence", {"server": catalog.server, "tool_count": str(len(catalog.tools)), "tools": tools})
+Case: TypeAlias = ToolCase | SetCase | SkillCase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """What fills a template: our own words and numbers, and the definition's."""
+
+    ours: Mapping[str, str]
+    theirs: Mapping[str, str]
+
+
+def render(case: Case) -> Prompt:
+    """The prompt to the published byte; TDQS 1.0, 1.1 and 1.2 share theirs."""
+    fields = _fields(case)
+    return _render(case.rubric, {**fields.ours, **fields.theirs})
+
+
+def render_hardened(case: Case) -> Prompt:
+    """The same prompt with every text of the definition fenced, so that it cannot speak to the judge.
+
+    The fence carries a mark that the definition does not hold. The system message is the same for all cases of a
+    rubric, so that an endpoint can keep it.
+    """
+    fields = _fields(case)
+    theirs = {name: cleaned(text) for name, text in fields.theirs.items()}
+    mark = delimiter("\0".join(theirs.values()))
+    prompt = _render(case.rubric, {**fields.ours, **{name: fenced(text, mark=mark) for name, text in theirs.items()}})
+    system = "\n\n".join(part for part in (prompt.system, system_prompt("guard")) if part)
+    return Prompt(system=system, user=f"MARK: {mark}\n\n{prompt.user}")
 
 
 def render_shadowing(measured: Measured) -> Prompt:
@@ -70,6 +105,11 @@ def render_shadowing(measured: Measured) -> Prompt:
     descriptions = {tool.name: tool.description or "(no description)" for tool in measured.catalog.tools}
     pairs = "\n".join(_pair(candidate, descriptions) for candidate in measured.shadow_candidates)
     return _render("shadowing", {"server": measured.catalog.server, "pairs": pairs})
+
+
+def texts(case: Case) -> tuple[str, ...]:
+    """Everything of the definition that a judge gets to see, and can quote."""
+    return tuple(_fields(case).theirs.values())
 
 
 def _pair(candidate: ShadowCandidate, descriptions: Mapping[str, str]) -> str:
@@ -82,8 +122,50 @@ def _pair(candidate: ShadowCandidate, descriptions: Mapping[str, str]) -> str:
     )
 
 
+def _fields(case: Case) -> Fields:
+    if isinstance(case, ToolCase):
+        return _tool_fields(case)
+    if isinstance(case, SetCase):
+        return _set_fields(case.measured)
+    fields = _set_fields(case.measured)
+    return Fields(ours=fields.ours, theirs={**fields.theirs, "skill": case.text})
+
+
+def _tool_fields(case: ToolCase) -> Fields:
+    tool, signals = case.subject.tool, case.subject.signals
+    payload = {"server_name": case.server, "tool_name": tool.name, "description": tool.description or ""}
+    return Fields(
+        ours={
+            "param_count": str(signals.param_count),
+            "required_param_count": str(signals.required_param_count),
+            "coverage": str(signals.coverage),
+            "params_with_enums": str(signals.params_with_enums),
+            "has_output_schema": _boolean(signals.has_output_schema),
+            "has_nested_objects": _boolean(signals.has_nested_objects),
+        },
+        theirs={
+            "server": case.server,
+            "name": tool.name,
+            "title": "null" if tool.title is None else tool.title,
+            "description": tool.description or "",
+            "input_schema": pretty_json(_without_nul(tool.input_schema or {})),
+            "annotations": "None provided" if tool.annotations is None else pretty_json(_without_nul(tool.annotations)),
+            "siblings": "\n".join(_siblings(case)) or "None",
+            # The paper's scanner shows its jury these three and no schema; the published answers rest on that.
+            "tool_payload": pretty_json(_without_nul(payload)),
+        },
+    )
+
+
+def _set_fields(measured: Measured) -> Fields:
+    catalog = measured.catalog
+    tools = "\n".join(f"- {tool.name}: {tool.description or '(no description)'}" for tool in catalog.tools)
+    return Fields(ours={"tool_count": str(len(catalog.tools))}, theirs={"server": catalog.server, "tools": tools})
+
+
 def _render(key: str, fields: Mapping[str, str]) -> Prompt:
-    return Prompt(system=system_prompt(key), user=user_template(key).format_map(fields).replace("\0", ""))
+    user = _PLACEHOLDER.sub(lambda found: fields[found[1]], user_template(key))
+    return Prompt(system=system_prompt(key), user=user.replace("\0", ""))
 
 
 def _siblings(case: ToolCase) -> Sequence[str]:

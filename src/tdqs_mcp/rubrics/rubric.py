@@ -2,8 +2,29 @@
 
 import tomllib
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
+
+
+class Grade(StrEnum):
+    """What a rubric's scores end in."""
+
+    TIER = "tier"
+    """A weighted score of 1.0 to 5.0 and its letter."""
+
+    LABEL = "label"
+    """Good or Bad, and an overall score of 0 to 100."""
+
+
+class AnswerForm(StrEnum):
+    """How an answer states the score of a dimension."""
+
+    JUSTIFIED = "justified"
+    """`{"score": 4, "justification": "…"}`."""
+
+    PLAIN = "plain"
+    """`4`, with one reason for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,9 +33,6 @@ class Dimension:
 
     key: str
     title: str
-    weight: int
-    """Percent of the rubric's total."""
-
     question: str
     bad: str
     good: str
@@ -22,6 +40,23 @@ class Dimension:
 
     anchors: tuple[str, ...]
     """What the scores 1 to 5 mean, in that order."""
+
+    weight: int = 0
+    """Percent of the rubric's total; 0 where a rubric weighs all its dimensions alike."""
+
+    answer_key: str = ""
+    """The dimension's name in the published answer format, where that is not the key."""
+
+    alone: int | None = None
+    """The score that a server with one tool gets whatever the judge says: there is nothing to compare with."""
+
+    smell: str = ""
+    """What a score below 3 is called, where it has a name."""
+
+    @property
+    def asked_as(self) -> str:
+        """Its name in an answer."""
+        return self.answer_key or self.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,14 +76,28 @@ class Rubric:
     key: str
     title: str
     source: str
+    grade: Grade
+    answer: AnswerForm
     dimensions: tuple[Dimension, ...]
     flags: tuple[Term, ...]
     tiers: tuple[Term, ...]
+    question: str | None = None
+    """The boolean member of an answer, beside the scores."""
+
+    is_gated: bool = False
+    """A tool without a description scores 1 everywhere and needs no judge."""
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The dimension keys."""
         return tuple(dimension.key for dimension in self.dimensions)
+
+
+RUBRICS = ("tdqs", "coherence", "smells", "bundles", "skill")
+"""The folders that hold dimensions; the others are prompts alone."""
+
+TOOL_RUBRICS = ("tdqs", "smells", "bundles")
+"""Those that score one tool, the default first."""
 
 
 @cache
@@ -60,6 +109,10 @@ def load(key: str) -> Rubric:
         key=key,
         title=table["title"],
         source=table["source"],
+        grade=Grade(table["grade"]),
+        answer=AnswerForm(table["answer"]),
+        question=table.get("question"),
+        is_gated=table.get("gated", False),
         dimensions=tuple(dimensions),
         flags=tuple(Term(**entry) for entry in table.get("flags", ())),
         tiers=tuple(Term(**entry) for entry in table.get("tiers", ())),

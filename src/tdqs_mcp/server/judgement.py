@@ -9,13 +9,8 @@ from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.results import Verdict
 from tdqs_mcp.reporters.fence import fence_name
-from tdqs_mcp.rubrics.answer import (
-    read_set_answer,
-    read_shadowing_answer,
-    read_tool_answer,
-    set_answer_schema,
-    tool_answer_schema,
-)
+from tdqs_mcp.rubrics.answer import answer_schema as schema_of
+from tdqs_mcp.rubrics.answer import read_answer, read_shadowing_answer
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.server.arguments import Answer
 
@@ -95,7 +90,7 @@ def answer_schema(part: str) -> Mapping[str, Any]:
     """JSON Schema of the answer to a prompt of this part."""
     if part == "shadowing":
         return _SHADOWING
-    return tool_answer_schema(load("tdqs")) if part == "tools" else set_answer_schema(load("coherence"))
+    return schema_of(load("tdqs" if part == "tools" else "coherence"))
 
 
 _PAIR = {key: {"type": "string"} for key in ("tool", "cheaperSibling", "justification")}
@@ -107,11 +102,11 @@ _SHADOWING = {
 
 
 def _read_tool(answer: object) -> Verdict:
-    return read_tool_answer(load("tdqs"), answer)
+    return read_answer(load("tdqs"), answer)
 
 
 def _read_set(answer: object) -> Verdict:
-    return read_set_answer(load("coherence"), answer)
+    return read_answer(load("coherence"), answer)
 
 
 def _objection(read: Callable[[object], Verdict], answer: object) -> str | None:

@@ -149,7 +149,7 @@ def _params(request: Request) -> CreateMessageRequestParams:
         for role, text in request.conversation
     ]
     return CreateMessageRequestParams(
-        messages=messages, system_prompt=_whole(request.prompt.system), max_tokens=MAX_TOKENS
+        messages=messages, system_prompt=_whole(request.prompt.system) or None, max_tokens=MAX_TOKENS
     )
 
 

@@ -134,7 +134,7 @@ class Desk:
         )
 
     @offer(Offer(title="Lint tool descriptions", answer=agent.LintAnswer))
-    async def lint_descriptions(  # noqa: PLR0913
+    async def lint_descriptions(
         self,
         context: _Context,
         *,
@@ -265,7 +265,7 @@ class Desk:
         )
 
     @offer(Offer(title="Submit a judgement", answer=agent.JudgementAnswer, is_read_only=False))
-    async def submit_judgement(  # noqa: PLR0913
+    async def submit_judgement(
         self,
         context: _Context,
         *,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tdqs_mcp.judges.judge import AnswersNeeded, Judge, Request
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case
 
 BATCH = 32
 """Cases between two reports: two rounds of a remote judge that has 16 under way, 20 ms of the offline one."""
@@ -23,7 +23,7 @@ class Watched:
         """The judge that is watched."""
         return self.judge.stamp
 
-    async def grade(self, cases: Sequence[ToolCase | SetCase]) -> list[Verdict | Ungraded]:
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts, in order. Raises AnswersNeeded once for what all batches need."""
         verdicts: list[Verdict | Ungraded] = []
         needed: list[Request] = []

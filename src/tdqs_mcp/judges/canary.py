@@ -1,0 +1,85 @@
+"""Definitions that speak to their judge: a model's scores for them count only where facts support them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.judges.judge import Judge, Usage, used
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.rubrics.prompt import Case, ToolCase
+
+Detector: TypeAlias = Callable[[Subject], str | None]
+"""The words with which a definition speaks to its judge; None where it does not."""
+
+MARGIN = 1
+"""Points that a model may give above the offline judge, whose calibration states no interval yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarded:
+    """Hands cases on, and withholds a verdict that a definition seems to have dictated."""
+
+    judge: Judge
+    addresses: Detector
+
+    @property
+    def stamp(self) -> JudgeStamp:
+        """The judge that is guarded."""
+        return self.judge.stamp
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the guarded judge has used."""
+        return used(self.judge)
+
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """The judge's verdicts; Ungraded where one is suspicious."""
+        verdicts = await self.judge.grade(cases)
+        return review(cases, verdicts, addresses=self.addresses, judge=self.stamp.id)
+
+
+def review(
+    cases: Sequence[Case], verdicts: Sequence[Verdict | Ungraded], *, addresses: Detector, judge: str
+) -> list[Verdict | Ungraded]:
+    """The verdicts without those on a definition that speaks to its judge and got more than facts support."""
+    return [
+        _reviewed(case, verdict, words, judge) if words and isinstance(verdict, Verdict) else verdict
+        for case, verdict in zip(cases, verdicts, strict=True)
+        for words in [addresses(case.subject) if isinstance(case, ToolCase) else None]
+    ]
+
+
+def flagged(cases: Sequence[Case], addresses: Detector) -> tuple[str, ...]:
+    """One sentence for each definition that speaks to its judge."""
+    tools = [case.subject for case in cases if isinstance(case, ToolCase)]
+    found = [(subject.tool.name, addresses(subject)) for subject in tools]
+    return tuple(
+        f"{name!r} addresses its judge ({words!r}); read it before you trust its score"
+        for name, words in found
+        if words
+    )
+
+
+def _reviewed(case: Case, verdict: Verdict, words: str, judge: str) -> Verdict | Ungraded:
+    (bound,) = Offline().verdicts([case])
+    if isinstance(bound, Ungraded):
+        return _withheld(
+            judge,
+            words,
+            f"and the offline judge, which cannot be talked to, has no {case.rubric} score to compare with",
+        )
+    for key, judgement in verdict.judgements.items():
+        most = min(5, bound.judgements[key].score + MARGIN)
+        if judgement.score > most:
+            return _withheld(judge, words, f"and {key} got {judgement.score}, where facts support at most {most}")
+    return verdict
+
+
+def _withheld(judge: str, words: str, why: str) -> Ungraded:
+    return Ungraded(
+        judge=judge,
+        reason=f"withheld as suspicious: the definition addresses its judge ({words!r}) {why}; "
+        "remove these words, or use the offline judge",
+    )

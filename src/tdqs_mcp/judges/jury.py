@@ -1,0 +1,109 @@
+"""Several judges of the same cases: their median is the verdict, and every ballot stays visible."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tdqs_mcp.judges.judge import AnswersNeeded, Judge, Usage, used
+from tdqs_mcp.model.results import Ballot, Judgement, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.rubrics.prompt import Case
+
+NO_JUROR = "the client's own model cannot sit on a jury; use a profile of kind anthropic or openai in its place"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jury:
+    """Grades by the median of its members, of whom more than half must have a verdict.
+
+    A dimension's score is the median, halves upward: TDQS and the labels need integers, and only the median reproduces
+    the prevalences that the paper published. Its mean is reported beside it.
+    """
+
+    members: tuple[Judge, ...]
+    id: str = "jury"
+
+    @property
+    def stamp(self) -> JudgeStamp:
+        """All members in their order."""
+        stamps = [member.stamp for member in self.members]
+        forms = {stamp.prompt for stamp in stamps} - {None}
+        return JudgeStamp(
+            id=self.id,
+            version="1",
+            model=", ".join(stamp.model or stamp.id for stamp in stamps),
+            calibration=next((stamp.calibration for stamp in stamps if stamp.calibration), None),
+            prompt=forms.pop() if len(forms) == 1 else None,
+        )
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the members that count have used together."""
+        counts = [count for count in map(used, self.members) if count is not None]
+        return sum(counts, Usage()) if counts else None
+
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """One verdict for each case, from the members' own, which are asked all at once."""
+        import anyio  # noqa: PLC0415  # the offline judge goes without an event loop
+
+        heard: dict[int, list[Verdict | Ungraded]] = {}
+
+        async def ask(position: int, member: Judge) -> None:
+            try:
+                heard[position] = await member.grade(cases)
+            except AnswersNeeded:
+                heard[position] = [Ungraded(judge=member.stamp.id, reason=NO_JUROR)] * len(cases)
+
+        async with anyio.create_task_group() as tasks:
+            for position, member in enumerate(self.members):
+                tasks.start_soon(ask, position, member)
+        rows = zip(*(heard[position] for position in range(len(self.members))), strict=True)
+        return [self._agreed(outcomes) for outcomes in rows]
+
+    def _agreed(self, outcomes: Sequence[Verdict | Ungraded]) -> Verdict | Ungraded:
+        ballots = tuple(map(_ballot, [member.stamp for member in self.members], outcomes))
+        verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
+        if 2 * len(verdicts) <= len(outcomes):
+            reasons = "; ".join(
+                dict.fromkeys(
+                    f"{ballot.judge.model or ballot.judge.id}: {ballot.reason}" for ballot in ballots if ballot.reason
+                )
+            )
+            return Ungraded(
+                judge=self.id,
+                reason=f"{len(verdicts)} of {len(outcomes)} jurors gave a verdict, which is no majority ({reasons})",
+            )
+        keys = verdicts[0].judgements
+        judgements = {key: _middle([verdict.judgements[key] for verdict in verdicts]) for key in keys}
+        closest = max(
+            verdicts, key=lambda verdict: sum(verdict.judgements[key].score == judgements[key].score for key in keys)
+        )
+        return replace(
+            closest,
+            judgements=judgements,
+            contradiction=2 * sum(verdict.contradiction for verdict in verdicts) > len(verdicts),
+            asks_for_credentials=2 * sum(verdict.asks_for_credentials for verdict in verdicts) > len(verdicts),
+            ballots=ballots,
+        )
+
+
+def median(scores: Sequence[int]) -> int:
+    """The median of integers, halves upward. Raises IndexError for none."""
+    return (twice_median(scores) + 1) // 2
+
+
+def twice_median(scores: Sequence[int]) -> int:
+    """Two times the median, which is always an integer."""
+    ranked, half = sorted(scores), len(scores) // 2
+    return ranked[half] + ranked[~half]
+
+
+def _middle(judgements: Sequence[Judgement]) -> Judgement:
+    """The median score with the reason of the juror who is nearest to it, the first of equals."""
+    score = median([judgement.score for judgement in judgements])
+    return replace(min(judgements, key=lambda judgement: abs(judgement.score - score)), score=score)
+
+
+def _ballot(stamp: JudgeStamp, outcome: Verdict | Ungraded) -> Ballot:
+    if isinstance(outcome, Ungraded):
+        return Ballot(judge=stamp, scores={}, reason=outcome.reason)
+    scores = {key: judgement.score for key, judgement in outcome.judgements.items()}
+    return Ballot(judge=stamp, scores=scores, contradiction=outcome.contradiction)

@@ -1,0 +1,104 @@
+"""Good answers of models, kept in SQLite: what was judged once is never paid for again."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import URL, Column, Engine, Integer, MetaData, String, Table, Text, create_engine, insert, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
+from sqlalchemy.schema import CreateTable
+
+from tdqs_mcp.judges.judge import CacheKey
+
+Result = TypeVar("Result")
+
+FILE = "judgements.sqlite"
+
+PATIENCE = 5.0
+"""Seconds to wait for another process that writes; one answer is written in some milliseconds."""
+
+_ANSWERS = Table(
+    "answers_1",  # a change of columns is a new table, so that versions of this program can share a file
+    MetaData(),
+    Column("input_hash", String, primary_key=True),
+    Column("sibling_digest", String, primary_key=True),
+    Column("prompt_hash", String, primary_key=True),
+    Column("rubric", String, primary_key=True),
+    Column("judge", String, primary_key=True),
+    Column("model", String, primary_key=True),
+    Column("parameters", String, primary_key=True),
+    Column("sample", Integer, primary_key=True),
+    Column("answer", Text, nullable=False),
+)
+
+
+class Judgements:
+    """A cache of answers in a folder; on the first failure it says so once and is off from then on.
+
+    Several processes may share the folder. Nothing is opened before the first look-up.
+    """
+
+    def __init__(self, folder: Path, *, warn: Callable[[str], None]) -> None:
+        self._path = folder / FILE
+        self._warn = warn
+        self._engine: Engine | None = None
+        self._is_off = False
+
+    def __repr__(self) -> str:
+        return f"Judgements({str(self._path)!r})"
+
+    def get(self, key: CacheKey) -> str | None:
+        """The answer kept under the key."""
+        columns = [_ANSWERS.c[name] == value for name, value in asdict(key).items()]
+
+        def read(engine: Engine) -> str | None:
+            with engine.connect() as connection:
+                answer: str | None = connection.scalar(select(_ANSWERS.c.answer).where(*columns))
+            return answer
+
+        return self._try(read)
+
+    def put(self, key: CacheKey, answer: str) -> None:
+        """Keep an answer; it is on the disk before this returns, so a killed run goes on where it was."""
+        row = insert(_ANSWERS).prefix_with("OR REPLACE").values(**asdict(key), answer=answer)
+
+        def write(engine: Engine) -> None:
+            with engine.begin() as connection:
+                connection.execute(row)
+
+        self._try(write)
+
+    def _try(self, use: Callable[[Engine], Result]) -> Result | None:
+        """What `use` gives; None where the file cannot be used, which must not cost anybody a judgement."""
+        if self._is_off:
+            return None
+        try:
+            self._engine = self._engine or _open(self._path)
+            return use(self._engine)
+        except UnicodeEncodeError:
+            return None  # a lone surrogate; this one answer is not kept
+        except (SQLAlchemyError, OSError) as error:
+            self._is_off = True
+            self._warn(
+                f"judgements are not kept: {str(self._path)!r} cannot be used ({_reason(error)}); "
+                "delete it, or set TDQS_CACHE to another folder or to off"
+            )
+            return None
+
+
+def _open(path: Path) -> Engine:
+    """The database with its table, made where it is not there. Raises SQLAlchemyError and OSError."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)), poolclass=NullPool, connect_args={"timeout": PATIENCE}
+    )
+    with engine.begin() as connection:
+        connection.execute(CreateTable(_ANSWERS, if_not_exists=True))
+    return engine
+
+
+def _reason(error: Exception) -> str:
+    cause = getattr(error, "orig", None) or error
+    return " ".join(str(cause).split()) or type(cause).__name__

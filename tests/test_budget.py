@@ -1,0 +1,159 @@
+"""What asking a model may take: said beforehand, and never exceeded."""
+
+import json
+
+import anyio
+import pytest
+from definitions import tool
+from loopback import FOURS, Chat, rubric_of, tool_name
+
+from tdqs_mcp import app
+from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger
+from tdqs_mcp.judges.canary import Guarded
+from tdqs_mcp.judges.endpoint import Endpoint
+from tdqs_mcp.judges.judge import Usage
+from tdqs_mcp.judges.prompted import Prompted
+from tdqs_mcp.judges.remote import OpenAI
+from tdqs_mcp.settings import make_judge, make_preview, read_settings
+
+TOOLS = [tool(f"t{number}") for number in range(6)]
+
+
+@pytest.fixture
+def loopback():
+    endpoint = Chat()
+    yield endpoint
+    endpoint.close()
+
+
+@pytest.fixture
+def run(tdqs_mcp, loopback, write):
+    file = write("c.json", TOOLS)
+
+    def score(*options, judge="openai:m"):
+        return tdqs_mcp("score", file, "--judge", judge, "--base-url", loopback.base_url, "--format", "json", *options)
+
+    return score
+
+
+def test_a_dry_run_sends_nothing_and_counts_what_would_be_sent(run, loopback):
+    done = run("--dry-run")
+    assert done.returncode == 0
+    planned = json.loads(done.stdout)
+    assert (planned["calls"], planned["cost"], loopback.bodies) == (7, None, [])
+    assert planned["inputTokens"] > 7 * 500
+    run()
+    assert len(loopback.bodies) == 7
+    assert json.loads(run("--dry-run").stdout)["calls"] == 0
+
+
+def test_a_dry_run_of_another_rubric_counts_its_own_prompts(run, loopback):
+    assert json.loads(run("--dry-run", "--rubric", "smells").stdout)["calls"] == 6
+    assert loopback.bodies == []
+
+
+def test_a_dry_run_counts_the_skill_s_prompt_too(run, loopback, write):
+    done = run("--dry-run", "--rubric", "bundles", "--skill", str(write("SKILL.md", "Use t0.")))
+    assert (json.loads(done.stdout)["calls"], loopback.bodies) == (7, [])
+
+
+def test_no_more_calls_are_made_than_allowed_and_the_rest_stays_ungraded(run, loopback):
+    done = run("--max-calls", "4")
+    document = json.loads(done.stdout)
+    assert len(loopback.bodies) == 4
+    assert (len(document["tools"]), len(document["ungraded"])) == (4, 3)
+    assert document["ungraded"][0]["reason"] == "the budget of 4 calls is used up; raise --max-calls"
+    assert done.returncode == 2
+    assert len(json.loads(run("--max-calls", "3").stdout)["tools"]) == 6
+
+
+def test_corrections_count_as_calls(run, loopback):
+    loopback.answer = lambda body: "no" if tool_name(body) == "t0" else FOURS[rubric_of(body)]
+    document = json.loads(run("--max-calls", "8").stdout)
+    assert len(loopback.bodies) == 8
+    assert [each["name"] for each in document["ungraded"]] == ["t0"]
+
+
+def test_no_calls_at_all_is_a_budget_too(run, loopback):
+    assert json.loads(run("--max-calls", "0").stdout)["scoredToolCount"] == 0
+    assert loopback.bodies == []
+
+
+def test_tokens_are_estimated_before_they_are_spent(run, loopback):
+    document = json.loads(run("--max-tokens", "1000").stdout)
+    assert loopback.bodies == []
+    assert "exceed the budget of 1000 tokens; raise --max-tokens" in document["ungraded"][0]["reason"]
+
+
+def cents(model, usage):
+    """A thousand input tokens for a cent, a thousand output tokens for five; nobody knows what others cost."""
+    return 10_000 * (usage.input_tokens + 5 * usage.output_tokens) if model == "m" else None
+
+
+def score(loopback, catalog, *, model="m", **budget):
+    settings = read_settings(
+        {"TDQS_CACHE": "off"}, judge=f"openai:{model}", base_url=loopback.base_url, budget=Budget(**budget)
+    )
+    judge = make_judge(settings, price=cents)
+    return anyio.run(lambda: app.score(catalog(*TOOLS), judge=judge))
+
+
+def test_money_is_counted_where_prices_are_known(loopback, catalog):
+    settings = read_settings({"TDQS_CACHE": "off"}, judge="openai:m", base_url=loopback.base_url)
+    judge, ledger = make_preview(settings, price=cents)
+    anyio.run(lambda: app.score(catalog(*TOOLS), judge=judge))
+    booked = Usage(input_tokens=ledger.input_tokens, output_tokens=ledger.output_tokens)
+    assert ledger.cost == cents("m", booked) > 0
+    half = score(loopback, catalog, cost=ledger.cost // 2)
+    assert 0 < len(half.tools) < 6
+    assert "raise --max-cost" in half.ungraded[-1].ungraded.reason
+    assert len(score(loopback, catalog, cost=ledger.cost).tools) == 6
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_a_bound_on_money_without_a_price_is_refused_before_anybody_is_asked(run, loopback, more):
+    done = run("--max-cost", "5", *more)
+    assert (done.returncode, loopback.bodies) == (2, [])
+    said = "error: no price is known for 'm', so --max-cost cannot be kept; use --max-tokens\n"
+    assert done.stderr.decode() == said
+
+
+def test_a_price_that_a_library_does_not_know_fails_every_request_that_would_cost(loopback, catalog):
+    asked = OpenAI(Endpoint(base_url=loopback.base_url, model="unlisted"))
+    model = Budgeted(model=asked, ledger=Ledger(Budget(cost=10**12), cents))
+    result = anyio.run(lambda: app.score(catalog(*TOOLS), judge=Prompted(id="openai", model=model)))
+    assert loopback.bodies == []
+    assert "no price is known for 'unlisted', so --max-cost cannot be kept" in result.ungraded[0].ungraded.reason
+
+
+def test_what_a_budgeted_and_guarded_judge_has_used_is_told(loopback, catalog):
+    settings = read_settings(
+        {"TDQS_CACHE": "off"}, judge="openai:m", base_url=loopback.base_url, budget=Budget(calls=4)
+    )
+    judge = Guarded(judge=make_judge(settings), addresses=lambda _: None)
+    anyio.run(lambda: app.score(catalog(*TOOLS), judge=judge))
+    assert judge.usage == Usage(requests=4, cost=None)
+
+
+@pytest.mark.parametrize("amount", ["x", "-1", "nan", "inf"])
+def test_an_amount_of_money_is_a_number(run, loopback, amount):
+    done = run("--max-cost", amount)
+    assert done.returncode == 2
+    assert b"amount of dollars" in done.stderr
+    assert loopback.bodies == []
+
+
+def test_a_budget_without_a_model_is_refused(tdqs_mcp, write):
+    done = tdqs_mcp("score", write("c.json", TOOLS), "--max-calls", "1")
+    assert done.returncode == 2
+    assert b"the offline judge takes no budget" in done.stderr
+
+
+def test_all_jurors_share_one_budget(run, loopback, tdqs_mcp, write, tmp_path, monkeypatch):
+    write("tdqs.toml", '[judges.a]\nmodel = "a"\n[judges.b]\nmodel = "b"\n')
+    monkeypatch.setenv("TDQS_BASE_URL", loopback.base_url)
+    done = tdqs_mcp(
+        "score", write("c.json", TOOLS), "--judge", "jury:a,b", "--max-calls", "9", "--format", "json", cwd=tmp_path
+    )
+    assert len(loopback.bodies) == 9
+    assert done.returncode == 2

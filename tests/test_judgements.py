@@ -1,0 +1,243 @@
+"""Judgements that were paid for once are never asked for again, whatever happens in between."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from functools import partial
+
+import anyio
+import pytest
+from definitions import tool
+from loopback import FOURS, Chat, rubric_of, tool_name
+
+from tdqs_mcp import app
+from tdqs_mcp.judges.judge import CacheKey
+from tdqs_mcp.settings import make_judge, read_settings
+from tdqs_mcp.store import judgements
+from tdqs_mcp.store.judgements import FILE, Judgements
+
+TOOLS = [tool(f"t{number:02}") for number in range(12)]
+KEY = "sk-loopback-0123456789abcdef"
+
+
+@pytest.fixture
+def loopback():
+    endpoint = Chat()
+    yield endpoint
+    endpoint.close()
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TDQS_CACHE", str(tmp_path / "judged ?%41#"))
+    return tmp_path / "judged ?%41#"
+
+
+@pytest.fixture
+def run(tdqs_mcp, loopback, write):
+    file = write("c.json", TOOLS)
+
+    def score(*options, model="m"):
+        return tdqs_mcp(
+            "score", file, "--judge", f"openai:{model}", "--base-url", loopback.base_url, "--format", "json", *options
+        )
+
+    return score
+
+
+@pytest.fixture
+def judge_again(loopback, cache, catalog):
+    """A whole judgement in this process; gives back the names that the endpoint was asked about, the set's last."""
+
+    def judge(tools=TOOLS, *, rubric="tdqs", environ=None, **options):
+        loopback.bodies.clear()
+        settings = {"TDQS_CACHE": str(cache)} | (environ or {})
+        made = make_judge(read_settings(settings, base_url=loopback.base_url, **{"judge": "openai:m"} | options))
+        use = app.score if rubric == "tdqs" else partial(app.score_labels, rubric=rubric)
+        result = anyio.run(lambda: use(catalog(*tools), judge=made))
+        return len(result.tools), sorted(loopback.asked(), key=lambda name: (name == "", name))
+
+    return judge
+
+
+ALL = [*(f"t{number:02}" for number in range(12)), ""]
+
+
+def scores(done):
+    return [(each["name"], each["tdqs"]) for each in json.loads(done.stdout)["tools"]]
+
+
+def test_a_second_run_asks_for_nothing_and_says_the_same(run, loopback, cache):
+    first = run()
+    assert len(loopback.bodies) == 13
+    again = run()
+    assert len(loopback.bodies) == 13
+    assert first.stdout == again.stdout
+    assert (cache / FILE).is_file()
+
+
+def test_a_killed_run_goes_on_where_it_was(run, loopback, cache, write):
+    """Sixteen are under way; that the answers of the first four are kept is sure once four more were asked for."""
+    loopback.hang_on = lambda body: tool_name(body) not in ("t00", "t01", "t02", "t03")
+    command = [
+        sys.executable,
+        "-m",
+        "tdqs_mcp",
+        "score",
+        str(write("c.json", [tool(f"t{number:02}") for number in range(24)])),
+        "--judge",
+        "openai:m",
+        "--base-url",
+        loopback.base_url,
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    loopback.wait_for(20)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    loopback.hang_on = lambda body: False
+    loopback.bodies.clear()
+    assert len(scores(run())) == 24
+    assert loopback.asked() == ["", *(f"t{number:02}" for number in range(4, 24))]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"exact_prompt": True},
+        {"judge": "openai:other"},
+        {"environ": {"TDQS_REQUEST_OVERRIDES": '{"temperature": 1}'}},
+    ],
+)
+def test_another_prompt_model_or_parameter_is_another_judgement(judge_again, change):
+    assert judge_again() == (12, ALL)
+    assert judge_again(**change) == (12, ALL)
+    assert judge_again() == judge_again(**change) == (12, [])
+
+
+def test_another_rubric_is_another_judgement(judge_again):
+    judge_again()
+    assert judge_again(rubric="bundles") == (12, ALL[:-1])
+    assert judge_again(rubric="bundles") == (12, [])
+
+
+def test_only_what_changed_is_asked_for(judge_again):
+    judge_again()
+    assert judge_again([*TOOLS[:11], tool("t11", "Does something else.")]) == (12, ["t11", ""])
+
+
+def test_a_new_sibling_changes_every_case(judge_again):
+    judge_again()
+    assert judge_again([*TOOLS, tool("new")]) == (13, ["new", *ALL])
+
+
+def test_an_answer_out_of_form_is_not_kept(judge_again, loopback):
+    loopback.answer = lambda body: "no" if tool_name(body) == "t05" else FOURS[rubric_of(body)]
+    assert judge_again()[0] == 11
+    loopback.answer = lambda body: FOURS[rubric_of(body)]
+    assert judge_again() == (12, ["t05"])
+
+
+def test_off_keeps_nothing(run, loopback, monkeypatch, tmp_path):
+    monkeypatch.setenv("TDQS_CACHE", "off")
+    run()
+    run()
+    assert len(loopback.bodies) == 26
+    assert not list(tmp_path.rglob(FILE))
+
+
+def test_by_default_judgements_lie_in_the_platform_s_cache(run, loopback, monkeypatch, tmp_path):
+    monkeypatch.delenv("TDQS_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "platform"))
+    run()
+    assert [path.parent.name for path in (tmp_path / "platform").rglob(FILE)] == ["tdqs-mcp"]
+
+
+def test_the_offline_judge_keeps_nothing(tdqs_mcp, write, cache):
+    tdqs_mcp("score", write("c.json", TOOLS))
+    assert not cache.exists()
+
+
+def corrupt(folder):
+    folder.mkdir()
+    (folder / FILE).write_bytes(b"no database at all" * 100)
+
+
+def make_a_file_of(folder):
+    folder.write_text("a file where a folder should be")
+
+
+def other_columns(folder):
+    folder.mkdir()
+    with sqlite3.connect(folder / FILE) as connection:
+        connection.execute("CREATE TABLE answers_1 (other TEXT)")
+    connection.close()
+
+
+@pytest.mark.parametrize("spoil", [corrupt, make_a_file_of, other_columns])
+def test_a_cache_that_cannot_be_used_costs_a_warning_and_no_judgement(run, loopback, cache, spoil):
+    spoil(cache)
+    done = run()
+    assert done.returncode == 0
+    assert len(scores(done)) == 12
+    assert done.stderr.count(b"warning: judgements are not kept") == 1
+    assert b"set TDQS_CACHE to another folder or to off" in done.stderr
+
+
+def test_a_cache_that_stays_locked_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(judgements, "PATIENCE", 0.05)
+    said = []
+    kept = Judgements(tmp_path, warn=said.append)
+    kept.put(KEY_OF_ONE, "first")
+    holder = sqlite3.connect(tmp_path / FILE, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    kept.put(KEY_OF_ONE, "second")
+    kept.put(KEY_OF_ONE, "third")
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert [("is locked" in each) for each in said] == [True]
+    assert Judgements(tmp_path, warn=said.append).get(KEY_OF_ONE) == "first"
+
+
+KEY_OF_ONE = CacheKey(
+    input_hash="a",
+    sibling_digest="b",
+    prompt_hash="c",
+    rubric="tdqs",
+    judge="openai",
+    model="m",
+    parameters="",
+    sample=1,
+)
+
+
+def test_an_answer_that_no_database_can_hold_stops_nothing(tmp_path):
+    said = []
+    kept = Judgements(tmp_path, warn=said.append)
+    kept.put(KEY_OF_ONE, "odd \ud800")
+    assert kept.get(KEY_OF_ONE) is None
+    kept.put(KEY_OF_ONE, "fine")
+    assert (kept.get(KEY_OF_ONE), said) == ("fine", [])
+
+
+def test_processes_share_a_cache(run, loopback, cache):
+    done = []
+    threads = [threading.Thread(target=lambda: done.append(run())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [each.returncode for each in done] == [0, 0, 0]
+    assert b"warning" not in b"".join(each.stderr for each in done)
+    loopback.bodies.clear()
+    run()
+    assert loopback.bodies == []
+
+
+def test_no_key_reaches_the_cache(run, loopback, cache, monkeypatch):
+    monkeypatch.setenv("TDQS_API_KEY", KEY)
+    run()
+    assert {headers["authorization"] for headers in loopback.headers} == {f"Bearer {KEY}"}
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in cache.iterdir())

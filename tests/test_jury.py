@@ -1,0 +1,334 @@
+"""Several judges on one bench: their median, their agreement, and what they cannot agree on."""
+
+import gzip
+import json
+import re
+import warnings
+
+import anyio
+import jsonschema
+import pytest
+from definitions import tool
+from hypothesis import given
+from hypothesis import strategies as st
+from loopback import FOURS, Chat, plain, rubric_of, tdqs, tool_name
+from schemas import schemas
+
+from tdqs_mcp import app
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.judge import AnswersNeeded
+from tdqs_mcp.judges.jury import Jury
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.prompted import Prompted
+from tdqs_mcp.judges.remote import Endpoint, OpenAI
+from tdqs_mcp.pipeline.agreement import icc
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.settings import make_judge, read_settings
+
+JURORS = ("gpt-4.1-mini", "claude-3.5-haiku", "qwen3-30b-a3b")
+SCHEMAS = {path.stem.removesuffix(".schema"): (path, schema) for path, schema in schemas()}
+KEY = "sk-loopback-0123456789abcdef"
+
+
+@pytest.fixture
+def loopback():
+    endpoint = Chat()
+    yield endpoint
+    endpoint.close()
+
+
+@pytest.fixture
+def votes(loopback):
+    """Answers by tool and model; a vector of its own for each juror."""
+
+    def set_votes(table, *, make=tdqs):
+        def answer(body):
+            vote = table.get(tool_name(body), {}).get(body["model"])
+            return FOURS[rubric_of(body)] if vote is None else vote if isinstance(vote, str) else make(*vote)
+
+        loopback.answer = answer
+
+    return set_votes
+
+
+def juror(loopback, model):
+    return Prompted(id="openai", model=OpenAI(Endpoint(base_url=loopback.base_url, model=model, backoff=0)))
+
+
+@pytest.fixture
+def bench(loopback, catalog):
+    def score(*definitions, models=("a", "b", "c"), judge=None, **options):
+        jury = judge or Jury(members=tuple(juror(loopback, model) for model in models))
+        return anyio.run(lambda: app.score(catalog(*definitions), judge=jury, **options))
+
+    return score
+
+
+def test_a_dimension_s_score_is_the_median_of_the_jurors(bench, votes):
+    votes({"t": {"a": (1, 2, 3, 4, 5, 1), "b": (1, 4, 3, 5, 5, 3), "c": (5, 3, 3, 1, 4, 5)}})
+    (scored,) = bench(tool()).tools
+    assert [judgement.score for judgement in scored.judgements.values()] == [1, 3, 3, 4, 5, 3]
+
+
+def test_half_points_of_an_even_jury_go_up(bench, votes):
+    votes({"t": {"a": (1, 2, 3, 4, 1, 2), "b": (2, 3, 4, 5, 5, 2)}})
+    (scored,) = bench(tool(), models=("a", "b")).tools
+    assert [judgement.score for judgement in scored.judgements.values()] == [2, 3, 4, 5, 3, 2]
+
+
+def test_a_score_s_reason_is_that_of_a_juror_who_gave_it(bench, votes):
+    reasons = {
+        model: tdqs(score, 4, 4, 4, 4, 4, words=f"Says {model}.") for model, score in (("a", 1), ("b", 3), ("c", 5))
+    }
+    votes({"t": reasons})
+    (scored,) = bench(tool()).tools
+    assert scored.judgements["purpose_clarity"].justification == "Says b."
+
+
+def test_a_juror_who_fails_is_left_out_while_most_have_a_verdict(bench, votes):
+    votes({"t": {"a": "no", "b": (2, 2, 2, 2, 2, 2), "c": (4, 4, 4, 4, 4, 4)}, "u": {"a": "no", "b": "no"}})
+    result = bench(tool("t"), tool("u"))
+    (scored,) = result.tools
+    assert {judgement.score for judgement in scored.judgements.values()} == {3}
+    assert [bool(ballot.scores) for ballot in scored.ballots] == [False, True, True]
+    assert "not JSON" in scored.ballots[0].reason
+    (ungraded,) = result.ungraded
+    assert "1 of 3 jurors gave a verdict, which is no majority" in ungraded.ungraded.reason
+
+
+def test_a_contradiction_needs_a_majority(bench, votes):
+    def vote(flags):
+        return {model: tdqs(4, 4, 4, 4, 4, 4, contradiction=model in flags) for model in "abc"}
+
+    votes({"two": vote("ab"), "one": vote("a")})
+    assert {each.name: bool(each.flags) for each in bench(tool("two"), tool("one")).tools} == {
+        "two": True,
+        "one": False,
+    }
+
+
+PROFILES = """
+[judges.mini]
+model = "a"
+[judges.haiku]
+kind = "openai"
+model = "b"
+samples = 1
+[judges.qwen]
+model = "c"
+"""
+
+
+@pytest.fixture
+def judged(tdqs_mcp, loopback, write, tmp_path, monkeypatch):
+    write("tdqs.toml", PROFILES)
+    monkeypatch.setenv("TDQS_BASE_URL", loopback.base_url)
+
+    def run(*args, names="mini,haiku,qwen"):
+        return tdqs_mcp(*args, "--judge", f"jury:{names}", cwd=tmp_path)
+
+    return run
+
+
+def test_a_jury_of_profiles_shows_ballots_means_both_smell_rules_and_what_is_too_close(judged, votes, write):
+    sharp = {"a": (2, 4, 4, 4, 4, 4), "b": (3, 4, 4, 4, 4, 4), "c": (3, 4, 4, 4, 4, 4)}
+    split = {"a": (1, 1, 1, 1, 1, 1), "b": (3, 3, 3, 3, 3, 3), "c": (5, 5, 5, 5, 5, 5)}
+    votes({"sharp": sharp, "split": split})
+    done = judged("score", write("c.json", [tool("sharp"), tool("split")]), "--format", "json")
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, SCHEMAS["score"][1])
+    assert document["judge"] | {"id": "jury", "model": "a, b, c", "prompt": "hardened"} == document["judge"]
+    juries = {each["name"]: each["jury"] for each in document["tools"]}
+    assert [(each["judge"]["model"], each["scores"]["purpose_clarity"]) for each in juries["sharp"]["ballots"]] == [
+        ("a", 2),
+        ("b", 3),
+        ("c", 3),
+    ]
+    assert juries["sharp"]["means"]["purpose_clarity"] == 2.67
+    assert juries["sharp"]["spread"] == {"purpose_clarity": 1}
+    assert (juries["sharp"]["smellsByMean"], juries["sharp"]["smellsByMedian"]) == (["purpose_clarity"], [])
+    assert [(name, each["grades"], each["tooClose"]) for name, each in juries.items()] == [
+        ("sharp", ["A", "A", "A"], False),
+        ("split", ["D", "B", "A"], True),
+    ]
+    assert document["agreement"]["purpose_clarity"]["tools"] == 2
+
+
+def test_people_see_the_agreement_and_the_tools_too_close_to_call(judged, votes, write):
+    votes({"split": {"a": (1, 1, 1, 1, 1, 1)}})
+    shown = judged("score", write("c.json", [tool("clear"), tool("split")])).stdout.decode()
+    assert "by jury, a, b, c, hardened prompt" in shown
+    assert re.search(r"jury agreement over 2 tools, ICC\(2,1\): purpose_clarity 0\.\d\d", shown)
+    assert "too close to call: split\n" in shown
+
+
+def test_a_jury_labels_by_median_and_shows_the_paper_s_rule_beside_it(judged, votes, write):
+    votes({"t": {"a": (5, 5, 5, 5, 5, 1), "b": (5, 5, 5, 5, 5, 3), "c": (5, 5, 5, 5, 5, 3)}}, make=plain)
+    done = judged("score", write("c.json", [tool()]), "--rubric", "smells", "--format", "json")
+    jsonschema.validate(json.loads(done.stdout), SCHEMAS["labels"][1])
+    (only,) = json.loads(done.stdout)["tools"]
+    assert (only["label"], only["jury"]["smellsByMean"], only["jury"]["smellsByMedian"]) == ("Good", ["length"], [])
+    assert (only["jury"]["grades"], only["jury"]["tooClose"]) == (["Bad", "Good", "Good"], True)
+
+
+def test_without_a_jury_there_are_no_ballots(tdqs_mcp, write):
+    document = json.loads(tdqs_mcp("score", write("c.json", [tool()]), "--format", "json").stdout)
+    assert (document["tools"][0]["jury"], document["agreement"]) == (None, {})
+
+
+def test_samples_of_one_model_are_asked_and_kept_one_by_one(judged, loopback, write):
+    write("tdqs.toml", '[judges.mini]\nmodel = "a"\nsamples = 3\n[judges.rules]\nkind = "offline"\n')
+    file = write("c.json", [tool()])
+    done = judged("score", file, "--format", "json", names="mini,rules")
+    assert done.returncode == 0
+    assert len(loopback.bodies) == 6  # three for the tool, three for the set
+    assert [each["judge"]["id"] for each in json.loads(done.stdout)["tools"][0]["jury"]["ballots"]] == [
+        "openai",
+        "offline",
+    ]
+    judged("score", file, names="mini,rules")
+    assert len(loopback.bodies) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "words"),
+    [
+        (PROFILES, "mini", "at least two members"),
+        (PROFILES, "mini,gpt", "there is no judge profile 'gpt' in"),
+        (None, "mini,gpt", "tdqs.toml, which is not there (profiles: none); add [judges.mini]"),
+        ("[judges.mini]\napi-key = 'x'", "mini,gpt", "take it out and set TDQS_API_KEY_MINI"),
+        ("[judges.mini]\nurl = 'x'", "mini,gpt", "has no 'url'; it may have kind, base-url, model"),
+        ("[judges.mini]\nkind = 'magic'", "mini,gpt", "must be one of offline, anthropic, openai, not 'magic'"),
+        ("[judges.mini]\nsamples = 0", "mini,gpt", "must be 1 to 9"),
+        ("[judges.mini]\nsamples = true", "mini,gpt", "must be 1 to 9"),
+        ("[judges.mini]\nmodel = 4", "mini,gpt", "model of [judges.mini]"),
+        ("[judges]\nmini = 4", "mini,gpt", "is no table"),
+        ("judges = 4", "mini,gpt", "judges is no table; write [judges.NAME]"),
+        ("[judges", "mini,gpt", "is no valid TOML"),
+        ("selct = []", "mini,gpt", "there is no key 'selct'"),
+        ("[judges.mini]\nkind = 'sampling'", "mini,gpt", "the caller's own model judges alone"),
+        ("[judges.a]\nkind = 'anthropic'\n[judges.b]\n", "a,b", "set ANTHROPIC_API_KEY"),
+        ("[judges.a]\nkind = 'anthropic'\nbase-url = 'http://h'\n[judges.b]\n", "a,b", "set TDQS_API_KEY_A"),
+        ("[judges.a]\nbase-url = 'http://h/v1'\n[judges.b]\n", "a,b", "needs a model"),
+    ],
+)
+def test_a_jury_that_cannot_sit_says_what_to_change(write, tmp_path, text, names, words):
+    if text is not None:
+        write("tdqs.toml", text)
+    with pytest.raises(InputError) as caught:
+        make_judge(read_settings({}, judge=f"jury:{names}", cwd=tmp_path))
+    assert words in str(caught.value)
+
+
+def test_profiles_may_stand_in_pyproject_and_above(write, tmp_path):
+    write("pyproject.toml", '[tool.tdqs.judges.x]\nkind = "offline"\n[tool.tdqs.judges.y]\nkind = "offline"\n')
+    inner = tmp_path / "deep" / "er"
+    inner.mkdir(parents=True)
+    (inner / "pyproject.toml").write_text("[tool.other]\n")
+    judge = make_judge(read_settings({}, judge="jury:x,y", cwd=inner))
+    assert judge.stamp.model == "offline, offline"
+
+
+class OnlyItsClientCanAsk:
+    """A model such as the one that an MCP client lends between two calls."""
+
+    name = "the client's model"
+
+    async def complete(self, requests):
+        raise AnswersNeeded(requests)
+
+
+def test_a_model_that_its_client_must_ask_gets_no_seat_and_stops_nobody(loopback, catalog):
+    lent = Prompted(id="sampling", model=OnlyItsClientCanAsk())
+    jury = Jury(members=(juror(loopback, "a"), lent, Offline()))
+    result = anyio.run(lambda: app.score(catalog(tool()), judge=jury))
+    (_, ballot, _) = result.tools[0].ballots
+    assert "the client's own model cannot sit on a jury" in ballot.reason
+
+
+def test_a_jury_has_used_what_its_members_have(loopback, catalog):
+    jury = Jury(members=(juror(loopback, "a"), juror(loopback, "b"), Offline()))
+    anyio.run(lambda: app.score(catalog(tool()), judge=jury))
+    assert jury.usage.requests == len(loopback.bodies) == 4
+    assert Jury(members=(Offline(), Offline())).usage is None
+
+
+def test_no_key_goes_to_an_address_that_a_file_names_but_the_profile_s_own(judged, loopback, write, monkeypatch):
+    write(
+        "tdqs.toml",
+        f'[judges.own]\nmodel = "own"\nbase-url = "{loopback.base_url}"\n[judges.mine-2]\nmodel = "mine"\nbase-url = "{loopback.base_url}"\n[judges.common]\nmodel = "common"\n',
+    )
+    monkeypatch.setenv("TDQS_API_KEY", KEY)
+    monkeypatch.setenv("TDQS_API_KEY_MINE_2", "sk-mine")
+    judged("score", write("c.json", [tool()]), names="own,mine-2,common")
+    sent = {
+        body["model"]: headers.get("authorization")
+        for body, headers in zip(loopback.bodies, loopback.headers, strict=True)
+    }
+    assert sent == {"own": None, "mine": "Bearer sk-mine", "common": f"Bearer {KEY}"}
+
+
+def released(shared):
+    with gzip.open(shared / "data" / "sail_dev.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    return [
+        row["scores"]
+        for row in rows
+        if row["description_class"] != "version-ambiguous" and set(JURORS) <= set(row["scores"])
+    ]
+
+
+def reference(table):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what pingouin's own libraries find in it is not ours
+        import pingouin  # noqa: PLC0415
+        from pandas import DataFrame  # noqa: PLC0415
+
+        rows = [(row, rater, value) for row, values in enumerate(table) for rater, value in enumerate(values)]
+        frame = DataFrame(rows, columns=["row", "rater", "value"])
+        found = pingouin.intraclass_corr(data=frame, targets="row", raters="rater", ratings="value")
+    return float(found.set_index("Type").loc["ICC(A,1)" if "ICC(A,1)" in set(found["Type"]) else "ICC2", "ICC"])
+
+
+@pytest.mark.parametrize("key", load("smells").keys)
+def test_agreement_on_the_released_scores_equals_an_independent_library_s(shared, key):
+    table = [[row[judge][key] for judge in JURORS] for row in released(shared)]
+    assert len(table) > 500
+    assert icc(table) == pytest.approx(reference(table), abs=5e-7)
+
+
+def test_the_median_of_three_reproduces_the_paper_s_prevalence_of_unclear_purpose_and_the_mean_does_not(shared):
+    votes = [[row[judge]["purpose"] for judge in JURORS] for row in released(shared)]
+    by_median = sum(sorted(vote)[1] < 3 for vote in votes) / len(votes)
+    by_mean = sum(sum(vote) < 9 for vote in votes) / len(votes)
+    assert abs(by_median - 0.56) < 0.02
+    assert abs(by_mean - 0.56) > 0.10
+
+
+SCORE = st.integers(1, 5)
+
+
+@given(
+    st.integers(2, 4).flatmap(
+        lambda raters: st.lists(st.lists(SCORE, min_size=raters, max_size=raters), min_size=2, max_size=12)
+    )
+)
+def test_agreement_is_at_most_1_and_1_when_all_agree_on_different_tools(table):
+    value = icc(table)
+    assert value is None or value <= 1 + 1e-9
+    agreed = [[row[0]] * len(row) for row in table]
+    assert icc(agreed) == (None if len({row[0] for row in table}) == 1 else pytest.approx(1))
+
+
+@pytest.mark.parametrize("table", [[], [[1, 2]], [[1], [2]], [[3, 3], [3, 3]], [[1, 2], [2, 1]]])
+def test_agreement_is_undefined_rather_than_guessed(table):
+    assert icc(table) is None
+
+
+def test_the_offline_judge_may_sit_on_a_jury(bench, votes, loopback):
+    votes({"t": {"a": (5, 5, 5, 5, 5, 5)}})
+    jury = Jury(members=(juror(loopback, "a"), juror(loopback, "a"), Offline()))
+    (scored,) = bench(tool(), judge=jury).tools
+    assert scored.tdqs == 50
+    assert [ballot.judge.id for ballot in scored.ballots] == ["openai", "openai", "offline"]
