@@ -179,7 +179,7 @@ def test_a_missing_description_is_composed_from_name_and_required_parameters_in_
         ("/description", None, ("name", "/inputSchema/required: user_id")),
         ("/title", None, ("name",)),
     ]
-    assert (first.before.tdqs, first.after.tdqs) == (10, 26)
+    assert (first.before.tdqs, first.after.tdqs) == (10, 25)
     assert "TDQ102" in first.findings_removed
     assert first.tokens_before < first.tokens_after
 
@@ -474,7 +474,7 @@ def test_the_command_line_shows_a_diff_the_numbers_and_the_questions(tdqs_mcp, w
         == """\
 shop · 1 of 1 tool rewritten · about 44 → 54 tokens
 
-list_orders   TDQS 2.7 C → 3.2 B · about 44 → 54 tokens
+list_orders   TDQS 2.5 C → 3.4 B · about 44 → 54 tokens
   @@ -1 +1 @@
   -This tool lists the open orders of one customer.
   +Lists the open orders of one customer. To search orders instead, use `search_orders`.
@@ -510,9 +510,9 @@ def test_json_of_a_rewrite_fits_the_published_schema(tdqs_mcp, write):
     assert (last["definition"], last["changes"]) == (SHOP[-1], [])
     assert last["before"]["judge"] == {
         "id": "offline",
-        "version": "0",
+        "version": "1",
         "model": None,
-        "calibration": "0",
+        "calibration": "1",
         "prompt": None,
     }
 

@@ -55,7 +55,7 @@ from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.profiles import PROFILES
 from tdqs_mcp.server.command import serve
-from tdqs_mcp.settings import CHOICES, JudgeKind, make_judge, make_preview, read_settings
+from tdqs_mcp.settings import CHOICES, Settings, make_judge, make_preview, read_settings
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.locator import public
@@ -705,7 +705,7 @@ def _judge(name: str | None, **options: Any) -> Judge | None:  # noqa: ANN401  #
     """The judge that is named; None for the offline judge, which needs no event loop."""
     try:
         settings = read_settings(os.environ, judge=name, **options)
-        return None if settings.judge is JudgeKind.OFFLINE else make_judge(settings, warn=_warn)
+        return None if settings == Settings() else make_judge(settings, warn=_warn)
     except InputError as error:
         _fail(error)
         sys.exit(Outcome.UNKNOWN)

@@ -13,6 +13,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger, Previewed, Price, unpriced
 from tdqs_mcp.judges.judge import Cache, Judge, Model
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.scorecard import versions
 from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.profiles import Profile, read_profiles
 from tdqs_mcp.rubrics.prompt import PromptForm
@@ -20,7 +21,7 @@ from tdqs_mcp.rubrics.prompt import PromptForm
 if TYPE_CHECKING:
     from tdqs_mcp.judges.endpoint import Endpoint
 
-CHOICES = "offline, anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
+CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
 """The judges as messages name them."""
 
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
@@ -41,6 +42,9 @@ class Settings:
     """A judge and its connection; the offline judge has none, whatever the environment holds."""
 
     judge: JudgeKind = JudgeKind.OFFLINE
+    calibration: str | None = None
+    """The offline judge's version; None for the newest."""
+
     base_url: str | None = None
     model: str | None = None
     api_key: str | None = field(default=None, repr=False)
@@ -82,7 +86,7 @@ def read_settings(
     if kind is JudgeKind.OFFLINE:
         given = {"base URL": base_url, "model": model, "API key": api_key, "overrides": request_overrides}
         _refuse_unused(given | {"prompt": exact_prompt, "budget": budget not in (None, Budget())})
-        return Settings()
+        return Settings(calibration=named)
     form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
     common = Settings(judge=kind, form=form, cache=_cache(environ), budget=budget or Budget())
     if kind is JudgeKind.JURY:
@@ -139,14 +143,14 @@ def _priced(model: Model, ledger: Ledger) -> Model:
 
 def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
-        return Offline()
+        return Offline(settings.calibration)
     cache = None if settings.cache is None else _open_cache(settings.cache, warn)
     return _make(settings, cache=cache, wrap=wrap)
 
 
 def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
-        return Offline()
+        return Offline(settings.calibration)
     from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
 
     if settings.judge is JudgeKind.JURY:
@@ -266,8 +270,8 @@ def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
     if name not in tuple(JudgeKind):
         raise InputError(f"there is no judge {name!r}: set --judge or TDQS_JUDGE to {CHOICES}")
     kind = JudgeKind(name)
-    if separator and kind is JudgeKind.OFFLINE:
-        raise InputError(f"the offline judge takes no model: set --judge or TDQS_JUDGE to {CHOICES}")
+    if separator and kind is JudgeKind.OFFLINE and rest not in versions():
+        raise InputError(f"there is no calibration {rest!r} of the offline judge: it has {', '.join(versions())}")
     if separator and not rest and kind is not JudgeKind.JURY:
         raise InputError(f"{name}: names no model: set --judge or TDQS_JUDGE to {name}:MODEL, or leave the colon out")
     return kind, rest or None

@@ -65,6 +65,7 @@ def _grade_tool(numbers: Calibration, case: ToolCase) -> Verdict:
             words=_words()["tool"],
             quotes=lambda name: features.quotes(name, subject, told),
             is_relevant=lambda name: features.is_relevant(name, subject),
+            rests_on_one=True,
         )
     if case.rubric != "tdqs":
         return Verdict(judgements=judgements, summary=_summary(judgements))
@@ -95,6 +96,7 @@ def _grade_set(cards: Mapping[str, Scorecard], case: SetCase) -> Verdict:
             words=_words()["set"],
             quotes=lambda name: features.names_behind(name, tools)[:3],
             is_relevant=lambda _: True,
+            rests_on_one=False,
         )[1]
         for key, card in cards.items()
     }
@@ -108,6 +110,7 @@ def _judge(
     words: Mapping[str, Mapping[str, str]],
     quotes: Callable[[str], Sequence[str]],
     is_relevant: Callable[[str], bool],
+    rests_on_one: bool,
 ) -> tuple[int, Judgement]:
     """The latent of one dimension, in thousandths, and the score with the facts that moved it most."""
     earned = card.earned(values)
@@ -123,9 +126,8 @@ def _judge(
         template = words.get(name, {}).get("much" if is_much else "little")
         if template is None or not (is_much or is_relevant(name)):
             continue
-        quoted = (
-            [_cut(text) for text in quotes(name)] if "{quote}" in template and _rests_on(card, name, values) else []
-        )
+        is_quoted = "{quote}" in template and (not rests_on_one or _rests_on(card, name, values))
+        quoted = [_cut(text) for text in quotes(name)] if is_quoted else []
         sentence = _say(template, count=values[name], quoted=quoted)
         if sentence not in (*good, *bad):
             (good if moves[name] > 0 else bad).append(sentence)

@@ -10,8 +10,8 @@ from tdqs_mcp.model.results import Section, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
 
-NEAR = 1
-"""Score points that a dimension may lie off: two LLM judges on the same tools never differed by more."""
+NEAR = 2
+"""Score points that a dimension may lie off; two LLM judges on the same tools never differed by more than one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
