@@ -4,7 +4,7 @@ DATA is the folder of labels and definitions that README.md beside this file des
 evidence, which is what their predictions of unseen servers were, below src/tdqs_mcp/judges/data.
 """
 
-import datetime
+import datetime as dt
 import hashlib
 import json
 import sys
@@ -53,7 +53,7 @@ def main(folder: Path, version: str) -> None:
                 for name in ("tool_labels.jsonl", "coherence_labels.jsonl", "sail_dev.jsonl.gz")
             },
             "script": "calibration/fit.py",
-            "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+            "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
             "error": f"mean |delta TDQS| {np.abs(latent).mean() / UNIT:.3f} before rounding, on unseen servers",
         },
         "unit": "thousandths of a score point; [threshold, points]: earned above the threshold",
@@ -72,12 +72,12 @@ def main(folder: Path, version: str) -> None:
 
 
 def _tool_facts(labelled: Labelled) -> dict[str, int]:
-    assert isinstance(labelled.facts, Subject)  # noqa: S101  # what Data.tools gives
+    assert isinstance(labelled.facts, Subject)  # what Data.tools gives
     return of_tool(labelled.facts, content.read(labelled.facts))
 
 
 def _set_facts(labelled: Labelled) -> dict[str, int]:
-    assert isinstance(labelled.facts, ToolSet)  # noqa: S101
+    assert isinstance(labelled.facts, ToolSet)
     return of_set(labelled.facts)
 
 
@@ -102,7 +102,7 @@ def _tools(
             for position in np.flatnonzero(inside & fold):
                 held_out[position] = [int(latent[position] + each) for each in seen]
     for row, each, likely, tool in zip(rows, latent, held_out, tools, strict=True):
-        assert isinstance(tool.facts, Subject)  # noqa: S101
+        assert isinstance(tool.facts, Subject)
         row |= {
             "latent": int(each),
             **_odds(likely),
@@ -166,7 +166,7 @@ def _components(labelled: Sequence[Labelled], table: Table) -> tuple[list[dict[s
             row.setdefault("latents", []).append(int(each))
             row.setdefault("smells", []).append(bool(is_smell))
     for row, each in zip(rows, labelled, strict=True):
-        assert isinstance(each.facts, Subject)  # noqa: S101
+        assert isinstance(each.facts, Subject)
         row |= {"medians": list(each.medians), "words": len((each.facts.tool.description or "").split())}
         del row["predicted"]
     return rows, cards

@@ -2,13 +2,15 @@
 
 from scorecards import Plan
 
-TOLD = (
-    "told beyond lead later statements usage behaviour returned explained listed partly_named named conditions limits "
-    "mechanics means inclusions numbers units quotations asides name_told mentions redirect opens_with_verb title explained_parameters"
-).split() + [
-    "when", "when not", "alternative", "prerequisite", "destruction", "side effect", "safety", "permission", "limit",
-    "error", "timing", "return", "format", "example",
-]  # fmt: skip
+TOLD = [
+    *(
+        "told beyond lead later statements usage behaviour returned explained listed partly_named named conditions "
+        "limits mechanics means inclusions numbers units quotations asides name_told mentions redirect opens_with_verb title "
+        "explained_parameters"
+    ).split(),
+    *("when", "when not", "alternative", "prerequisite", "destruction", "side effect", "safety", "permission", "limit"),
+    *("error", "timing", "return", "format", "example"),
+]
 """What an agent gains by: more of it never lowers a score, conciseness apart."""
 
 DEFECTS = (
@@ -23,7 +25,8 @@ STRENGTHS = "hints hint_count output_schema is_covered described_words constrain
 WEAKNESSES = "is_bare undescribed unhinted_mutation".split()
 
 CIRCUMSTANCES = (
-    "read_only mutates deletes reads produces acts no_parameters parameters required call_cost enums structures siblings"
+    "read_only mutates deletes reads produces acts no_parameters parameters required call_cost enums structures "
+    "siblings"
 ).split()
 """What the text has to live up to: either way."""
 
@@ -42,9 +45,10 @@ CONTEXTS = (
 )
 
 DEPENDENT = (
-    "told usage behaviour beyond lead later statements returned explained listed partly_named named explained_parameters "
-    "conditions limits mechanics return when format example untold described_words mentions redirect parameters required "
-    "structures opens_with_verb numbers quotations units asides"
+    "told usage behaviour beyond lead later statements returned explained listed partly_named named "
+    "explained_parameters "
+    "conditions limits mechanics return when format example untold described_words mentions redirect parameters "
+    "required structures opens_with_verb numbers quotations units asides"
 ).split()
 
 _CONTENT = Plan(

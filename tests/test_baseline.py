@@ -39,8 +39,9 @@ def test_a_written_baseline_lets_only_new_findings_through(lint, tmp_path):
 
 
 def test_findings_are_known_again_in_another_order_and_with_other_counts(lint):
-    two = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]}
-    three = {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "required": ["a"]}
+    text = {"type": "string"}
+    two = {"type": "object", "properties": {"a": text, "b": text}, "required": ["a"]}
+    three = {"type": "object", "properties": {"a": text, "b": text, "c": text}, "required": ["a"]}
     lint([POOR | {"inputSchema": two}, SILENT], "--write-baseline")
     run, document = lint([SILENT, POOR | {"inputSchema": three}])
     assert (run.returncode, document["findings"], document["baseline"]["fixed"]) == (0, [], [])

@@ -96,7 +96,7 @@ def test_the_action_passes_lints_and_scores_and_writes_the_summary(action, write
     [
         ({}, 1),
         ({"fail-on": "never"}, 0),
-        ({"fail-on": "never", "fail-under": "C"}, 1),
+        ({"fail-on": "never", "fail-under": "B"}, 1),
         ({"args": "--no-such-option"}, 2),
     ],
 )

@@ -198,7 +198,7 @@ def test_tiers_tokens_coherence_and_findings_are_targets_as_well(held):
     code, checks = held(
         [GOOD, POOR],
         **{
-            "min_tdqs": {"minimum": 1, "maximum": 1.2},
+            "min_tdqs": {"minimum": 1, "maximum": 2},
             "mean_tdqs": {"minimum": 2},
             "overall_tier": {"minimum": "D"},
             "coherence": {"minimum": 1, "maximum": 5},

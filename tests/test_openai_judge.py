@@ -521,14 +521,14 @@ def test_a_model_in_the_judges_name_comes_before_tdqs_model():
         (
             {},
             {"judge": "gpt"},
-            "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline, anthropic[:MODEL], openai[:MODEL] or jury:",
+            "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:",
         ),
-        ({}, {"judge": "offline:x"}, "the offline judge takes no model"),
+        ({}, {"judge": "offline:x"}, "there is no calibration 'x' of the offline judge"),
         ({}, {"judge": "openai:"}, "openai: names no model"),
         (
             {},
             {"model": "m"},
-            "the offline judge takes no model: leave it out, or name another --judge: offline, anthropic",
+            "the offline judge takes no model: leave it out, or name another --judge: offline[:CALIBRATION], anthropic",
         ),
         ({}, {"judge": "openai:m"}, "set TDQS_BASE_URL or --base-url"),
         ({}, {"judge": "openai", "base_url": "http://h"}, "set TDQS_MODEL or --model"),

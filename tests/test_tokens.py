@@ -7,11 +7,14 @@ from definitions import flat, tool
 
 import tdqs_mcp
 from tdqs_mcp import app
+from tdqs_mcp.configuration import Policy
 from tdqs_mcp.facts import tokens
+from tdqs_mcp.rules import registry
 
 
 def findings(rule, *definitions):
-    return [each for each in app.lint(app.read(list(definitions))).findings if each.rule == rule]
+    policy = Policy(selection=registry.select(names=[rule]))
+    return [each for each in app.lint(app.read(list(definitions)), policy).findings if each.rule == rule]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:bpe_openai")

@@ -507,6 +507,8 @@ def calibrate(
     judge: str | None,
     base_url: str | None,
     model: str | None,
+    exact_prompt: bool,
+    budget: Budget,
     form: str,
     output: Path | None,
     **live: Any,  # noqa: ANN401
@@ -516,7 +518,7 @@ def calibrate(
     Without a LOCATOR, the offline judge shows its error on servers that it was not fitted to. With some, any judge is
     held against those of their tools that there are labels for.
     """
-    chosen = _judge(judge, base_url=base_url, model=model)
+    chosen = _judge(judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
     catalogs = _each(locators, live, lambda catalog: catalog)
     known = [catalog for catalog in catalogs if catalog is not None]
     report = sync.calibrate(known, judge=chosen)

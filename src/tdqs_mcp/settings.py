@@ -13,8 +13,8 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger, Previewed, Price, unpriced
 from tdqs_mcp.judges.judge import Cache, Judge, Model
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.judges.scorecard import versions
 from tdqs_mcp.judges.prices import cost
+from tdqs_mcp.judges.scorecard import versions
 from tdqs_mcp.profiles import Profile, read_profiles
 from tdqs_mcp.rubrics.prompt import PromptForm
 

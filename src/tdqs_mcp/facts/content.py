@@ -30,34 +30,46 @@ MOST_GENERIC = 75
 GENERIC = frozenset(
     stem(word)
     for word in (
-        "ability able about accurate achieve acting action add advanced advantage agent ai aim allow also amazing api "
-        "appropriate argument array assist assistant available award-winning awesome based basic beautiful become "
-        "benefit best best-in-class better boost brand brilliant bring broad build built business call called "
-        "capability care case certain choice choose clean clear clever code command common complete component "
-        "comprehensive confidence confident consistent context convenient create cutting-edge daily data delight "
-        "delightful deliver demo design designed detail developer different directly do document does dummy ease "
-        "easily easy effective effectively efficient efficiently effort effortless effortlessly elegant empower "
-        "enable endpoint enhance enhanced enjoy ensure entire essential etc ever everyday everyone everything example "
-        "excellent execute existing experience expert extensive facilitate fantastic fast feature feel first-class "
-        "flexible following friendly fully function functionality general generic get give go goal good great handy "
-        "happy help helpful here high highly how id ideal impact important improve incredible industry-leading info "
+        "ability able about absolutely accurate achieve acting action add advanced advantage again agent ai aim "
+        "allow also always amazing another anyone anything api appropriate argument around array assist assistant "
+        "attention available award-winning awesome based basic beautiful become been being benefit best best-in- "
+        "class better bit boost both box brand breakthrough brilliant bring broad build built business call called "
+        "capability care carefully case certain certainly choice choose clean clear clever code command common "
+        "complete completely component comprehensive confidence confident consistent context convenient could "
+        "countless crafted create customer-friendly cutting-edge daily data day definitely delight delightful "
+        "deliver demo design designed detail developer did difference different directly do document does done "
+        "dummy ease easier easily easy effective effectively efficient efficiently effort effortless effortlessly "
+        "either elegant else empower enable endpoint enhance enhanced enjoy ensure entire especially essential etc "
+        "even ever every everyday everyone everything exactly example excellent execute existing expect experience "
+        "expert extensive extensively facilitate fantastic far fast faster feature feel finest first-class flexible "
+        "following free friendly fully function functionality game-changer game-changing general generic get give "
+        "globe go goal good great greatest had handy happier happy has hassle hassle-free have having help helpful "
+        "her here high highly his how id ideal impact important improve incredible industry-leading info "
         "information innovative input insight integration intelligent intended interface intuitive item its itself "
-        "job just keep key kind latest leading let level leverage life like llm look lot love made magic make manner "
-        "many matter maximize mcp mean meaningful method mind model modern module more most much multiple name "
-        "necessary need new next next-generation nice note number object operation optimal optimize option output "
-        "outstanding overall overview own parameter part people perfect perform performance personal please plenty "
-        "positive possible potential power powered powerful practical premium present process product productive "
-        "productivity professional proper properly provide purpose put quality quick quickly range ready real really "
-        "relevant reliable request resource response result return rich right robust said sample satisfaction save "
-        "say says scalable seamless seamlessly secure sense service simple simplify simply situation smart smooth so "
-        "software solution solve sort special specially speed state-of-the-art step streamline strong structure "
-        "success such super superb support sure system tailored task team technology test than that then there thing "
-        "think thorough thoughtful time today together too tool toolset top truly trust trusted try type ultimate "
-        "unique unlock useful user utilize valuable value variety various versatile very want way well what whatever "
-        "where which who why wide wonderful work workflow world world-class worry year "
+        "job just keep key kind latest leading let level leverage life like little llm look lot love made magic "
+        "make manner many matter maximize mcp mean meaningful method might million mind model modern module more "
+        "most mostly much multiple must must-have my name necessary need neither never new next next-generation "
+        "nice nicer no note nothing noting number object off often once operation optimal optimize option other our "
+        "out output outstanding over overall overview own parameter part particularly people perfect perfectly "
+        "perform performance personal please plenty popular positive possible potential power powered powerful "
+        "practical practice premium present pretty process product productive productivity professional proper "
+        "properly provide purpose put quality quick quickly quite range rather ready real really reason relevant "
+        "reliable reliably rely request resource response result return revolutionary rich right robust said sample "
+        "satisfaction satisfied save say says scalable seamless seamlessly secure sense serious service shall short "
+        "should simple simplify simply single situation smart smooth smoother so software solution solve something "
+        "sometimes sort special specially speed state-of-the-art step still streamline strong structure success "
+        "such super superb support sure system tailored take taking task team technology test than that their them "
+        "then there they thing think thorough thoughtful thousand time today together too tool toolset top totally "
+        "truly trust trusted try type ultimate under unique unlock unmatched unparalleled us useful user user- "
+        "friendly usually utilize valuable value variety various versatile very want was way we well were what "
+        "whatever whenever where wherever which who why wide wonderful work workflow world world-class worry worry- "
+        "free worth would year yet "
     ).split()
 )
 """Words that fit any tool and so tell nothing about this one."""
+
+
+_FUNCTION_WORDS = frozenset(map(stem, STOPWORDS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +227,7 @@ def read(subject: Subject) -> Content:
     names = {each.name: _stems(name_parts(each.name)) for each in signals.parameters}
     described = {each.name: _stems(words_of(each.description[:MAX_EXPLANATION])) for each in signals.parameters}
     schema = frozenset(map(str.lower, names)).union(*names.values(), *described.values())
-    everything = _sentences(prose, properties=properties, known=STOPWORDS | GENERIC | own, schema=schema)
+    everything = _sentences(prose, properties=properties, known=_FUNCTION_WORDS | GENERIC | own, schema=schema)
     sentences = [each for each in everything if each.tells]
     outside = [each for each in sentences if each.entry is None]
     entries = [each for each in sentences if each.entry is not None]
@@ -223,7 +235,7 @@ def read(subject: Subject) -> Content:
     every = [word for each in everything for word in each.words]
     said = _stems(every)
     told = _stems(word for each in sentences for word in each.words)
-    content = said - STOPWORDS
+    content = said - _FUNCTION_WORDS
     listed = {each.entry for each in entries}
     marks = {mark: {word for each in outside for word in each.marks.get(mark, ())} for mark in _Mark}
     return Content(
@@ -240,7 +252,7 @@ def read(subject: Subject) -> Content:
         named=sum(name.lower() in told or (bool(words) and words <= told) for name, words in names.items()),
         partly_named=sum(not words.isdisjoint(told) for words in names.values()),
         untold=sum(not each.description.strip() and names[each.name].isdisjoint(told) for each in signals.parameters),
-        schema_words=_average(len(described[name] - STOPWORDS - GENERIC - own - names[name]) for name in names),
+        schema_words=_average(len(described[name] - _FUNCTION_WORDS - GENERIC - own - names[name]) for name in names),
         structures=sum(map(_is_structure, _schemas(tool.input_schema))),
         constrained=sum(not _CONSTRAINTS.isdisjoint(schema) for schema in _schemas(tool.input_schema)),
         unknown=len(_identifiers(prose.sentences) - properties - subject.names),
@@ -258,7 +270,7 @@ def read(subject: Subject) -> Content:
             for cue, places in prose.cue_places.items()
         },
         words=sum(len(each.words) for each in sentences),
-        restates=bool(told) and not told - STOPWORDS - own,
+        restates=bool(told) and not told - _FUNCTION_WORDS - own,
         sentence_words=sum(len(each.words) for each in sentences) // max(1, len(sentences)),
         lines=(tool.description or "").strip().count("\n"),
         name_told=100 * len(own & told) // max(1, len(own)),
@@ -390,7 +402,7 @@ def _sentences(
                 is_behaviour=position > 0 and not is_usage and not marks.keys().isdisjoint(_BEHAVIOUR),
                 is_return=_RETURN.search(text) is not None,
                 tells=text not in texts
-                and _share(stems & GENERIC, stems - STOPWORDS) < MOST_GENERIC
+                and _share(stems & GENERIC, stems - _FUNCTION_WORDS) < MOST_GENERIC
                 and (
                     not any(each.tells for each in found)
                     or (len(fresh) >= NEW_WORDS and (bool(added) or not _is_list(spoken, properties)))

@@ -154,7 +154,7 @@ def read(target: Target, evidence: Evidence) -> Reading:
     if target.tool is not None:
         return _of_tool(target, evidence)
     if target.rule is not None:
-        return _counted([finding for finding in evidence.score.findings if finding.rule == target.rule], evidence)
+        return _counted(registry.check(evidence.measured, registry.select(names=[target.rule])), evidence)
     return _READERS[target.kind or Kind.MIN_SCORE](evidence)
 
 
@@ -192,12 +192,8 @@ def _mean_score(evidence: Evidence) -> Reading:
 
 def _count(severity: Severity) -> Callable[[Evidence], Reading]:
     def read_count(evidence: Evidence) -> Reading:
-        findings = [
-            finding
-            for finding in evidence.score.findings
-            if finding.severity is severity and any(alias.startswith("DESC-") for alias in finding.aliases)
-        ]
-        return _counted(findings, evidence)
+        found = registry.check(evidence.measured, registry.select(profile="mcptest"))
+        return _counted([finding for finding in found if finding.severity is severity], evidence)
 
     return read_count
 

@@ -1,0 +1,347 @@
+"""The offline judge's published error is true, its scorecards are monotone, its reasons hold, padding earns nothing."""
+
+import copy
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from definitions import flat, tool
+from scipy.stats import spearmanr
+from statsmodels.stats.inter_rater import cohens_kappa, to_table
+
+from tdqs_mcp import sync
+from tdqs_mcp.facts import content
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.judges import features
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.scorecard import UNIT, calibration, versions
+from tdqs_mcp.model.catalog import Catalog, read_tools
+from tdqs_mcp.model.results import Tier
+from tdqs_mcp.pipeline import calibrate, evidence
+from tdqs_mcp.pipeline.rollup import tdqs
+from tdqs_mcp.pipeline.score import tool_cases
+from tdqs_mcp.reporters.calibration import calibration_markdown
+from tdqs_mcp.rubrics.rubric import load
+
+NEWEST = versions()[0]
+CARDS = calibration(NEWEST).rubrics
+README = Path(__file__).parents[1] / "README.md"
+PADDING = (
+    "This tool is very useful and easy to use.",
+    "It is a powerful and flexible solution for your needs.",
+    "Designed to help you work more efficiently and effectively.",
+    "This function provides comprehensive functionality for many situations.",
+    "It offers a seamless and intuitive experience.",
+    "You will find this tool helpful every day.",
+    "Please note that this is an important tool.",
+)
+
+
+def table(title):
+    return next(each for each in evidence.sections(NEWEST) if each.title == title)
+
+
+def column(section, name):
+    return {row[0]: row[section.columns.index(name)] for row in section.rows}
+
+
+# The published error
+
+
+def test_the_readme_carries_the_table_that_calibrate_prints():
+    printed = calibration_markdown(sync.calibrate())
+    tools = printed[printed.index("### Tools") :].split("\n\n")[2]
+    assert tools in README.read_text(encoding="utf-8")
+
+
+def test_rank_correlation_and_kappa_are_those_of_independent_libraries():
+    rows = evidence.evidence(NEWEST)["tools"]
+    for position in range(6):
+        labels = [row["labels"][position] for row in rows]
+        scores = [row["predicted"][position] for row in rows]
+        assert calibrate.rank_correlation(labels, scores) == pytest.approx(spearmanr(labels, scores).statistic)
+        pairs, _ = to_table(
+            [[label - 1, score - 1] for label, score in zip(labels, scores, strict=True)], bins=range(6)
+        )
+        assert calibrate.weighted_kappa(labels, scores) == pytest.approx(cohens_kappa(pairs, wt="quadratic").kappa)
+
+
+def test_the_evidence_rests_on_the_labels_as_they_are(shared):
+    rows = {row["inputHash"]: row["labels"] for row in evidence.evidence(NEWEST)["tools"]}
+    keys = load("tdqs").keys
+    lines = (shared / "data" / "tool_labels.jsonl").read_text(encoding="utf-8").splitlines()
+    labelled = [json.loads(line) for line in lines]
+    assert len(evidence.evidence(NEWEST)["tools"]) == len(labelled)
+    last = {row["inputHash"]: [row["scores"][key] for key in keys] for row in labelled}
+    assert rows == last
+
+
+def test_no_prediction_is_worse_than_what_is_claimed(shared, catalog_files):
+    """The shipped scorecards, which have seen all labels, come nearer to them than predictions of unseen servers."""
+    labels = evidence.labels(NEWEST)
+    errors = []
+    for path in catalog_files:
+        score = sync.score(sync.load(str(path)))
+        errors += [
+            abs(each.tdqs - _total(labels[each.input_hash])) for each in score.tools if each.input_hash in labels
+        ]
+    assert len(errors) > 300
+    assert sum(errors) / len(errors) / 10 <= column(table("Tools"), "MAE")["TDQS"] + 0.02
+
+
+def _total(scores):
+    return tdqs(load("tdqs"), dict(zip(load("tdqs").keys, scores, strict=True)), spec="1.2")
+
+
+@pytest.mark.parametrize(
+    ("key", "floor"),
+    [
+        ("purpose_clarity", 0.56),
+        ("parameter_semantics", 0.76),
+        ("usage_guidelines", 0.80),
+        ("behavioral_transparency", 0.70),
+        ("conciseness_structure", 0.50),
+        ("contextual_completeness", 0.74),
+    ],
+)
+def test_a_dimension_agrees_with_its_labels_on_unseen_servers(key, floor):
+    assert column(table("Tools"), "kappa")[key] >= floor
+
+
+def test_the_total_lies_near_its_labels_on_unseen_servers():
+    tools = table("Tools")
+    assert column(tools, "MAE")["TDQS"] <= 0.26
+    assert column(tools, "Spearman")["TDQS"] >= 0.80
+    assert column(tools, "same tier")["TDQS"] >= 0.65
+
+
+def test_published_scores_are_predicted_better_than_by_one_number():
+    published = table("Scores published by the registry")
+    assert column(published, "MAE")["all"] < 0.9 * column(published, "MAE of best constant")["all"]
+
+
+def test_coherence_is_predicted_better_than_by_one_number():
+    coherence = table("Coherence")
+    kappa = column(coherence, "kappa")
+    assert kappa["tool_count_appropriateness"] >= 0.6
+    assert min(kappa.values()) >= 0.35
+    exact, constant = column(coherence, "exact"), column(coherence, "exact of best constant")
+    assert exact["tool_count_appropriateness"] >= constant["tool_count_appropriateness"] + 0.1
+
+
+def test_every_smell_is_found_better_than_by_always_saying_yes():
+    components = table("Components of the paper")
+    found, always = column(components, "F1 of smell"), column(components, "F1 of always yes")
+    words = column(components, "Spearman of word count")
+    assert all(found[key] > always[key] for key in found)
+    assert all(rank > words[key] for key, rank in column(components, "Spearman").items())
+
+
+def test_a_tier_said_to_be_likely_is_right_about_that_often():
+    odds = table("Probabilities of tiers")
+    for stated, _, right in odds.rows:
+        low, high = (int(part) for part in stated.split("-"))
+        assert low - 8 <= 100 * right <= high + 8
+
+
+# Confidence
+
+
+def test_a_score_states_its_range_and_its_odds(catalog):
+    score = sync.score(catalog(tool("list_orders", "Lists the orders of one customer.", flat(1)))).tools[0]
+    assert score.outlook.low <= score.outlook.high
+    assert sum(score.outlook.tiers.values()) == 100
+    assert set(score.outlook.tiers) == set(Tier) - {Tier.F}
+
+
+def test_what_no_judge_decides_has_no_odds(catalog):
+    assert sync.score(catalog(tool("list_orders", "", flat(1)))).tools[0].outlook is None
+
+
+# Scorecards
+
+
+@pytest.mark.parametrize("key", [key for key in load("tdqs").keys if key != "conciseness_structure"])
+def test_a_fact_that_an_agent_gains_by_never_lowers_a_score(key):
+    gained = ("told", "beyond", "lead", "usage", "behaviour", "returned", "explained", "mentions", "when", "limit")
+    lost = ("generic", "said_again", "vague_verb", "untold", "filler", "only_name")
+    for fact, steps in CARDS["tdqs"][key].steps.items():
+        points = [
+            later - earlier for each in steps for earlier, later in zip(each.points, each.points[1:], strict=False)
+        ]
+        assert fact not in gained or min(points) >= 0
+        assert fact not in lost or max(points) <= 0
+
+
+def test_scorecards_are_integers_and_their_cuts_ascend():
+    for cards in CARDS.values():
+        for card in cards.values():
+            assert list(card.cuts) == sorted(card.cuts)
+            assert all(
+                isinstance(point, int) for steps in card.steps.values() for each in steps for point in each.points
+            )
+
+
+def test_the_same_definition_gets_the_same_bytes_in_every_process(write):
+    file = write("shop.json", [tool("list_orders", "Lists orders; use get_order for one.", flat(2))])
+    runs = {
+        subprocess.run(
+            [sys.executable, "-m", "tdqs_mcp", "score", file, "--format", "json"],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "2", "3")
+    }
+    assert len(runs) == 1
+
+
+# Reasons and padding, on real definitions
+
+
+def _sample(files, each=5):
+    chance = random.Random(7)
+    for path in files:
+        tools = json.loads(path.read_text(encoding="utf-8"))["tools"]
+        subjects = {case.subject.tool.index: case.subject for case in _cases(tools)}
+        for index in chance.sample(sorted(subjects), min(each, len(subjects))):
+            yield tools, subjects[index], chance
+
+
+def _cases(tools):
+    return tool_cases(measure(Catalog(server="x", tools=read_tools(tools))))
+
+
+def _changed(tools, index, description):
+    changed = copy.deepcopy(tools)
+    changed[index]["description"] = description
+    return next((case.subject for case in _cases(changed) if case.subject.tool.index == index), None)
+
+
+def _score(cases):
+    return [_total([each.judgements[key].score for key in load("tdqs").keys]) for each in Offline().verdicts(cases)]
+
+
+def _variants(files, change):
+    """Pairs of TDQS before and after a change of the description."""
+    pairs = []
+    for tools, subject, chance in _sample(files):
+        text = change(subject, chance)
+        changed = copy.deepcopy(tools)
+        changed[subject.tool.index]["description"] = text
+        after = [case for case in _cases(changed) if case.subject.tool.index == subject.tool.index]
+        before = [case for case in _cases(tools) if case.subject.tool.index == subject.tool.index]
+        if text and after:
+            pairs.append((*_score(before), *_score(after)))
+    return pairs
+
+
+def _raised(pairs):
+    return sum(after > before for before, after in pairs) / len(pairs)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda subject, _: f"{subject.tool.description} {subject.tool.description}", id="repeated"),
+        pytest.param(lambda subject, _: f"{subject.tool.description} {subject.prose.sentences[0]}", id="restated"),
+        pytest.param(
+            lambda subject, _: (
+                f"{subject.tool.description} This tool is called {subject.tool.name} and does what it says."
+            ),
+            id="name",
+        ),
+        pytest.param(
+            lambda subject, chance: " ".join([subject.tool.description, *chance.sample(PADDING, 3)]), id="filler"
+        ),
+    ],
+)
+def test_padding_earns_nothing_in_nineteen_of_twenty_definitions(catalog_files, change):
+    pairs = _variants(catalog_files, change)
+    assert len(pairs) > 200
+    assert _raised(pairs) <= 0.05
+
+
+def test_a_definition_that_loses_a_sentence_rarely_scores_higher(catalog_files):
+    """Conciseness alone can rise by it; the aim of one in twenty is not reached."""
+
+    def lose(subject, chance):
+        sentences = subject.prose.sentences
+        if len(sentences) < 2:
+            return ""
+        return subject.tool.description.replace(chance.choice(sentences[1:]), "", 1)
+
+    pairs = _variants(catalog_files, lose)
+    assert len(pairs) > 100
+    assert _raised(pairs) <= 0.15
+
+
+def test_a_quotation_is_text_of_the_definition_and_without_it_the_score_moves(catalog_files):
+    moved, count = 0, 0
+    for tools, subject, _ in _sample(catalog_files, each=2):
+        before = _latents(subject)
+        verdict = Offline().verdicts([case for case in _cases(tools) if case.subject.tool.index == subject.tool.index])[
+            0
+        ]
+        for key, judgement in verdict.judgements.items():
+            for quotation in judgement.evidence:
+                assert quotation in subject.tool.description
+                without = _changed(tools, subject.tool.index, subject.tool.description.replace(quotation, "", 1))
+                count += 1
+                moved += without is None or _latents(without)[key] != before[key]
+    assert count > 100
+    assert moved / count >= 0.9
+
+
+def _latents(subject):
+    values = features.of_tool(subject, content.read(subject))
+    return {key: card.base + sum(card.earned(values).values()) for key, card in CARDS["tdqs"].items()}
+
+
+# The command
+
+
+def test_calibrate_shows_every_table_and_what_to_do_next(tdqs_mcp):
+    run = tdqs_mcp("calibrate")
+    text = run.stdout.decode()
+    assert run.returncode == 0
+    for section in evidence.sections(NEWEST):
+        assert section.title in text
+    assert text.rstrip().splitlines()[-1].startswith("Next: tdqs-mcp calibrate LOCATOR")
+
+
+def test_calibrate_holds_a_judge_against_the_labelled_tools_of_a_catalog(tdqs_mcp, catalog_files):
+    path = next(path for path in catalog_files if path.stem == "chrome-devtools")
+    run = tdqs_mcp("calibrate", path, "--format", "json")
+    tables = {each["title"]: each for each in json.loads(run.stdout)["tables"]}
+    assert tables["Tools"]["rows"][0]["count"] > 5
+    assert "judged now" in tables["Tools"]["remark"]
+
+
+def test_a_catalog_without_labelled_tools_says_so_and_proves_nothing(tdqs_mcp, write):
+    run = tdqs_mcp("calibrate", write("shop.json", [tool("list_orders", "Lists orders.", flat(1))]))
+    assert run.returncode == 2
+    assert "no labelled tool is among these definitions" in run.stdout.decode()
+
+
+def test_a_calibration_can_be_pinned_and_an_unknown_one_is_refused(tdqs_mcp, write):
+    file = write("shop.json", [tool("list_orders", "Lists orders.", flat(1))])
+    run = tdqs_mcp("score", file, "--judge", f"offline:{NEWEST}", "--format", "json")
+    assert json.loads(run.stdout)["judge"]["calibration"] == NEWEST
+    run = tdqs_mcp("score", file, "--judge", "offline:99")
+    assert run.returncode == 2
+    assert f"there is no calibration '99' of the offline judge: it has {', '.join(versions())}" in run.stderr.decode()
+
+
+def test_a_latent_beyond_the_scale_is_still_a_score():
+    card = CARDS["tdqs"]["purpose_clarity"]
+    assert [card.score(latent) for latent in (-9 * UNIT, 9 * UNIT)] == [1, 5]
+
+
+def test_the_library_calibrates_too():
+    report = sync.calibrate()
+    assert report.judge.calibration == NEWEST
+    assert report.faults == ()
