@@ -206,13 +206,13 @@ def test_tiers_tokens_coherence_and_findings_are_targets_as_well(held):
             "warning_count": {"maximum": 40},
             'findings["restated-name"]': {"minimum": 1, "maximum": 1},
             "findings['TDQ101']": {"maximum": 1},
-            'findings["DESC-003"]': {"maximum": 0},
+            'findings["DESC-001"]': {"maximum": 0},
             'tool["find_orders"].tdqs': {"minimum": 3},
             'tool["process"].tokens': {"maximum": 10},
         },
     )
     missed = {target for target, check in checks.items() if check["result"] != "PASS"}
-    assert missed == {'findings["DESC-003"]', 'tool["process"].tokens'}
+    assert missed == {'findings["DESC-001"]', 'tool["process"].tokens'}
     assert checks["tokens"]["actual"].isdigit()
     assert code == 1
 
