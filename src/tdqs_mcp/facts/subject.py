@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import prose, relations, signals
+from tdqs_mcp.facts import prose, references, relations, sayings, shape, signals
 from tdqs_mcp.facts.prose import Prose
+from tdqs_mcp.facts.references import Vocabulary
 from tdqs_mcp.facts.relations import ToolSet
+from tdqs_mcp.facts.sayings import Saying
+from tdqs_mcp.facts.shape import Shape
 from tdqs_mcp.facts.signals import Signals
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.results import ShadowCandidate
@@ -19,6 +22,15 @@ class Subject:
     tool: Tool
     signals: Signals
     prose: Prose
+    shape: Shape
+    """The input schema, walked."""
+
+    result_shape: Shape
+    """The output schema, walked; an empty one where there is none."""
+
+    sayings: tuple[Saying, ...]
+    """What the texts say of each parameter."""
+
     sibling_count: int
     mentions: tuple[str, ...]
     """Siblings that the description names."""
@@ -53,6 +65,11 @@ class Measured:
     def names(self) -> tuple[str, ...]:
         """The names of all tools that have one, in catalog order."""
         return tuple(tool.name for tool in self.catalog.tools if tool.name)
+
+    def vocabulary(self) -> Vocabulary:
+        """What a word in a text may stand for, collected when somebody asks for references."""
+        shapes = [each for subject in self.subjects for each in (subject.shape, subject.result_shape)]
+        return references.vocabulary(self.names, shapes, self.catalog.server)
 
     def tool_set(self) -> ToolSet:
         """The facts between the tools, measured when somebody asks for coherence."""
@@ -100,10 +117,14 @@ def _callable(tool: Tool) -> Tool:
 def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
     text = prose.read(tool, facts)
     mentions = relations.mentioned_siblings(tool, text, context.names)
+    walked = shape.read(tool.input_schema, "/inputSchema")
     return Subject(
         tool=tool,
         signals=facts,
         prose=text,
+        shape=walked,
+        result_shape=shape.read(tool.output_schema, "/outputSchema"),
+        sayings=sayings.read(tool.description, walked),
         sibling_count=context.sibling_count,
         mentions=mentions,
         redirect=relations.redirect(text, mentions),

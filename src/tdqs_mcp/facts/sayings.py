@@ -1,0 +1,184 @@
+"""Which words of a definition speak of which parameter: its own description, list entries, sentences that name it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
+from tdqs_mcp.facts.shape import Node, Shape
+
+MAX_LINE = 2_000
+"""Characters of a line that are read as a list entry."""
+
+
+class Origin(StrEnum):
+    """Where something is said of a parameter; the nearer, the more a bare phrase means."""
+
+    OWN = "own"
+    """Its own description."""
+
+    ENTRY = "entry"
+    """An entry of a list in the tool's description: `limit (integer): …`."""
+
+    SENTENCE = "sentence"
+    """A sentence of the tool's description that names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saying:
+    """What a text says of one parameter."""
+
+    node: Node
+    text: str
+    path: str
+    """JSON pointer of the text inside the definition."""
+
+    origin: Origin
+    words: frozenset[str]
+    """The text's words, lower-case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A line of a description that explains one name: `name (string): …`, with the lines that continue it."""
+
+    name: str
+    text: str
+    """What follows the name, its type in parentheses included."""
+
+    indent: int
+    start: int
+    """Number of its first line, from 0."""
+
+    end: int
+    """Number of the line after its last."""
+
+    has_separator: bool
+
+
+_ENTRY = re.compile(
+    r"(?:[-*•+][ \t]{1,4}|\d{1,2}[.)][ \t]{1,4}|:param[ \t]{1,4}(?:\w{1,40}[ \t])?|@param[ \t]{1,4}(?:\{[^{}]{1,60}\}[ \t])?)?"
+    r"[`*_\"'<\[]{0,4}(?P<name>[A-Za-z_$@][\w$@.\-]{0,80}?)(?P<mark>\??)[`*\"'>\]]{0,4}"
+    r"(?P<kind>[ \t]{0,4}(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,200}\]|<[^<>\n]{0,80}>))?[`*]{0,3}"
+    r"(?P<separator>[ \t]{0,4}(?::|=(?!=)|–|—|->|→)|[ \t]{1,4}-)?(?:[`*]{0,3}(?:[ \t]+|$)(?P<rest>.*))?"  # noqa: RUF001
+)
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;；])|\n\s*\n|\n(?=\s*[-*•#])")
+_CLAIMS = (
+    r"must|should|shall|accepts?|expects?|takes?|defaults?|is an?|are|needs?|has to|can be|cannot be|may be|ranges?|"
+    r"requires?|supports?|only|is required|is optional|is mandatory"
+)
+_NAMING = r"parameters?|params?|arguments?|args?|fields?|options?|inputs?|property|properties|values?"
+_LEADING = re.compile(
+    rf"(?:\b(?:set|pass|provide|specify|supply|give|setting|parameter|param|argument|arg|field|option|input|for|as)\s+"
+    rf"(?:the\s+)?)?(?<![\w`'\"$.-])(?P<name>[A-Za-z_][\w-]{{0,80}})\s+(?:(?:{_NAMING})\b|(?:{_CLAIMS})\b)",
+    re.IGNORECASE,
+)
+_SETTING = re.compile(
+    r"\b(?:set|setting)\s+(?:the\s+)?(?P<name>[A-Za-z_][\w-]{0,80})\s+to\b"
+    r"|\b(?:parameter|param|argument|arg)\s+(?P<other>[A-Za-z_][\w-]{0,80})\b"
+    r"|\b(?:values?|options|choices|default|type|format|range)\s+(?:for|of)\s+(?:the\s+)?(?P<third>[A-Za-z_][\w-]{0,80})\b",
+    re.IGNORECASE,
+)
+_MARKED = re.compile(r"`(?P<tick>[A-Za-z_$@][\w$@.\-]{0,80})`|(?P<quote>['\"])(?P<quoted>[A-Za-z_$@][\w$@.\-]{0,80})(?P=quote)")
+_IDENTIFIER = re.compile(r"(?<![\w`'\".$@/-])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w/])|(?<![\w`'\".$@/-])[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+(?![\w/])")
+
+
+def read(description: str | None, shape: Shape) -> tuple[Saying, ...]:
+    """Everything that the texts of a definition say of its parameters, own descriptions first."""
+    tops = {node.name: node for node in shape.properties if node.is_top and node.name}
+    return (*_own(shape), *_told(description or "", tops))
+
+
+def _own(shape: Shape) -> Iterator[Saying]:
+    for node in shape.nodes:
+        text = node.schema.get("description")
+        if node.name is not None and isinstance(text, str) and text:
+            yield _saying(node, text[:MAX_EXPLANATION], f"{node.path}/description", Origin.OWN)
+
+
+def _saying(node: Node, text: str, path: str, origin: Origin) -> Saying:
+    return Saying(node=node, text=text, path=path, origin=origin, words=frozenset(_WORDS.findall(text.lower())))
+
+
+_WORDS = re.compile(r"[a-z]+")
+
+
+def _told(description: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
+    text = description[:MAX_TEXT]
+    if not tops or not text:
+        return
+    lines = text.split("\n")
+    known = [entry for entry in entries(lines) if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<")]
+    for entry in known:
+        yield _saying(tops[entry.name], entry.text, "/description", Origin.ENTRY)
+    taken = {number for entry in known for number in range(entry.start, entry.end)}
+    rest = "\n".join("" if number in taken else line for number, line in enumerate(lines)) if taken else text
+    for sentence in _SENTENCE.split(rest):
+        yield from _spoken(sentence, tops)
+
+
+def entries(lines: Sequence[str]) -> list[Entry]:
+    """The lines that explain a name, each with the deeper indented lines below it."""
+    heads = [(number, match) for number, line in enumerate(lines) if (match := _entry(line)) is not None]
+    found = []
+    for (number, match), (following, _) in pairwise([*heads, (len(lines), None)]):
+        if match is None:
+            continue
+        indent, end = _indent(lines[number]), number + 1
+        while end < following and lines[end].strip() and _indent(lines[end]) > indent:
+            end += 1
+        first = f"{(match['kind'] or '').strip()} {match['rest'] or ''}".strip()
+        found.append(
+            Entry(
+                name=match["name"],
+                text="\n".join((first, *map(str.strip, lines[number + 1 : end]))),
+                indent=indent,
+                start=number,
+                end=end,
+                has_separator=bool(match["separator"]),
+            )
+        )
+    return found
+
+
+def _entry(line: str) -> re.Match[str] | None:
+    stripped = line.strip()
+    match = _ENTRY.fullmatch(stripped) if 0 < len(stripped) <= MAX_LINE else None
+    return match if match is not None and (match["separator"] or match["kind"]) else None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _spoken(sentence: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
+    """The sentence for the only parameter that it names; for several, each one's words up to the next."""
+    places = sorted(_mentions(sentence, tops))
+    if not places:
+        return
+    if len({name for _, _, name in places}) == 1:
+        yield _saying(tops[places[0][2]], sentence, "/description", Origin.SENTENCE)
+        return
+    for (start, _, name), (end, _, _) in pairwise([*places, (len(sentence), 0, "")]):
+        yield _saying(tops[name], sentence[start:end], "/description", Origin.SENTENCE)
+
+
+def _mentions(sentence: str, tops: Mapping[str, Node]) -> set[tuple[int, int, str]]:
+    found = set()
+    if "`" in sentence or "'" in sentence or '"' in sentence:
+        for match in _MARKED.finditer(sentence):
+            name = match["tick"] or match["quoted"]
+            if name in tops:
+                found.add((match.start("tick") if match["tick"] else match.start("quoted"), match.end(), name))
+    for match in _IDENTIFIER.finditer(sentence):
+        if match[0] in tops:
+            found.add((match.start(), match.end(), match[0]))
+    for pattern in (_LEADING, _SETTING):
+        for match in pattern.finditer(sentence):
+            group = match.lastgroup or "name"
+            name = match[group]
+            if name in tops:
+                found.add((match.start(group), match.end(group), name))
+    return found
