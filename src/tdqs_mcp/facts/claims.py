@@ -44,7 +44,7 @@ class Clash:
 _TYPE_WORDS: dict[str, frozenset[str]] = {
     word: frozenset(kinds.split())
     for words, kinds in (
-        ("string strings str text", "string"),
+        ("string strings str", "string"),
         ("integer integers int ints", "integer"),
         ("number numbers float floats numeric decimal double", "number integer"),
         ("boolean booleans bool bools", "boolean"),
@@ -75,7 +75,7 @@ _NORMATIVE = re.compile(
     r"|\b(?:set|setting)\s+(?:the\s+)?[`'\"]?[\w.$-]{1,60}[`'\"]?\s+to\s+(?=an?\s)"
     r"|\b(?:data\s*)?type\s*(?::|=|is|of)\s*"
     r"|\bis\s+(?=an?\s)(?P<is>)"
-    r"|^\((?P<paren>))"
+    r"|(?:^|(?<=[\w`'\"*])\s)\((?P<paren>)|^(?P<lead>)(?!list\b)(?=\w+(?:\s+values?|\s*[,.;:]|\s*$|\s+\()))"
     r"(?:an?\s+|the\s+)?(?P<adjective>" + _ADJECTIVE + r")" + _TYPE + _AFTER_TYPE,
     re.IGNORECASE,
 )
@@ -83,10 +83,10 @@ _OR_TYPE = re.compile(r"\s*(?:\||/|,?\s*or)\s*(?:an?\s+|the\s+)?" + _ADJECTIVE +
 _ELSE = re.compile(r"[^.;\n]{0,40}?(?:,\s*|\bor\s+)(?:(?:the\s+)?(?:literal|string|special)\s+\w*\s*)?[`'\"]|\s+\w+\s+or\s", re.IGNORECASE)
 """What follows a type where something else will do as well: a quoted word, another noun."""
 
-_ANY_TYPE = re.compile(r"\b(" + "|".join(_TYPE_WORDS) + r")\b", re.IGNORECASE)
+_GRANTS = re.compile(r"\b(strings?|integers?|int|floats?|numeric|boolean|bool|arrays?|objects?|dict|dictionary)\b", re.IGNORECASE)
 _STRINGY = re.compile(
     r"\bjson\b|\bcomma|\bseparated\b|\bdelimited\b|\bstringified\b|\bserialized\b|\bencoded\b|\bstrings?\b|\bexpression\b"
-    r"|\bnewline|\bsyntax\b|\bcsv\b|[`'\"][^`'\"]*[A-Za-z][^`'\"]*[`'\"]",
+    r"|\bnewline|\bsyntax\b|\bcsv\b",
     re.IGNORECASE,
 )
 
@@ -113,7 +113,7 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
         ),
         (
             r"\btrue\s*(?:/|or|\|)\s*false\b|\bdefaults?(?:\s+(?:is|to|value|value\s+is))?\s*[:=]?\s*[`'\"]?(?:true|false)\b"
-            r"|\bset\s+to\s+[`'\"]?(?:true|false)\b|\b(?:if|when)\s+[`'\"]?(?:true|false)\b",
+            r"|\bset\s+to\s+[`'\"]?(?:true|false)\b|\b(?:if|when)\s+[`'\"]?(?:true|false)\b|\b(?:true|false)\s+for\b",
             "boolean",
             "string integer number",
             "a boolean",
@@ -139,7 +139,7 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
             "integer number",
             "string boolean",
             "a number",
-            "default defaults to between from based indexed number integer float",
+            "default defaults to between from based indexed number integer float 0 1 2 3 4 5 6 7 8 9",
         ),
         (
             r"\b(?:in|of)\s+(?:seconds|milliseconds|ms|minutes|pixels|bytes|meters|metres|kilometers|points|inches)\b(?!\s*\()"
@@ -150,7 +150,7 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
             "in of percentage latitude longitude",
         ),
         (
-            _LEAD + r"(?:json\s+)?(?:(?:array|list|collection)s?\s+(?:of|containing|with)\b|one\s+or\s+more\b|array\b)",
+            _LEAD + r"(?:json\s+|[a-z]+\s+)?(?:(?:array|list|collection)s?\s+(?:of|containing|with)\b|one\s+or\s+more\b|array\b)",
             "array",
             "string integer number boolean object",
             "an array",
@@ -167,11 +167,13 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
         ),
         (
             r"\b(?:iso[- ]?8601|rfc[- ]?3339|yyyy-mm(?:-dd)?|uuid|guid|e-?mail\s+address|comma[- ]separated|"
-            r"comma[- ]delimited|hex(?:adecimal)?\s+colou?r|regular\s+expression|regex|iana|base64|markdown|slug)\b",
+            r"comma[- ]delimited|hex(?:adecimal)?\s+colou?r|regular\s+expression|regex|iana|base64|markdown|slug|url-encoded|"
+            r"(?:file|folder|directory)\s+path|path\s+to|json\s+string|(?:query|search)\s+string|as\s+an?\s+(?:\w+\s+)?string|"
+            r"(?:absolute|relative)\s+(?:\w+\s+){0,2}path|string)\b",
             "string",
             "integer number boolean",
             "text",
-            "iso rfc yyyy uuid guid email mail comma hex hexadecimal regular regex iana base markdown slug",
+            "iso rfc yyyy uuid guid email mail comma hex hexadecimal regular regex iana base markdown slug url file folder directory path json string strings",
         ),
         (
             _LEAD + _FEW + r"(?:url|uri|path|file\s*name|filename|name|title|description|query|string|text|"
@@ -224,9 +226,11 @@ def _stated_types(saying: Saying) -> dict[str, frozenset[str]]:
     """Types that the text gives outright, by the word it uses; alternatives count together."""
     found: dict[str, frozenset[str]] = {}
     for match in _NORMATIVE.finditer(saying.text):
-        if match["not"] or match["not2"] or (match["paren"] is not None and saying.origin is not Origin.ENTRY):
+        if match["not"] or match["not2"] or (saying.origin is Origin.OWN and match["paren"] is not None):
             continue
         if match["is"] is not None and saying.origin is not Origin.SENTENCE:
+            continue
+        if match["lead"] is not None and saying.origin is not Origin.ENTRY:
             continue
         word = match[match.lastindex or 0].lower()
         if _ELSE.match(saying.text, match.end()):
@@ -257,25 +261,37 @@ def _soft(saying: Saying, accepted: Accepted) -> Clash | None:
     """What the words amount to: every sign in the text points away from what the schema accepts."""
     text, kinds_held = saying.text, accepted.types
     pointing = [
-        (kinds, words)
-        for pattern, kinds, against, words, cues in _SOFT
+        (place, kinds, words)
+        for place, (pattern, kinds, against, words, cues) in enumerate(_SOFT)
         if kinds_held <= against and not saying.words.isdisjoint(cues) and pattern.search(text)
     ]
-    if not pointing or _is_granted(text, _widened(kinds_held)):
+    if not pointing or _is_granted(text, _widened(kinds_held), is_led=pointing[0][0] in _LEADS):
         return None
-    kinds, words = pointing[0]
-    if "string" in kinds and (_opens_with_verb(text) or (accepted.types & {"array", "object"} and _is_plural(saying))):
+    place, kinds, words = pointing[0]
+    if "string" in kinds and place >= _LOOSE and _opens_with_verb(text):
         return None
-    if accepted.types == {"string"} and _is_excused(saying, accepted, kinds):
+    if kinds_held & {"array", "object"} and place not in _LEADS and _is_plural(saying):
+        return None
+    if kinds_held == {"string"} and _is_excused(saying, accepted, kinds, is_led=place in _LEADS):
         return None
     return _type_clash(saying, words, accepted, is_plain=False)
 
 
-def _is_granted(text: str, held: frozenset[str]) -> bool:
+def _is_granted(text: str, held: frozenset[str], *, is_led: bool) -> bool:
     """Something in the text fits what the schema accepts."""
-    if any(_TYPE_WORDS[word.lower()] & held for word in _ANY_TYPE.findall(text)):
+    if any(_TYPE_WORDS[word.lower()] & held for word in _GRANTS.findall(text)):
         return True
-    return any(kinds & held and pattern.search(text) is not None for pattern, kinds, *_ in _SOFT)
+    return not is_led and any(kinds & held and pattern.search(text) is not None for pattern, kinds, *_ in _GRANTING)
+
+
+_LEADS = frozenset({0, 1, 3, 6, 7})
+"""Places of the signs that open a text with its type; the rest of it cannot mean another."""
+
+_LOOSE = len(_SOFT) - 2
+"""From here on a noun is the sign, and a verb before it may have other reasons."""
+
+_GRANTING = _SOFT[:5] + _SOFT[6:-1]
+"""Signs strong enough to excuse another: an id or a unit may stand in any text."""
 
 
 def _opens_with_verb(text: str) -> bool:
@@ -294,14 +310,14 @@ def _is_plural(saying: Saying) -> bool:
     return (saying.node.name or "").endswith(("s", "list", "data")) or _PLURAL.search(saying.text) is not None
 
 
-def _is_excused(saying: Saying, accepted: Accepted, kinds: frozenset[str]) -> bool:
+def _is_excused(saying: Saying, accepted: Accepted, kinds: frozenset[str], *, is_led: bool) -> bool:
     """Text that may well carry a number, a truth value or a list: quoted, encoded, or one of known strings."""
     if kinds & {"array", "object"}:
         return _STRINGY.search(saying.text) is not None
     if accepted.values is not None:
         is_truth = "boolean" in kinds and re.search(r"\btrue\b", saying.text, re.IGNORECASE) is not None
         return not is_truth or _are_spelled(accepted, ("true", "false"))
-    return _QUOTED.search(saying.text) is not None
+    return not is_led and _QUOTED.search(saying.text) is not None
 
 
 def _are_spelled(accepted: Accepted, words: Sequence[str]) -> bool:
@@ -314,13 +330,15 @@ def _type_clash(saying: Saying, word: str, accepted: Accepted, *, is_plain: bool
 
 # Choices
 
-_ITEM = r"(?:`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|“[^”\n]{1,60}”|[\w$][\w.$+\-]{0,60})"
+_ITEM = r"(?:`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|“[^”\n]{1,60}”|[\w$][\w.$+#\-]{0,60})"
 _GLOSS = r"(?:\s?\([^()\n]{0,200}\)|\s?(?:=|:)\s?[^,;|\n`'\"]{1,80})?"
-_SEPARATOR = r"(?:\s{0,2}[,;]\s{0,2}(?:(?:or|and)\s)?|\s{0,2}\|{1,2}\s{0,2}|\s{0,2}/\s{0,2}|\s(?:or|and|vs\.?)\s)"
+_SEPARATOR = r"(?:\s{0,2}[,;、，]\s{0,2}(?:(?:or|and)\s)?|\s{0,2}\|{1,2}\s{0,2}|\s{0,2}/\s{0,2}|\s(?:or|and|vs\.?)\s)"
 _LIST = rf"{_ITEM}{_GLOSS}(?:{_SEPARATOR}{_ITEM}{_GLOSS}){{1,60}}"
 _TRIGGER = re.compile(
     r"\b(?:(?:must|should|can|may|could|has to|needs to|will)\s+be\s+(?:set\s+to\s+)?(?:(?:any|one)\s+of|either)?(?:\s+the\s+following)?(?:\s+values)?"
-    r"|(?:any|one)\s+of(?:\s+the(?:se|\s+following)?(?:\s+\w+)?)?|either|choose\s+(?:from|between|one\s+of)|select\s+from|accepts|takes|pick\s+from"
+    r"|(?:any|one)\s+of(?:\s+the(?:se|\s+following)?(?:\s+\w+)?)?|either|choose\s+(?:from|between|one\s+of)|select\s+from|pick\s+from"
+    r"|(?:accepts|takes|supports|allows|expects)(?:\s+(?:only|either|one\s+of))?(?:\s+(?:the|these))?(?:\s+following)?(?:\s+(?:values?|options|enumerations?|types?|formats?|strings?|modes?))?(?:\s+of)?"
+    r"|\bto\s+(?:either\s+)?(?=[`'\"])"
     r"|(?:valid|allowed|possible|accepted|acceptable|supported|available|permitted|legal|known|optional|enum)\s+"
     r"(?:\w+\s+)?(?:values?|options?|choices?|types?|modes?|formats?|states?|status(?:es)?|levels?|names?|strings?|inputs?)"
     r"(?:\s+(?:for|of)\s+[`'\"]?[\w.$-]{1,60}[`'\"]?)?(?:\s+(?:are|is|include|includes))?(?:\s+one\s+of)?"
@@ -330,6 +348,14 @@ _TRIGGER = re.compile(
 )
 _PARENTHESIS = re.compile(rf"[(\[{{]\s*(?:(?:one of|either|options|values|enum)\s*:?\s*)?(?P<list>{_LIST})\s*[)\]}}]", re.IGNORECASE)
 _PIPES = re.compile(rf"(?<![\w|]){_ITEM}(?:\s?\|\s?{_ITEM}){{1,60}}")
+_GLOSSED = re.compile(rf":\s+(?P<list>{_ITEM}\s?\([^()\n]{{1,200}}\)(?:{_SEPARATOR}{_ITEM}\s?\([^()\n]{{1,200}}\)){{1,60}})")
+_ENUMERATED = re.compile(r"(?<![\w.-])(?<!\bfor )\w[\w.-]{0,60}(?:,\s\w[\w.-]{0,60}){1,60},?\s(?:or|and)\s\w[\w.-]{0,60}")
+_EXAMPLES = re.compile(rf"\b(?:e\.g\.?,?|i\.e\.?,?|for\s+example,?|such\s+as|including|like)\s*:?\s+(?P<list>{_LIST})", re.IGNORECASE)
+_OPENERS = re.compile(r"(?:^|[.;:]\s+|\n\s*|,\s+(?:and|or)\s+)[`'\"]?(\w[\w-]{1,40})[`'\"]?\s+(?:returns?|creates?|produces?|preserves?|gives?|means?|selects?|uses?|shows?|includes?|keeps?|sends?|runs?|sets?|is|are|will|mode|=)\b|(?:^|\n)\s*[`'\"]?(\w[\w-]{1,40})[`'\"]?:\s")
+_EITHER = re.compile(r"(?:\b(?:to|only|either|be|all|return|returns|the|in|as|between|by)\s+|:\s+|\()([a-z][\w-]{1,40})\s+or\s+(?:only\s+|the\s+)?([a-z][\w-]{1,40})\b")
+MAX_SHORT = 160
+"""Characters of a description that does little else than to list the values."""
+
 _ITEMS = re.compile(rf"(?:^|{_SEPARATOR})({_ITEM}){_GLOSS}")
 _QUOTED = re.compile(r"`([^`\n]{1,60})`|(?<![\w])'([^'\n]{1,60})'(?!\w)|\"([^\"\n]{1,60})\"|“([^”\n]{1,60})”")
 _BULLET = re.compile(rf"^\s{{0,12}}[-*•]\s+({_ITEM})\s*(?::|=|-|–|—|\(|$)", re.MULTILINE)  # noqa: RUF001
@@ -337,7 +363,7 @@ _VALUE = re.compile(r"[\w$][\w.$+/\-]{0,60}")
 _NO_VALUES = frozenset(
     "optional required default defaults e.g i.e eg ie etc the a an or and null none empty deprecated true false "
     "string integer number boolean array object if when not inclusive exclusive case-insensitive case-sensitive "
-    "seconds minutes characters max min maximum minimum only comma-separated json iso".split()
+    "omit leave skip provided other others more seconds minutes characters max min maximum minimum only comma-separated iso".split()
 )
 _SAME = {"ascending": "asc", "descending": "desc"}
 
@@ -358,15 +384,25 @@ def choices(claim: Claim) -> Clash | None:
 
 def _strange(saying: Saying, known: frozenset[str], names: frozenset[str]) -> list[str]:
     found: dict[str, None] = {}
-    for listed, is_stated in _lists(saying):
-        strange = [item for item, is_quoted in listed if not _is_member(item, known, is_quoted=is_quoted)]
-        is_overlapping = len(strange) < len(listed)
-        if is_stated or is_overlapping:
+    folded = {value.lower() for value in known}
+    for listed, is_stated in _lists(saying, known):
+        is_recased = not any(item in known for item, _ in listed) and all(
+            item.lower() in folded and not item.istitle() for item, _ in listed
+        )
+        strange = [item for item, is_quoted in listed if not _is_member(item, known, is_quoted=is_quoted or is_recased)]
+        is_overlapping = len(strange) < len(listed) or (is_recased and len(listed) > 1)
+        if is_stated or is_overlapping or _is_bare_list(strange):
             found |= dict.fromkeys(item for item in strange if item not in names)
     if saying.origin is not Origin.SENTENCE:
         found |= dict.fromkeys(item for item in _quoted(saying.text, known) if item not in names)
     held = [value for value in known if value in saying.text]
     return [item for item in found if not any(item in value for value in held)]
+
+
+def _is_bare_list(items: Sequence[str]) -> bool:
+    """Words in one spelling in a row mean values, even where no member is among them."""
+    are_plain = len(items) > 2 and all(item.islower() or item.isdigit() for item in items)
+    return are_plain or (len(items) > 1 and all(item.isupper() for item in items))
 
 
 def _quoted(text: str, known: frozenset[str]) -> list[str]:
@@ -382,7 +418,7 @@ def _quoted(text: str, known: frozenset[str]) -> list[str]:
     ]
 
 
-def _lists(saying: Saying) -> Iterator[tuple[list[tuple[str, bool]], bool]]:
+def _lists(saying: Saying, known: frozenset[str]) -> Iterator[tuple[list[tuple[str, bool]], bool]]:
     """The lists of a text, each item with whether it is quoted; and whether the text says that it is a list of values."""
     text = saying.text
     for match in _TRIGGER.finditer(text):
@@ -392,14 +428,35 @@ def _lists(saying: Saying) -> Iterator[tuple[list[tuple[str, bool]], bool]]:
     for pattern in (_PARENTHESIS, _PIPES):
         for match in pattern.finditer(text):
             yield _items(match["list"] if pattern is _PARENTHESIS else match[0]), False
+    for match in _EXAMPLES.finditer(text):
+        yield _items(match["list"]), False
+    openers = [(one or other, False) for one, other in _OPENERS.findall(text)]
+    if any(word in known for word, _ in openers):
+        yield [each for each in openers if each[0].islower() is _is_lower(known)], False
+    for match in _GLOSSED.finditer(text):
+        yield _items(match["list"]), False
+    for match in _ENUMERATED.finditer(text):
+        items = _items(match[0])
+        if 2 * sum(_is_member(item, known, is_quoted=True) for item, _ in items) >= max(4, len(items)):
+            yield items, False
+    for match in _EITHER.finditer(text) if len(text) < MAX_SHORT else ():
+        items = [(match[1], False), (match[2], False)]
+        if sum(_is_member(item, known, is_quoted=True) for item, _ in items) == 1:
+            yield _items(f"{match[1]}, {match[2]}"), False
     bullets = [_unquoted(item) for item in _BULLET.findall(text)]
     if len(bullets) > 1:
         yield bullets, False
 
 
+def _is_lower(known: frozenset[str]) -> bool:
+    return all(value == value.lower() for value in known)
+
+
 def _items(text: str) -> list[tuple[str, bool]]:
     items = [_unquoted(item) for item in _ITEMS.findall(text)[:MAX_LISTED]]
-    return [(item, is_quoted) for item, is_quoted in items if is_quoted or item.lower().rstrip(".") not in _NO_VALUES]
+    if any(is_quoted for _, is_quoted in items):
+        return [(item, is_quoted) for item, is_quoted in items if is_quoted]
+    return [(item, is_quoted) for item, is_quoted in items if item.lower().rstrip(".") not in _NO_VALUES]
 
 
 def _unquoted(item: str) -> tuple[str, bool]:
@@ -408,10 +465,12 @@ def _unquoted(item: str) -> tuple[str, bool]:
 
 
 def _is_member(item: str, known: frozenset[str], *, is_quoted: bool) -> bool:
-    if item in known or item.lower() in ("null", "none", "undefined", ""):
+    if item in known:
         return True
     if is_quoted:
-        return False
+        return item in ("null", "")
+    if item.lower() in ("null", "none", "undefined"):
+        return True
     lowered = item.lower()
     return _SAME.get(lowered, lowered) in {value.lower() for value in known}
 
@@ -428,12 +487,12 @@ def _listing(values: Sequence[str]) -> str:
 # Defaults
 
 _DEFAULT = re.compile(
-    r"\bdefault(?:s|ed|ing)?(?:\s+values?)?(?:\s+(?:to|is|are|of|was)(?:\s+set\s+to)?)?\s*(?:[:=]\s*|\s)(?P<not>not\s)?"
+    r"\bdefault(?:s|ed|ing)?(?:\s+values?)?(?:\s+(?:to|is|are|of|was|being)(?:\s+set\s+to)?)?\s*(?:[:=]\s*|\s)(?P<not>not\s)?"
     r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{0,60}\"|'[^'\n]{0,60}'|-?\d[\d,_]*(?:\.\d+)?%?|\w[\w.+/\-]{0,60})"
     r"(?P<after>(?!\s*[\w'\"(])|(?=\s*\()|(?=\s+(?:if|when|and|unless|for|to|in|with|days|seconds|minutes|ms|characters|results|items|max|\w))|)",
     re.IGNORECASE,
 )
-_BY_DEFAULT = re.compile(r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.-])-?\d[\d,]*(?:\.\d+)?)\s*(?:\(default\b|by\s+default\b|\[default\])", re.IGNORECASE)
+_BY_DEFAULT = re.compile(r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.-])-?\d[\d,]*(?:\.\d+)?|\b(?:true|false))\s*(?:\(default\b|by\s+default\b|\[default\])", re.IGNORECASE)
 
 
 def defaults(claim: Claim) -> Clash | None:
@@ -464,14 +523,16 @@ def _literal(match: re.Match[str], text: str, held: object, values: frozenset[st
     if bare.lower() in ("true", "false"):
         return bare
     is_word = isinstance(held, str) and bare.lower() not in _NO_DEFAULTS and _ENDS.match(rest) is not None
-    return bare if is_word and (bare in values or _style(bare) == _style(str(held))) else None
+    return bare if is_word and (bare in values or _is_spelled_alike(bare, str(held))) else None
 
 
 _ENDS = re.compile(r"\s*(?:$|[.,;)\]\n])")
 
 
-def _style(word: str) -> tuple[bool, ...]:
-    return word.isupper(), "-" in word, "_" in word, word[:1].isupper()
+def _is_spelled_alike(word: str, held: str) -> bool:
+    """`instance-dependent` and `API_KEY` are remarks beside `all` and `U0`."""
+    is_constant = "_" in word and word.isupper()
+    return not ("-" in word and "-" not in held) and not (is_constant and not held.isupper())
 
 
 _NO_DEFAULTS = frozenset("none null empty unset auto all any undefined now today current unlimited disabled enabled".split())
@@ -635,13 +696,16 @@ def mutation(subject: Subject) -> str | None:
 
 def contradictions(subject: Subject, find: Callable[[Claim], Clash | None]) -> Iterator[Clash]:
     """The clashes of one kind in everything that the texts of a tool say of its parameters."""
-    names = subject.shape.names | {subject.tool.name}
+    names = frozenset(parameter.name for parameter in subject.signals.parameters) | {subject.tool.name}
     cues = _CUES.get(find)
+    seen: set[tuple[str, str, str]] = set()
     for saying in subject.sayings:
         if cues is None or not cues.isdisjoint(saying.words):
             claim = Claim(saying=saying, accepted=accepted(saying.node.schema, subject.shape.root), names=names)
             clash = find(claim)
-            if clash is not None:
+            key = (saying.node.path, saying.path, clash.said) if clash else None
+            if clash is not None and key is not None and key not in seen:
+                seen.add(key)
                 yield clash
 
 

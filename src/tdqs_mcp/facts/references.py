@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from tdqs_mcp.facts import sayings
+from tdqs_mcp.facts.names import PLAIN_VERBS
 from tdqs_mcp.facts.prose import LEMMAS, MAX_EXPLANATION, MAX_TEXT, name_parts
 from tdqs_mcp.facts.relations import shared_prefix
 from tdqs_mcp.facts.shape import Shape
@@ -54,7 +55,7 @@ def fold(name: str) -> str:
 
 _TOKEN = re.compile(
     r"(?<![\w$@./:<{#&%\\-])(?P<name>[A-Za-z][A-Za-z0-9]*(?:(?:_|__)[A-Za-z0-9]+)+|[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+"
-    r"|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|(?<=`)[A-Za-z]\w{1,60}(?=`))(?![\w]|\.\w|-\w|/\w)"
+    r"|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|(?<=[`'\"])[A-Za-z]\w{1,60}(?=[`'\"]))(?![\w]|\.\w|-\w|/\w)"
 )
 """A word that looks like a name: joined of several, or alone in backticks."""
 
@@ -65,13 +66,19 @@ _CALLS = (
 )
 _SOURCES = r"from|by|through|than|with|after|before|then|either"
 _CALLED = re.compile(
-    rf"\b(?:{_CALLS})(?:\s+(?:the|this\s+with|either|also|first|instead|and|or|[`'\"]?\w+[_-]\w+[`'\"]?\s*(?:,|and|or|/)))*\s+[`'\"*(]{{0,3}}$",
+    rf"\b(?:{_CALLS})(?:\s+(?:the|this\s+with|either|also|first|instead|and|or|[`'\"]?\w+[_-]\w+[`'\"]?\s*(?:,|and|or|/)))*\s*:?\s+[`'\"*(]{{0,3}}$",
     re.IGNORECASE,
 )
 _SOURCED = re.compile(rf"\b(?:{_SOURCES})\s+(?:the\s+)?[`'\"*(]{{0,3}}$", re.IGNORECASE)
+_OBTAINED = re.compile(
+    r"\b(?:returned|obtained|provided|given|fetched|listed|retrieved|created|generated|produced|found|discovered|initialized|ids?|uids?|uuids?|keys?|"
+    r"results?|refs?|names?|handles?|follow\s+up|together|combined?|first|available|search|get|it|them)\s+(?:\w+\s+)?(?:from|by|via|with|through|using)\s+(?:the\s+|a\s+)?[`'\"*(]{0,3}$",
+    re.IGNORECASE,
+)
+_BESIDE = re.compile(r"\b(?:before|after|than|unlike|instead\s+of|rather\s+than)\s+(?:calling\s+|using\s+|running\s+)?(?:the\s+)?[`'\"*(]{0,3}$|(?:->|→)\s*`?$", re.IGNORECASE)
 _TOOL_BEFORE = re.compile(r"\btools?\s+(?:called\s+|named\s+|is\s+|are\s+|like\s+|such\s+as\s+)?[`'\"*(]{0,3}$", re.IGNORECASE)
 _TOOL_AFTER = re.compile(
-    r"[`'\"*)(]{0,4}\s+(?:mcp\s+)?tools?\b(?!\s*(?:calls?|uses?|results?|responses?|names?|lists?|sets?|definitions?|annotations?|"
+    r"[`'\"*)(]{0,4}\s+(?:mcp\s+)?tools?\b(?!\s*(?:calls?|use|result|response|name|list|set|definitions?|annotations?|"
     r"schemas?|servers?|arguments?|parameters?|outputs?|inputs?|choice)\b)",
     re.IGNORECASE,
 )
@@ -100,7 +107,7 @@ def unknown_tools(texts: Sequence[tuple[str, str]], own: frozenset[str], words: 
     found: dict[str, Mention] = {}
     for path, text in texts:
         for name, start, end in _tool_names(text, own, words):
-            if not any(f"{mark}{name}{mark}" in each for _, each in texts for mark in "'\""):
+            if not any(f"{joint}{mark}{name}{mark}" in each for _, each in texts for joint in ("=", ": ", "(") for mark in "'\""):
                 found.setdefault(name, Mention(name=name, path=path, words=_around(text, start, end)))
     return list(found.values())
 
@@ -147,18 +154,44 @@ def _is_tool(name: str, before: str, after: str, words: Vocabulary) -> bool:
     is_called = _CALLED.search(before) is not None
     if is_called and (_STRONG_AFTER.match(after) or _TOOL_AFTER.match(after)):
         return is_joined or is_ticked
-    if not is_joined or before.endswith(("'", '"')):
+    if not is_joined or (before.endswith(("'", '"')) and not is_called):
         return False
     is_like = _is_spelled_like(name, words)
-    if is_called or _PAREN_AFTER.match(after):
-        return is_like and (_starts_with_verb(name) or _shares_first(name, words))
-    is_compound = "-" in name and not is_ticked and not _SOURCED.search(before)
-    return _resembles(name, words) and not is_compound
+    is_verbal = _starts_with_verb(name)
+    if _PAREN_AFTER.match(after) and not is_called:
+        return is_verbal and is_like and before[-2:] != "{ "
+    if is_called:
+        return (is_verbal and (is_like or is_ticked or "_" in name)) or (is_like and _is_kin(name, words, is_ticked=is_ticked))
+    if _OBTAINED.search(before) or _BESIDE.search(before):
+        return (is_verbal and (is_like or is_ticked)) or (is_like and _is_kin(name, words, is_ticked=is_ticked))
+    if "-" in name and not is_ticked and not _SOURCED.search(before):
+        return False
+    return _resembles(name, words) or (is_like and _is_imperative(name) and not _EXAMPLE.search(before))
+
+
+_EXAMPLE = re.compile(r"\b(?:e\.g\.?|such\s+as|example|like|i\.e\.?)[,:]?\s*[`'\"(]{0,2}$", re.IGNORECASE)
+
+
+def _is_kin(name: str, words: Vocabulary, *, is_ticked: bool) -> bool:
+    """It begins as some tool does, or shares a noun with one, and is no field such as `file_token`."""
+    parts = name_parts(name)
+    is_field = parts[-1] in _LABELLED or ("-" in name and not is_ticked)
+    return not is_field and (_shares_first(name, words) or not words.nouns.isdisjoint(parts) or is_ticked)
+
+
+_LABELLED = frozenset("id ids date time at by count type name on in for from to only all key url path token number requests request type query side based separated name mode status".split())
+"""Last words of a field's name."""
+
+
+def _is_imperative(name: str) -> bool:
+    """A verb that names no thing, then a thing: `fetch_orders`, and no field such as `update_time`."""
+    parts = name_parts(name)
+    return len(parts) > 1 and parts[0] in PLAIN_VERBS and parts[-1] not in _LABELLED
 
 
 def _starts_with_verb(name: str) -> bool:
     parts = name_parts(name)
-    return len(parts) > 1 and parts[0] in LEMMAS
+    return len(parts) > 1 and LEMMAS.get(parts[0]) == parts[0]
 
 
 def _is_spelled_like(name: str, words: Vocabulary) -> bool:
@@ -224,6 +257,12 @@ _PARAMETER_AFTER = re.compile(
     r"[`'\"*]{0,3}[ \t]+(?:(?:input|query|body|path|optional|required|boolean|string)[ \t]+)?(?:parameter|param|argument|arg)\b"
 )
 _PARAMETERS_AFTER = re.compile(r"[`'\"*]{1,3}[ \t]+(?:(?:input|query)[ \t]+)?(?:parameters|params|arguments|args)\b")
+_BARE = re.compile(r"\b(?:the|use|set|pass|via|with)[ \t]+(?P<name>[a-z]{3,40})[ \t]+(?:parameter|param|argument)\b(?!s|[ \t]+(?:of|name|value|list|type|desc))")
+_KINDS_OF = frozenset(
+    "query input request path same following optional required first second third last new this search output body url function type other "
+    "single each tool api method string boolean filter command line additional corresponding above below next named given specific "
+    "relevant appropriate main key value json only either both default extra".split()
+)
 _PARAMETER_BEFORE = re.compile(r"\b(?:parameter|param|argument|arg)[ \t]+(?:(?:called|named)[ \t]+)?[`'\"*]{0,3}$", re.IGNORECASE)
 _SET_BEFORE = re.compile(
     r"\b(?:set|pass|provide|specify|supply|setting|passing|providing|specifying|omit|leave|requires?|with|via|by|using|use)"
@@ -236,9 +275,18 @@ _SET_AFTER = re.compile(
     r"restrict|[`'\"\d]))\b|[ \t]*=|[ \t]+to[ \t]+[`'\"\d])",
     re.IGNORECASE,
 )
+_SURE_AFTER = re.compile(
+    r"[`*]{0,3}[ \t]+(?:must[ \t]+be|should[ \t]+be|defaults[ \t]+to|accepts|expects|is[ \t]+(?:required|optional|omitted|provided|given|specified|mandatory)"
+    r"|are[ \t]+(?:required|optional|omitted|provided|given|specified|mandatory))\b",
+    re.IGNORECASE,
+)
 _NEGATED = re.compile(r"\b(?:no|not|without|isn't|never|instead\s+of|rather\s+than|nor)\s+(?:an?\s+|the\s+|such\s+)?[`'\"*]{0,3}$", re.IGNORECASE)
 _OF_TOOL = re.compile(r"[`'\"*]{0,3}(?:\s+\w+)?\s+(?:of|in|on|to|from|for)\s+(?:the\s+)?[`'\"]?(?P<tool>[\w-]+)")
-_HEADER = re.compile(r"[#*_ ]{0,6}(?:input\s+)?(?:args|arguments|parameters|params|inputs?)[*_ ]{0,3}:?[*_ ]{0,3}:?", re.IGNORECASE)
+_HEADER = re.compile(
+    r"[#*_ ]{0,6}(?:(?:input|tool)\s+)?(?:args|arguments|parameters|params|inputs?)[*_ ]{0,3}:?[*_ ]{0,3}:?"
+    r"|.{0,300}\b(?:args|arguments|parameters|params|inputs)\s*:",
+    re.IGNORECASE,
+)
 _LABELS = frozenset(
     "required optional note notes example examples returns return raises important warning tip hint default usage see output "
     "outputs response errors error self none".split()
@@ -260,7 +308,11 @@ def _parameter_names(
 ) -> Iterator[tuple[str, int, int]]:
     if path == "/description":
         yield from _listed(text, own)
-    if _QUICK.search(text) is None and "'" not in text:
+    for match in _BARE.finditer(text) if "param" in text or "argument" in text else ():
+        other = _OF_TOOL.match(text, match.end())
+        if fold(match["name"]) not in own and match["name"] not in _KINDS_OF and not (other and fold(other["tool"]) in words.tools):
+            yield match["name"], match.start("name"), match.end("name")
+    if _QUICK.search(text) is None and "'" not in text and '"' not in text:
         return
     for match in _TOKEN.finditer(text):
         name, (start, end) = match["name"], match.span("name")
@@ -268,8 +320,21 @@ def _parameter_names(
         if folded in own or folded in words.tools or name[:1].isupper():
             continue
         before, after = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
-        if _is_parameter(name, before, after, words):
+        if _is_parameter(name, before, after, words) or (
+            path == "/description" and before.endswith("`") and after.startswith("`") and _is_renamed(folded, own) and folded not in words.words
+            and not _NEGATED.search(before) and not _RETURNED.search(before)
+        ):
             yield name, start, end
+
+
+_RETURNED = re.compile(r"\b(?:returns?|returned|response|output|result|contains|includes?|field|fields|reports?)\b[^.\n]{0,40}$", re.IGNORECASE)
+
+
+def _is_renamed(folded: str, own: AbstractSet[str]) -> bool:
+    """No name of this tool, but the beginning or the end of one."""
+    return len(folded) > 3 and any(
+        len(each) > 3 and each != f"{folded}s" and (each.endswith(folded) or each.startswith(folded)) for each in own
+    )
 
 
 def _is_parameter(name: str, before: str, after: str, words: Vocabulary) -> bool:
@@ -280,24 +345,35 @@ def _is_parameter(name: str, before: str, after: str, words: Vocabulary) -> bool
         return "-" not in name or before.endswith("`")
     if before.endswith("`") and _PARAMETERS_AFTER.match(after):
         return True
-    if fold(name) in words.words or "-" in name:
+    if "-" in name:
         return False
-    return before.endswith("`") and _SET_AFTER.match(after) is not None and _SET_BEFORE.search(before) is not None
+    is_ticked = before.endswith("`")
+    if _SET_BEFORE.search(before) and (_SET_AFTER.match(after) if is_ticked else after.startswith("=")):
+        return True
+    return is_ticked and _SURE_AFTER.match(after) is not None
 
 
 def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
     """Entries below a heading such as "Args:" up to the next line that is none; their own sub-entries are values."""
     lines = text.split("\n")
-    heads = [number for number, line in enumerate(lines) if line.strip() and _HEADER.fullmatch(line.strip())]
-    if not heads:
+    every = sayings.entries(lines)
+    heads = {number for number, line in enumerate(lines) if line.strip() and _HEADER.fullmatch(line.strip())}
+    heads |= {entry.start - 1 for entry in every} if any(fold(entry.name) in own for entry in every) else set()
+    if not every or not heads:
         return
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    every = sayings.entries(lines)
-    for head in heads:
-        for entry in _block(lines, head, every):
-            if fold(entry.name) not in own and entry.name.lower() not in _LABELS:
+    reached = -1
+    for head in sorted(heads):
+        if head < reached:
+            continue
+        block = list(_block(lines, head, every))
+        reached = block[-1].end if block else reached
+        if not _HEADER.fullmatch(lines[head].strip()) and 2 * sum(fold(entry.name) in own for entry in block) < max(4, len(block)):
+            continue
+        for entry in block:
+            if fold(entry.name) not in own and entry.name.lower() not in _LABELS and not entry.name.istitle():
                 yield entry.name, starts[entry.start], starts[entry.start] + len(lines[entry.start])
 
 

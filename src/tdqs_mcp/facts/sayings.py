@@ -72,11 +72,11 @@ _CLAIMS = (
 _NAMING = r"parameters?|params?|arguments?|args?|fields?|options?|inputs?|property|properties|values?"
 _LEADING = re.compile(
     rf"(?:\b(?:set|pass|provide|specify|supply|give|setting|parameter|param|argument|arg|field|option|input|for|as)\s+"
-    rf"(?:the\s+)?)?(?<![\w`'\"$.-])(?P<name>[A-Za-z_][\w-]{{0,80}})\s+(?:(?:{_NAMING})\b|(?:{_CLAIMS})\b)",
+    rf"(?:the\s+)?)?(?<![\w`'\"$.-])(?P<name>[A-Za-z_][\w-]{{0,80}})(?=\s+(?:(?:{_NAMING})\b|(?:{_CLAIMS})\b))",
     re.IGNORECASE,
 )
 _SETTING = re.compile(
-    r"\b(?:set|setting)\s+(?:the\s+)?(?P<name>[A-Za-z_][\w-]{0,80})\s+to\b"
+    r"\b(?:set|setting|pass|provide|specify|supply|give|send|use)\s+(?:the\s+)?(?P<name>[A-Za-z_][\w-]{0,80})\s+(?:to|as)\b"
     r"|\b(?:parameter|param|argument|arg)\s+(?P<other>[A-Za-z_][\w-]{0,80})\b"
     r"|\b(?:values?|options|choices|default|type|format|range)\s+(?:for|of)\s+(?:the\s+)?(?P<third>[A-Za-z_][\w-]{0,80})\b",
     re.IGNORECASE,
@@ -102,7 +102,7 @@ def _saying(node: Node, text: str, path: str, origin: Origin) -> Saying:
     return Saying(node=node, text=text, path=path, origin=origin, words=frozenset(_WORDS.findall(text.lower())))
 
 
-_WORDS = re.compile(r"[a-z]+")
+_WORDS = re.compile(r"[a-z]+|\d")
 
 
 def _told(description: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
@@ -113,9 +113,7 @@ def _told(description: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
     known = [entry for entry in entries(lines) if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<")]
     for entry in known:
         yield _saying(tops[entry.name], entry.text, "/description", Origin.ENTRY)
-    taken = {number for entry in known for number in range(entry.start, entry.end)}
-    rest = "\n".join("" if number in taken else line for number, line in enumerate(lines)) if taken else text
-    for sentence in _SENTENCE.split(rest):
+    for sentence in _SENTENCE.split(text):
         yield from _spoken(sentence, tops)
 
 
@@ -161,8 +159,11 @@ def _spoken(sentence: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
     if len({name for _, _, name in places}) == 1:
         yield _saying(tops[places[0][2]], sentence, "/description", Origin.SENTENCE)
         return
-    for (start, _, name), (end, _, _) in pairwise([*places, (len(sentence), 0, "")]):
-        yield _saying(tops[name], sentence[start:end], "/description", Origin.SENTENCE)
+    before = 0
+    for (start, stop, name), (end, _, _) in pairwise([*places, (len(sentence), 0, "")]):
+        opening = max(sentence.rfind(mark, before, start) + 1 for mark in ",;:\n")
+        yield _saying(tops[name], sentence[max(before, opening) : end], "/description", Origin.SENTENCE)
+        before = stop
 
 
 def _mentions(sentence: str, tops: Mapping[str, Node]) -> set[tuple[int, int, str]]:
