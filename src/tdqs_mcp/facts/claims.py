@@ -612,8 +612,8 @@ def _limits(text: str) -> Iterator[_Limit]:
         low, high = [value for key in "abcdefgh" if (value := match[key])]
         unit = (match["unit"] or "").strip().lower()
         if _float(low) < _float(high):
-            yield _Limit(is_upper=False, value=_float(low), unit=unit, text=match[0].strip(" (["))
-            yield _Limit(is_upper=True, value=_float(high), unit=unit, text=match[0].strip(" (["))
+            yield _Limit(is_upper=False, value=_float(low), unit=unit, text=match[0].strip(" ([)],;"))
+            yield _Limit(is_upper=True, value=_float(high), unit=unit, text=match[0].strip(" ([)],;"))
     for pattern, is_upper in ((_UPPER, True), (_LOWER, False)):
         for match in pattern.finditer(text):
             unit = (match["unit"] or "").strip().lower()
