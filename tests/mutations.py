@@ -103,7 +103,10 @@ def types_in_parameter_text(tool):
             other = "integer"
         phrase = phrases[place % len(phrases)].format(a=ARTICLES.get(other, f"a {other}"), t=other)
         whole = text.rstrip(". ") + ". " + phrase if place % 2 else phrase
-        yield f"{name} ({kind}): {whole[-70:]}", changed(tool, name, lambda each, whole=whole: each.update(description=whole))
+        yield (
+            f"{name} ({kind}): {whole[-70:]}",
+            changed(tool, name, lambda each, whole=whole: each.update(description=whole)),
+        )
 
 
 def types_in_tool_text(tool):
@@ -131,7 +134,9 @@ def types_in_tool_text(tool):
         other = OTHER_TYPES[kind][place % len(OTHER_TYPES[kind])]
         if kind == "string" and other in ("array", "object"):
             other = "boolean"
-        sentence = phrases[(place + len(tool["name"])) % len(phrases)].format(n=name, a=ARTICLES.get(other, f"a {other}"), t=other)
+        sentence = phrases[(place + len(tool["name"])) % len(phrases)].format(
+            n=name, a=ARTICLES.get(other, f"a {other}"), t=other
+        )
         yield f"({kind}) {sentence}", said(tool, sentence)
 
 
@@ -158,8 +163,11 @@ def choices_in_schema(tool):
             ("case", [each.swapcase() for each in members]),
         ):
             if new:
-                yield f"{name} {label} {members[:5]} | {text[:120]}", changed(
-                    tool, name, lambda each, new=new: (kind_of(each)[1].update(enum=new), each.pop("default", None))
+                yield (
+                    f"{name} {label} {members[:5]} | {text[:120]}",
+                    changed(
+                        tool, name, lambda each, new=new: (kind_of(each)[1].update(enum=new), each.pop("default", None))
+                    ),
                 )
 
 
@@ -170,7 +178,7 @@ def choices_in_text(tool):
         "One of: alpha, beta, gamma.",
         "Allowed values: alpha, beta.",
         "Must be one of `alpha`, `beta` or `gamma`.",
-        "Possible values are \"alpha\" and \"beta\".",
+        'Possible values are "alpha" and "beta".',
         "Either 'alpha' or 'beta'.",
         "Options: alpha | beta | gamma",
         "Valid values: alpha, {m}.",
@@ -180,8 +188,13 @@ def choices_in_text(tool):
         phrase = phrases[(place + len(tool["name"])) % len(phrases)].format(m=members[0])
         text = schema.get("description") or ""
         yield f"{name}: {phrase}", changed(tool, name, lambda each, phrase=phrase: each.update(description=phrase))
-        yield f"{name}: … {phrase}", changed(
-            tool, name, lambda each, phrase=phrase, text=text: each.update(description=f"{text.rstrip('. ')}. {phrase}")
+        yield (
+            f"{name}: … {phrase}",
+            changed(
+                tool,
+                name,
+                lambda each, phrase=phrase, text=text: each.update(description=f"{text.rstrip('. ')}. {phrase}"),
+            ),
         )
 
 
@@ -221,12 +234,22 @@ def defaults_in_schema(tool):
             continue
         spelled = str(value).lower() if isinstance(value, bool) else str(value)
         if re.search(rf"default[^.]{{0,20}}(?<!\w){re.escape(spelled)}(?!\w)", text, re.IGNORECASE):
-            yield f"{name}={value} | {text[:120]}", changed(tool, name, lambda each, new=other_value(value, schema): each.update(default=new))
+            yield (
+                f"{name}={value} | {text[:120]}",
+                changed(tool, name, lambda each, new=other_value(value, schema): each.update(default=new)),
+            )
 
 
 def defaults_in_text(tool):
     """The text names a default that is not the schema's."""
-    phrases = ["Defaults to {v}.", "Default: {v}.", "(default: {v})", "The default is {v}.", "Default value is {v}.", "default={v}"]
+    phrases = [
+        "Defaults to {v}.",
+        "Default: {v}.",
+        "(default: {v})",
+        "The default is {v}.",
+        "Default value is {v}.",
+        "default={v}",
+    ]
     for place, (name, schema, text) in enumerate(described(tool)):
         value = schema.get("default")
         if value is None or isinstance(value, list | dict) or value == "" or "default" in text.lower():
@@ -234,22 +257,41 @@ def defaults_in_text(tool):
         other = other_value(value, schema)
         spelled = str(other).lower() if isinstance(other, bool) else repr(other)
         phrase = phrases[place % len(phrases)].format(v=spelled)
-        yield f"{name}={value}: {phrase}", changed(
-            tool, name, lambda each, phrase=phrase, text=text: each.update(description=f"{text.rstrip('. ')}. {phrase}")
+        yield (
+            f"{name}={value}: {phrase}",
+            changed(
+                tool,
+                name,
+                lambda each, phrase=phrase, text=text: each.update(description=f"{text.rstrip('. ')}. {phrase}"),
+            ),
         )
 
 
 def ranges_in_text(tool):
     """The text names limits that are not the schema's."""
-    phrases = ["Must be between {a} and {b}.", "Range: {a}-{b}.", "({a}-{b})", "Maximum {b}.", "Max: {b}.", "Up to {b}.", "At most {b}.", "From {a} to {b}."]
+    phrases = [
+        "Must be between {a} and {b}.",
+        "Range: {a}-{b}.",
+        "({a}-{b})",
+        "Maximum {b}.",
+        "Max: {b}.",
+        "Up to {b}.",
+        "At most {b}.",
+        "From {a} to {b}.",
+    ]
     for place, (name, schema, text) in enumerate(described(tool)):
         _, where = kind_of(schema)
         low, high = where.get("minimum"), where.get("maximum")
         if not isinstance(high, int) or high > 10**8 or re.search(r"\d", text):
             continue
         phrase = phrases[place % len(phrases)].format(a=low if isinstance(low, int) else 1, b=high + 13)
-        yield f"{name} <= {high}: {phrase}", changed(
-            tool, name, lambda each, phrase=phrase, text=text: each.update(description=f"{text.rstrip('. ')}. {phrase}")
+        yield (
+            f"{name} <= {high}: {phrase}",
+            changed(
+                tool,
+                name,
+                lambda each, phrase=phrase, text=text: each.update(description=f"{text.rstrip('. ')}. {phrase}"),
+            ),
         )
 
 
@@ -258,9 +300,14 @@ def ranges_in_schema(tool):
     for name, schema, text in described(tool):
         _, where = kind_of(schema)
         high = where.get("maximum")
-        if isinstance(high, int) and re.search(rf"(?:max\w*|-|to|and|up to|at most)\D{{0,12}}(?<!\d){high:,}(?!\d)|(?:max\w*|-|to|and|up to|at most)\D{{0,12}}(?<!\d){high}(?!\d)", text, re.IGNORECASE):
-            yield f"{name} <= {high} | {text[:100]}", changed(
-                tool, name, lambda each, high=high: kind_of(each)[1].update(maximum=high * 2 + 5)
+        if isinstance(high, int) and re.search(
+            rf"(?:max\w*|-|to|and|up to|at most)\D{{0,12}}(?<!\d){high:,}(?!\d)|(?:max\w*|-|to|and|up to|at most)\D{{0,12}}(?<!\d){high}(?!\d)",
+            text,
+            re.IGNORECASE,
+        ):
+            yield (
+                f"{name} <= {high} | {text[:100]}",
+                changed(tool, name, lambda each, high=high: kind_of(each)[1].update(maximum=high * 2 + 5)),
             )
 
 
@@ -306,7 +353,11 @@ def renamed_sibling(document):
         if guilty and is_compound(name):
             new = NEW_NAMES[place % len(NEW_NAMES)].format(n=name)
             changed = [{**each, "name": new} if i == place else each for i, each in enumerate(tools)]
-            yield f"{name} -> {new}: {around(tools[guilty[0]]['description'], name)}", with_tools(document, changed), guilty[0]
+            yield (
+                f"{name} -> {new}: {around(tools[guilty[0]]['description'], name)}",
+                with_tools(document, changed),
+                guilty[0],
+            )
 
 
 def removed_sibling(document):
@@ -317,7 +368,11 @@ def removed_sibling(document):
         guilty = [i for i, each in enumerate(tools) if i != place and mentions_of(each, name)]
         if guilty and len(tools) > 2 and is_compound(name):
             kept = [each for i, each in enumerate(tools) if i != place]
-            yield f"-{name}: {around(tools[guilty[0]]['description'], name)}", with_tools(document, kept), guilty[0] - (guilty[0] > place)
+            yield (
+                f"-{name}: {around(tools[guilty[0]]['description'], name)}",
+                with_tools(document, kept),
+                guilty[0] - (guilty[0] > place),
+            )
 
 
 def around(text, word):
@@ -361,12 +416,20 @@ def missing_tool(document):
     """A sentence sends the agent to a tool that never was."""
     tools = document["tools"]
     names = [tool["name"] for tool in tools]
-    fresh = [["get", "archived", "widgets"], ["list", "all", "gadgets"], ["bulk", "frobnicate"], ["search", "everything"], ["create", "snapshot"]]
+    fresh = [
+        ["get", "archived", "widgets"],
+        ["list", "all", "gadgets"],
+        ["bulk", "frobnicate"],
+        ["search", "everything"],
+        ["create", "snapshot"],
+    ]
     for place, tool in enumerate(tools):
         name = spelled(names, fresh[place % len(fresh)])
         sentence = TOOL_PHRASES[(place + len(tool["name"])) % len(TOOL_PHRASES)].format(n=name)
         text = (tool.get("description") or "").rstrip()
-        changed = [{**each, "description": f"{text} {sentence}"} if i == place else each for i, each in enumerate(tools)]
+        changed = [
+            {**each, "description": f"{text} {sentence}"} if i == place else each for i, each in enumerate(tools)
+        ]
         if len(tools) > 1:
             yield sentence, with_tools(document, changed), place
 
@@ -398,14 +461,25 @@ def missing_parameter(document):
     for place, tool in enumerate(tools):
         name = fresh[place % len(fresh)]
         phrase = PARAMETER_PHRASES[(place + len(tool["name"])) % len(PARAMETER_PHRASES)]
-        if name.isalpha() and name.islower() and "`" not in phrase and "Args" not in phrase and "Parameters" not in phrase:
+        if (
+            name.isalpha()
+            and name.islower()
+            and "`" not in phrase
+            and "Args" not in phrase
+            and "Parameters" not in phrase
+        ):
             name = "frobnicate_level"
         text = (tool.get("description") or "").rstrip()
-        changed = [{**each, "description": f"{text} {phrase.format(n=name)}"} if i == place else each for i, each in enumerate(tools)]
+        changed = [
+            {**each, "description": f"{text} {phrase.format(n=name)}"} if i == place else each
+            for i, each in enumerate(tools)
+        ]
         yield phrase.format(n=name), with_tools(document, changed), place
 
 
-NAMES_PARAMETER = r"`{n}`|\b(?:the\s+)?['\"]?{n}['\"]?\s+(?:parameter|argument|param)\b|^\s*(?:[-*]\s+)?`?{n}`?\s*(?:\([^)]*\))?:"
+NAMES_PARAMETER = (
+    r"`{n}`|\b(?:the\s+)?['\"]?{n}['\"]?\s+(?:parameter|argument|param)\b|^\s*(?:[-*]\s+)?`?{n}`?\s*(?:\([^)]*\))?:"
+)
 
 
 def renamed_parameter(document):
@@ -420,7 +494,9 @@ def renamed_parameter(document):
                 old = copied["inputSchema"]["properties"]
                 new = f"{name}_value" if place % 2 else f"new{name.title()}"
                 copied["inputSchema"]["properties"] = {new if key == name else key: value for key, value in old.items()}
-                copied["inputSchema"]["required"] = [new if key == name else key for key in copied["inputSchema"].get("required", [])]
+                copied["inputSchema"]["required"] = [
+                    new if key == name else key for key in copied["inputSchema"].get("required", [])
+                ]
                 changed = [copied if i == place else each for i, each in enumerate(tools)]
                 yield f"{name} -> {new} | {around(text, name)}", with_tools(document, changed), place
 

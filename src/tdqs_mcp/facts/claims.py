@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from tdqs_mcp.facts.prose import LEMMAS, MAX_TEXT, name_parts
 from tdqs_mcp.facts.sayings import Origin, Saying
-from tdqs_mcp.facts.shape import Accepted, accepted
+from tdqs_mcp.facts.shape import Accepted
 from tdqs_mcp.facts.subject import Subject
 
 MAX_LISTED = 60
@@ -80,10 +81,15 @@ _NORMATIVE = re.compile(
     re.IGNORECASE,
 )
 _OR_TYPE = re.compile(r"\s*(?:\||/|,?\s*or)\s*(?:an?\s+|the\s+)?" + _ADJECTIVE + _TYPE + r"\b", re.IGNORECASE)
-_ELSE = re.compile(r"[^.;\n]{0,40}?(?:,\s*|\bor\s+)(?:(?:the\s+)?(?:literal|string|special)\s+\w*\s*)?[`'\"]|\s+\w+\s+or\s", re.IGNORECASE)
+_ELSE = re.compile(
+    r"[^.;\n]{0,40}?(?:,\s*|\bor\s+)(?:(?:the\s+)?(?:literal|string|special)\s+\w*\s*)?[`'\"]|\s+\w+\s+or\s",
+    re.IGNORECASE,
+)
 """What follows a type where something else will do as well: a quoted word, another noun."""
 
-_GRANTS = re.compile(r"\b(strings?|integers?|int|floats?|numeric|boolean|bool|arrays?|objects?|dict|dictionary)\b", re.IGNORECASE)
+_GRANTS = re.compile(
+    r"\b(strings?|integers?|int|floats?|numeric|boolean|bool|arrays?|objects?|dict|dictionary)\b", re.IGNORECASE
+)
 _STRINGY = re.compile(
     r"\bjson\b|\bcomma|\bseparated\b|\bdelimited\b|\bstringified\b|\bserialized\b|\bencoded\b|\bstrings?\b|\bexpression\b"
     r"|\bnewline|\bsyntax\b|\bcsv\b",
@@ -93,7 +99,13 @@ _STRINGY = re.compile(
 _LEAD = r"^\W{0,3}(?:\((?:optional|required)[^)]{0,20}\)\W{0,3})?(?:optional|required)?[:,.]?\s*(?:an?\s+|the\s+|your\s+)?(?:optional\s+)?"
 _FEW = r"(?:(?!(?:new|of|for|to|in|if|whether|only|also|per)\b)[\w-]+\s+){0,2}?"
 _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozenset[str]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), frozenset(kinds.split()), frozenset(against.split()), words, frozenset(cues.split()))
+    (
+        re.compile(pattern, re.IGNORECASE),
+        frozenset(kinds.split()),
+        frozenset(against.split()),
+        words,
+        frozenset(cues.split()),
+    )
     for pattern, kinds, against, words, cues in (
         (
             _LEAD + r"(?:(?:boolean|bool)\b|whether\b|if\s+(?:set\s+to\s+)?[`'\"]?true\b|"
@@ -120,7 +132,8 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
             "true false",
         ),
         (
-            _LEAD + r"(?:(?:maximum|max\.?|minimum|min\.?|total|approximate|desired|exact)\s+)?(?:number|count|amount|quantity)\s+of\b"
+            _LEAD
+            + r"(?:(?:maximum|max\.?|minimum|min\.?|total|approximate|desired|exact)\s+)?(?:number|count|amount|quantity)\s+of\b"
             r"|" + _LEAD + r"(?:integer|int|numeric|float|number)\s+(?:value|between|from|of|in|representing|that|\()"
             r"|" + _LEAD + r"(?:maximum|max\.?|minimum|min\.?)\s+(?:\w+\s+){0,2}"
             r"(?:results?|items?|entries|records|rows|documents|files|pages|messages|events|words|lines|characters|tokens|"
@@ -150,7 +163,8 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
             "in of percentage latitude longitude",
         ),
         (
-            _LEAD + r"(?:json\s+|[a-z]+\s+)?(?:(?:array|list|collection)s?\s+(?:of|containing|with)\b|one\s+or\s+more\b|array\b)",
+            _LEAD
+            + r"(?:json\s+|[a-z]+\s+)?(?:(?:array|list|collection)s?\s+(?:of|containing|with)\b|one\s+or\s+more\b|array\b)",
             "array",
             "string integer number boolean object",
             "an array",
@@ -210,7 +224,7 @@ def types(claim: Claim) -> Clash | None:
     saying, accepted = claim.saying, claim.accepted
     if not accepted.types:
         return None
-    plain = {} if saying.words.isdisjoint(_TYPE_WORDS) else _stated_types(saying)
+    plain = {} if saying.words.isdisjoint(_TYPE_WORDS) or not _demands(saying) else _stated_types(saying)
     if plain:
         kinds = frozenset().union(*plain.values())
         word = next(iter(plain))
@@ -220,6 +234,17 @@ def types(claim: Claim) -> Clash | None:
     if saying.origin is Origin.SENTENCE:
         return None
     return _soft(saying, accepted)
+
+
+def _demands(saying: Saying) -> bool:
+    """A word or a parenthesis without which no type is stated outright."""
+    return saying.origin is Origin.ENTRY or not saying.words.isdisjoint(_DEMANDS) or "(" in saying.text
+
+
+_DEMANDS = frozenset(
+    "must should shall has have needs accepts accept expects expect takes requires require pass passed provide provided give given specify "
+    "specified supply supplied sent send enter entered encoded formatted set setting type is".split()
+)
 
 
 def _stated_types(saying: Saying) -> dict[str, frozenset[str]]:
@@ -236,7 +261,9 @@ def _stated_types(saying: Saying) -> dict[str, frozenset[str]]:
         if _ELSE.match(saying.text, match.end()):
             continue
         found[word] = _TYPE_WORDS[word]
-        if match["adjective"] and re.search("separated|delimited|stringified|serialized|encoded", match["adjective"], re.IGNORECASE):
+        if match["adjective"] and re.search(
+            "separated|delimited|stringified|serialized|encoded", match["adjective"], re.IGNORECASE
+        ):
             found[word] = frozenset({"string"})
         other = _OR_TYPE.match(saying.text, match.end())
         while other is not None:
@@ -262,8 +289,8 @@ def _soft(saying: Saying, accepted: Accepted) -> Clash | None:
     text, kinds_held = saying.text, accepted.types
     pointing = [
         (place, kinds, words)
-        for place, (pattern, kinds, against, words, cues) in enumerate(_SOFT)
-        if kinds_held <= against and not saying.words.isdisjoint(cues) and pattern.search(text)
+        for place, pattern, kinds, words, cues in _signs_against(kinds_held)
+        if not saying.words.isdisjoint(cues) and pattern.search(text)
     ]
     if not pointing or _is_granted(text, _widened(kinds_held), is_led=pointing[0][0] in _LEADS):
         return None
@@ -275,6 +302,18 @@ def _soft(saying: Saying, accepted: Accepted) -> Clash | None:
     if kinds_held == {"string"} and _is_excused(saying, accepted, kinds, is_led=place in _LEADS):
         return None
     return _type_clash(saying, words, accepted, is_plain=False)
+
+
+@lru_cache(maxsize=256)
+def _signs_against(
+    held: frozenset[str],
+) -> tuple[tuple[int, re.Pattern[str], frozenset[str], str, frozenset[str]], ...]:
+    """The signs that speak against all of some types, with their places."""
+    return tuple(
+        (place, pattern, kinds, words, cues)
+        for place, (pattern, kinds, against, words, cues) in enumerate(_SOFT)
+        if held <= against
+    )
 
 
 def _is_granted(text: str, held: frozenset[str], *, is_led: bool) -> bool:
@@ -346,13 +385,29 @@ _TRIGGER = re.compile(
     r"\s*[:=]?\s*[(\[{]?\s*(?<!\w)(?P<list>" + _LIST + r")",
     re.IGNORECASE,
 )
-_PARENTHESIS = re.compile(rf"[(\[{{]\s*(?:(?:one of|either|options|values|enum)\s*:?\s*)?(?P<list>{_LIST})\s*[)\]}}]", re.IGNORECASE)
+_TRIGGERS = frozenset(
+    "must should can may could has needs will one any either choose select valid allowed possible accepted acceptable supported available "
+    "permitted legal known optional enum values value options choices pick accepts takes supports allows expects to".split()
+)
+_PARENTHESIS = re.compile(
+    rf"[(\[{{]\s*(?:(?:one of|either|options|values|enum)\s*:?\s*)?(?P<list>{_LIST})\s*[)\]}}]", re.IGNORECASE
+)
 _PIPES = re.compile(rf"(?<![\w|]){_ITEM}(?:\s?\|\s?{_ITEM}){{1,60}}")
-_GLOSSED = re.compile(rf":\s+(?P<list>{_ITEM}\s?\([^()\n]{{1,200}}\)(?:{_SEPARATOR}{_ITEM}\s?\([^()\n]{{1,200}}\)){{1,60}})")
-_ENUMERATED = re.compile(r"(?<![\w.-])(?<!\bfor )\w[\w.-]{0,60}(?:,\s\w[\w.-]{0,60}){1,60},?\s(?:or|and)\s\w[\w.-]{0,60}")
-_EXAMPLES = re.compile(rf"\b(?:e\.g\.?,?|i\.e\.?,?|for\s+example,?|such\s+as|including|like)\s*:?\s+(?P<list>{_LIST})", re.IGNORECASE)
-_OPENERS = re.compile(r"(?:^|[.;:]\s+|\n\s*|,\s+(?:and|or)\s+)[`'\"]?(\w[\w-]{1,40})[`'\"]?\s+(?:returns?|creates?|produces?|preserves?|gives?|means?|selects?|uses?|shows?|includes?|keeps?|sends?|runs?|sets?|is|are|will|mode|=)\b|(?:^|\n)\s*[`'\"]?(\w[\w-]{1,40})[`'\"]?:\s")
-_EITHER = re.compile(r"(?:\b(?:to|only|either|be|all|return|returns|the|in|as|between|by)\s+|:\s+|\()([a-z][\w-]{1,40})\s+or\s+(?:only\s+|the\s+)?([a-z][\w-]{1,40})\b")
+_GLOSSED = re.compile(
+    rf":\s+(?P<list>{_ITEM}\s?\([^()\n]{{1,200}}\)(?:{_SEPARATOR}{_ITEM}\s?\([^()\n]{{1,200}}\)){{1,60}})"
+)
+_ENUMERATED = re.compile(
+    r"(?<![\w.-])(?<!\bfor )\w[\w.-]{0,60}(?:,\s\w[\w.-]{0,60}){1,60},?\s(?:or|and)\s\w[\w.-]{0,60}"
+)
+_EXAMPLES = re.compile(
+    rf"\b(?:e\.g\.?,?|i\.e\.?,?|for\s+example,?|such\s+as|including|like)\s*:?\s+(?P<list>{_LIST})", re.IGNORECASE
+)
+_OPENERS = re.compile(
+    r"(?:^|[.;:]\s+|\n\s*|,\s+(?:and|or)\s+)[`'\"]?(\w[\w-]{1,40})[`'\"]?\s+(?:returns?|creates?|produces?|preserves?|gives?|means?|selects?|uses?|shows?|includes?|keeps?|sends?|runs?|sets?|is|are|will|mode|=)\b|(?:^|\n)\s*[`'\"]?(\w[\w-]{1,40})[`'\"]?:\s"
+)
+_EITHER = re.compile(
+    r"(?:\b(?:to|only|either|be|all|return|returns|the|in|as|between|by)\s+|:\s+|\()([a-z][\w-]{1,40})\s+or\s+(?:only\s+|the\s+)?([a-z][\w-]{1,40})\b"
+)
 MAX_SHORT = 160
 """Characters of a description that does little else than to list the values."""
 
@@ -421,21 +476,22 @@ def _quoted(text: str, known: frozenset[str]) -> list[str]:
 def _lists(saying: Saying, known: frozenset[str]) -> Iterator[tuple[list[tuple[str, bool]], bool]]:
     """The lists of a text, each item with whether it is quoted; and whether the text says that it is a list of values."""
     text = saying.text
-    for match in _TRIGGER.finditer(text):
+    for match in _TRIGGER.finditer(text) if not saying.words.isdisjoint(_TRIGGERS) else ():
         yield _items(match["list"]), True
     if saying.origin is Origin.SENTENCE:
         return
-    for pattern in (_PARENTHESIS, _PIPES):
-        for match in pattern.finditer(text):
-            yield _items(match["list"] if pattern is _PARENTHESIS else match[0]), False
+    for match in _PARENTHESIS.finditer(text) if "(" in text or "[" in text or "{" in text else ():
+        yield _items(match["list"]), False
+    for match in _PIPES.finditer(text) if "|" in text else ():
+        yield _items(match[0]), False
     for match in _EXAMPLES.finditer(text):
         yield _items(match["list"]), False
     openers = [(one or other, False) for one, other in _OPENERS.findall(text)]
     if any(word in known for word, _ in openers):
         yield [each for each in openers if each[0].islower() is _is_lower(known)], False
-    for match in _GLOSSED.finditer(text):
+    for match in _GLOSSED.finditer(text) if "(" in text and ":" in text else ():
         yield _items(match["list"]), False
-    for match in _ENUMERATED.finditer(text):
+    for match in _ENUMERATED.finditer(text) if "," in text else ():
         items = _items(match[0])
         if 2 * sum(_is_member(item, known, is_quoted=True) for item, _ in items) >= max(4, len(items)):
             yield items, False
@@ -492,7 +548,10 @@ _DEFAULT = re.compile(
     r"(?P<after>(?!\s*[\w'\"(])|(?=\s*\()|(?=\s+(?:if|when|and|unless|for|to|in|with|days|seconds|minutes|ms|characters|results|items|max|\w))|)",
     re.IGNORECASE,
 )
-_BY_DEFAULT = re.compile(r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.-])-?\d[\d,]*(?:\.\d+)?|\b(?:true|false))\s*(?:\(default\b|by\s+default\b|\[default\])", re.IGNORECASE)
+_BY_DEFAULT = re.compile(
+    r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.-])-?\d[\d,]*(?:\.\d+)?|\b(?:true|false))\s*(?:\(default\b|by\s+default\b|\[default\])",
+    re.IGNORECASE,
+)
 
 
 def defaults(claim: Claim) -> Clash | None:
@@ -535,7 +594,9 @@ def _is_spelled_alike(word: str, held: str) -> bool:
     return not ("-" in word and "-" not in held) and not (is_constant and not held.isupper())
 
 
-_NO_DEFAULTS = frozenset("none null empty unset auto all any undefined now today current unlimited disabled enabled".split())
+_NO_DEFAULTS = frozenset(
+    "none null empty unset auto all any undefined now today current unlimited disabled enabled".split()
+)
 
 
 def _equal(said: str, held: object) -> bool:
@@ -575,6 +636,7 @@ _LENGTH_UNITS = frozenset("character characters char chars letter letters symbol
 _ITEM_UNITS = frozenset("item items element elements entries entry values ids urls tags".split())
 
 
+_DIGITS = frozenset("0123456789")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n")
 _IF = re.compile(r"\s*(?:if|when)\b", re.IGNORECASE)
 
@@ -590,9 +652,11 @@ class _Limit:
 def ranges(claim: Claim) -> Clash | None:
     """A limit that the text names and the schema's own limit of the same kind contradicts."""
     saying, accepted = claim.saying, claim.accepted
-    if not accepted.bounds:
+    if not accepted.bounds or saying.words.isdisjoint(_DIGITS):
         return None
-    limits = [limit for sentence in _SENTENCES.split(saying.text) for limit in _limits(sentence) if not _IF.match(sentence)]
+    limits = [
+        limit for sentence in _SENTENCES.split(saying.text) for limit in _limits(sentence) if not _IF.match(sentence)
+    ]
     for is_upper in (False, True):
         said = [limit for limit in limits if limit.is_upper is is_upper]
         bound = _bound(accepted, is_upper=is_upper, units={limit.unit for limit in said})
@@ -660,7 +724,9 @@ def requirement(claim: Claim) -> Clash | None:
     node = saying.node
     if not node.is_top:
         return None
-    optional, required = (_OPTIONAL, _REQUIRED) if saying.origin is not Origin.SENTENCE else (_IS_OPTIONAL, _IS_REQUIRED)
+    optional, required = (
+        (_OPTIONAL, _REQUIRED) if saying.origin is not Origin.SENTENCE else (_IS_OPTIONAL, _IS_REQUIRED)
+    )
     is_optional = optional.search(saying.text) is not None
     if node.is_required and "default" not in node.schema and is_optional:
         return Clash(saying=saying, said="optional", held="required", is_plain=True)
@@ -669,13 +735,21 @@ def requirement(claim: Claim) -> Clash | None:
     return None
 
 
-_IS_OPTIONAL = re.compile(r"^\W{0,3}(?:the\s+)?[`'\"]?[\w-]+[`'\"]?(?:\s+(?:parameter|argument|field))?\s+is\s+optional\s*(?:[.;,]|$|and\b)", re.IGNORECASE)
-_IS_REQUIRED = re.compile(r"^\W{0,3}(?:the\s+)?[`'\"]?[\w-]+[`'\"]?(?:\s+(?:parameter|argument|field))?\s+is\s+(?:required|mandatory)\s*(?:[.;]|$)", re.IGNORECASE)
+_IS_OPTIONAL = re.compile(
+    r"^\W{0,3}(?:the\s+)?[`'\"]?[\w-]+[`'\"]?(?:\s+(?:parameter|argument|field))?\s+is\s+optional\s*(?:[.;,]|$|and\b)",
+    re.IGNORECASE,
+)
+_IS_REQUIRED = re.compile(
+    r"^\W{0,3}(?:the\s+)?[`'\"]?[\w-]+[`'\"]?(?:\s+(?:parameter|argument|field))?\s+is\s+(?:required|mandatory)\s*(?:[.;]|$)",
+    re.IGNORECASE,
+)
 
 
 # Mutations under readOnlyHint
 
-_PROVEN_MUTATIONS = frozenset("create delete update write upload destroy drop purge erase rename move publish install uninstall".split())
+_PROVEN_MUTATIONS = frozenset(
+    "create delete update write upload destroy drop purge erase rename move publish install uninstall".split()
+)
 _WRITES_LATER = re.compile(
     r"\b(?:permanently|irreversibly)\s+(?:deletes?|removes?|erases?|destroys?|drops?|overwrites?)\b"
     r"|\bthis\s+(?:tool|action|operation|call)?\s*(?:will\s+)?(?:also\s+)?(?:deletes?|overwrites?|modif(?:y|ies)|removes?|updates?|creates?|writes?)\s+(?:the|any|all|existing|a|an|your)\b"
@@ -701,7 +775,7 @@ def contradictions(subject: Subject, find: Callable[[Claim], Clash | None]) -> I
     seen: set[tuple[str, str, str]] = set()
     for saying in subject.sayings:
         if cues is None or not cues.isdisjoint(saying.words):
-            claim = Claim(saying=saying, accepted=accepted(saying.node.schema, subject.shape.root), names=names)
+            claim = Claim(saying=saying, accepted=saying.accepted, names=names)
             clash = find(claim)
             key = (saying.node.path, saying.path, clash.said) if clash else None
             if clash is not None and key is not None and key not in seen:

@@ -31,11 +31,13 @@ class Breach:
 
 def unknown_required(shape: Shape) -> Iterator[Breach]:
     """Required names that the same object has no property for; objects composed of several schemas are left out."""
-    for node in shape.nodes:
+    for node in shape.nodes if "required" in shape.keywords else ():
         required, properties = node.schema.get("required"), node.schema.get("properties", {})
         if not isinstance(required, list) or not isinstance(properties, dict) or not required:
             continue
-        is_object = node.path == shape.nodes[0].path or node.schema.get("type") == "object" or "properties" in node.schema
+        is_object = (
+            node.path == shape.nodes[0].path or node.schema.get("type") == "object" or "properties" in node.schema
+        )
         if not is_object or not _COMPOSED.isdisjoint(node.schema):
             continue
         for name in required:
@@ -48,7 +50,7 @@ _COMPOSED = frozenset("$ref $dynamicRef allOf anyOf oneOf if patternProperties d
 
 def dangling_references(shape: Shape) -> Iterator[Breach]:
     """Local references that lead nowhere, or only to each other."""
-    for node in shape.nodes:
+    for node in shape.nodes if "$ref" in shape.keywords else ():
         reference = node.schema.get("$ref")
         if isinstance(reference, str) and reference.startswith("#") and not _is_anchor(reference):
             fate = _follow(shape.root, reference)
@@ -77,7 +79,7 @@ def _follow(root: Mapping[str, Any], reference: str) -> str | None:
 
 def remote_references(shape: Shape) -> Iterator[Breach]:
     """References out of the definition; nothing fetches them."""
-    for node in shape.nodes:
+    for node in shape.nodes if "$ref" in shape.keywords or "$dynamicRef" in shape.keywords else ():
         for keyword in ("$ref", "$dynamicRef"):
             reference = node.schema.get(keyword)
             if isinstance(reference, str) and not reference.startswith("#") and not _is_inside(reference, shape):
@@ -105,7 +107,7 @@ _BOUNDED = frozenset(chain.from_iterable(_PAIRS)) | {"enum"}
 
 def impossible_bounds(shape: Shape) -> Iterator[Breach]:
     """Limits that no value can meet."""
-    for node in shape.nodes:
+    for node in () if _BOUNDED.isdisjoint(shape.keywords) else shape.nodes:
         if _BOUNDED.isdisjoint(node.schema):
             continue
         for low, high in _PAIRS:
@@ -124,7 +126,7 @@ def _number(value: object) -> float | None:
 
 def unfit_defaults(shape: Shape) -> Iterator[tuple[Breach, bool]]:
     """Defaults that their own schema refuses; and whether it is the null that generators write for "none"."""
-    for node in shape.nodes:
+    for node in shape.nodes if "default" in shape.keywords else ():
         if "default" in node.schema:
             value = node.schema["default"]
             reason = _misfit(value, node, shape)
@@ -134,7 +136,7 @@ def unfit_defaults(shape: Shape) -> Iterator[tuple[Breach, bool]]:
 
 def unfit_values(shape: Shape) -> Iterator[Breach]:
     """Examples, members of enumerations and constants that the same schema refuses."""
-    for node in shape.nodes:
+    for node in () if _VALUED.isdisjoint(shape.keywords) else shape.nodes:
         if _VALUED.isdisjoint(node.schema):
             continue
         examples = node.schema.get("examples")
@@ -144,13 +146,15 @@ def unfit_values(shape: Shape) -> Iterator[Breach]:
                 yield Breach(path=f"{node.path}/examples/{place}", what=f"{_shown(value)} {reason}")
         kinds = _kinds(node.schema)
         members = node.schema.get("enum")
-        named = [(f"enum/{place}", value) for place, value in enumerate(members[:MAX_VALUES])] if isinstance(members, list) else []
+        named = (
+            [(f"enum/{place}", value) for place, value in enumerate(members[:MAX_VALUES])]
+            if isinstance(members, list)
+            else []
+        )
         named += [("const", node.schema["const"])] if "const" in node.schema else []
         for step, value in named:
             if kinds and not _is_of(value, kinds):
-                yield Breach(
-                    path=f"{node.path}/{step}", what=f"{_shown(value)} is no {' or '.join(sorted(kinds))}"
-                )
+                yield Breach(path=f"{node.path}/{step}", what=f"{_shown(value)} is no {' or '.join(sorted(kinds))}")
 
 
 MAX_VALUES = 200

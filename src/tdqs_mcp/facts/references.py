@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tdqs_mcp.facts import sayings
 from tdqs_mcp.facts.names import PLAIN_VERBS
@@ -59,12 +60,16 @@ _TOKEN = re.compile(
 )
 """A word that looks like a name: joined of several, or alone in backticks."""
 
-_QUICK = re.compile(r"[a-z]_[a-z]|[a-z][A-Z]|`|[a-z]-[a-z]|__")
+_QUICK = re.compile(r"[_`'\"-]|[a-z][A-Z]")
 _CALLS = (
     r"use|uses|using|call|calls|calling|run|running|invoke|invoking|invokes|prefer|try|see|see\s+also|via|unlike|execute|"
     r"proceed\s+(?:to|with)|switch\s+to|fall\s+back\s+(?:to|on)|refer\s+to|consider|chain(?:ed)?\s+with|replaced\s+by"
 )
 _SOURCES = r"from|by|through|than|with|after|before|then|either"
+_CALL_WORDS = frozenset(
+    "use uses using call calls calling run running invoke invoking invokes prefer try see also: via unlike execute proceed switch fall refer "
+    "consider chain chained replaced".split()
+)
 _CALLED = re.compile(
     rf"\b(?:{_CALLS})(?:\s+(?:the|this\s+with|either|also|first|instead|and|or|[`'\"]?\w+[_-]\w+[`'\"]?\s*(?:,|and|or|/)))*\s*:?\s+[`'\"*(]{{0,3}}$",
     re.IGNORECASE,
@@ -75,8 +80,13 @@ _OBTAINED = re.compile(
     r"results?|refs?|names?|handles?|follow\s+up|together|combined?|first|available|search|get|it|them)\s+(?:\w+\s+)?(?:from|by|via|with|through|using)\s+(?:the\s+|a\s+)?[`'\"*(]{0,3}$",
     re.IGNORECASE,
 )
-_BESIDE = re.compile(r"\b(?:before|after|than|unlike|instead\s+of|rather\s+than)\s+(?:calling\s+|using\s+|running\s+)?(?:the\s+)?[`'\"*(]{0,3}$|(?:->|→)\s*`?$", re.IGNORECASE)
-_TOOL_BEFORE = re.compile(r"\btools?\s+(?:called\s+|named\s+|is\s+|are\s+|like\s+|such\s+as\s+)?[`'\"*(]{0,3}$", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"\b(?:before|after|than|unlike|instead\s+of|rather\s+than)\s+(?:calling\s+|using\s+|running\s+)?(?:the\s+)?[`'\"*(]{0,3}$|(?:->|→)\s*`?$",
+    re.IGNORECASE,
+)
+_TOOL_BEFORE = re.compile(
+    r"\btools?\s+(?:called\s+|named\s+|is\s+|are\s+|like\s+|such\s+as\s+)?[`'\"*(]{0,3}$", re.IGNORECASE
+)
 _TOOL_AFTER = re.compile(
     r"[`'\"*)(]{0,4}\s+(?:mcp\s+)?tools?\b(?!\s*(?:calls?|use|result|response|name|list|set|definitions?|annotations?|"
     r"schemas?|servers?|arguments?|parameters?|outputs?|inputs?|choice)\b)",
@@ -102,27 +112,68 @@ _WINDOW = 48
 """Characters before and after a name that tell what it is used as."""
 
 
-def unknown_tools(texts: Sequence[tuple[str, str]], own: frozenset[str], words: Vocabulary) -> list[Mention]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stranger:
+    """A word that looks like a name and names no part of its tool."""
+
+    name: str
+    path: str
+    text: str
+    start: int
+    end: int
+
+    @property
+    def before(self) -> str:
+        """The characters before it."""
+        return self.text[max(0, self.start - _WINDOW) : self.start]
+
+    @property
+    def after(self) -> str:
+        """The characters after it."""
+        return self.text[self.end : self.end + _WINDOW]
+
+
+def strangers(texts: Sequence[tuple[str, str]], own: frozenset[str]) -> tuple[Stranger, ...]:
+    """The strange names of a definition, in order; `own` are the names and values of its schemas."""
+    return tuple(
+        Stranger(name=name, path=path, text=text, start=start, end=end)
+        for path, text in texts
+        if _QUICK.search(text) is not None
+        for name, start, end in _tokens(text)
+        if name not in own
+    )
+
+
+@lru_cache(maxsize=4096)
+def _tokens(text: str) -> tuple[tuple[str, int, int], ...]:
+    return tuple((match["name"], *match.span("name")) for match in _TOKEN.finditer(text))
+
+
+def unknown_tools(
+    strange: Sequence[Stranger], texts: Sequence[tuple[str, str]], own: frozenset[str], words: Vocabulary
+) -> list[Mention]:
     """Names that texts use as a tool's and that no tool of the catalog has; `own` are names of the tool's own parts."""
     found: dict[str, Mention] = {}
+    for each in strange:
+        if (
+            _is_unknown(each.name, own, words)
+            and _is_tool(each.name, each.before, each.after, words)
+            and not _is_value(each.name, texts)
+        ):
+            found.setdefault(
+                each.name, Mention(name=each.name, path=each.path, words=_around(each.text, each.start, each.end))
+            )
     for path, text in texts:
-        for name, start, end in _tool_names(text, own, words):
-            if not any(f"{joint}{mark}{name}{mark}" in each for _, each in texts for joint in ("=", ": ", "(") for mark in "'\""):
-                found.setdefault(name, Mention(name=name, path=path, words=_around(text, start, end)))
+        for name, start, end in _prefixed(text, own, words) if ":" in text or "mcp__" in text else ():
+            found.setdefault(name, Mention(name=name, path=path, words=_around(text, start, end)))
     return list(found.values())
 
 
-def _tool_names(text: str, own: frozenset[str], words: Vocabulary) -> Iterator[tuple[str, int, int]]:
-    if _QUICK.search(text) is None:
-        return
-    for match in _TOKEN.finditer(text):
-        name, (start, end) = match["name"], match.span("name")
-        if _is_unknown(name, own, words):
-            before, after = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
-            if _is_tool(name, before, after, words):
-                yield name, start, end
-    if ":" in text or "mcp__" in text:
-        yield from _prefixed(text, own, words)
+def _is_value(name: str, texts: Sequence[tuple[str, str]]) -> bool:
+    """Elsewhere in the texts the same word is somebody's value."""
+    return any(
+        f"{joint}{mark}{name}{mark}" in text for _, text in texts for joint in ("=", ": ", "(") for mark in "'\""
+    )
 
 
 def _prefixed(text: str, own: frozenset[str], words: Vocabulary) -> Iterator[tuple[str, int, int]]:
@@ -143,15 +194,16 @@ def _is_unknown(name: str, own: frozenset[str], words: Vocabulary) -> bool:
 
 def _is_tool(name: str, before: str, after: str, words: Vocabulary) -> bool:
     """The words around a name use it as a tool's, or it is made as this catalog makes its names."""
-    if _OTHER_KIND.match(after) or _FORMER.search(before):
-        return False
     is_joined, is_ticked = not name.isalnum() or not (name.islower() or name.istitle()), before.endswith("`")
     is_ordinary = (name[:1].isupper() or "-" in name) and not _is_spelled_like(name, words)
-    if (is_ordinary and not is_ticked) or name.isupper():
+    if (is_ordinary and not is_ticked) or name.isupper() or not (is_joined or is_ticked):
+        return False
+    if _OTHER_KIND.match(after) or _FORMER.search(before):
         return False
     if _TOOL_AFTER.match(after) or (_TOOL_BEFORE.search(before) and ("-" not in name or is_ticked)):
         return is_joined or is_ticked
-    is_called = _CALLED.search(before) is not None
+    spoken = frozenset(before.lower().split())
+    is_called = not _CALL_WORDS.isdisjoint(spoken) and _CALLED.search(before) is not None
     if is_called and (_STRONG_AFTER.match(after) or _TOOL_AFTER.match(after)):
         return is_joined or is_ticked
     if not is_joined or (before.endswith(("'", '"')) and not is_called):
@@ -161,7 +213,9 @@ def _is_tool(name: str, before: str, after: str, words: Vocabulary) -> bool:
     if _PAREN_AFTER.match(after) and not is_called:
         return is_verbal and is_like and before[-2:] != "{ "
     if is_called:
-        return (is_verbal and (is_like or is_ticked or "_" in name)) or (is_like and _is_kin(name, words, is_ticked=is_ticked))
+        return (is_verbal and (is_like or is_ticked or "_" in name)) or (
+            is_like and _is_kin(name, words, is_ticked=is_ticked)
+        )
     if _OBTAINED.search(before) or _BESIDE.search(before):
         return (is_verbal and (is_like or is_ticked)) or (is_like and _is_kin(name, words, is_ticked=is_ticked))
     if "-" in name and not is_ticked and not _SOURCED.search(before):
@@ -179,7 +233,9 @@ def _is_kin(name: str, words: Vocabulary, *, is_ticked: bool) -> bool:
     return not is_field and (_shares_first(name, words) or not words.nouns.isdisjoint(parts) or is_ticked)
 
 
-_LABELLED = frozenset("id ids date time at by count type name on in for from to only all key url path token number requests request type query side based separated name mode status".split())
+_LABELLED = frozenset(
+    "id ids date time at by count type name on in for from to only all key url path token number requests request type query side based separated name mode status".split()
+)
 """Last words of a field's name."""
 
 
@@ -214,7 +270,9 @@ def _resembles(name: str, words: Vocabulary) -> bool:
     )
 
 
-_NOUN_VERBS = frozenset("merge post order report process file log search query filter page comment label tag record result".split())
+_NOUN_VERBS = frozenset(
+    "merge post order report process file log search query filter page comment label tag record result".split()
+)
 """Verbs that begin a compound noun as well: `merge_requests`, `search_results`."""
 
 
@@ -257,13 +315,17 @@ _PARAMETER_AFTER = re.compile(
     r"[`'\"*]{0,3}[ \t]+(?:(?:input|query|body|path|optional|required|boolean|string)[ \t]+)?(?:parameter|param|argument|arg)\b"
 )
 _PARAMETERS_AFTER = re.compile(r"[`'\"*]{1,3}[ \t]+(?:(?:input|query)[ \t]+)?(?:parameters|params|arguments|args)\b")
-_BARE = re.compile(r"\b(?:the|use|set|pass|via|with)[ \t]+(?P<name>[a-z]{3,40})[ \t]+(?:parameter|param|argument)\b(?!s|[ \t]+(?:of|name|value|list|type|desc))")
+_BARE = re.compile(
+    r"\b(?:the|use|set|pass|via|with)[ \t]+(?P<name>[a-z]{3,40})[ \t]+(?:parameter|param|argument)\b(?!s|[ \t]+(?:of|name|value|list|type|desc))"
+)
 _KINDS_OF = frozenset(
     "query input request path same following optional required first second third last new this search output body url function type other "
     "single each tool api method string boolean filter command line additional corresponding above below next named given specific "
     "relevant appropriate main key value json only either both default extra".split()
 )
-_PARAMETER_BEFORE = re.compile(r"\b(?:parameter|param|argument|arg)[ \t]+(?:(?:called|named)[ \t]+)?[`'\"*]{0,3}$", re.IGNORECASE)
+_PARAMETER_BEFORE = re.compile(
+    r"\b(?:parameter|param|argument|arg)[ \t]+(?:(?:called|named)[ \t]+)?[`'\"*]{0,3}$", re.IGNORECASE
+)
 _SET_BEFORE = re.compile(
     r"\b(?:set|pass|provide|specify|supply|setting|passing|providing|specifying|omit|leave|requires?|with|via|by|using|use)"
     r"[ \t]+(?:the[ \t]+|a[ \t]+|an[ \t]+)?[`*]{0,3}$",
@@ -280,7 +342,10 @@ _SURE_AFTER = re.compile(
     r"|are[ \t]+(?:required|optional|omitted|provided|given|specified|mandatory))\b",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(r"\b(?:no|not|without|isn't|never|instead\s+of|rather\s+than|nor)\s+(?:an?\s+|the\s+|such\s+)?[`'\"*]{0,3}$", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"\b(?:no|not|without|isn't|never|instead\s+of|rather\s+than|nor)\s+(?:an?\s+|the\s+|such\s+)?[`'\"*]{0,3}$",
+    re.IGNORECASE,
+)
 _OF_TOOL = re.compile(r"[`'\"*]{0,3}(?:\s+\w+)?\s+(?:of|in|on|to|from|for)\s+(?:the\s+)?[`'\"]?(?P<tool>[\w-]+)")
 _HEADER = re.compile(
     r"[#*_ ]{0,6}(?:(?:input|tool)\s+)?(?:args|arguments|parameters|params|inputs?)[*_ ]{0,3}:?[*_ ]{0,3}:?"
@@ -293,41 +358,52 @@ _LABELS = frozenset(
 )
 
 
-def unknown_parameters(texts: Sequence[tuple[str, str]], own: frozenset[str], words: Vocabulary) -> list[Mention]:
+def unknown_parameters(
+    strange: Sequence[Stranger], texts: Sequence[tuple[str, str]], own: frozenset[str], words: Vocabulary
+) -> list[Mention]:
     """Names that texts use as a parameter's and that no schema of the tool has; `own` are the names that it has."""
     found: dict[str, Mention] = {}
     folded = frozenset(map(fold, own))
     for path, text in texts:
-        for name, start, end in _parameter_names(text, path, folded, words):
+        for name, start, end in _plain_parameters(text, path, folded, words):
             found.setdefault(name, Mention(name=name, path=path, words=_around(text, start, end)))
+    for each in strange:
+        if _is_asked_for(each, folded, words):
+            found.setdefault(
+                each.name, Mention(name=each.name, path=each.path, words=_around(each.text, each.start, each.end))
+            )
     return list(found.values())
 
 
-def _parameter_names(
-    text: str, path: str, own: AbstractSet[str], words: Vocabulary
-) -> Iterator[tuple[str, int, int]]:
+def _plain_parameters(text: str, path: str, own: AbstractSet[str], words: Vocabulary) -> Iterator[tuple[str, int, int]]:
     if path == "/description":
         yield from _listed(text, own)
     for match in _BARE.finditer(text) if "param" in text or "argument" in text else ():
         other = _OF_TOOL.match(text, match.end())
-        if fold(match["name"]) not in own and match["name"] not in _KINDS_OF and not (other and fold(other["tool"]) in words.tools):
-            yield match["name"], match.start("name"), match.end("name")
-    if _QUICK.search(text) is None and "'" not in text and '"' not in text:
-        return
-    for match in _TOKEN.finditer(text):
-        name, (start, end) = match["name"], match.span("name")
-        folded = fold(name)
-        if folded in own or folded in words.tools or name[:1].isupper():
-            continue
-        before, after = text[max(0, start - _WINDOW) : start], text[end : end + _WINDOW]
-        if _is_parameter(name, before, after, words) or (
-            path == "/description" and before.endswith("`") and after.startswith("`") and _is_renamed(folded, own) and folded not in words.words
-            and not _NEGATED.search(before) and not _RETURNED.search(before)
+        if (
+            fold(match["name"]) not in own
+            and match["name"] not in _KINDS_OF
+            and not (other and fold(other["tool"]) in words.tools)
         ):
-            yield name, start, end
+            yield match["name"], match.start("name"), match.end("name")
 
 
-_RETURNED = re.compile(r"\b(?:returns?|returned|response|output|result|contains|includes?|field|fields|reports?)\b[^.\n]{0,40}$", re.IGNORECASE)
+def _is_asked_for(each: Stranger, own: AbstractSet[str], words: Vocabulary) -> bool:
+    folded = fold(each.name)
+    if folded in own or folded in words.tools or each.name[:1].isupper():
+        return False
+    before, after = each.before, each.after
+    if _is_parameter(each.name, before, after, words):
+        return True
+    is_ticked = each.path == "/description" and before.endswith("`") and after.startswith("`")
+    is_renamed = is_ticked and folded not in words.words and _is_renamed(folded, own)
+    return is_renamed and not _NEGATED.search(before) and not _RETURNED.search(before)
+
+
+_RETURNED = re.compile(
+    r"\b(?:returns?|returned|response|output|result|contains|includes?|field|fields|reports?)\b[^.\n]{0,40}$",
+    re.IGNORECASE,
+)
 
 
 def _is_renamed(folded: str, own: AbstractSet[str]) -> bool:
@@ -356,6 +432,8 @@ def _is_parameter(name: str, before: str, after: str, words: Vocabulary) -> bool
 def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
     """Entries below a heading such as "Args:" up to the next line that is none; their own sub-entries are values."""
     lines = text.split("\n")
+    if ":" not in text and "(" not in text:
+        return
     every = sayings.entries(lines)
     heads = {number for number, line in enumerate(lines) if line.strip() and _HEADER.fullmatch(line.strip())}
     heads |= {entry.start - 1 for entry in every} if any(fold(entry.name) in own for entry in every) else set()
@@ -370,7 +448,9 @@ def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
             continue
         block = list(_block(lines, head, every))
         reached = block[-1].end if block else reached
-        if not _HEADER.fullmatch(lines[head].strip()) and 2 * sum(fold(entry.name) in own for entry in block) < max(4, len(block)):
+        if not _HEADER.fullmatch(lines[head].strip()) and 2 * sum(fold(entry.name) in own for entry in block) < max(
+            4, len(block)
+        ):
             continue
         for entry in block:
             if fold(entry.name) not in own and entry.name.lower() not in _LABELS and not entry.name.istitle():
@@ -393,7 +473,9 @@ def _block(lines: Sequence[str], head: int, every: Sequence[sayings.Entry]) -> I
 
 
 _QUOTED_ENTRY = re.compile(r"(?:[-*•]\s+)?['\"]")
-_HEADING = re.compile(r"(?:\*\*|__|#)[^*_`]{0,60}:?(?:\*\*|__)?:?\s|[A-Z][A-Za-z ]{0,40}:\s*$|(?:\*\*|#)[^`]{0,60}:(?:\*\*)?|[A-Z]{3,20}:")
+_HEADING = re.compile(
+    r"(?:\*\*|__|#)[^*_`]{0,60}:?(?:\*\*|__)?:?\s|[A-Z][A-Za-z ]{0,40}:\s*$|(?:\*\*|#)[^`]{0,60}:(?:\*\*)?|[A-Z]{3,20}:"
+)
 
 
 def _is_heading(line: str) -> bool:
@@ -426,9 +508,23 @@ _ORDERS = re.compile(
 )
 
 
-def orders(text: str) -> list[str]:
+def orders(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
     """Words by which a text ranks its tool above all others, or asks to be called before anything else."""
-    return list(dict.fromkeys(" ".join(match[0].split()) for match in _ORDERS.finditer(text[:MAX_TEXT])))
+    if _RANKERS.isdisjoint(words) and all(map(str.isascii, words)):
+        return []
+    found = [match[0] for sentence in sentences if _RANKING.search(sentence) for match in _ORDERS.finditer(sentence)]
+    return list(dict.fromkeys(" ".join(words.split()) for words in found))
+
+
+_RANKERS = frozenset(
+    "first other others always else priority precedence any all every dieses cet esta autre autres otra otras".split()
+)
+_RANKING = re.compile(
+    r"\b(?:first|(?:any|all|every|the|over|instead of) others?|other tools?|always|else|priority|precedence|dieses|allen|jedem|cet|autres?|esta|otras?)\b"
+    r"|工具|ツール|\bchoice for\b|\btool for (?:all|any|every)\b|\bbefore (?:any|all|every)\b",
+    re.IGNORECASE,
+)
+"""What every order has one of; cheaper than the orders themselves."""
 
 
 def texts_of(description: str | None, shape: Shape) -> list[tuple[str, str]]:
@@ -441,7 +537,9 @@ def texts_of(description: str | None, shape: Shape) -> list[tuple[str, str]]:
     return found
 
 
-def one_sided(own: str, mentions: Sequence[str], redirect: str | None, named: Mapping[str, AbstractSet[str]]) -> list[str]:
+def one_sided(
+    own: str, mentions: Sequence[str], redirect: str | None, named: Mapping[str, AbstractSet[str]]
+) -> list[str]:
     """Siblings that a tool sends the agent to and that never name it in return; `named` are the mentions by tool."""
     if redirect is None:
         return []

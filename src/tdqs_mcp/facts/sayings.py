@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
-from tdqs_mcp.facts.shape import Node, Shape
+from tdqs_mcp.facts.shape import Accepted, Node, Shape, accepted
 
 MAX_LINE = 2_000
 """Characters of a line that are read as a list entry."""
@@ -31,6 +31,9 @@ class Saying:
     """What a text says of one parameter."""
 
     node: Node
+    accepted: Accepted
+    """What the parameter takes."""
+
     text: str
     path: str
     """JSON pointer of the text inside the definition."""
@@ -64,7 +67,9 @@ _ENTRY = re.compile(
     r"(?P<kind>[ \t]{0,4}(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,200}\]|<[^<>\n]{0,80}>))?[`*]{0,3}"
     r"(?P<separator>[ \t]{0,4}(?::|=(?!=)|–|—|->|→)|[ \t]{1,4}-)?(?:[`*]{0,3}(?:[ \t]+|$)(?P<rest>.*))?"  # noqa: RUF001
 )
-_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;；])|\n\s*\n|\n(?=\s*[-*•#])")
+_SENTENCE = re.compile(
+    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;；])|\n\s*\n|\n(?=\s*[-*•#])"
+)
 _CLAIMS = (
     r"must|should|shall|accepts?|expects?|takes?|defaults?|is an?|are|needs?|has to|can be|cannot be|may be|ranges?|"
     r"requires?|supports?|only|is required|is optional|is mandatory"
@@ -81,40 +86,66 @@ _SETTING = re.compile(
     r"|\b(?:values?|options|choices|default|type|format|range)\s+(?:for|of)\s+(?:the\s+)?(?P<third>[A-Za-z_][\w-]{0,80})\b",
     re.IGNORECASE,
 )
-_MARKED = re.compile(r"`(?P<tick>[A-Za-z_$@][\w$@.\-]{0,80})`|(?P<quote>['\"])(?P<quoted>[A-Za-z_$@][\w$@.\-]{0,80})(?P=quote)")
-_IDENTIFIER = re.compile(r"(?<![\w`'\".$@/-])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w/])|(?<![\w`'\".$@/-])[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+(?![\w/])")
+_MARKED = re.compile(
+    r"`(?P<tick>[A-Za-z_$@][\w$@.\-]{0,80})`|(?P<quote>['\"])(?P<quoted>[A-Za-z_$@][\w$@.\-]{0,80})(?P=quote)"
+)
+_IDENTIFIER = re.compile(
+    r"(?<![\w`'\".$@/-])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w/])|(?<![\w`'\".$@/-])[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+(?![\w/])"
+)
 
 
 def read(description: str | None, shape: Shape) -> tuple[Saying, ...]:
     """Everything that the texts of a definition say of its parameters, own descriptions first."""
-    tops = {node.name: node for node in shape.properties if node.is_top and node.name}
-    return (*_own(shape), *_told(description or "", tops))
+    own = [_own(node, shape) for node in shape.properties if _text(node)]
+    text = (description or "")[:MAX_TEXT]
+    words = frozenset(_NAMES.findall(text)) if shape.names else frozenset()
+    tops = {node.name: node for node in shape.properties if node.is_top and node.name in words} if words else {}
+    return (*own, *_told(text, tops, shape)) if tops else tuple(own)
 
 
-def _own(shape: Shape) -> Iterator[Saying]:
-    for node in shape.nodes:
-        text = node.schema.get("description")
-        if node.name is not None and isinstance(text, str) and text:
-            yield _saying(node, text[:MAX_EXPLANATION], f"{node.path}/description", Origin.OWN)
+_NAMES = re.compile(r"[A-Za-z_$@][\w$@]*(?:[.-][\w$@]+)*")
 
 
-def _saying(node: Node, text: str, path: str, origin: Origin) -> Saying:
-    return Saying(node=node, text=text, path=path, origin=origin, words=frozenset(_WORDS.findall(text.lower())))
+def _text(node: Node) -> str:
+    text = node.schema.get("description")
+    return text if isinstance(text, str) else ""
+
+
+def _own(node: Node, shape: Shape) -> Saying:
+    return _saying(
+        node, accepted(node.schema, shape.root), _text(node)[:MAX_EXPLANATION], f"{node.path}/description", Origin.OWN
+    )
+
+
+def _saying(node: Node, takes: Accepted, text: str, path: str, origin: Origin) -> Saying:
+    return Saying(node=node, accepted=takes, text=text, path=path, origin=origin, words=_words(text))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORDS.findall(text.lower()))
 
 
 _WORDS = re.compile(r"[a-z]+|\d")
 
 
-def _told(description: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
-    text = description[:MAX_TEXT]
-    if not tops or not text:
-        return
-    lines = text.split("\n")
-    known = [entry for entry in entries(lines) if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<")]
-    for entry in known:
-        yield _saying(tops[entry.name], entry.text, "/description", Origin.ENTRY)
+def _told(text: str, tops: Mapping[str | None, Node], shape: Shape) -> Iterator[Saying]:
+    takes = {name: accepted(node.schema, shape.root) for name, node in tops.items()}
+    for entry in entries(text.split("\n")):
+        if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
+            yield _saying(tops[entry.name], takes[entry.name], entry.text, "/description", Origin.ENTRY)
     for sentence in _SENTENCE.split(text):
-        yield from _spoken(sentence, tops)
+        if not tops.keys().isdisjoint(_NAMES.findall(sentence)) and not _words(sentence).isdisjoint(_CLAIMING):
+            for name, part in _spoken(sentence, tops):
+                yield _saying(tops[name], takes[name], part, "/description", Origin.SENTENCE)
+
+
+_CLAIMING = frozenset(
+    "string strings str integer integers int ints number numbers float floats decimal double boolean booleans bool bools array arrays list "
+    "lists object objects dict dictionary map mapping must should shall can may could be one either choose select accepts takes supports "
+    "expects allows requires valid allowed possible accepted acceptable supported available permitted values value options choices enum "
+    "set default defaults defaulted optional required mandatory max maximum min minimum between range least most exceed up numeric to".split()
+)
+"""Words of which a sentence has at least one where it makes a claim that can be checked."""
 
 
 def entries(lines: Sequence[str]) -> list[Entry]:
@@ -141,9 +172,13 @@ def entries(lines: Sequence[str]) -> list[Entry]:
     return found
 
 
+_SIGNED = re.compile(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
+
+
 def _entry(line: str) -> re.Match[str] | None:
     stripped = line.strip()
-    match = _ENTRY.fullmatch(stripped) if 0 < len(stripped) <= MAX_LINE else None
+    is_candidate = 0 < len(stripped) <= MAX_LINE and _SIGNED.search(stripped) is not None
+    match = _ENTRY.fullmatch(stripped) if is_candidate else None
     return match if match is not None and (match["separator"] or match["kind"]) else None
 
 
@@ -151,22 +186,20 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _spoken(sentence: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
+def _spoken(sentence: str, tops: Mapping[str | None, Node]) -> Iterator[tuple[str, str]]:
     """The sentence for the only parameter that it names; for several, each one's words up to the next."""
     places = sorted(_mentions(sentence, tops))
-    if not places:
-        return
     if len({name for _, _, name in places}) == 1:
-        yield _saying(tops[places[0][2]], sentence, "/description", Origin.SENTENCE)
+        yield places[0][2], sentence
         return
     before = 0
     for (start, stop, name), (end, _, _) in pairwise([*places, (len(sentence), 0, "")]):
         opening = max(sentence.rfind(mark, before, start) + 1 for mark in ",;:\n")
-        yield _saying(tops[name], sentence[max(before, opening) : end], "/description", Origin.SENTENCE)
+        yield name, sentence[max(before, opening) : end]
         before = stop
 
 
-def _mentions(sentence: str, tops: Mapping[str, Node]) -> set[tuple[int, int, str]]:
+def _mentions(sentence: str, tops: Mapping[str | None, Node]) -> set[tuple[int, int, str]]:
     found = set()
     if "`" in sentence or "'" in sentence or '"' in sentence:
         for match in _MARKED.finditer(sentence):

@@ -53,6 +53,9 @@ class Shape:
     names: frozenset[str]
     """The names of all properties, at any depth."""
 
+    keywords: frozenset[str]
+    """Every key of every schema: what is not among them needs no look."""
+
     @property
     def properties(self) -> Iterator[Node]:
         """The nodes that are somebody's property."""
@@ -64,14 +67,16 @@ def read(schema: Mapping[str, Any] | None, path: str) -> Shape:
     root: Mapping[str, Any] = schema if schema is not None else {}
     nodes = [Node(path=path, schema=root, name=None, is_required=False, is_top=False)]
     names: set[str] = set()
+    keywords: set[str] = set()
     for node in nodes:  # grows while it is walked
+        keywords.update(node.schema)
         if len(nodes) >= MAX_SCHEMAS:
-            break
+            continue
         for child in _children(node, is_root=node.schema is root):
             nodes.append(child)
             if child.name is not None:
                 names.add(child.name)
-    return Shape(root=root, nodes=tuple(nodes), names=frozenset(names))
+    return Shape(root=root, nodes=tuple(nodes), names=frozenset(names), keywords=frozenset(keywords))
 
 
 def _children(node: Node, *, is_root: bool) -> Iterator[Node]:
@@ -147,6 +152,9 @@ class Accepted:
 
 def accepted(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accepted:
     """What the branches of a property accept together."""
+    kind = schema.get("type")
+    if isinstance(kind, str) and _TELLING.isdisjoint(schema):
+        return _SIMPLE.get(kind, _ANYTHING)
     branches = _branches(schema, root)
     types = [_types(branch) for branch in branches]
     values = [_values(branch) for branch in branches]
@@ -159,6 +167,16 @@ def accepted(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accepted:
         item_values=_all([_values(inner) for inner in items]) if len(arrays) == 1 == len(branches) else None,
         bounds=_bounds(branches),
     )
+
+
+_TELLING = frozenset("$ref anyOf oneOf allOf enum const items".split()) | frozenset(
+    "minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split()
+)
+_SIMPLE = {
+    kind: Accepted(types=frozenset({kind}), values=None, item_types=frozenset(), item_values=None, bounds={})
+    for kind in TYPES - {"null"}
+}
+_ANYTHING = Accepted(types=frozenset(), values=None, item_types=frozenset(), item_values=None, bounds={})
 
 
 def _branches(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -192,10 +210,13 @@ def _inner(branch: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[s
     return None
 
 
+_SINGLE = {kind: frozenset({kind}) for kind in TYPES}
+
+
 def _types(branch: Mapping[str, Any]) -> frozenset[str]:
     kind = branch.get("type")
     if isinstance(kind, str):
-        return frozenset({kind}) & TYPES
+        return _SINGLE.get(kind, frozenset())
     if isinstance(kind, list):
         return frozenset(each for each in kind if isinstance(each, str) and each in TYPES and each != "null")
     values = _values(branch)
@@ -220,16 +241,14 @@ def _all(values: Sequence[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
     return tuple(value for each in known for value in each) if values and len(known) == len(values) else None
 
 
-_LIMITS = frozenset(
-    "minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split()
-)
+_LIMITS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split())
 
 
 def _bounds(branches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     found: dict[str, float] = {}
     torn: set[str] = set()
     for branch in branches:
-        for keyword in _LIMITS & branch.keys():
+        for keyword in () if _LIMITS.isdisjoint(branch) else _LIMITS & branch.keys():
             limit = branch[keyword]
             if isinstance(limit, int | float) and not isinstance(limit, bool):
                 torn |= {keyword} if found.setdefault(keyword, limit) != limit else set()

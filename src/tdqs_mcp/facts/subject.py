@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts import prose, references, relations, sayings, shape, signals
 from tdqs_mcp.facts.prose import Prose
-from tdqs_mcp.facts.references import Vocabulary
+from tdqs_mcp.facts.references import Stranger, Vocabulary
 from tdqs_mcp.facts.relations import ToolSet
 from tdqs_mcp.facts.sayings import Saying
 from tdqs_mcp.facts.shape import Shape
@@ -30,6 +30,9 @@ class Subject:
 
     sayings: tuple[Saying, ...]
     """What the texts say of each parameter."""
+
+    strangers: tuple[Stranger, ...]
+    """Words of the texts that look like names and name no part of the tool."""
 
     sibling_count: int
     mentions: tuple[str, ...]
@@ -60,16 +63,13 @@ class Measured:
     subjects: tuple[Subject, ...]
     unmeasured: tuple[Unmeasured, ...]
     shadow_candidates: tuple[ShadowCandidate, ...]
+    vocabulary: Vocabulary
+    """What a word in a text may stand for."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all tools that have one, in catalog order."""
         return tuple(tool.name for tool in self.catalog.tools if tool.name)
-
-    def vocabulary(self) -> Vocabulary:
-        """What a word in a text may stand for, collected when somebody asks for references."""
-        shapes = [each for subject in self.subjects for each in (subject.shape, subject.result_shape)]
-        return references.vocabulary(self.names, shapes, self.catalog.server)
 
     def tool_set(self) -> ToolSet:
         """The facts between the tools, measured when somebody asks for coherence."""
@@ -92,11 +92,14 @@ def measure(catalog: Catalog) -> Measured:
         shadows={candidate.index: candidate for candidate in shadows},
         sibling_count=len(catalog.tools) - 1,
     )
+    subjects = tuple(_subject(tool, facts, context) for tool, facts in measured)
+    shapes = [each for subject in subjects for each in (subject.shape, subject.result_shape)]
     return Measured(
         catalog=catalog,
-        subjects=tuple(_subject(tool, facts, context) for tool, facts in measured),
+        subjects=subjects,
         unmeasured=tuple(unmeasured),
         shadow_candidates=shadows,
+        vocabulary=references.vocabulary([tool.name for tool in catalog.tools if tool.name], shapes, catalog.server),
     )
 
 
@@ -118,13 +121,15 @@ def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
     text = prose.read(tool, facts)
     mentions = relations.mentioned_siblings(tool, text, context.names)
     walked = shape.read(tool.input_schema, "/inputSchema")
+    returned = shape.read(tool.output_schema, "/outputSchema")
     return Subject(
         tool=tool,
         signals=facts,
         prose=text,
         shape=walked,
-        result_shape=shape.read(tool.output_schema, "/outputSchema"),
+        result_shape=returned,
         sayings=sayings.read(tool.description, walked),
+        strangers=references.strangers(references.texts_of(tool.description, walked), walked.names | returned.names),
         sibling_count=context.sibling_count,
         mentions=mentions,
         redirect=relations.redirect(text, mentions),

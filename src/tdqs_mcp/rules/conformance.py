@@ -194,7 +194,11 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
 def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
     """A `$ref` leads nowhere or back to itself, so nobody knows what belongs there."""
     yield from _breaches(
-        subject, conformance.dangling_references, "$ref {}", "define the target or write the schema out", is_quoted=False
+        subject,
+        conformance.dangling_references,
+        "$ref {}",
+        "define the target or write the schema out",
+        is_quoted=False,
     )
 
 
@@ -270,7 +274,9 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
     """The text names another default than the schema."""
     for clash in claims.contradictions(subject, claims.defaults):
         yield _clash(
-            clash, f"the text says that the default is {clash.said}, the schema {clash.held}", "keep the one that is true"
+            clash,
+            f"the text says that the default is {clash.said}, the schema {clash.held}",
+            "keep the one that is true",
         )
 
 
@@ -297,7 +303,9 @@ def contradicted_range(subject: Subject) -> Iterator[Hit]:
 def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
     """The text calls a parameter optional that the schema requires, or the reverse."""
     for clash in claims.contradictions(subject, claims.requirement):
-        yield _clash(clash, f"the text says {clash.said}, in the schema it is {clash.held}", "keep the one that is true")
+        yield _clash(
+            clash, f"the text says {clash.said}, in the schema it is {clash.held}", "keep the one that is true"
+        )
 
 
 def _breaches(

@@ -19,10 +19,12 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
     """A text sends the agent to a tool that the server does not have."""
     if len(measured.catalog.tools) < 2:
         return  # a single definition says nothing about the rest of its catalog
-    words = measured.vocabulary()
+    words = measured.vocabulary
     for subject in measured.subjects:
         texts = references.texts_of(subject.tool.description, subject.shape)
-        for mention in references.unknown_tools(texts, subject.shape.names | subject.result_shape.names, words):
+        for mention in references.unknown_tools(
+            subject.strangers, texts, subject.shape.names | subject.result_shape.names, words
+        ):
             yield Hit(
                 mention.path,
                 f"there is no tool {mention.name!r}: {mention.words!r}",
@@ -41,10 +43,12 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
 )
 def unknown_parameter(measured: Measured) -> Iterator[Hit]:
     """A text explains or asks for a parameter that the schema does not have."""
-    words = measured.vocabulary()
+    words = measured.vocabulary
     for subject in measured.subjects:
         texts = references.texts_of(subject.tool.description, subject.shape)
-        for mention in references.unknown_parameters(texts, subject.shape.names | subject.result_shape.names, words):
+        for mention in references.unknown_parameters(
+            subject.strangers, texts, subject.shape.names | subject.result_shape.names, words
+        ):
             yield Hit(
                 mention.path,
                 f"there is no parameter {mention.name!r}: {mention.words!r}",
@@ -82,7 +86,7 @@ def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
 )
 def ranking_order(subject: Subject) -> Iterator[Hit]:
     """The description ranks its tool above all others instead of saying what it is for."""
-    for words in references.orders(subject.tool.description or ""):
+    for words in references.orders(subject.prose.sentences, subject.prose.words):
         yield Hit(
             "/description",
             f"{words!r} ranks the tool above all others",
