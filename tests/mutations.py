@@ -233,10 +233,11 @@ def defaults_in_schema(tool):
         if value is None or isinstance(value, list | dict) or value == "":
             continue
         spelled = str(value).lower() if isinstance(value, bool) else str(value)
+        new = other_value(value, schema)
         if re.search(rf"default[^.]{{0,20}}(?<!\w){re.escape(spelled)}(?!\w)", text, re.IGNORECASE):
             yield (
                 f"{name}={value} | {text[:120]}",
-                changed(tool, name, lambda each, new=other_value(value, schema): each.update(default=new)),
+                changed(tool, name, lambda each, new=new: each.update(default=new)),
             )
 
 

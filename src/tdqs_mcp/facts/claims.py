@@ -69,7 +69,8 @@ _ADJECTIVE = (
 _NORMATIVE = re.compile(
     r"(?P<not>\bnot\s+|n't\s+|\bnever\s+)?"
     r"(?:\b(?:must|should|shall|has\s+to|needs\s+to|have\s+to)\s+(?P<not2>not\s+)?(?:always\s+)?be\s+"
-    r"(?:(?:provided|given|passed|specified|supplied|sent|formatted|encoded|set|entered|written)\s+)?(?:as\s+|to\s+|in\s+)?"
+    r"(?:(?:provided|given|passed|specified|supplied|sent|formatted|encoded|set|entered|written)\s+)?(?:as\s+|to\s+"
+    r"|in\s+)?"
     r"|\b(?:accepts?|expects?|takes|requires)\s+(?:only\s+)?"
     r"|\b(?:pass(?:ed)?|provided?|given?|specif(?:y|ied)|suppl(?:y|ied)|sent|send|enter(?:ed)?|encoded|formatted)\s+"
     r"(?:(?:it|this|them|these|in|the\s+values?|values?|[`'\"]?[\w.$-]{1,60}[`'\"]?)\s+)?(?:as\s+)?(?=an?\s)"
@@ -91,12 +92,16 @@ _GRANTS = re.compile(
     r"\b(strings?|integers?|int|floats?|numeric|boolean|bool|arrays?|objects?|dict|dictionary)\b", re.IGNORECASE
 )
 _STRINGY = re.compile(
-    r"\bjson\b|\bcomma|\bseparated\b|\bdelimited\b|\bstringified\b|\bserialized\b|\bencoded\b|\bstrings?\b|\bexpression\b"
+    r"\bjson\b|\bcomma|\bseparated\b|\bdelimited\b|\bstringified\b|\bserialized\b|\bencoded\b|\bstrings?\b"
+    r"|\bexpression\b"
     r"|\bnewline|\bsyntax\b|\bcsv\b",
     re.IGNORECASE,
 )
 
-_LEAD = r"^\W{0,3}(?:\((?:optional|required)[^)]{0,20}\)\W{0,3})?(?:optional|required)?[:,.]?\s*(?:an?\s+|the\s+|your\s+)?(?:optional\s+)?"
+_LEAD = (
+    r"^\W{0,3}(?:\((?:optional|required)[^)]{0,20}\)\W{0,3})?(?:optional|required)?[:,.]?\s*(?:an?\s+|the\s+"
+    r"|your\s+)?(?:optional\s+)?"
+)
 _FEW = r"(?:(?!(?:new|of|for|to|in|if|whether|only|also|per)\b)[\w-]+\s+){0,2}?"
 _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozenset[str]], ...] = tuple(
     (
@@ -124,19 +129,24 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
             "whether if",
         ),
         (
-            r"\btrue\s*(?:/|or|\|)\s*false\b|\bdefaults?(?:\s+(?:is|to|value|value\s+is))?\s*[:=]?\s*[`'\"]?(?:true|false)\b"
-            r"|\bset\s+to\s+[`'\"]?(?:true|false)\b|\b(?:if|when)\s+[`'\"]?(?:true|false)\b|\b(?:true|false)\s+for\b",
+            (
+                r"\btrue\s*(?:/|or|\|)\s*false\b|\bdefaults?(?:\s+(?:is|to|value|value\s+is))?\s*[:=]?\s*[`'\"]?(?:true"
+                r"|false)\b"
+                r"|\bset\s+to\s+[`'\"]?(?:true|false)\b|\b(?:if|when)\s+[`'\"]?(?:true|false)\b"
+                r"|\b(?:true|false)\s+for\b"
+            ),
             "boolean",
             "string integer number",
             "a boolean",
             "true false",
         ),
         (
-            _LEAD
-            + r"(?:(?:maximum|max\.?|minimum|min\.?|total|approximate|desired|exact)\s+)?(?:number|count|amount|quantity)\s+of\b"
+            _LEAD + r"(?:(?:maximum|max\.?|minimum|min\.?|total|approximate|desired|exact)\s+)?"
+            r"(?:number|count|amount|quantity)\s+of\b"
             r"|" + _LEAD + r"(?:integer|int|numeric|float|number)\s+(?:value|between|from|of|in|representing|that|\()"
             r"|" + _LEAD + r"(?:maximum|max\.?|minimum|min\.?)\s+(?:\w+\s+){0,2}"
-            r"(?:results?|items?|entries|records|rows|documents|files|pages|messages|events|words|lines|characters|tokens|"
+            r"(?:results?|items?|entries|records|rows|documents|files|pages|messages|events|words|lines|characters"
+            r"|tokens|"
             r"depth|width|height|size|price|count|limit|retries|attempts|seconds|milliseconds|minutes|score)\b",
             "integer number",
             "string boolean array object",
@@ -144,27 +154,33 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
             "number count amount quantity integer int numeric float maximum max minimum min",
         ),
         (
-            r"\bdefaults?(?:\s+(?:is|to|value\s+is|value))?\s*[:=]?\s*-?\d+(?:\.\d+)?(?![\w:/.\-][\w])"
-            r"(?!\s*(?:days?|hours?|d|h|m|months?|weeks?|years?)\b)"
-            r"|\(\s*-?\d+(?:\.\d+)?\s*(?:-|–|to|\.\.+)\s*-?\d+(?:\.\d+)?\s*[,;)]"  # noqa: RUF001
-            r"|\b(?:between|from)\s+-?\d+(?:\.\d+)?\s+(?:and|to)\s+-?\d+(?:\.\d+)?\b(?!\s*(?:char|letter|word|symbol|digit))"
-            r"|\b(?:0|1|zero|one)-(?:based|indexed)\b|\b(?:page|line|row|column)\s+number\b|\b(?:integer|float)\b",
+            (
+                r"\bdefaults?(?:\s+(?:is|to|value\s+is|value))?\s*[:=]?\s*-?\d+(?:\.\d+)?(?![\w:/.\-][\w])"
+                r"(?!\s*(?:days?|hours?|d|h|m|months?|weeks?|years?)\b)"
+                r"|\(\s*-?\d+(?:\.\d+)?\s*(?:-|–|to|\.\.+)\s*-?\d+(?:\.\d+)?\s*[,;)]"  # noqa: RUF001
+                r"|\b(?:between|from)\s+-?\d+(?:\.\d+)?\s+(?:and|to)\s+-?\d+(?:\.\d+)?\b(?!\s*(?:char|letter|word"
+                r"|symbol|digit))"
+                r"|\b(?:0|1|zero|one)-(?:based|indexed)\b|\b(?:page|line|row|column)\s+number\b|\b(?:integer|float)\b"
+            ),
             "integer number",
             "string boolean",
             "a number",
             "default defaults to between from based indexed number integer float 0 1 2 3 4 5 6 7 8 9",
         ),
         (
-            r"\b(?:in|of)\s+(?:seconds|milliseconds|ms|minutes|pixels|bytes|meters|metres|kilometers|points|inches)\b(?!\s*\()"
-            r"|\b(?:percentage|latitude|longitude)\b",
+            (
+                r"\b(?:in|of)\s+(?:seconds|milliseconds|ms|minutes|pixels|bytes|meters|metres|kilometers|points"
+                r"|inches)\b(?!\s*\()"
+                r"|\b(?:percentage|latitude|longitude)\b"
+            ),
             "integer number",
             "boolean array object",
             "a number",
             "in of percentage latitude longitude",
         ),
         (
-            _LEAD
-            + r"(?:json\s+|[a-z]+\s+)?(?:(?:array|list|collection)s?\s+(?:of|containing|with)\b|one\s+or\s+more\b|array\b)",
+            _LEAD + r"(?:json\s+|[a-z]+\s+)?"
+            r"(?:(?:array|list|collection)s?\s+(?:of|containing|with)\b|one\s+or\s+more\b|array\b)",
             "array",
             "string integer number boolean object",
             "an array",
@@ -180,14 +196,21 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
             "object dictionary dict map mapping hash key",
         ),
         (
-            r"\b(?:iso[- ]?8601|rfc[- ]?3339|yyyy-mm(?:-dd)?|uuid|guid|e-?mail\s+address|comma[- ]separated|"
-            r"comma[- ]delimited|hex(?:adecimal)?\s+colou?r|regular\s+expression|regex|iana|base64|markdown|slug|url-encoded|"
-            r"(?:file|folder|directory)\s+path|path\s+to|json\s+string|(?:query|search)\s+string|as\s+an?\s+(?:\w+\s+)?string|"
-            r"(?:absolute|relative)\s+(?:\w+\s+){0,2}path|string)\b",
+            (
+                r"\b(?:iso[- ]?8601|rfc[- ]?3339|yyyy-mm(?:-dd)?|uuid|guid|e-?mail\s+address|comma[- ]separated|"
+                r"comma[- ]delimited|hex(?:adecimal)?\s+colou?r|regular\s+expression|regex|iana|base64|markdown|slug"
+                r"|url-encoded|"
+                r"(?:file|folder|directory)\s+path|path\s+to|json\s+string|(?:query|search)\s+string"
+                r"|as\s+an?\s+(?:\w+\s+)?string|"
+                r"(?:absolute|relative)\s+(?:\w+\s+){0,2}path|string)\b"
+            ),
             "string",
             "integer number boolean",
             "text",
-            "iso rfc yyyy uuid guid email mail comma hex hexadecimal regular regex iana base markdown slug url file folder directory path json string strings",
+            (
+                "iso rfc yyyy uuid guid email mail comma hex hexadecimal regular regex iana base markdown slug url file "
+                "folder directory path json string strings"
+            ),
         ),
         (
             _LEAD + _FEW + r"(?:url|uri|path|file\s*name|filename|name|title|description|query|string|text|"
@@ -197,11 +220,16 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
             "string",
             "integer number boolean array object",
             "text",
-            "url uri path file filename name title description query string text prompt message content body token slug email "
-            "keyword mail language timezone zone address arn expression pattern comment summary username password key",
+            (
+                "url uri path file filename name title description query string text prompt message content body token "
+                "slug email "
+                "keyword mail language timezone zone address arn expression pattern comment summary username password "
+                "key"
+            ),
         ),
         (
-            _LEAD + _FEW + r"(?:id|identifier|guid|uuid)(?=\s+(?:of|to|for|in|from|where|that|on)\b|\s*$|\s*[.,;:(])",
+            _LEAD + _FEW + r"(?:id|identifier|guid|uuid)"
+            r"(?=\s+(?:of|to|for|in|from|where|that|on)\b|\s*$|\s*[.,;:(])",
             "string integer number",
             "boolean array object",
             "one id",
@@ -213,7 +241,8 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
 
 _PLURAL = re.compile(
     r"\b(?:array|arrays|list|lists|objects?|dict|dictionary|map|mapping|multiple|several|one\s+or\s+more|each|set\s+of|"
-    r"collection|keys?|fields?|properties|settings|options|parameters|structure|json|configuration|details|information|metadata|"
+    r"collection|keys?|fields?|properties|settings|options|parameters|structure|json|configuration|details"
+    r"|information|metadata|"
     r"body|content|filters?|query|params|payload|or)\b|\w{3,}s\b",
     re.IGNORECASE,
 )
@@ -242,7 +271,8 @@ def _demands(saying: Saying) -> bool:
 
 
 _DEMANDS = frozenset(
-    "must should shall has have needs accepts accept expects expect takes requires require pass passed provide provided give given specify "
+    "must should shall has have needs accepts accept expects expect takes requires require pass passed provide "
+    "provided give given specify "
     "specified supply supplied sent send enter entered encoded formatted set setting type is".split()
 )
 
@@ -287,11 +317,7 @@ def _widened(kinds: frozenset[str]) -> frozenset[str]:
 def _soft(saying: Saying, accepted: Accepted) -> Clash | None:
     """What the words amount to: every sign in the text points away from what the schema accepts."""
     text, kinds_held = saying.text, accepted.types
-    pointing = [
-        (place, kinds, words)
-        for place, pattern, kinds, words, cues in _signs_against(kinds_held)
-        if not saying.words.isdisjoint(cues) and pattern.search(text)
-    ]
+    pointing = _pointing(text, kinds_held, saying.words)
     if not pointing or _is_granted(text, _widened(kinds_held), is_led=pointing[0][0] in _LEADS):
         return None
     place, kinds, words = pointing[0]
@@ -302,6 +328,16 @@ def _soft(saying: Saying, accepted: Accepted) -> Clash | None:
     if kinds_held == {"string"} and _is_excused(saying, accepted, kinds, is_led=place in _LEADS):
         return None
     return _type_clash(saying, words, accepted, is_plain=False)
+
+
+@lru_cache(maxsize=4096)
+def _pointing(text: str, held: frozenset[str], words: frozenset[str]) -> tuple[tuple[int, frozenset[str], str], ...]:
+    """The signs of a text that point away from all of some types; generated tools repeat the same texts."""
+    return tuple(
+        (place, kinds, name)
+        for place, pattern, kinds, name, cues in _signs_against(held)
+        if not words.isdisjoint(cues) and pattern.search(text)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -371,28 +407,37 @@ def _type_clash(saying: Saying, word: str, accepted: Accepted, *, is_plain: bool
 
 _ITEM = r"(?:`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|“[^”\n]{1,60}”|[\w$][\w.$+#\-]{0,60})"
 _GLOSS = r"(?:\s?\([^()\n]{0,200}\)|\s?(?:=|:)\s?[^,;|\n`'\"]{1,80})?"
-_SEPARATOR = r"(?:\s{0,2}[,;、，]\s{0,2}(?:(?:or|and)\s)?|\s{0,2}\|{1,2}\s{0,2}|\s{0,2}/\s{0,2}|\s(?:or|and|vs\.?)\s)"
+_SEPARATOR = (
+    r"(?:\s{0,2}[,;、\uff0c]\s{0,2}(?:(?:or|and)\s)?|\s{0,2}\|{1,2}\s{0,2}|\s{0,2}/\s{0,2}|\s(?:or|and|vs\.?)\s)"
+)
 _LIST = rf"{_ITEM}{_GLOSS}(?:{_SEPARATOR}{_ITEM}{_GLOSS}){{1,60}}"
 _TRIGGER = re.compile(
-    r"\b(?:(?:must|should|can|may|could|has to|needs to|will)\s+be\s+(?:set\s+to\s+)?(?:(?:any|one)\s+of|either)?(?:\s+the\s+following)?(?:\s+values)?"
-    r"|(?:any|one)\s+of(?:\s+the(?:se|\s+following)?(?:\s+\w+)?)?|either|choose\s+(?:from|between|one\s+of)|select\s+from|pick\s+from"
-    r"|(?:accepts|takes|supports|allows|expects)(?:\s+(?:only|either|one\s+of))?(?:\s+(?:the|these))?(?:\s+following)?(?:\s+(?:values?|options|enumerations?|types?|formats?|strings?|modes?))?(?:\s+of)?"
+    r"\b(?:(?:must|should|can|may|could|has to|needs to|will)\s+be\s+(?:set\s+to\s+)?(?:(?:any|one)\s+of"
+    r"|either)?(?:\s+the\s+following)?(?:\s+values)?"
+    r"|(?:any|one)\s+of(?:\s+the(?:se|\s+following)?(?:\s+\w+)?)?|either|choose\s+(?:from|between|one\s+of)"
+    r"|select\s+from|pick\s+from"
+    r"|(?:accepts|takes|supports|allows|expects)(?:\s+(?:only|either|one\s+of))?(?:\s+(?:the"
+    r"|these))?(?:\s+following)?(?:\s+(?:values?|options|enumerations?|types?|formats?|strings?|modes?))?(?:\s+of)?"
     r"|\bto\s+(?:either\s+)?(?=[`'\"])"
     r"|(?:valid|allowed|possible|accepted|acceptable|supported|available|permitted|legal|known|optional|enum)\s+"
-    r"(?:\w+\s+)?(?:values?|options?|choices?|types?|modes?|formats?|states?|status(?:es)?|levels?|names?|strings?|inputs?)"
+    r"(?:\w+\s+)?(?:values?|options?|choices?|types?|modes?|formats?|states?|status(?:es)?|levels?|names?|strings?"
+    r"|inputs?)"
     r"(?:\s+(?:for|of)\s+[`'\"]?[\w.$-]{1,60}[`'\"]?)?(?:\s+(?:are|is|include|includes))?(?:\s+one\s+of)?"
-    r"|(?:values?|options|choices|enum|allowed|valid|accepted|supported|accepts|supports)(?:\s+(?:are|is|include))?(?=\s*[:=]))"
+    r"|(?:values?|options|choices|enum|allowed|valid|accepted|supported|accepts|supports)(?:\s+(?:are|is"
+    r"|include))?(?=\s*[:=]))"
     r"\s*[:=]?\s*[(\[{]?\s*(?<!\w)(?P<list>" + _LIST + r")",
     re.IGNORECASE,
 )
 _TRIGGERS = frozenset(
-    "must should can may could has needs will one any either choose select valid allowed possible accepted acceptable supported available "
-    "permitted legal known optional enum values value options choices pick accepts takes supports allows expects to".split()
+    "must should can may could has needs will one any either choose select valid allowed possible accepted "
+    "acceptable supported available "
+    "permitted legal known optional enum values value options choices pick accepts takes supports allows expects "
+    "to".split()
 )
 _PARENTHESIS = re.compile(
     rf"[(\[{{]\s*(?:(?:one of|either|options|values|enum)\s*:?\s*)?(?P<list>{_LIST})\s*[)\]}}]", re.IGNORECASE
 )
-_PIPES = re.compile(rf"(?<![\w|]){_ITEM}(?:\s?\|\s?{_ITEM}){{1,60}}")
+_PIPES = re.compile(rf"(?<![\w|])(?P<list>{_ITEM}(?:\s?\|\s?{_ITEM}){{1,60}})")
 _GLOSSED = re.compile(
     rf":\s+(?P<list>{_ITEM}\s?\([^()\n]{{1,200}}\)(?:{_SEPARATOR}{_ITEM}\s?\([^()\n]{{1,200}}\)){{1,60}})"
 )
@@ -403,10 +448,13 @@ _EXAMPLES = re.compile(
     rf"\b(?:e\.g\.?,?|i\.e\.?,?|for\s+example,?|such\s+as|including|like)\s*:?\s+(?P<list>{_LIST})", re.IGNORECASE
 )
 _OPENERS = re.compile(
-    r"(?:^|[.;:]\s+|\n\s*|,\s+(?:and|or)\s+)[`'\"]?(\w[\w-]{1,40})[`'\"]?\s+(?:returns?|creates?|produces?|preserves?|gives?|means?|selects?|uses?|shows?|includes?|keeps?|sends?|runs?|sets?|is|are|will|mode|=)\b|(?:^|\n)\s*[`'\"]?(\w[\w-]{1,40})[`'\"]?:\s"
+    r"(?:^|[.;:]\s+|\n\s*|,\s+(?:and|or)\s+)[`'\"]?(\w[\w-]{1,40})[`'\"]?\s+(?:returns?|creates?|produces?"
+    r"|preserves?|gives?|means?|selects?|uses?|shows?|includes?|keeps?|sends?|runs?|sets?|is|are|will|mode|=)\b"
+    r"|(?:^|\n)\s*[`'\"]?(\w[\w-]{1,40})[`'\"]?:\s"
 )
 _EITHER = re.compile(
-    r"(?:\b(?:to|only|either|be|all|return|returns|the|in|as|between|by)\s+|:\s+|\()([a-z][\w-]{1,40})\s+or\s+(?:only\s+|the\s+)?([a-z][\w-]{1,40})\b"
+    r"(?:\b(?:to|only|either|be|all|return|returns|the|in|as|between|by)\s+|:\s+"
+    r"|\()([a-z][\w-]{1,40})\s+or\s+(?:only\s+|the\s+)?([a-z][\w-]{1,40})\b"
 )
 MAX_SHORT = 160
 """Characters of a description that does little else than to list the values."""
@@ -418,7 +466,8 @@ _VALUE = re.compile(r"[\w$][\w.$+/\-]{0,60}")
 _NO_VALUES = frozenset(
     "optional required default defaults e.g i.e eg ie etc the a an or and null none empty deprecated true false "
     "string integer number boolean array object if when not inclusive exclusive case-insensitive case-sensitive "
-    "omit leave skip provided other others more seconds minutes characters max min maximum minimum only comma-separated iso".split()
+    "omit leave skip provided other others more seconds minutes characters max min maximum minimum only "
+    "comma-separated iso".split()
 )
 _SAME = {"ascending": "asc", "descending": "desc"}
 
@@ -474,34 +523,38 @@ def _quoted(text: str, known: frozenset[str]) -> list[str]:
 
 
 def _lists(saying: Saying, known: frozenset[str]) -> Iterator[tuple[list[tuple[str, bool]], bool]]:
-    """The lists of a text, each item with whether it is quoted; and whether the text says that it is a list of values."""
+    """The lists of a text, each item with whether it is quoted; and whether the text calls it a list of values."""
     text = saying.text
     for match in _TRIGGER.finditer(text) if not saying.words.isdisjoint(_TRIGGERS) else ():
         yield _items(match["list"]), True
-    if saying.origin is Origin.SENTENCE:
-        return
-    for match in _PARENTHESIS.finditer(text) if "(" in text or "[" in text or "{" in text else ():
-        yield _items(match["list"]), False
-    for match in _PIPES.finditer(text) if "|" in text else ():
-        yield _items(match[0]), False
-    for match in _EXAMPLES.finditer(text):
-        yield _items(match["list"]), False
+    if saying.origin is not Origin.SENTENCE:
+        yield from ((items, False) for items in _marked_lists(text))
+        yield from ((items, False) for items in _loose_lists(text, known))
+
+
+def _marked_lists(text: str) -> Iterator[list[tuple[str, bool]]]:
+    """Lists that their signs mark: parentheses, pipes, "e.g.", a gloss behind each item."""
+    for sign, pattern in (("([{", _PARENTHESIS), ("|", _PIPES), ("", _EXAMPLES), (":", _GLOSSED)):
+        if not sign or any(each in text for each in sign):
+            for match in pattern.finditer(text):
+                yield _items(match["list"])
+
+
+def _loose_lists(text: str, known: frozenset[str]) -> Iterator[list[tuple[str, bool]]]:
+    """Lists that only their members show: a word at the start of sentences, a row of words, bullets."""
     openers = [(one or other, False) for one, other in _OPENERS.findall(text)]
     if any(word in known for word, _ in openers):
-        yield [each for each in openers if each[0].islower() is _is_lower(known)], False
-    for match in _GLOSSED.finditer(text) if "(" in text and ":" in text else ():
-        yield _items(match["list"]), False
+        yield [each for each in openers if each[0].islower() is _is_lower(known)]
     for match in _ENUMERATED.finditer(text) if "," in text else ():
         items = _items(match[0])
-        if 2 * sum(_is_member(item, known, is_quoted=True) for item, _ in items) >= max(4, len(items)):
-            yield items, False
+        if 2 * sum(item in known for item, _ in items) >= max(4, len(items)):
+            yield items
     for match in _EITHER.finditer(text) if len(text) < MAX_SHORT else ():
-        items = [(match[1], False), (match[2], False)]
-        if sum(_is_member(item, known, is_quoted=True) for item, _ in items) == 1:
-            yield _items(f"{match[1]}, {match[2]}"), False
+        if (match[1] in known) is not (match[2] in known):
+            yield _items(f"{match[1]}, {match[2]}")
     bullets = [_unquoted(item) for item in _BULLET.findall(text)]
     if len(bullets) > 1:
-        yield bullets, False
+        yield bullets
 
 
 def _is_lower(known: frozenset[str]) -> bool:
@@ -543,13 +596,16 @@ def _listing(values: Sequence[str]) -> str:
 # Defaults
 
 _DEFAULT = re.compile(
-    r"\bdefault(?:s|ed|ing)?(?:\s+values?)?(?:\s+(?:to|is|are|of|was|being)(?:\s+set\s+to)?)?\s*(?:[:=]\s*|\s)(?P<not>not\s)?"
+    r"\bdefault(?:s|ed|ing)?(?:\s+values?)?(?:\s+(?:to|is|are|of|was|being)(?:\s+set\s+to)?)?\s*(?:[:=]\s*"
+    r"|\s)(?P<not>not\s)?"
     r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{0,60}\"|'[^'\n]{0,60}'|-?\d[\d,_]*(?:\.\d+)?%?|\w[\w.+/\-]{0,60})"
-    r"(?P<after>(?!\s*[\w'\"(])|(?=\s*\()|(?=\s+(?:if|when|and|unless|for|to|in|with|days|seconds|minutes|ms|characters|results|items|max|\w))|)",
+    r"(?P<after>(?!\s*[\w'\"(])|(?=\s*\()|(?=\s+(?:if|when|and|unless|for|to|in|with|days|seconds|minutes|ms"
+    r"|characters|results|items|max|\w))|)",
     re.IGNORECASE,
 )
 _BY_DEFAULT = re.compile(
-    r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.-])-?\d[\d,]*(?:\.\d+)?|\b(?:true|false))\s*(?:\(default\b|by\s+default\b|\[default\])",
+    r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.-])-?\d[\d,]*(?:\.\d+)?|\b(?:true"
+    r"|false))\s*(?:\(default\b|by\s+default\b|\[default\])",
     re.IGNORECASE,
 )
 
@@ -617,18 +673,22 @@ _TRUTH = {True: ("yes", "on", "enabled", "1"), False: ("no", "off", "disabled", 
 _NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
 _BETWEEN = re.compile(
     rf"(?:\bbetween\s+(?P<a>{_NUMBER})\s+and\s+(?P<b>{_NUMBER})|\bfrom\s+(?P<c>{_NUMBER})\s+to\s+(?P<d>{_NUMBER})"
-    rf"|\b(?:range|valid|allowed|values?|must be|limit|default|ranges?)\s*(?:is|of|from|:)?\s*[\[(]?\s*(?P<e>{_NUMBER})\s*(?:-|–|to|,|\.\.+)\s*(?P<f>{_NUMBER})\s*[\])]?"  # noqa: RUF001
+    rf"|\b(?:range|valid|allowed|values?|must be|limit|default|ranges?)\s*(?:is|of|from"
+    rf"|:)?\s*[\[(]?\s*(?P<e>{_NUMBER})\s*(?:-|–|to|,|\.\.+)\s*(?P<f>{_NUMBER})\s*[\])]?"  # noqa: RUF001
     rf"|[(\[]\s*(?P<g>{_NUMBER})\s*(?:-|–|to|\.\.+)\s*(?P<h>{_NUMBER})\s*[,;)\]])"  # noqa: RUF001
     rf"(?P<unit>\s*[A-Za-z%]+)?",
     re.IGNORECASE,
 )
 _UPPER = re.compile(
-    rf"(?:\b(?:max(?:imum)?(?:\s+(?:is|of|value|allowed|allowed\s+value|limit|length|value\s+is|allowed\s+value\s+is|length\s+is))?|at\s+most|up\s+to|no\s+more\s+than|"
-    rf"not\s+(?:exceed|more\s+than)|cannot\s+exceed|must\s+not\s+exceed|less\s+than\s+or\s+equal\s+to|limited\s+to|upper\s+limit\s+(?:is|of))\s*[:=]?\s*|<=\s*|≤\s*)(?P<value>{_NUMBER})(?P<unit>\s*[A-Za-z%]+)?",
+    rf"(?:\b(?:max(?:imum)?(?:\s+(?:is|of|value|allowed|allowed\s+value|limit|length|value\s+is"
+    rf"|allowed\s+value\s+is|length\s+is))?|at\s+most|up\s+to|no\s+more\s+than|"
+    rf"not\s+(?:exceed|more\s+than)|cannot\s+exceed|must\s+not\s+exceed|less\s+than\s+or\s+equal\s+to|limited\s+to"
+    rf"|upper\s+limit\s+(?:is|of))\s*[:=]?\s*|<=\s*|≤\s*)(?P<value>{_NUMBER})(?P<unit>\s*[A-Za-z%]+)?",
     re.IGNORECASE,
 )
 _LOWER = re.compile(
-    rf"(?:\b(?:min(?:imum)?(?:\s+(?:is|of|value|allowed|length|value\s+is|length\s+is))?|at\s+least|no\s+(?:less|fewer)\s+than|greater\s+than\s+or\s+equal\s+to|not\s+less\s+than|"
+    rf"(?:\b(?:min(?:imum)?(?:\s+(?:is|of|value|allowed|length|value\s+is|length\s+is))?|at\s+least|no\s+(?:less"
+    rf"|fewer)\s+than|greater\s+than\s+or\s+equal\s+to|not\s+less\s+than|"
     rf"lower\s+limit\s+(?:is|of))\s*[:=]?\s*|>=\s*|≥\s*)(?P<value>{_NUMBER})(?P<unit>\s*[A-Za-z%]+)?",
     re.IGNORECASE,
 )
@@ -708,11 +768,15 @@ def _bound(accepted: Accepted, *, is_upper: bool, units: set[str]) -> tuple[floa
 # Requirement
 
 _OPTIONAL = re.compile(
-    r"^\W{0,3}optional\b(?!\s+(?:if|when|for|unless|chain))|\(\s*(?:[\w\s\[\]|]{1,40},\s*)?optional\s*(?:,[^)]{0,80})?\)|\[optional\]|\bthis\s+(?:parameter|field|argument)\s+is\s+optional\b(?!\s+(?:if|when|for|unless))",
+    r"^\W{0,3}optional\b(?!\s+(?:if|when|for|unless|chain))|\(\s*(?:[\w\s\[\]"
+    r"|]{1,40},\s*)?optional\s*(?:,[^)]{0,80})?\)|\[optional\]|\bthis\s+(?:parameter|field"
+    r"|argument)\s+is\s+optional\b(?!\s+(?:if|when|for|unless))",
     re.IGNORECASE,
 )
 _REQUIRED = re.compile(
-    r"^\W{0,3}required\s*(?:[.:,)\]]|$|-\s|–|—)|\(\s*(?:[\w\s\[\]|]{1,40},\s*)?required\s*\)|\[required\]|"  # noqa: RUF001
+    r"^\W{0,3}required\s*(?:[.:,)\]]|$|-\s|–|—)"  # noqa: RUF001
+    r"|\(\s*(?:[\w\s\[\]|]{1,40},\s*)?required\s*\)|\[required\]"
+    r"|"
     r"\bthis\s+(?:parameter|field|argument)\s+is\s+(?:required|mandatory)\s*(?:[.;,)]|$)",
     re.IGNORECASE,
 )
@@ -740,7 +804,8 @@ _IS_OPTIONAL = re.compile(
     re.IGNORECASE,
 )
 _IS_REQUIRED = re.compile(
-    r"^\W{0,3}(?:the\s+)?[`'\"]?[\w-]+[`'\"]?(?:\s+(?:parameter|argument|field))?\s+is\s+(?:required|mandatory)\s*(?:[.;]|$)",
+    r"^\W{0,3}(?:the\s+)?[`'\"]?[\w-]+[`'\"]?(?:\s+(?:parameter|argument|field))?\s+is\s+(?:required"
+    r"|mandatory)\s*(?:[.;]|$)",
     re.IGNORECASE,
 )
 
@@ -752,8 +817,10 @@ _PROVEN_MUTATIONS = frozenset(
 )
 _WRITES_LATER = re.compile(
     r"\b(?:permanently|irreversibly)\s+(?:deletes?|removes?|erases?|destroys?|drops?|overwrites?)\b"
-    r"|\bthis\s+(?:tool|action|operation|call)?\s*(?:will\s+)?(?:also\s+)?(?:deletes?|overwrites?|modif(?:y|ies)|removes?|updates?|creates?|writes?)\s+(?:the|any|all|existing|a|an|your)\b"
-    r"|\b(?:this\s+(?:action|operation)\s+)?(?:cannot|can't|can\s+not)\s+be\s+(?:undone|reversed)\b|\b(?:is|are)\s+irreversible\b",
+    r"|\bthis\s+(?:tool|action|operation|call)?\s*(?:will\s+)?(?:also\s+)?(?:deletes?|overwrites?|modif(?:y|ies)"
+    r"|removes?|updates?|creates?|writes?)\s+(?:the|any|all|existing|a|an|your)\b"
+    r"|\b(?:this\s+(?:action|operation)\s+)?(?:cannot|can't|can\s+not)\s+be\s+(?:undone|reversed)\b|\b(?:is"
+    r"|are)\s+irreversible\b",
     re.IGNORECASE,
 )
 

@@ -204,11 +204,15 @@ def _bounds_misfit(value: object, bounds: Mapping[str, float]) -> str | None:
     number = _number(value)
     if number is None:
         return None
+    return _excluded(number, bounds) or _outside(number, bounds, "minimum", "maximum")
+
+
+def _excluded(number: float, bounds: Mapping[str, float]) -> str | None:
     if "exclusiveMinimum" in bounds and number <= bounds["exclusiveMinimum"]:
         return f"is not above exclusiveMinimum {bounds['exclusiveMinimum']:g}"
     if "exclusiveMaximum" in bounds and number >= bounds["exclusiveMaximum"]:
         return f"is not below exclusiveMaximum {bounds['exclusiveMaximum']:g}"
-    return _outside(number, bounds, "minimum", "maximum")
+    return None
 
 
 def _outside(amount: float, bounds: Mapping[str, float], low: str, high: str) -> str | None:
@@ -227,24 +231,28 @@ def _takes_null(schema: Mapping[str, Any], root: Mapping[str, Any], hops: int = 
     """Null is allowed, or nothing certain forbids it."""
     if hops > 8 or "not" in schema or "if" in schema:
         return True
+    target = _target(schema, root)
+    if target is not None:
+        return _takes_null(target, root, hops + 1)
+    kinds, members = _kinds(schema), schema.get("enum")
+    if kinds or isinstance(members, list):
+        return "null" in kinds if kinds else None in (members or ())
+    branches = schema.get("anyOf", schema.get("oneOf"))
+    if not isinstance(branches, list):
+        return True
+    return any(not isinstance(branch, dict) or _takes_null(branch, root, hops + 1) for branch in branches[:32])
+
+
+def _target(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What a reference stands for; an empty schema, which takes anything, where nobody knows."""
     reference = schema.get("$ref")
-    if isinstance(reference, str):
-        try:
-            target = resolve(root, reference)
-        except LookupError:
-            return True
-        return not isinstance(target, dict) or _takes_null(target, root, hops + 1)
-    kinds = _kinds(schema)
-    if kinds:
-        return "null" in kinds
-    members = schema.get("enum")
-    if isinstance(members, list):
-        return None in members
-    for keyword in ("anyOf", "oneOf"):
-        branches = schema.get(keyword)
-        if isinstance(branches, list):
-            return any(not isinstance(branch, dict) or _takes_null(branch, root, hops + 1) for branch in branches[:32])
-    return True
+    if not isinstance(reference, str):
+        return None
+    try:
+        target = resolve(root, reference)
+    except LookupError:
+        return {}
+    return target if isinstance(target, dict) else {}
 
 
 def _shown(value: object) -> str:

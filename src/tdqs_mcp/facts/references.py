@@ -1,4 +1,4 @@
-"""What the texts of a catalog refer to: tools and parameters by name, boundaries to siblings, orders that rank tools."""
+"""What the texts of a catalog refer to: tools and parameters by name, boundaries to siblings, ranks."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,32 +56,39 @@ def fold(name: str) -> str:
 
 _TOKEN = re.compile(
     r"(?<![\w$@./:<{#&%\\-])(?P<name>[A-Za-z][A-Za-z0-9]*(?:(?:_|__)[A-Za-z0-9]+)+|[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+"
-    r"|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|(?<=[`'\"])[A-Za-z]\w{1,60}(?=[`'\"]))(?![\w]|\.\w|-\w|/\w)"
+    r"|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+"
+    r"|(?<=[`'\"])[A-Za-z]\w{1,60}(?=[`'\"]))(?![\w]|\.\w|-\w|/\w)"
 )
 """A word that looks like a name: joined of several, or alone in backticks."""
 
 _QUICK = re.compile(r"[_`'\"-]|[a-z][A-Z]")
 _CALLS = (
-    r"use|uses|using|call|calls|calling|run|running|invoke|invoking|invokes|prefer|try|see|see\s+also|via|unlike|execute|"
+    r"use|uses|using|call|calls|calling|run|running|invoke|invoking|invokes|prefer|try|see|see\s+also|via|unlike"
+    r"|execute|"
     r"proceed\s+(?:to|with)|switch\s+to|fall\s+back\s+(?:to|on)|refer\s+to|consider|chain(?:ed)?\s+with|replaced\s+by"
 )
 _SOURCES = r"from|by|through|than|with|after|before|then|either"
 _CALL_WORDS = frozenset(
-    "use uses using call calls calling run running invoke invoking invokes prefer try see also: via unlike execute proceed switch fall refer "
+    "use uses using call calls calling run running invoke invoking invokes prefer try see also: via unlike execute "
+    "proceed switch fall refer "
     "consider chain chained replaced".split()
 )
 _CALLED = re.compile(
-    rf"\b(?:{_CALLS})(?:\s+(?:the|this\s+with|either|also|first|instead|and|or|[`'\"]?\w+[_-]\w+[`'\"]?\s*(?:,|and|or|/)))*\s*:?\s+[`'\"*(]{{0,3}}$",
+    rf"\b(?:{_CALLS})(?:\s+(?:the|this\s+with|either|also|first|instead|and|or|[`'\"]?\w+[_-]\w+[`'\"]?\s*(?:,|and"
+    rf"|or|/)))*\s*:?\s+[`'\"*(]{{0,3}}$",
     re.IGNORECASE,
 )
 _SOURCED = re.compile(rf"\b(?:{_SOURCES})\s+(?:the\s+)?[`'\"*(]{{0,3}}$", re.IGNORECASE)
 _OBTAINED = re.compile(
-    r"\b(?:returned|obtained|provided|given|fetched|listed|retrieved|created|generated|produced|found|discovered|initialized|ids?|uids?|uuids?|keys?|"
-    r"results?|refs?|names?|handles?|follow\s+up|together|combined?|first|available|search|get|it|them)\s+(?:\w+\s+)?(?:from|by|via|with|through|using)\s+(?:the\s+|a\s+)?[`'\"*(]{0,3}$",
+    r"\b(?:returned|obtained|provided|given|fetched|listed|retrieved|created|generated|produced|found|discovered"
+    r"|initialized|ids?|uids?|uuids?|keys?|"
+    r"results?|refs?|names?|handles?|follow\s+up|together|combined?|first|available|search|get|it"
+    r"|them)\s+(?:\w+\s+)?(?:from|by|via|with|through|using)\s+(?:the\s+|a\s+)?[`'\"*(]{0,3}$",
     re.IGNORECASE,
 )
 _BESIDE = re.compile(
-    r"\b(?:before|after|than|unlike|instead\s+of|rather\s+than)\s+(?:calling\s+|using\s+|running\s+)?(?:the\s+)?[`'\"*(]{0,3}$|(?:->|→)\s*`?$",
+    r"\b(?:before|after|than|unlike|instead\s+of|rather\s+than)\s+(?:calling\s+|using\s+"
+    r"|running\s+)?(?:the\s+)?[`'\"*(]{0,3}$|(?:->|→)\s*`?$",
     re.IGNORECASE,
 )
 _TOOL_BEFORE = re.compile(
@@ -95,18 +102,24 @@ _TOOL_AFTER = re.compile(
 _STRONG_AFTER = re.compile(r"[`'\"*)(]{0,4}\s*,?\s*(?:instead|first|beforehand|rather|prior)\b", re.IGNORECASE)
 _PAREN_AFTER = re.compile(r"`?\(")
 _OTHER_KIND = re.compile(
-    r"[`'\"*)]{0,3}\s*(?:=|:\s*[\[{\"']|\.\w|(?:(?:api|sdk)\s+)?(?:operations?|endpoints?|apis?|actions?|methods?|scopes?|permissions?|"
-    r"webhooks?|events?|fields?|propert(?:y|ies)|columns?|keys?|values?|parameters?|params?|arguments?|args?|options?|flags?|types?|status|"
-    r"modes?|variables?|attributes?|metrics?|syntax|format|templates?|files?|tables?|headers?|classes|class|objects?|commands?)\b)",
+    r"[`'\"*)]{0,3}\s*(?:=|:\s*[\[{\"']|\.\w|(?:(?:api|sdk)\s+)?(?:operations?|endpoints?|apis?|actions?|methods?"
+    r"|scopes?|permissions?|"
+    r"webhooks?|events?|fields?|propert(?:y|ies)|columns?|keys?|values?|parameters?|params?|arguments?|args?"
+    r"|options?|flags?|types?|status|"
+    r"modes?|variables?|attributes?|metrics?|syntax|format|templates?|files?|tables?|headers?|classes|class"
+    r"|objects?|commands?)\b)",
     re.IGNORECASE,
 )
 _FORMER = re.compile(
-    r"\b(?:replaces|formerly|deprecated|renamed\s+from|previously|operation|action|operations|actions|categor(?:y|ies)|toolsets?|event|events|"
-    r"field|fields|enum|value|values|metric|key|column|columns|keys)\b(?:\s*(?:=|:|is|are|of))?\s*[`'\"*(]{0,3}$|[=\[]\s*[`'\"]{0,2}$",
+    r"\b(?:replaces|formerly|deprecated|renamed\s+from|previously|operation|action|operations|actions|categor(?:y"
+    r"|ies)|toolsets?|event|events|"
+    r"field|fields|enum|value|values|metric|key|column|columns|keys)\b(?:\s*(?:=|:|is|are|of))?\s*[`'\"*(]{0,3}$"
+    r"|[=\[]\s*[`'\"]{0,2}$",
     re.IGNORECASE,
 )
 _PREFIXED = re.compile(
-    r"\bmcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?)__(?P<name>\w+)|(?<![\w/:.\-])(?P<other>[A-Za-z][\w-]{1,40})[:.](?P<tool>[A-Za-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\b(?![:/])",
+    r"\bmcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?)__(?P<name>\w+)"
+    r"|(?<![\w/:.\-])(?P<other>[A-Za-z][\w-]{1,40})[:.](?P<tool>[A-Za-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\b(?![:/])",
 )
 _WINDOW = 48
 """Characters before and after a name that tell what it is used as."""
@@ -195,32 +208,40 @@ def _is_unknown(name: str, own: frozenset[str], words: Vocabulary) -> bool:
 def _is_tool(name: str, before: str, after: str, words: Vocabulary) -> bool:
     """The words around a name use it as a tool's, or it is made as this catalog makes its names."""
     is_joined, is_ticked = not name.isalnum() or not (name.islower() or name.istitle()), before.endswith("`")
-    is_ordinary = (name[:1].isupper() or "-" in name) and not _is_spelled_like(name, words)
-    if (is_ordinary and not is_ticked) or name.isupper() or not (is_joined or is_ticked):
+    is_like = _is_spelled_like(name, words)
+    is_ordinary = (name[:1].isupper() or "-" in name) and not is_like
+    is_no_name = (is_ordinary and not is_ticked) or name.isupper() or not (is_joined or is_ticked)
+    if is_no_name or _OTHER_KIND.match(after) or _FORMER.search(before):
         return False
-    if _OTHER_KIND.match(after) or _FORMER.search(before):
-        return False
-    if _TOOL_AFTER.match(after) or (_TOOL_BEFORE.search(before) and ("-" not in name or is_ticked)):
-        return is_joined or is_ticked
-    spoken = frozenset(before.lower().split())
-    is_called = not _CALL_WORDS.isdisjoint(spoken) and _CALLED.search(before) is not None
-    if is_called and (_STRONG_AFTER.match(after) or _TOOL_AFTER.match(after)):
-        return is_joined or is_ticked
+    is_called = not _CALL_WORDS.isdisjoint(before.lower().split()) and _CALLED.search(before) is not None
+    if _is_called_tool(name, before, after, is_called=is_called, is_ticked=is_ticked):
+        return True
     if not is_joined or (before.endswith(("'", '"')) and not is_called):
         return False
-    is_like = _is_spelled_like(name, words)
     is_verbal = _starts_with_verb(name)
-    if _PAREN_AFTER.match(after) and not is_called:
-        return is_verbal and is_like and before[-2:] != "{ "
+    is_kin = is_like and _is_kin(name, words, is_ticked=is_ticked)
     if is_called:
-        return (is_verbal and (is_like or is_ticked or "_" in name)) or (
-            is_like and _is_kin(name, words, is_ticked=is_ticked)
-        )
+        return is_kin or (is_verbal and (is_like or is_ticked or "_" in name))
     if _OBTAINED.search(before) or _BESIDE.search(before):
-        return (is_verbal and (is_like or is_ticked)) or (is_like and _is_kin(name, words, is_ticked=is_ticked))
+        return is_kin or (is_verbal and (is_like or is_ticked))
+    is_function = _PAREN_AFTER.match(after) and is_verbal and before[-2:] != "{ "
+    return is_like and bool(is_function or _is_made_alike(name, before, words, is_ticked=is_ticked))
+
+
+def _is_called_tool(name: str, before: str, after: str, *, is_called: bool, is_ticked: bool) -> bool:
+    """The text says "tool" beside the name, or calls it first or instead."""
+    if _TOOL_AFTER.match(after):
+        return True
+    if _TOOL_BEFORE.search(before) and ("-" not in name or is_ticked):
+        return True
+    return is_called and _STRONG_AFTER.match(after) is not None
+
+
+def _is_made_alike(name: str, before: str, words: Vocabulary, *, is_ticked: bool) -> bool:
+    """No word around it calls it, but it is made as the catalog's names are; hyphens join ordinary words as well."""
     if "-" in name and not is_ticked and not _SOURCED.search(before):
         return False
-    return _resembles(name, words) or (is_like and _is_imperative(name) and not _EXAMPLE.search(before))
+    return _resembles(name, words) or (_is_imperative(name) and not _EXAMPLE.search(before))
 
 
 _EXAMPLE = re.compile(r"\b(?:e\.g\.?|such\s+as|example|like|i\.e\.?)[,:]?\s*[`'\"(]{0,2}$", re.IGNORECASE)
@@ -234,7 +255,8 @@ def _is_kin(name: str, words: Vocabulary, *, is_ticked: bool) -> bool:
 
 
 _LABELLED = frozenset(
-    "id ids date time at by count type name on in for from to only all key url path token number requests request type query side based separated name mode status".split()
+    "id ids date time at by count type name on in for from to only all key url path token number requests request "
+    "type query side based separated name mode status".split()
 )
 """Last words of a field's name."""
 
@@ -312,33 +334,41 @@ def vocabulary(names: Sequence[str], shapes: Sequence[Shape], server: str) -> Vo
 # Parameters
 
 _PARAMETER_AFTER = re.compile(
-    r"[`'\"*]{0,3}[ \t]+(?:(?:input|query|body|path|optional|required|boolean|string)[ \t]+)?(?:parameter|param|argument|arg)\b"
+    r"[`'\"*]{0,3}[ \t]+(?:(?:input|query|body|path|optional|required|boolean|string)[ \t]+)?(?:parameter|param"
+    r"|argument|arg)\b"
 )
 _PARAMETERS_AFTER = re.compile(r"[`'\"*]{1,3}[ \t]+(?:(?:input|query)[ \t]+)?(?:parameters|params|arguments|args)\b")
 _BARE = re.compile(
-    r"\b(?:the|use|set|pass|via|with)[ \t]+(?P<name>[a-z]{3,40})[ \t]+(?:parameter|param|argument)\b(?!s|[ \t]+(?:of|name|value|list|type|desc))"
+    r"\b(?:the|use|set|pass|via|with)[ \t]+(?P<name>[a-z]{3,40})[ \t]+(?:parameter|param|argument)\b(?!s"
+    r"|[ \t]+(?:of|name|value|list|type|desc))"
 )
 _KINDS_OF = frozenset(
-    "query input request path same following optional required first second third last new this search output body url function type other "
-    "single each tool api method string boolean filter command line additional corresponding above below next named given specific "
+    "query input request path same following optional required first second third last new this search output body "
+    "url function type other "
+    "single each tool api method string boolean filter command line additional corresponding above below next named "
+    "given specific "
     "relevant appropriate main key value json only either both default extra".split()
 )
 _PARAMETER_BEFORE = re.compile(
     r"\b(?:parameter|param|argument|arg)[ \t]+(?:(?:called|named)[ \t]+)?[`'\"*]{0,3}$", re.IGNORECASE
 )
 _SET_BEFORE = re.compile(
-    r"\b(?:set|pass|provide|specify|supply|setting|passing|providing|specifying|omit|leave|requires?|with|via|by|using|use)"
+    r"\b(?:set|pass|provide|specify|supply|setting|passing|providing|specifying|omit|leave|requires?|with|via|by"
+    r"|using|use)"
     r"[ \t]+(?:the[ \t]+|a[ \t]+|an[ \t]+)?[`*]{0,3}$",
     re.IGNORECASE,
 )
 _SET_AFTER = re.compile(
-    r"[`*]{0,3}(?:[ \t]+(?:must|should|accepts|expects|takes|defaults|is[ \t]+(?:required|optional|set|omitted|provided|given|specified|not|mandatory|"
-    r"true|false|present|empty|an?)|as|to[ \t]+(?:an?|the|true|false|control|limit|filter|specify|get|set|narrow|change|choose|select|enable|disable|include|"
+    r"[`*]{0,3}(?:[ \t]+(?:must|should|accepts|expects|takes|defaults|is[ \t]+(?:required|optional|set|omitted"
+    r"|provided|given|specified|not|mandatory|"
+    r"true|false|present|empty|an?)|as|to[ \t]+(?:an?|the|true|false|control|limit|filter|specify|get|set|narrow"
+    r"|change|choose|select|enable|disable|include|"
     r"restrict|[`'\"\d]))\b|[ \t]*=|[ \t]+to[ \t]+[`'\"\d])",
     re.IGNORECASE,
 )
 _SURE_AFTER = re.compile(
-    r"[`*]{0,3}[ \t]+(?:must[ \t]+be|should[ \t]+be|defaults[ \t]+to|accepts|expects|is[ \t]+(?:required|optional|omitted|provided|given|specified|mandatory)"
+    r"[`*]{0,3}[ \t]+(?:must[ \t]+be|should[ \t]+be|defaults[ \t]+to|accepts|expects|is[ \t]+(?:required|optional"
+    r"|omitted|provided|given|specified|mandatory)"
     r"|are[ \t]+(?:required|optional|omitted|provided|given|specified|mandatory))\b",
     re.IGNORECASE,
 )
@@ -353,7 +383,8 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _LABELS = frozenset(
-    "required optional note notes example examples returns return raises important warning tip hint default usage see output "
+    "required optional note notes example examples returns return raises important warning tip hint default usage "
+    "see output "
     "outputs response errors error self none".split()
 )
 
@@ -489,21 +520,34 @@ def _indent(line: str) -> int:
 # Orders
 
 _ORDERS = re.compile(
-    r"\b(?:always|must(?:\s+always)?|should\s+always)\s+(?:be\s+)?(?:use|call|run|invoke|try|prefer|used|called|run|invoked|tried|preferred)\s+"
-    r"(?:(?:this(?:\s+(?:tool|function|one))?|it)\s+)?(?:first|before\s+(?:(?:calling|using|running|invoking)\s+)?(?:any|all|every|the)\s+other)\b"
-    r"|\b(?:use|call|run|invoke|try)\s+(?:this(?:\s+(?:tool|function|one))?|it)\s+(?:first\s*,?\s+)?before\s+(?:(?:calling|using|running|invoking|trying)\s+)?(?:any|all|every)\b(?:\s+of)?(?:\s+the)?\s+other"
+    r"\b(?:always|must(?:\s+always)?|should\s+always)\s+(?:be\s+)?(?:use|call|run|invoke|try|prefer|used|called|run"
+    r"|invoked|tried|preferred)\s+"
+    r"(?:(?:this(?:\s+(?:tool|function|one))?|it)\s+)?(?:first|before\s+(?:(?:calling|using|running"
+    r"|invoking)\s+)?(?:any|all|every|the)\s+other)\b"
+    r"|\b(?:use|call|run|invoke|try)\s+(?:this(?:\s+(?:tool|function|one))?"
+    r"|it)\s+(?:first\s*,?\s+)?before\s+(?:(?:calling|using|running|invoking|trying)\s+)?(?:any|all"
+    r"|every)\b(?:\s+of)?(?:\s+the)?\s+other"
     r"|\b(?:use|call|run|invoke|try)\s+(?:this(?:\s+(?:tool|function|one))?|it)\s+first\b(?!\s+(?:to|when|if)\b)"
-    r"|\bthis(?:\s+(?:tool|function))?\s+(?:must|should|has\s+to|needs\s+to)\s+(?:always\s+)?be\s+(?:called|used|run|invoked)\s+(?:first\b(?!\s+(?:to|when|if)\b)|before\s+(?:(?:calling|using|running)\s+)?(?:any|all|every)\b)"
-    r"|\b(?:prefer|use|choose|favou?r)\s+(?:this(?:\s+(?:tool|function|one))?|it)\s+(?:over|instead\s+of|rather\s+than|in\s+preference\s+to)\s+(?:(?:any|all|every)(?:\s+(?:of\s+the|the))?\s+(?:others?|tools?)|(?:the\s+)?other\s+tools|everything\s+else|anything\s+else|others\b)"
+    r"|\bthis(?:\s+(?:tool|function))?\s+(?:must|should|has\s+to|needs\s+to)\s+(?:always\s+)?be\s+(?:called|used"
+    r"|run|invoked)\s+(?:first\b(?!\s+(?:to|when|if)\b)|before\s+(?:(?:calling|using|running)\s+)?(?:any|all|every)\b)"
+    r"|\b(?:prefer|use|choose|favou?r)\s+(?:this(?:\s+(?:tool|function|one))?|it)\s+(?:over|instead\s+of"
+    r"|rather\s+than|in\s+preference\s+to)\s+(?:(?:any|all|every)(?:\s+(?:of\s+the|the))?\s+(?:others?|tools?)"
+    r"|(?:the\s+)?other\s+tools|everything\s+else|anything\s+else|others\b)"
     r"|\b(?:do\s+not|don't|never|avoid)\s+(?:use|using|call|calling)\s+(?:any\s+)?other\s+tools?\b"
     r"|\b(?:takes?|has|have)\s+(?:priority|precedence)\s+over\s+(?:(?:any|all|every)\b|(?:the\s+)?other\s+tools)"
-    r"|\b(?:the\s+)?(?:best|preferred|primary|default|only|number\s+one)\s+(?:tool|choice)\s+(?:for|among|over)\s+(?:all|any|every)\s+(?:tools|requests?|tasks?|quer(?:y|ies)|purposes?|others?)\b"
-    r"|\balways\s+(?:use|call|prefer|choose|pick)\s+this\s+(?:tool|function|one)\b(?!\s+(?:to|for|when|if|with|after|before\s+(?!any|all|every))\b)"
-    r"|(?:始终|总是|一律|务必|必须)(?:优先|首先|先)?(?:使用|调用)(?:此|本|该|这个)?工具|优先于(?:其他|所有)(?:所有)?工具|(?:在|于)(?:使用|调用)?(?:任何|所有|其他)(?:其他)?工具之前"
+    r"|\b(?:the\s+)?(?:best|preferred|primary|default|only|number\s+one)\s+(?:tool|choice)\s+(?:for|among"
+    r"|over)\s+(?:all|any|every)\s+(?:tools|requests?|tasks?|quer(?:y|ies)|purposes?|others?)\b"
+    r"|\balways\s+(?:use|call|prefer|choose|pick)\s+this\s+(?:tool|function|one)\b(?!\s+(?:to|for|when|if|with"
+    r"|after|before\s+(?!any|all|every))\b)"
+    r"|(?:始终|总是|一律|务必|必须)(?:优先|首先|先)?(?:使用|调用)(?:此|本|该|这个)?工具|优先于(?:其他|所有)(?:所有)?工具|(?:在|于)(?:使用|调用)?(?:任何|所有"
+    r"|其他)(?:其他)?工具之前"
     r"|(?:必ず|常に)(?:最初に|先に)?(?:この|本)?ツールを(?:最初に|先に|優先)|他の(?:すべての)?ツールより(?:も)?優先"
-    r"|\b(?:immer|stets)\s+(?:zuerst\s+)?dieses\s+(?:tool|werkzeug)\b|\bvor\s+(?:allen|jedem)\s+anderen?\s+(?:tools?|werkzeug(?:en)?)\b"
-    r"|\b(?:toujours|utilisez\s+toujours)\s+(?:utiliser\s+|appeler\s+)?cet\s+outil\b|\bavant\s+tou(?:t|s)\s+(?:les\s+)?autres?\s+outils?\b"
-    r"|\b(?:siempre|usar?\s+siempre)\s+(?:use\s+|utilice\s+|llame\s+a\s+)?esta\s+herramienta\b|\bantes\s+de\s+(?:cualquier|todas\s+las)\s+otras?\s+herramientas?\b",
+    r"|\b(?:immer|stets)\s+(?:zuerst\s+)?dieses\s+(?:tool|werkzeug)\b|\bvor\s+(?:allen"
+    r"|jedem)\s+anderen?\s+(?:tools?|werkzeug(?:en)?)\b"
+    r"|\b(?:toujours|utilisez\s+toujours)\s+(?:utiliser\s+|appeler\s+)?cet\s+outil\b|\bavant\s+tou(?:t"
+    r"|s)\s+(?:les\s+)?autres?\s+outils?\b"
+    r"|\b(?:siempre|usar?\s+siempre)\s+(?:use\s+|utilice\s+|llame\s+a\s+)?esta\s+herramienta\b"
+    r"|\bantes\s+de\s+(?:cualquier|todas\s+las)\s+otras?\s+herramientas?\b",
     re.IGNORECASE,
 )
 
@@ -520,7 +564,8 @@ _RANKERS = frozenset(
     "first other others always else priority precedence any all every dieses cet esta autre autres otra otras".split()
 )
 _RANKING = re.compile(
-    r"\b(?:first|(?:any|all|every|the|over|instead of) others?|other tools?|always|else|priority|precedence|dieses|allen|jedem|cet|autres?|esta|otras?)\b"
+    r"\b(?:first|(?:any|all|every|the|over|instead of) others?|other tools?|always|else|priority|precedence|dieses"
+    r"|allen|jedem|cet|autres?|esta|otras?)\b"
     r"|工具|ツール|\bchoice for\b|\btool for (?:all|any|every)\b|\bbefore (?:any|all|every)\b",
     re.IGNORECASE,
 )

@@ -62,13 +62,14 @@ class Entry:
 
 
 _ENTRY = re.compile(
-    r"(?:[-*•+][ \t]{1,4}|\d{1,2}[.)][ \t]{1,4}|:param[ \t]{1,4}(?:\w{1,40}[ \t])?|@param[ \t]{1,4}(?:\{[^{}]{1,60}\}[ \t])?)?"
+    r"(?:[-*•+][ \t]{1,4}|\d{1,2}[.)][ \t]{1,4}|:param[ \t]{1,4}(?:\w{1,40}[ \t])?"
+    r"|@param[ \t]{1,4}(?:\{[^{}]{1,60}\}[ \t])?)?"
     r"[`*_\"'<\[]{0,4}(?P<name>[A-Za-z_$@][\w$@.\-]{0,80}?)(?P<mark>\??)[`*\"'>\]]{0,4}"
     r"(?P<kind>[ \t]{0,4}(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,200}\]|<[^<>\n]{0,80}>))?[`*]{0,3}"
     r"(?P<separator>[ \t]{0,4}(?::|=(?!=)|–|—|->|→)|[ \t]{1,4}-)?(?:[`*]{0,3}(?:[ \t]+|$)(?P<rest>.*))?"  # noqa: RUF001
 )
 _SENTENCE = re.compile(
-    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;；])|\n\s*\n|\n(?=\s*[-*•#])"
+    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;\uff1b])|\n\s*\n|\n(?=\s*[-*•#])"
 )
 _CLAIMS = (
     r"must|should|shall|accepts?|expects?|takes?|defaults?|is an?|are|needs?|has to|can be|cannot be|may be|ranges?|"
@@ -81,16 +82,19 @@ _LEADING = re.compile(
     re.IGNORECASE,
 )
 _SETTING = re.compile(
-    r"\b(?:set|setting|pass|provide|specify|supply|give|send|use)\s+(?:the\s+)?(?P<name>[A-Za-z_][\w-]{0,80})\s+(?:to|as)\b"
+    r"\b(?:set|setting|pass|provide|specify|supply|give|send"
+    r"|use)\s+(?:the\s+)?(?P<name>[A-Za-z_][\w-]{0,80})\s+(?:to|as)\b"
     r"|\b(?:parameter|param|argument|arg)\s+(?P<other>[A-Za-z_][\w-]{0,80})\b"
-    r"|\b(?:values?|options|choices|default|type|format|range)\s+(?:for|of)\s+(?:the\s+)?(?P<third>[A-Za-z_][\w-]{0,80})\b",
+    r"|\b(?:values?|options|choices|default|type|format|range)\s+(?:for"
+    r"|of)\s+(?:the\s+)?(?P<third>[A-Za-z_][\w-]{0,80})\b",
     re.IGNORECASE,
 )
 _MARKED = re.compile(
     r"`(?P<tick>[A-Za-z_$@][\w$@.\-]{0,80})`|(?P<quote>['\"])(?P<quoted>[A-Za-z_$@][\w$@.\-]{0,80})(?P=quote)"
 )
 _IDENTIFIER = re.compile(
-    r"(?<![\w`'\".$@/-])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w/])|(?<![\w`'\".$@/-])[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+(?![\w/])"
+    r"(?<![\w`'\".$@/-])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w/])"
+    r"|(?<![\w`'\".$@/-])[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+(?![\w/])"
 )
 
 
@@ -140,10 +144,14 @@ def _told(text: str, tops: Mapping[str | None, Node], shape: Shape) -> Iterator[
 
 
 _CLAIMING = frozenset(
-    "string strings str integer integers int ints number numbers float floats decimal double boolean booleans bool bools array arrays list "
-    "lists object objects dict dictionary map mapping must should shall can may could be one either choose select accepts takes supports "
-    "expects allows requires valid allowed possible accepted acceptable supported available permitted values value options choices enum "
-    "set default defaults defaulted optional required mandatory max maximum min minimum between range least most exceed up numeric to".split()
+    "string strings str integer integers int ints number numbers float floats decimal double boolean booleans bool "
+    "bools array arrays list "
+    "lists object objects dict dictionary map mapping must should shall can may could be one either choose select "
+    "accepts takes supports "
+    "expects allows requires valid allowed possible accepted acceptable supported available permitted values value "
+    "options choices enum "
+    "set default defaults defaulted optional required mandatory max maximum min minimum between range least most "
+    "exceed up numeric to".split()
 )
 """Words of which a sentence has at least one where it makes a claim that can be checked."""
 

@@ -1,4 +1,4 @@
-"""Whether a schema is one: checked against the meta-schema of the draft that it declares. Costs more than other facts."""
+"""Whether a schema is one, by the meta-schema of the draft that it declares; costs more than other facts."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Lane 2, the definition against MCP, JSON Schema and itself: what is invalid, impossible or contradicts its own text."""
+"""Lane 2, the definition against MCP, JSON Schema and itself: invalid, impossible, contradicted by its own text."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from tdqs_mcp.facts import claims, conformance
 from tdqs_mcp.facts.claims import Clash
 from tdqs_mcp.facts.conformance import Breach
-from tdqs_mcp.facts.lexicon import OVERT_MUTATIONS
-from tdqs_mcp.facts.prose import LEMMAS
 from tdqs_mcp.facts.references import fold
 from tdqs_mcp.facts.sayings import Origin
 from tdqs_mcp.facts.shape import Shape
@@ -70,7 +68,6 @@ def unknown_required(subject: Subject) -> Iterator[Hit]:
         conformance.unknown_required,
         "required names {!r}, which is no property",
         "define the property or take it out of required",
-        is_quoted=True,
     )
 
 
@@ -102,9 +99,7 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
 )
 def unfit_value(subject: Subject) -> Iterator[Hit]:
     """An example, a member of an enum or a constant breaks the schema that it stands in."""
-    yield from _breaches(
-        subject, conformance.unfit_values, "the value {}", "correct the value or the schema", is_quoted=False
-    )
+    yield from _breaches(subject, conformance.unfit_values, "the value {}", "correct the value or the schema")
 
 
 @rule(
@@ -198,7 +193,6 @@ def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
         conformance.dangling_references,
         "$ref {}",
         "define the target or write the schema out",
-        is_quoted=False,
     )
 
 
@@ -215,7 +209,6 @@ def remote_reference(subject: Subject) -> Iterator[Hit]:
         conformance.remote_references,
         "{} lies outside the definition and is not fetched",
         "copy the target into $defs",
-        is_quoted=False,
     )
 
 
@@ -228,9 +221,7 @@ def remote_reference(subject: Subject) -> Iterator[Hit]:
 )
 def impossible_bounds(subject: Subject) -> Iterator[Hit]:
     """No value can meet the limits of a schema."""
-    yield from _breaches(
-        subject, conformance.impossible_bounds, "no value fits {}", "correct the limits", is_quoted=False
-    )
+    yield from _breaches(subject, conformance.impossible_bounds, "no value fits {}", "correct the limits")
 
 
 @rule(
@@ -309,7 +300,7 @@ def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
 
 
 def _breaches(
-    subject: Subject, find: Callable[[Shape], Iterator[Breach]], message: str, suggestion: str, *, is_quoted: bool
+    subject: Subject, find: Callable[[Shape], Iterator[Breach]], message: str, suggestion: str
 ) -> Iterator[Hit]:
     for shape in (subject.shape, subject.result_shape):
         for breach in find(shape):

@@ -1,4 +1,4 @@
-"""Lane 3, what texts refer to: tools and parameters that do not exist, one-sided boundaries, tools that rank themselves."""
+"""Lane 3, what texts refer to: missing tools and parameters, one-sided boundaries, tools that rank themselves."""
 
 from collections.abc import Iterator
 
