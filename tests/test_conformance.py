@@ -33,12 +33,17 @@ def drawn(changed):
     return cases[:SAMPLE]
 
 
+def distinct(changed):
+    """One case for each text: generated tools repeat the same one hundreds of times."""
+    return list({label.partition(":")[0] + label.rpartition("|")[2]: (label, each) for label, each in changed}.values())
+
+
 def share(seen):
     assert len(seen) >= 20
     return sum(seen) / len(seen)
 
 
-FLOORS = {mutations.choices_in_schema: 0.8, mutations.types_in_schema: 0.87}
+FLOORS = {mutations.choices_in_schema: 0.8, mutations.types_in_schema: 0.8}
 """Prose that only hints at its values stays unread; everything else is found nine times in ten."""
 
 
@@ -48,7 +53,7 @@ def test_a_contradiction_put_into_a_real_definition_is_found(mutate, catalog_fil
     seen = [
         bool(found({"tools": [changed]}, rule))
         for document in documents(catalog_files)
-        for _, changed in drawn(each for definition in document["tools"] for each in mutate(definition))
+        for _, changed in drawn(distinct(each for definition in document["tools"] for each in mutate(definition)))
     ]
     assert share(seen) >= FLOORS.get(mutate, 0.9)
 
@@ -68,7 +73,7 @@ LOST_FLOORS = {mutations.renamed_parameter: 0.75}
 """A plain word such as `filters` is found in lists and beside "parameter", not in every sentence."""
 
 READ_AND_RIGHT = {
-    "TDQ235": 10,
+    "TDQ235": 14,
     "TDQ236": 4,
     "TDQ237": 9,
     "TDQ238": 0,

@@ -136,7 +136,7 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
                 r"|\b(?:true|false)\s+for\b"
             ),
             "boolean",
-            "string integer number",
+            "string integer number array object",
             "a boolean",
             "true false",
         ),
@@ -163,7 +163,7 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
                 r"|\b(?:0|1|zero|one)-(?:based|indexed)\b|\b(?:page|line|row|column)\s+number\b|\b(?:integer|float)\b"
             ),
             "integer number",
-            "string boolean",
+            "string boolean array object",
             "a number",
             "default defaults to between from based indexed number integer float 0 1 2 3 4 5 6 7 8 9",
         ),
@@ -205,11 +205,11 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
                 r"(?:absolute|relative)\s+(?:\w+\s+){0,2}path|string)\b"
             ),
             "string",
-            "integer number boolean",
+            "integer number boolean object",
             "text",
             (
-                "iso rfc yyyy uuid guid email mail comma hex hexadecimal regular regex iana base markdown slug url file "
-                "folder directory path json string strings"
+                "iso rfc uuid guid email mail comma hex hexadecimal regular regex iana base markdown slug url file "
+                "yyyy folder directory path json string strings"
             ),
         ),
         (
@@ -239,13 +239,14 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
 )
 """Phrases: the types that they fit, the types that they speak against, and how to say it."""
 
-_PLURAL = re.compile(
-    r"\b(?:array|arrays|list|lists|objects?|dict|dictionary|map|mapping|multiple|several|one\s+or\s+more|each|set\s+of|"
-    r"collection|keys?|fields?|properties|settings|options|parameters|structure|json|configuration|details"
-    r"|information|metadata|"
-    r"body|content|filters?|query|params|payload|or)\b|\w{3,}s\b",
-    re.IGNORECASE,
+_STRUCTURED = frozenset(
+    "object objects dict dictionary map mapping structure configuration config settings options properties fields keys each items data "
+    "details information metadata body payload".split()
 )
+_LISTED = _STRUCTURED | frozenset(
+    "array arrays list lists multiple several more collection set ids names values filters or one".split()
+)
+"""Words of a text that may mean more than one thing, or one of several parts."""
 
 
 def types(claim: Claim) -> Clash | None:
@@ -323,7 +324,10 @@ def _soft(saying: Saying, accepted: Accepted) -> Clash | None:
     place, kinds, words = pointing[0]
     if "string" in kinds and place >= _LOOSE and _opens_with_verb(text):
         return None
-    if kinds_held & {"array", "object"} and place not in _LEADS and _is_plural(saying):
+    is_compound = not kinds_held.isdisjoint({"array", "object"})
+    if is_compound and place not in _LEADS and _is_plural(saying):
+        return None
+    if is_compound and place >= _LOOSE and _NAMELY.search(text[:60]) is None:
         return None
     if kinds_held == {"string"} and _is_excused(saying, accepted, kinds, is_led=place in _LEADS):
         return None
@@ -369,6 +373,12 @@ _GRANTING = _SOFT[:5] + _SOFT[6:-1]
 """Signs strong enough to excuse another: an id or a unit may stand in any text."""
 
 
+_NAMELY = re.compile(
+    r"\b(?:url|uri|name|title|email|slug|language|timezone|password|username|id|path (?:to|of))\b", re.IGNORECASE
+)
+"""Nouns that are text; a query, a property or a content may well be an object."""
+
+
 def _opens_with_verb(text: str) -> bool:
     word = _FIRST_WORD.search(text)
     first = word[0].lower() if word else ""
@@ -382,7 +392,8 @@ _NOUNS = frozenset("query search name title label comment file process log recor
 
 def _is_plural(saying: Saying) -> bool:
     """Several things may be meant: the text or the parameter's name speaks of more than one."""
-    return (saying.node.name or "").endswith(("s", "list", "data")) or _PLURAL.search(saying.text) is not None
+    words = _LISTED if "array" in saying.accepted.types else _STRUCTURED
+    return (saying.node.name or "").endswith(("s", "list", "data")) or not saying.words.isdisjoint(words)
 
 
 def _is_excused(saying: Saying, accepted: Accepted, kinds: frozenset[str], *, is_led: bool) -> bool:

@@ -527,7 +527,7 @@ _ORDERS = re.compile(
     r"|\b(?:use|call|run|invoke|try)\s+(?:this(?:\s+(?:tool|function|one))?"
     r"|it)\s+(?:first\s*,?\s+)?before\s+(?:(?:calling|using|running|invoking|trying)\s+)?(?:any|all"
     r"|every)\b(?:\s+of)?(?:\s+the)?\s+other"
-    r"|\b(?:use|call|run|invoke|try)\s+(?:this(?:\s+(?:tool|function|one))?|it)\s+first\b(?!\s+(?:to|when|if)\b)"
+    r"|\b(?:use|call|run|invoke|try)\s+this(?:\s+(?:tool|function|one))?\s+first\b(?!:|\s+(?:to|when|if)\b)"
     r"|\bthis(?:\s+(?:tool|function))?\s+(?:must|should|has\s+to|needs\s+to)\s+(?:always\s+)?be\s+(?:called|used"
     r"|run|invoked)\s+(?:first\b(?!\s+(?:to|when|if)\b)|before\s+(?:(?:calling|using|running)\s+)?(?:any|all|every)\b)"
     r"|\b(?:prefer|use|choose|favou?r)\s+(?:this(?:\s+(?:tool|function|one))?|it)\s+(?:over|instead\s+of"
