@@ -240,7 +240,8 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
 """Phrases: the types that they fit, the types that they speak against, and how to say it."""
 
 _STRUCTURED = frozenset(
-    "object objects dict dictionary map mapping structure configuration config settings options properties fields keys each items data "
+    "object objects dict dictionary map mapping structure configuration config settings options properties "
+    "fields keys each items data "
     "details information metadata body payload".split()
 )
 _LISTED = _STRUCTURED | frozenset(
