@@ -25,8 +25,8 @@ def invalid_schema(measured: Measured) -> Iterator[Hit]:
     """An input or output schema is no valid JSON Schema of the draft that it declares."""
     validity = Validity()
     for subject in measured.subjects:
-        for key, schema in (("inputSchema", subject.tool.input_schema), ("outputSchema", subject.tool.output_schema)):
-            flaw = validity.flaw(schema) if schema else None
+        for key, shape in (("inputSchema", subject.shape), ("outputSchema", subject.result_shape)):
+            flaw = validity.flaw(shape)
             if flaw:
                 yield Hit(
                     f"/{key}{flaw[0]}",
