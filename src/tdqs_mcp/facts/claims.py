@@ -269,14 +269,17 @@ def types(claim: Claim) -> Clash | None:
 
 def _demands(saying: Saying) -> bool:
     """A word or a parenthesis without which no type is stated outright."""
-    return saying.origin is Origin.ENTRY or not saying.words.isdisjoint(_DEMANDS) or "(" in saying.text
+    if saying.origin is Origin.OWN:
+        return not saying.words.isdisjoint(_DEMANDS)
+    return saying.origin is Origin.ENTRY or "(" in saying.text or not saying.words.isdisjoint(_SPOKEN_DEMANDS)
 
 
 _DEMANDS = frozenset(
     "must should shall has have needs accepts accept expects expect takes requires require pass passed provide "
     "provided give given specify "
-    "specified supply supplied sent send enter entered encoded formatted set setting type is".split()
+    "specified supply supplied sent send enter entered encoded formatted type".split()
 )
+_SPOKEN_DEMANDS = _DEMANDS | {"is", "set", "setting"}
 
 
 def _stated_types(saying: Saying) -> dict[str, frozenset[str]]:

@@ -62,6 +62,9 @@ _TOKEN = re.compile(
 """A word that looks like a name: joined of several, or alone in backticks."""
 
 _QUICK = re.compile(r"[_`'\"-]|[a-z][A-Z]")
+_NAMING = re.compile(r"[_`]|[a-z][A-Z]|tool|param|argument")
+"""What a parameter's description has that names another thing; quotes and hyphens there mark values."""
+
 _CALLS = (
     r"use|uses|using|call|calls|calling|run|running|invoke|invoking|invokes|prefer|try|see|see\s+also|via|unlike"
     r"|execute|"
@@ -121,6 +124,7 @@ _PREFIXED = re.compile(
     r"\bmcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?)__(?P<name>\w+)"
     r"|(?<![\w/:.\-])(?P<other>[A-Za-z][\w-]{1,40})[:.](?P<tool>[A-Za-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\b(?![:/])",
 )
+_JOINT = re.compile(r"[a-z][:.][a-z]")
 _WINDOW = 48
 """Characters before and after a name that tell what it is used as."""
 
@@ -151,7 +155,7 @@ def strangers(texts: Sequence[tuple[str, str]], own: frozenset[str]) -> tuple[St
     return tuple(
         Stranger(name=name, path=path, text=text, start=start, end=end)
         for path, text in texts
-        if _QUICK.search(text) is not None
+        if (_QUICK if path == "/description" else _NAMING).search(text) is not None
         for name, start, end in _tokens(text)
         if name not in own
     )
@@ -177,7 +181,7 @@ def unknown_tools(
                 each.name, Mention(name=each.name, path=each.path, words=_around(each.text, each.start, each.end))
             )
     for path, text in texts:
-        for name, start, end in _prefixed(text, own, words) if ":" in text or "mcp__" in text else ():
+        for name, start, end in _prefixed(text, own, words) if _JOINT.search(text) or "mcp__" in text else ():
             found.setdefault(name, Mention(name=name, path=path, words=_around(text, start, end)))
     return list(found.values())
 

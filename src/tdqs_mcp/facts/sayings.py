@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
@@ -76,38 +77,14 @@ _CLAIMS = (
     r"requires?|supports?|only|is required|is optional|is mandatory"
 )
 _NAMING = r"parameters?|params?|arguments?|args?|fields?|options?|inputs?|property|properties|values?"
-_LEADING = re.compile(
-    rf"(?:\b(?:set|pass|provide|specify|supply|give|setting|parameter|param|argument|arg|field|option|input|for|as)\s+"
-    rf"(?:the\s+)?)?(?<![\w`'\"$.-])(?P<name>[A-Za-z_][\w-]{{0,80}})(?=\s+(?:(?:{_NAMING})\b|(?:{_CLAIMS})\b))",
-    re.IGNORECASE,
-)
-_SETTING = re.compile(
-    r"\b(?:set|setting|pass|provide|specify|supply|give|send"
-    r"|use)\s+(?:the\s+)?(?P<name>[A-Za-z_][\w-]{0,80})\s+(?:to|as)\b"
-    r"|\b(?:parameter|param|argument|arg)\s+(?P<other>[A-Za-z_][\w-]{0,80})\b"
-    r"|\b(?:values?|options|choices|default|type|format|range)\s+(?:for"
-    r"|of)\s+(?:the\s+)?(?P<third>[A-Za-z_][\w-]{0,80})\b",
-    re.IGNORECASE,
-)
-_MARKED = re.compile(
-    r"`(?P<tick>[A-Za-z_$@][\w$@.\-]{0,80})`|(?P<quote>['\"])(?P<quoted>[A-Za-z_$@][\w$@.\-]{0,80})(?P=quote)"
-)
-_IDENTIFIER = re.compile(
-    r"(?<![\w`'\".$@/-])[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?![\w/])"
-    r"|(?<![\w`'\".$@/-])[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+(?![\w/])"
-)
 
 
 def read(description: str | None, shape: Shape) -> tuple[Saying, ...]:
     """Everything that the texts of a definition say of its parameters, own descriptions first."""
     own = [_own(node, shape) for node in shape.properties if _text(node)]
     text = (description or "")[:MAX_TEXT]
-    words = frozenset(_NAMES.findall(text)) if shape.names else frozenset()
-    tops = {node.name: node for node in shape.properties if node.is_top and node.name in words} if words else {}
+    tops = {node.name: node for node in shape.properties if node.is_top and node.name and node.name in text}
     return (*own, *_told(text, tops, shape)) if tops else tuple(own)
-
-
-_NAMES = re.compile(r"[A-Za-z_$@][\w$@]*(?:[.-][\w$@]+)*")
 
 
 def _text(node: Node) -> str:
@@ -125,6 +102,7 @@ def _saying(node: Node, takes: Accepted, text: str, path: str, origin: Origin) -
     return Saying(node=node, accepted=takes, text=text, path=path, origin=origin, words=_words(text))
 
 
+@lru_cache(maxsize=4096)
 def _words(text: str) -> frozenset[str]:
     return frozenset(_WORDS.findall(text.lower()))
 
@@ -132,13 +110,13 @@ def _words(text: str) -> frozenset[str]:
 _WORDS = re.compile(r"[a-z]+|\d")
 
 
-def _told(text: str, tops: Mapping[str | None, Node], shape: Shape) -> Iterator[Saying]:
+def _told(text: str, tops: Mapping[str, Node], shape: Shape) -> Iterator[Saying]:
     takes = {name: accepted(node.schema, shape.root) for name, node in tops.items()}
     for entry in entries(text.split("\n")):
         if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
             yield _saying(tops[entry.name], takes[entry.name], entry.text, "/description", Origin.ENTRY)
     for sentence in _SENTENCE.split(text):
-        if not tops.keys().isdisjoint(_NAMES.findall(sentence)) and not _words(sentence).isdisjoint(_CLAIMING):
+        if any(name in sentence for name in tops) and not _words(sentence).isdisjoint(_CLAIMING):
             for name, part in _spoken(sentence, tops):
                 yield _saying(tops[name], takes[name], part, "/description", Origin.SENTENCE)
 
@@ -194,11 +172,11 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _spoken(sentence: str, tops: Mapping[str | None, Node]) -> Iterator[tuple[str, str]]:
+def _spoken(sentence: str, tops: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
     """The sentence for the only parameter that it names; for several, each one's words up to the next."""
     places = sorted(_mentions(sentence, tops))
-    if len({name for _, _, name in places}) == 1:
-        yield places[0][2], sentence
+    if len({name for _, _, name in places}) < 2:
+        yield from ((name, sentence) for _, _, name in places[:1])
         return
     before = 0
     for (start, stop, name), (end, _, _) in pairwise([*places, (len(sentence), 0, "")]):
@@ -207,20 +185,45 @@ def _spoken(sentence: str, tops: Mapping[str | None, Node]) -> Iterator[tuple[st
         before = stop
 
 
-def _mentions(sentence: str, tops: Mapping[str | None, Node]) -> set[tuple[int, int, str]]:
+def _mentions(sentence: str, tops: Mapping[str, Node]) -> set[tuple[int, int, str]]:
+    """Where a sentence names a parameter as one: marked, spelled as no plain word is, or beside what only they have."""
     found = set()
-    if "`" in sentence or "'" in sentence or '"' in sentence:
-        for match in _MARKED.finditer(sentence):
-            name = match["tick"] or match["quoted"]
-            if name in tops:
-                found.add((match.start("tick") if match["tick"] else match.start("quoted"), match.end(), name))
-    for match in _IDENTIFIER.finditer(sentence):
-        if match[0] in tops:
-            found.add((match.start(), match.end(), match[0]))
-    for pattern in (_LEADING, _SETTING):
-        for match in pattern.finditer(sentence):
-            group = match.lastgroup or "name"
-            name = match[group]
-            if name in tops:
-                found.add((match.start(group), match.end(group), name))
+    for name in tops:
+        start = sentence.find(name)
+        for _ in range(MAX_MENTIONS):
+            if start < 0:
+                break
+            end = start + len(name)
+            if _is_mention(name, sentence[max(0, start - 40) : start], sentence[end : end + 24]):
+                found.add((start, end, name))
+            start = sentence.find(name, end)
     return found
+
+
+MAX_MENTIONS = 20
+"""Places of one name in one sentence that are looked at."""
+
+
+def _is_mention(name: str, before: str, after: str) -> bool:
+    last, following = before[-1:], after[:1]
+    if last.isalnum() or last in _GLUED or following.isalnum() or following in ("_", "/"):
+        return False
+    if last in _QUOTES:
+        return following == last
+    is_compound = "_" in name or (name[:1].islower() and not name.islower())
+    return (
+        is_compound
+        or _AFTER_NAME.match(after) is not None
+        or _BEFORE_NAME.search(before) is not None
+        or (_SETS.search(before) is not None and after.startswith((" to ", " as ")))
+    )
+
+
+_GLUED = frozenset("_.-$@/")
+_QUOTES = frozenset("`'\"")
+_AFTER_NAME = re.compile(rf"\s+(?:{_NAMING}|{_CLAIMS})\b", re.IGNORECASE)
+_BEFORE_NAME = re.compile(
+    r"\b(?:(?:parameter|param|argument|arg)|(?:values?|options|choices|default|type|format|range)\s+(?:for|of)(?:\s+the)?)\s+$",
+    re.IGNORECASE,
+)
+_SETS = re.compile(r"\b(?:set|setting|pass|provide|specify|supply|give|send|use)\s+(?:the\s+)?$", re.IGNORECASE)
