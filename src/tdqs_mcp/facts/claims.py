@@ -67,7 +67,6 @@ _ADJECTIVE = (
     r"unsigned|signed|64-bit|32-bit|proper|actual)\s+){0,3}"
 )
 _NORMATIVE = re.compile(
-    r"(?P<not>\bnot\s+|n't\s+|\bnever\s+)?"
     r"(?:\b(?:must|should|shall|has\s+to|needs\s+to|have\s+to)\s+(?P<not2>not\s+)?(?:always\s+)?be\s+"
     r"(?:(?:provided|given|passed|specified|supplied|sent|formatted|encoded|set|entered|written)\s+)?(?:as\s+|to\s+"
     r"|in\s+)?"
@@ -282,11 +281,18 @@ _DEMANDS = frozenset(
 _SPOKEN_DEMANDS = _DEMANDS | {"is", "set", "setting"}
 
 
+_NEGATIONS = ("not ", "n't ", "never ")
+
+
 def _stated_types(saying: Saying) -> dict[str, frozenset[str]]:
     """Types that the text gives outright, by the word it uses; alternatives count together."""
     found: dict[str, frozenset[str]] = {}
     for match in _NORMATIVE.finditer(saying.text):
-        if match["not"] or match["not2"] or (saying.origin is Origin.OWN and match["paren"] is not None):
+        if (
+            saying.text[max(0, match.start() - 6) : match.start()].endswith(_NEGATIONS)
+            or match["not2"]
+            or (saying.origin is Origin.OWN and match["paren"] is not None)
+        ):
             continue
         if match["is"] is not None and saying.origin is not Origin.SENTENCE:
             continue

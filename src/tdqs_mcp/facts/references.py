@@ -122,9 +122,9 @@ _FORMER = re.compile(
 )
 _PREFIXED = re.compile(
     r"\bmcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?)__(?P<name>\w+)"
-    r"|(?<![\w/:.\-])(?P<other>[A-Za-z][\w-]{1,40})[:.](?P<tool>[A-Za-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\b(?![:/])",
+    r"|(?<![\w/:.\-])(?P<other>[A-Za-z][\w-]{1,40}):(?P<tool>[A-Za-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\b(?![:/])",
 )
-_JOINT = re.compile(r"[a-z][:.][a-z]")
+_JOINT = re.compile(r"\w:\w")
 _WINDOW = 48
 """Characters before and after a name that tell what it is used as."""
 
@@ -181,7 +181,9 @@ def unknown_tools(
                 each.name, Mention(name=each.name, path=each.path, words=_around(each.text, each.start, each.end))
             )
     for path, text in texts:
-        for name, start, end in _prefixed(text, own, words) if _JOINT.search(text) or "mcp__" in text else ():
+        for name, start, end in (
+            _prefixed(text, own, words) if "mcp__" in text or (":" in text and _JOINT.search(text)) else ()
+        ):
             found.setdefault(name, Mention(name=name, path=path, words=_around(text, start, end)))
     return list(found.values())
 
@@ -469,7 +471,7 @@ def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
     lines = text.split("\n")
     if ":" not in text and "(" not in text:
         return
-    every = sayings.entries(lines)
+    every = sayings.entries(text)
     heads = {number for number, line in enumerate(lines) if line.strip() and _HEADER.fullmatch(line.strip())}
     heads |= {entry.start - 1 for entry in every} if any(fold(entry.name) in own for entry in every) else set()
     if not every or not heads:
@@ -565,7 +567,7 @@ def orders(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
 
 
 _RANKERS = frozenset(
-    "first other others always else priority precedence any all every dieses cet esta autre autres otra otras".split()
+    "first other others always else priority precedence dieses cet esta autre autres otra otras".split()
 )
 _RANKING = re.compile(
     r"\b(?:first|(?:any|all|every|the|over|instead of) others?|other tools?|always|else|priority|precedence|dieses"
@@ -576,14 +578,14 @@ _RANKING = re.compile(
 """What every order has one of; cheaper than the orders themselves."""
 
 
-def texts_of(description: str | None, shape: Shape) -> list[tuple[str, str]]:
+def texts_of(description: str | None, shape: Shape) -> tuple[tuple[str, str], ...]:
     """The texts of a definition, each with its JSON pointer."""
     found = [("/description", description[:MAX_TEXT])] if description else []
     for node in shape.nodes:
         text = node.schema.get("description")
         if isinstance(text, str) and text:
             found.append((f"{node.path}/description", text[:MAX_EXPLANATION]))
-    return found
+    return tuple(found)
 
 
 def one_sided(

@@ -1,7 +1,7 @@
 """Which words of a definition speak of which parameter: its own description, list entries, sentences that name it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -112,7 +112,7 @@ _WORDS = re.compile(r"[a-z]+|\d")
 
 def _told(text: str, tops: Mapping[str, Node], shape: Shape) -> Iterator[Saying]:
     takes = {name: accepted(node.schema, shape.root) for name, node in tops.items()}
-    for entry in entries(text.split("\n")):
+    for entry in entries(text):
         if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
             yield _saying(tops[entry.name], takes[entry.name], entry.text, "/description", Origin.ENTRY)
     for sentence in _SENTENCE.split(text):
@@ -134,8 +134,10 @@ _CLAIMING = frozenset(
 """Words of which a sentence has at least one where it makes a claim that can be checked."""
 
 
-def entries(lines: Sequence[str]) -> list[Entry]:
+@lru_cache(maxsize=256)
+def entries(text: str) -> tuple[Entry, ...]:
     """The lines that explain a name, each with the deeper indented lines below it."""
+    lines = text.split("\n")
     heads = [(number, match) for number, line in enumerate(lines) if (match := _entry(line)) is not None]
     found = []
     for (number, match), (following, _) in pairwise([*heads, (len(lines), None)]):
@@ -155,7 +157,7 @@ def entries(lines: Sequence[str]) -> list[Entry]:
                 has_separator=bool(match["separator"]),
             )
         )
-    return found
+    return tuple(found)
 
 
 _SIGNED = re.compile(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001

@@ -31,6 +31,9 @@ class Subject:
     sayings: tuple[Saying, ...]
     """What the texts say of each parameter."""
 
+    texts: tuple[tuple[str, str], ...]
+    """Every text about input, with its JSON pointer."""
+
     strangers: tuple[Stranger, ...]
     """Words of the texts that look like names and name no part of the tool."""
 
@@ -122,6 +125,7 @@ def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
     mentions = relations.mentioned_siblings(tool, text, context.names)
     walked = shape.read(tool.input_schema, "/inputSchema")
     returned = shape.read(tool.output_schema, "/outputSchema")
+    texts = references.texts_of(tool.description, walked)
     return Subject(
         tool=tool,
         signals=facts,
@@ -129,7 +133,8 @@ def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
         shape=walked,
         result_shape=returned,
         sayings=sayings.read(tool.description, walked),
-        strangers=references.strangers(references.texts_of(tool.description, walked), walked.names | returned.names),
+        texts=texts,
+        strangers=references.strangers(texts, walked.names | returned.names),
         sibling_count=context.sibling_count,
         mentions=mentions,
         redirect=relations.redirect(text, mentions),

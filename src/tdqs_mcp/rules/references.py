@@ -21,9 +21,8 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
         return  # a single definition says nothing about the rest of its catalog
     words = measured.vocabulary
     for subject in measured.subjects:
-        texts = references.texts_of(subject.tool.description, subject.shape)
         for mention in references.unknown_tools(
-            subject.strangers, texts, subject.shape.names | subject.result_shape.names, words
+            subject.strangers, subject.texts, subject.shape.names | subject.result_shape.names, words
         ):
             yield Hit(
                 mention.path,
@@ -45,9 +44,8 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
     """A text explains or asks for a parameter that the schema does not have."""
     words = measured.vocabulary
     for subject in measured.subjects:
-        texts = references.texts_of(subject.tool.description, subject.shape)
         for mention in references.unknown_parameters(
-            subject.strangers, texts, subject.shape.names | subject.result_shape.names, words
+            subject.strangers, subject.texts, subject.shape.names | subject.result_shape.names, words
         ):
             yield Hit(
                 mention.path,
