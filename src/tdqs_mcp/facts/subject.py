@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import prose, relations, signals
+from tdqs_mcp.facts import prose, references, relations, sayings, shape, signals
 from tdqs_mcp.facts.prose import Prose
+from tdqs_mcp.facts.references import Stranger, Vocabulary
 from tdqs_mcp.facts.relations import ToolSet
+from tdqs_mcp.facts.sayings import Saying
+from tdqs_mcp.facts.shape import Shape
 from tdqs_mcp.facts.signals import Signals
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.results import ShadowCandidate
@@ -19,6 +22,21 @@ class Subject:
     tool: Tool
     signals: Signals
     prose: Prose
+    shape: Shape
+    """The input schema, walked."""
+
+    result_shape: Shape
+    """The output schema, walked; an empty one where there is none."""
+
+    sayings: tuple[Saying, ...]
+    """What the texts say of each parameter."""
+
+    texts: tuple[tuple[str, str], ...]
+    """Every text about input, with its JSON pointer."""
+
+    strangers: tuple[Stranger, ...]
+    """Words of the texts that look like names and name no part of the tool."""
+
     sibling_count: int
     mentions: tuple[str, ...]
     """Siblings that the description names."""
@@ -48,6 +66,8 @@ class Measured:
     subjects: tuple[Subject, ...]
     unmeasured: tuple[Unmeasured, ...]
     shadow_candidates: tuple[ShadowCandidate, ...]
+    vocabulary: Vocabulary
+    """What a word in a text may stand for."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,11 +95,14 @@ def measure(catalog: Catalog) -> Measured:
         shadows={candidate.index: candidate for candidate in shadows},
         sibling_count=len(catalog.tools) - 1,
     )
+    subjects = tuple(_subject(tool, facts, context) for tool, facts in measured)
+    shapes = [each for subject in subjects for each in (subject.shape, subject.result_shape)]
     return Measured(
         catalog=catalog,
-        subjects=tuple(_subject(tool, facts, context) for tool, facts in measured),
+        subjects=subjects,
         unmeasured=tuple(unmeasured),
         shadow_candidates=shadows,
+        vocabulary=references.vocabulary([tool.name for tool in catalog.tools if tool.name], shapes, catalog.server),
     )
 
 
@@ -100,10 +123,18 @@ def _callable(tool: Tool) -> Tool:
 def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
     text = prose.read(tool, facts)
     mentions = relations.mentioned_siblings(tool, text, context.names)
+    walked = shape.read(tool.input_schema, "/inputSchema")
+    returned = shape.read(tool.output_schema, "/outputSchema")
+    texts = references.texts_of(tool.description, walked)
     return Subject(
         tool=tool,
         signals=facts,
         prose=text,
+        shape=walked,
+        result_shape=returned,
+        sayings=sayings.read(tool.description, walked),
+        texts=texts,
+        strangers=references.strangers(texts, walked.names | returned.names),
         sibling_count=context.sibling_count,
         mentions=mentions,
         redirect=relations.redirect(text, mentions),
