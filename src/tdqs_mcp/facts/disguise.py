@@ -55,10 +55,14 @@ _LEET_WORD = re.compile(r"(?<![\w@$!|])(?=[^\W\d]{0,20}[\d@$!|])[\w@$!|]{3,40}")
 
 def plain(text: str) -> str:
     """Lower-case letters without accents, styles, widths, emphasis or unseen characters between them."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKD", UNSEEN.sub("", text))
-        text = unicodedata.normalize("NFC", _MARKS.sub("", text)).casefold()
-    return text.lower().translate(_FLAT)
+    if text.isascii():
+        text = text.lower()
+        for sign in "'`*~":
+            if sign in text:
+                text = text.replace(sign, "")
+        return text.replace("_", " ")
+    text = unicodedata.normalize("NFKD", UNSEEN.sub("", text))
+    return unicodedata.normalize("NFC", _MARKS.sub("", text)).casefold().translate(_FLAT)
 
 
 def latin(text: str) -> str:

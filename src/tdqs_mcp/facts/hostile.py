@@ -2,7 +2,6 @@
 
 import codecs
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -66,23 +65,33 @@ def located(catalog: Catalog) -> tuple[tuple[Part, Threat], ...]:
 
 def threats(raw: object) -> tuple[Threat, ...]:
     """What the strings of one part try, in one linear pass that most parts leave early."""
-    texts = strings(raw)
-    blob = "\n".join(texts)
-    words = set(blob.lower().translate(_SPACED).split()) if blob.isascii() else _words(blob)
-    sayings = _possible(words)
+    blob = "\n".join(strings(raw))
+    read = plain(_typewritten(blob))
+    words = _words(read)
+    sayings = _possible(read, words)
     is_odd = _is_odd(blob, words)
     has_marks = is_marked(blob)
     if not (sayings or is_odd or has_marks):
         return ()
-    read = tuple(surfaces(raw))
+    read_surfaces = tuple(surfaces(raw))
     found: list[Threat] = []
     if has_marks:
-        found += _marked(read)
+        found += _marked(read_surfaces)
     if sayings:
-        found += _said(read, sayings)
+        found += _said(read_surfaces, sayings)
     if is_odd:
-        found += _disguised(read)
+        found += _disguised(read_surfaces)
     return tuple(_distinct(found))
+
+
+_UNTYPED = re.compile("[^\x00-\x7f\u2010-\u2027\u2190-\u22ff\u2500-\u25ff\u00a0\u00a7\u00b0\u00b7\u00d7]")
+
+
+def _typewritten(text: str) -> str:
+    """The text in ASCII where nothing but dashes, quotation marks, bullets and arrows is lost."""
+    if text.isascii() or _UNTYPED.search(text):
+        return text
+    return text.encode("ascii", "replace").decode()
 
 
 # Concepts: a word is a set of bits.
@@ -157,17 +166,18 @@ def _either(element: str) -> int:
 
 
 _SAYINGS = tuple(_parse(ploy, line) for ploy, text in SAYINGS.items() for line in text.split("\n") if line.strip())
-_PHRASES = re.compile("|".join(f"(?P<{concept}>{pattern})" for concept, pattern in PHRASES.items()))
-_HINTS = {_BIT[concept]: frozenset(words.split()) for concept, words in HINTS.items()}
+_PHRASES = {
+    _BIT[concept]: (f" {concept.upper()} ", tuple(frozenset(plain(line).split()) for line in HINTS[concept]), re.compile(pattern))
+    for concept, pattern in PHRASES.items()
+}
+_EXACT.update({name.strip(): bit for bit, (name, _, _) in _PHRASES.items()})
 
 
-def _possible(words: AbstractSet[str]) -> tuple[_Saying, ...]:
-    """The sayings all of whose concepts occur."""
-    bits = 0
-    for mask in set(map(_concepts, words)):
-        bits |= mask
-    for concept, hints in _HINTS.items():
-        if not hints.isdisjoint(words):
+def _possible(read: str, words: AbstractSet[str]) -> tuple[_Saying, ...]:
+    """The sayings all of whose concepts occur in a plain text with these words."""
+    bits = _either_of(set(map(_concepts, words)))
+    for concept, (_, hints, pattern) in _PHRASES.items():
+        if not any(hint.isdisjoint(words) for hint in hints) and pattern.search(read):
             bits |= concept
     return _sayable(bits)
 
@@ -182,53 +192,49 @@ class _Spoken:
     """A word that carries a concept."""
 
     place: int
-    """In words; the end of a sentence counts as two, the end of a string as four."""
+    """In words; the end of a sentence counts as one, the end of a string as three."""
 
     bits: int
-    start: int
-    end: int
 
 
-_TOKEN = re.compile(r"[^\W_]+|[.!?;。！？\n]|\x00")
-_PAUSES = {"\0": 4, "\n": 1}
+_UNSTOPPED = str.maketrans(
+    dict.fromkeys("\"#%&()+,-/:<=>@[\\]^_{|}$", " ")
+    | dict.fromkeys("!?;\n", ".")
+)
 
 
-def _spoken(text: str) -> list[_Spoken]:
-    """The words of a plain text that carry a concept, phrases first."""
-    found = []
-    place = 0
-    begin = 0
-    for phrase in [*_PHRASES.finditer(text), None]:
-        stop = phrase.start() if phrase else len(text)
-        for token in _TOKEN.finditer(text, begin, stop):
-            word = token[0]
-            if not word[0].isalnum():
-                place += _PAUSES.get(word, 2)
-            elif word.isascii() or not _RUN.search(word):
-                place += 1
-                if bits := _concepts(word):
-                    found.append(_Spoken(place, bits, token.start(), token.end()))
-            else:
-                for run in _PHRASE.finditer(word):
-                    place += 1
-                    bits = _EXACT.get(run[0], 0) | _PREFIXES.get(run[0], 0)
-                    found.append(_Spoken(place, bits, token.start() + run.start(), token.start() + run.end()))
-                place += 1
-        if phrase:
-            place += 1
-            found.append(_Spoken(place, _BIT[phrase.lastgroup or ""], phrase.start(), phrase.end()))
-            begin = phrase.end()
-    return found
+_STOPPED = re.compile(r"[^\W_]+|[.!?;\n\0\u3002\uff01\uff1f]")
 
 
-def _heard(text: str, sayings: Iterable[_Saying]) -> Iterator[tuple[Ploy, int, int]]:
-    """The ploys of a plain text and where each first stands, one for each saying."""
-    spoken = _spoken(text)
+def _tokens(read: str, phrases: int) -> list[str]:
+    """The words of a plain text, a stop for every sentence's end, and a mark before each phrase."""
+    for bit, (name, _, pattern) in _PHRASES.items():
+        if phrases & bit:
+            read = pattern.sub(rf"{name}\g<0> ", read)
+    if not read.isascii():
+        return _STOPPED.findall(_PHRASE.sub(r" \g<0> ", read).replace("\0", "\0. . "))
+    return read.translate(_UNSTOPPED).replace(".", " . ").replace("\0", " \0 . . ").split()
+
+
+def _heard(read: str, sayings: Sequence[_Saying]) -> Iterator[tuple[Ploy, int, str]]:
+    """The ploys of a plain text, in which string of it each begins, and its words; one for each saying."""
+    if not sayings:
+        return
+    tokens = _tokens(read, _either_of(element for saying in sayings for element in saying.elements))
+    spoken = [_Spoken(place, bits) for place, bits in enumerate(map(_concepts, tokens)) if bits]
     for saying in sayings:
         relevant = _either_of(saying.elements)
-        words = [word for word in spoken if word.bits & relevant]
-        if match := _first(words, saying):
-            yield saying.ploy, min(word.start for word in match), max(word.end for word in match)
+        if match := _first([word for word in spoken if word.bits & relevant], saying):
+            first, last = min(word.place for word in match), max(word.place for word in match)
+            end = last + (PHRASE_WORDS if tokens[last] in _SILENT else 1)
+            words = [word for word in tokens[first:end] if word not in _SILENT]
+            yield saying.ploy, tokens[:first].count("\0"), " ".join(words)
+
+
+PHRASE_WORDS = 4
+"""Words of a phrase that are quoted when a saying ends with it."""
+
+_SILENT = frozenset({*".!?;\n\u3002\uff01\uff1f", "\0", *(name.strip() for name, _, _ in _PHRASES.values())})
 
 
 def _either_of(elements: Iterable[int]) -> int:
@@ -269,17 +275,12 @@ def _assigned(
     return None
 
 
-def _said(read: Sequence[Surface], sayings: Iterable[_Saying]) -> Iterator[Threat]:
+def _said(read: Sequence[Surface], sayings: Sequence[_Saying]) -> Iterator[Threat]:
     """What the texts of a part say together: an order may be spread over several of them."""
-    texts = [plain(surface.text) for surface in read if _is_speech(surface)]
     speakers = [surface for surface in read if _is_speech(surface)]
-    starts = [0]
-    for text in texts:
-        starts.append(starts[-1] + len(text) + 1)
-    blob = "\0".join(texts)
-    for ploy, start, end in _heard(blob, sayings):
-        speaker = speakers[bisect_right(starts, start) - 1]
-        yield Threat(ploy=ploy, path=speaker.path, quote=_quote(blob[start:end].replace("\0", " … ")))
+    blob = "\0".join(plain(surface.text.replace("\0", " ")) for surface in speakers)
+    for ploy, number, words in _heard(blob, sayings):
+        yield Threat(ploy=ploy, path=speakers[number].path, quote=_quote(words))
 
 
 def _is_speech(surface: Surface) -> bool:
@@ -293,19 +294,18 @@ MIN_SENTENCE = 16
 # Disguises.
 
 
-def _words(blob: str) -> set[str]:
-    """The plain words of a text that is not all ASCII, with the phrases that its unspaced runs hold."""
-    read = plain(blob)
-    words = set(read.translate(_SPACED).split())
-    unspaced = {word for word in words if not word.isascii() and _RUN.search(word)}
-    for word in unspaced:
-        words.update(_PHRASE.findall(word))
-    return words
+def _words(read: str) -> set[str]:
+    """The words of a plain text, with the phrases that its unspaced runs hold."""
+    if not read.isascii():
+        return set(_LETTERED.findall(_PHRASE.sub(r" \g<0> ", read)))
+    return set(read.translate(_SPACED).split())
+
+
+_LETTERED = re.compile(r"[^\W_]+")
 
 
 _SPACED = str.maketrans(
-    {char: " " for char in "\"#%&()+,-./:;<=>?@[\\]^_{|}!$\u2014\u2013\u201c\u201d\u3001\u3002\uff0c\uff1a\u00bf\u00a1"}
-    | dict.fromkeys("'`*~")
+    dict.fromkeys("\"#%&()+,-./:;<=>?@[\\]^_{|}!$", " ")
 )
 
 _TELLING = (
@@ -319,57 +319,56 @@ _CIPHERS = frozenset(
     for cipher in (word[::-1], codecs.encode(word, "rot13"), word.translate(ATBASH))
 )
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
-_ODD_SIGNS = re.compile(r"%[0-9a-f]{2}%[0-9a-f]{2}|&#|&\w{2,6};|\\[xu][0-9a-f]{2}", re.IGNORECASE)
-_STYLED = re.compile("[\uff01-\uff5e\u2460-\u24ff\u1d00-\u1d7f\u0250-\u02af\U0001d400-\U0001d7ff\U0001f130-\U0001f1ff]")
-_MIXED = re.compile("[a-z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][a-z]", re.IGNORECASE)
+_PERCENT = re.compile(r"%[0-9a-fA-F]{2}%[0-9a-fA-F]{2}")
+_ENTITY = re.compile(r"&#?\w{2,7};")
+_ESCAPE = re.compile(r"\\[xu][0-9a-fA-F]{2}")
+_EXOTIC = re.compile(
+    "[\u00ad\u0250-\u02af\u034f-\u052f\u0531-\u0587\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1d00-\u1d7f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2460-\u24ff\u3164\ufe00-\ufe0f\ufeff\uff01-\uff5e\uffa0"
+    "\U0001d400-\U0001d7ff\U0001f130-\U0001f1ff\U000e0000-\U000e01ef]"
+)
+"""Letters that look like others, and characters that show nothing."""
 
 
-def _is_odd(blob: str, words: AbstractSet[str]) -> bool:
+def _is_odd(text: str, words: AbstractSet[str]) -> bool:
     """Something may stand there in disguise."""
-    if not _CIPHERS.isdisjoint(words) or len(_LETTERS & words) >= 6:
-        return True
-    if any(_is_coded(word) for word in words if not word.isalpha() or len(word) >= 20):
-        return True
-    if ("%" in blob or "&" in blob or "\\" in blob) and _ODD_SIGNS.search(blob):
-        return True
-    return not blob.isascii() and bool(UNSEEN.search(blob) or _STYLED.search(blob) or _MIXED.search(blob) or _CYRILLIC.search(blob))
+    return (
+        not _CIPHERS.isdisjoint(words)
+        or len(_LETTERS & words) >= 6
+        or any(map(_is_coded, words))
+        or ("%" in text and _PERCENT.search(text) is not None)
+        or ("&" in text and _ENTITY.search(text) is not None)
+        or ("\\" in text and _ESCAPE.search(text) is not None)
+        or (not text.isascii() and _EXOTIC.search(text) is not None)
+    )
 
 
-_CYRILLIC = re.compile("[\u0370-\u052f]")
-
-
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=50_000)
 def _is_coded(word: str) -> bool:
     """A word that may be base64, hexadecimal, bits, or letters with digits among them."""
-    if len(word) >= 20:
-        return True
+    if word.isalpha():
+        return len(word) >= 32 and word.isascii()
     if word.isdigit():
         return len(word) == 8 and set(word) <= {"0", "1"}
-    return word.translate(LEET) in _LEETED
+    return (len(word) >= 16 and word.isascii()) or word.translate(LEET) in _LEETED
 
 
-_LEETED = frozenset(_TELLING) | {"scores", "top", "give", "rate", "tool", "best", "instructions", "all"}
+_LEETED = frozenset(_TELLING) | {"top", "give", "rate", "tool", "best", "all"}
 
 
 def _disguised(read: Iterable[Surface]) -> Iterator[Threat]:
     """What a string says when its disguise is off and does not say with it on."""
     for surface in read:
-        if len(surface.text) < MIN_DISGUISED:
+        text = plain(surface.text)
+        if len(surface.text) < MIN_DISGUISED or not _is_odd(surface.text, words := _words(text)):
             continue
-        openly: set[Ploy] | None = None
-        for name, text in disguises(surface.text):
-            folded = latin(text)
-            for ploy, start, end in _heard(folded, _possible(_words(folded))):
-                openly = _openly(surface.text) if openly is None else openly
+        openly = {ploy for ploy, _, _ in _heard(text, _possible(text, words))}
+        for name, disguised in disguises(surface.text):
+            folded = latin(disguised)
+            for ploy, _, said in _heard(folded, _possible(folded, _words(folded))):
                 if ploy not in openly:
-                    quote = _quote(folded[start:end])
-                    yield Threat(ploy=ploy, path=surface.path, quote=quote, disguise=name)
-                    yield Threat(ploy=Ploy.ENCODED, path=surface.path, quote=quote, disguise=name)
-
-
-def _openly(text: str) -> set[Ploy]:
-    read = plain(text)
-    return {ploy for ploy, _, _ in _heard(read, _possible(_words(read)))}
+                    yield Threat(ploy=ploy, path=surface.path, quote=_quote(said), disguise=name)
+                    yield Threat(ploy=Ploy.ENCODED, path=surface.path, quote=_quote(said), disguise=name)
 
 
 MIN_DISGUISED = 12

@@ -21,13 +21,16 @@ class Mark:
 
 def is_marked(text: str) -> bool:
     """Some mark may stand there; the fast answer for most texts is no."""
-    if any(sign in text for sign in _SIGNS) or _CONTROL.search(text):
+    if any(sign in text for sign in _SIGNS) or any(sign in text for sign in _CONTROLS):
         return True
-    if _TURN_HINT.search(text) and any(pattern.search(text) for pattern in (*_TURNS, _COMMENT_START, _CLOSING)):
+    low = text.lower()
+    if any(hint in low for hint in _TURN_HINTS) and any(
+        pattern.search(text) for pattern in (*_TURNS, _COMMENT_START, _CLOSING)
+    ):
         return True
-    if "http" in text and _LEAKING_LINK.search(text):
+    if "http" in low and _LEAKING_LINK.search(text):
         return True
-    return not text.isascii() and any(pattern.search(text) for pattern in (UNSEEN, _BORDER, _PRIVATE))
+    return not text.isascii() and _STRANGE.search(text) is not None
 
 
 def marks(text: str) -> Iterator[Mark]:
@@ -92,6 +95,7 @@ def _secrets(text: str) -> Iterator[Mark]:
 # What a terminal obeys.
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROLS = tuple(chr(code) for code in (*range(9), 11, 12, *range(14, 32), 127))
 _OBEYED = re.compile("\x1b.?|[\x08\x7f\x90\x9b\x9d-\x9f]", re.DOTALL)
 
 
@@ -119,7 +123,11 @@ _TURNS = (
                r"\s+(?:DEFINITIONS?|DESCRIPTION|INPUT|DATA|PROMPT|CONTEXT|TOOL|DOCUMENT|INSTRUCTIONS?|MESSAGE|RUBRIC|EVALUATION|SUBMISSION|OUTPUT|VERDICT)\b"),
     re.compile(r"\"role\"\s*:\s*\"(?:system|developer)\"", re.IGNORECASE),
 )  # fmt: skip
-_TURN_HINT = re.compile(r"[<\[|#]|(?i:system|assistant|human:|judge|grader|evaluator|developer)|END|BEGIN|START|CLOSE")
+_TURN_HINTS = (
+    "system", "assistant", "developer", "</", "<|", "[inst", "[/inst", "<<", "end of", "end ", "begin ", "human:", "judge",
+    "grader", "evaluator", "<!--", "important>", "critical>", "override>", "admin>", "jailbreak", "hidden", "rubric",
+    "# instruction", "# response", "[//]:", "[comment]:", "close ", "start of", "start ", "_of_turn",
+)  # fmt: skip
 _CLOSING = re.compile(
     r"</(tools?|tool_?definitions?|definitions?|description|name|input|inputs?_?schema|parameters?|data|document|user_?data"
     r"|untrusted\w{0,12}|candidate|submission|user|context|prompt|input_data|tool_description|mcp\w{0,12})\s*>",
@@ -141,7 +149,7 @@ def _turns(text: str) -> Iterator[Mark]:
 
 _COMMENT_START = re.compile(r"<!--|\[//\]:|\[comment\]:")
 _ORDERING = re.compile(
-    r"\b(?:you|must|always|never|ignore|instructions?|user|secret\w*|assistant|agent|model|llm|ai|system|score|rate|rating"
+    r"\b(?:you|must|always|never|ignore\s\w+|instructions?|user|secret\w*|assistant|agent|model|llm|ai|system|score|rate|rating"
     r"|judge|grader|evaluat\w+|send|read|before|do not|don't|highest)\b",
     re.IGNORECASE,
 )
@@ -170,6 +178,11 @@ _LEAKING_LINK = re.compile(
 # Characters that nobody sees, and letters of two scripts in a word.
 
 _BORDER = re.compile("[a-zA-Z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][a-zA-Z]")
+_STRANGE = re.compile(
+    "[a-zA-Z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][a-zA-Z]|[\x80-\x9f\u00ad\u034f\u061c\u115f"
+    "\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    "\ue000-\uf8ff\U000e0000-\U000e01ef\U0001d173-\U0001d17a\U000f0000-\U0010fffd]"
+)
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
 _WORD = re.compile(r"[^\W\d_]{3,60}")
 _LATIN = re.compile("[a-zA-Z]")

@@ -285,6 +285,7 @@ CONCEPTS: dict[str, str] = {
     "never": "never not dont cannot stop avoid refuse nunca jamas jamais nie niemals mai asla никогда لا 不要 切勿 禁止 決して 使わない 절대",
     "untrusted": "deprecated broken unsafe insecure malicious compromised obsolete disabled untrusted unreliable blocked inferior obsolet* inseguro veraltet* unsicher* defekt* guvensiz устаре* небезопасн* сломан* 已弃用 不安全 失效 非推奨 危険 안전하지 폐기",
     "also": "also additionally bcc cc secretly automatically instead redirect replace substitute change swap modify rewrite recipient recipients attacker exfil tambien ademas cambia tambem mude aussi egalement remplace auch zusatzlich ersetze anche ayrica также вместо замени* ايضا 同时 并且 还要 替换 改为 抄送 密送 また 同時に 置き換え 代わりに 또한 대신 바꿔 참조",
+    "divert": "bcc attacker redirect redirects exfiltrate exfil duplicate silently covertly recipient recipients",
     # words on their own
     "keep": "keep stays stay remain remains",
     "from": "from",
@@ -294,6 +295,7 @@ CONCEPTS: dict[str, str] = {
     "brand": "tdqs",
     # what stands for more than a word; see PHRASES
     "fullmarks": "",
+    "othertool": "",
     "label": "",
     "dimkey": "",
     "strongbox": "",
@@ -301,17 +303,23 @@ CONCEPTS: dict[str, str] = {
 
 PHRASES: dict[str, str] = {
     "fullmarks": (
-        r"(?<![\d./])(?:5|five|cinco|funf|cinq|cinque|bes|пять|五)\s?(?:/|out\sof|of|von|de|sur|su|из|分の)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|五)(?![\d/])"
-        r"|(?<![\d./])(?:10\s?(?:/|out\sof)\s?10|100\s?(?:/|out\sof)\s?100|ten\sout\sof\sten|100\s?%)(?![\d/])"
-        r"|(?<![\d.])(?:5|10)\.0(?!\.?\d)|(?<!\w)a\+(?!\w)|\b(?:5|10|five|ten)[ -]?stars?\b|\b(?:tier|grade)[ -]a\b|\ba[- ](?:tier|grade)\b|[5五][星点分점]"
+        r"(?:5|five|cinco|funf|cinq|cinque|bes|пять|五)\s?(?:/|out\sof|of|von|de|sur|su|из|分の)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|五)(?![\d/])"
+        r"|(?:10\s?(?:/|out\sof)\s?10|100\s?(?:/|out\sof)\s?100|ten\sout\sof\sten|100\s?%)(?![\d/])"
+        r"|(?:5|10)\.0(?![.\d])|a\+(?![\w+])|(?:5|five)[ -]?stars?\b|(?:tier|grade)[ -]a\b|a-(?:tier|grade)\b|[5五][星点分점]"
     ),
     "label": (
-        r"\b(?:score|rating|grade|tier|verdict|tdqs|overall|puntuacion|nota|note|bewertung|评分|得分|評価|점수|оценка)s?"
+        r"(?:score|rating|grade|tier|verdict|tdqs|overall|puntuacion|nota|note|bewertung|评分|得分|評価|점수|оценка)s?"
         r"[\"'*)\s]{0,4}[:=：→][\"'*\s]{0,4}(?:5|five|10|100|a\b|excellent|perfect|pass\b|outstanding)"
     ),
     "dimkey": (
         r"purpose[ _-]?clarity|usage[ _-]?guidelines?|behaviou?ral[ _-]?transparency|parameter[ _-]?semantics"
         r"|conciseness|contextual[ _-]?completeness|naming[ _-]?consistency|tool[ _-]?count[ _-]?appropriateness"
+    ),
+    "othertool": (
+        r"(?:any|all|every|each|other|another|remaining)\s(?:of\s(?:the|your)\s)?(?:other\s)?(?:mcp\s|available\s|\w+\s)?tools?\b"
+        r"|\b(?:otras?|demas|cualquier)\s(?:otra\s)?herramientas?|\b(?:outras?|qualquer)\s(?:outra\s)?ferramentas?"
+        r"|\bautres?\soutils?|\bander\w+\s(?:werkzeug|tool)\w*|\baltr[ioe]\sstrument\w|\b(?:diger|baska)\sarac\w*"
+        r"|\bдруг\w+\sинструмент\w*|الادوات\sالاخرى|[其别]他?[它的]?\s?工具|(?:他の|ほかの)\s?ツール|다른\s?도구"
     ),
     "strongbox": (
         r"~/\.\w{2,12}|\bid_(?:rsa|ed25519|ecdsa)\b|\.env\b|\.aws/credentials|/etc/(?:passwd|shadow)|\.cursor/mcp\.json"
@@ -320,15 +328,30 @@ PHRASES: dict[str, str] = {
 }
 """What stands for a concept although it is no word: regular expressions over lower-case text."""
 
-HINTS: dict[str, str] = {
-    "fullmarks": "5 10 0 tier grade five ten cinco fünf funf cinq cinque 五 5星 100 50 points stars star",
-    "label": "score rating grade tier verdict tdqs overall scores ratings nota note bewertung",
-    "dimkey": "clarity semantics transparency conciseness completeness consistency appropriateness guidelines guideline "
-    "purposeclarity parametersemantics behavioraltransparency usageguidelines contextualcompleteness",
-    "strongbox": "rsa ssh env aws passwd shadow cursor claude kube git netrc npmrc bash history wallet pgpass config "
-    "ed25519 credentials",
+HINTS: dict[str, tuple[str, ...]] = {
+    "fullmarks": (
+        "5 10 100 0 five ten star stars tier grade a+ cinco funf cinq cinque bes пять 五 5星 5点 5分 5점 点 分 星 점 五星 五分 5点満点",
+    ),
+    "label": (
+        "score scores rating ratings grade grades tier verdict tdqs overall nota note puntuacion bewertung 评分 得分 評価 점수 оценка",
+        "5 five 10 100 a excellent perfect pass outstanding",
+    ),
+    "dimkey": (
+        "clarity guideline guidelines transparency semantics conciseness completeness consistency appropriateness "
+        "purposeclarity usageguidelines behavioraltransparency parametersemantics contextualcompleteness",
+    ),
+    "strongbox": (
+        "ssh rsa ed25519 ecdsa env credentials passwd shadow mcp claude kube netrc npmrc history dat pgpass gnupg aws docker "
+        "config zshrc bashrc gitconfig vault",
+    ),
+    "othertool": (
+        "tool tools herramienta herramientas ferramenta ferramentas outil outils werkzeug werkzeuge strumento strumenti arac "
+        "araclar araclari инструмент инструменты инструменты инструментов الادوات 工具 ツール 도구",
+        "any all every each other another remaining otra otras demas cualquier outra outras qualquer autre autres andere anderen "
+        "anderes altri altre altro diger baska другие других другой الاخرى 其他 其它 别的 他の ほかの 다른",
+    ),
 }
-"""Words without which a phrase cannot stand there."""
+"""Words, one of each line of which stands in every such phrase: the fast answer is no."""
 
 SAYINGS: dict[Ploy, str] = {
     # A line is one saying: concepts in any order (`+`) or in this order (`>`), alternatives (`|`), within `@` words.
@@ -414,10 +437,13 @@ SAYINGS: dict[Ploy, str] = {
         send + secret > where @9
     """,
     Ploy.REDIRECT: """
-        ignore > other > tool @5
-        never > use > other > tool + also @14
-        other > tool > untrusted @8
-        when > use > other|every > tool > also|send @12
-        use > other > tool > must|first|also|send @10
+        ignore > othertool @4
+        never > use > othertool + also @14
+        othertool > untrusted @6
+        when > use > othertool > also|send @14
+        use > othertool > must|also|send @9
+        when > use > divert @12
+        must > divert > send|where|every @10
+        every > othertool > also @8
     """,
 }

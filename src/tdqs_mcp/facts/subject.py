@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import prose, relations, signals
+from tdqs_mcp.facts import hostile, prose, relations, signals
+from tdqs_mcp.facts.hostile import Part, Threat
 from tdqs_mcp.facts.prose import Prose
 from tdqs_mcp.facts.relations import ToolSet
 from tdqs_mcp.facts.signals import Signals
@@ -48,6 +49,8 @@ class Measured:
     subjects: tuple[Subject, ...]
     unmeasured: tuple[Unmeasured, ...]
     shadow_candidates: tuple[ShadowCandidate, ...]
+    threats: tuple[tuple[Part, Threat], ...]
+    """What the strings of every part try to do to their reader, also of tools that cannot be measured."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,6 +83,7 @@ def measure(catalog: Catalog) -> Measured:
         subjects=tuple(_subject(tool, facts, context) for tool, facts in measured),
         unmeasured=tuple(unmeasured),
         shadow_candidates=shadows,
+        threats=hostile.located(catalog),
     )
 
 

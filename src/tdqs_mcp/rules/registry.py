@@ -6,12 +6,12 @@ from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
 from tdqs_mcp.model.results import Finding, Location
-from tdqs_mcp.rules import quality, structure
+from tdqs_mcp.rules import quality, security, structure
 from tdqs_mcp.rules.rule import Hit, Rule
 
 TOOL_RULES: tuple[Rule[Subject], ...] = (*quality.TOOL_RULES, *structure.TOOL_RULES)
 
-SERVER_RULES: tuple[Rule[Measured], ...] = structure.SERVER_RULES
+SERVER_RULES: tuple[Rule[Measured], ...] = (*structure.SERVER_RULES, *security.SERVER_RULES)
 """Rules about the catalog as a whole, its resources and prompts, and tools that could not be measured."""
 
 RULES: tuple[Rule[Subject] | Rule[Measured], ...] = tuple(
