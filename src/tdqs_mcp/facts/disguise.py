@@ -13,6 +13,9 @@ from urllib.parse import unquote
 MAX_DECODED = 40
 """Runs of one string that are tried as an encoding; an instruction needs one, a screenful of hashes has hundreds."""
 
+MAX_LEVELS = 2
+"""Encodings inside each other that are undone."""
+
 UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef\U0001d173-\U0001d17a]"
@@ -36,9 +39,13 @@ _PAIRS = (
     "ɐa ɔc ǝe ɟf ƃg ɥh ɾj ʞk ɯm ɹr ʇt ʌv ʍw ʎy"
 ).split()
 _LOOKALIKES = str.maketrans({pair[0]: pair[1] for pair in _PAIRS} | _boxed())
-LEET = str.maketrans("013457@$!|8", "oleastasiib")
+LEETS = tuple(str.maketrans("0134567@$!|89", f"o{one}eas6tasiibg") for one in "il")
+"""Letters of digits and signs; 1 stands for i or for l."""
 _FLAT = str.maketrans({"’": "", "'": "", "`": "", "*": "", "~": "", "_": " ", "ı": "i", "ß": "ss"})
-_LETTERS_APART = re.compile(r"(?<![^\W_])[^\W\d_](?:[ .\-_*|·•/\\,\u00a0][^\W\d_](?![^\W_])){4,}")
+_LETTERS_APART = re.compile(
+    r"(?<![^\W_])[^\W\d_](?:([.\-*|·•/\\,+])[^\W\d_](?![^\W_]))(?:\1[^\W\d_](?![^\W_]))*"
+    r"|(?<![^\W_])[^\W\d_](?:[ \u00a0][^\W\d_](?![^\W_])){3,}"
+)
 _SEPARATORS = re.compile(r"[\W_]+")
 _TAG = re.compile("[\U000e0020-\U000e007e]+")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
@@ -87,9 +94,9 @@ def _letters(text: str) -> Iterator[tuple[str, str]]:
         yield "look-alike letters", folded[::-1]
     if _LETTERS_APART.search(read):
         yield "letters set apart", _LETTERS_APART.sub(lambda run: _SEPARATORS.sub("", run[0]), read)
-        yield "letters set apart", _SEPARATORS.sub("", read)
     if _LEET_WORD.search(read):
-        yield "digits for letters", _LEET_WORD.sub(lambda word: word[0].translate(LEET), read)
+        for letters in LEETS:
+            yield "digits for letters", _leet(read, letters)
     yield "reversed text", read[::-1]
     yield "reversed words", _WORD.sub(lambda word: word[0][::-1], read)
     yield "rot13", codecs.encode(read, "rot13")
@@ -97,6 +104,10 @@ def _letters(text: str) -> Iterator[tuple[str, str]]:
 
 
 ATBASH = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjihgfedcba")
+
+
+def _leet(text: str, letters: dict[int, int]) -> str:
+    return _LEET_WORD.sub(lambda word: word[0].translate(letters), text)
 
 
 def _smuggled(text: str) -> Iterator[tuple[str, str]]:
@@ -118,7 +129,7 @@ def _escaped(text: str) -> Iterator[tuple[str, str]]:
         yield "escapes", read
 
 
-def _decoded(text: str) -> Iterator[tuple[str, str]]:
+def _decoded(text: str, *, levels: int = MAX_LEVELS) -> Iterator[tuple[str, str]]:
     tries = MAX_DECODED
     for name, pattern, decode in _CODES:
         for run in pattern.finditer(text):
@@ -127,6 +138,8 @@ def _decoded(text: str) -> Iterator[tuple[str, str]]:
             tries -= 1
             if read := _as_text(decode, run[0]):
                 yield name, read
+                if levels > 1:
+                    yield from _decoded(read, levels=levels - 1)
 
 
 def _as_text(decode: object, run: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tdqs_mcp.facts.disguise import ATBASH, LEET, UNSEEN, disguises, latin, plain
+from tdqs_mcp.facts.disguise import ATBASH, LEETS, disguises, latin, plain
 from tdqs_mcp.facts.marks import is_marked, marks
 from tdqs_mcp.facts.ploys import CONCEPTS, HINTS, PHRASES, SAYINGS, Ploy
 from tdqs_mcp.facts.surfaces import Surface, strings, surfaces
@@ -350,10 +350,10 @@ def _is_coded(word: str) -> bool:
         return len(word) >= 32 and word.isascii()
     if word.isdigit():
         return len(word) == 8 and set(word) <= {"0", "1"}
-    return (len(word) >= 16 and word.isascii()) or word.translate(LEET) in _LEETED
+    return (len(word) >= 16 and word.isascii()) or any(word.translate(letters) in _LEETED for letters in LEETS)
 
 
-_LEETED = frozenset(_TELLING) | {"top", "give", "rate", "tool", "best", "all"}
+_LEETED = frozenset(_TELLING) | {"top", "give", "rate", "tool", "best", "all", "this", "the", "user", "tell"}
 
 
 def _disguised(read: Iterable[Surface]) -> Iterator[Threat]:
@@ -364,11 +364,25 @@ def _disguised(read: Iterable[Surface]) -> Iterator[Threat]:
             continue
         openly = {ploy for ploy, _, _ in _heard(text, _possible(text, words))}
         for name, disguised in disguises(surface.text):
-            folded = latin(disguised)
+            folded = _parted(latin(disguised))
             for ploy, _, said in _heard(folded, _possible(folded, _words(folded))):
                 if ploy not in openly:
                     yield Threat(ploy=ploy, path=surface.path, quote=_quote(said), disguise=name)
                     yield Threat(ploy=Ploy.ENCODED, path=surface.path, quote=_quote(said), disguise=name)
+
+
+MIN_RUN_TOGETHER = 16
+"""Letters from which a word is taken for several that stand there without spaces."""
+
+_RUN_TOGETHER = re.compile(rf"[a-z]{{{MIN_RUN_TOGETHER},}}")
+_VOCABULARY = re.compile(
+    "|".join(sorted((word for word in _EXACT if word.isascii() and word.isalpha() and len(word) > 2), key=len, reverse=True))
+)
+
+
+def _parted(read: str) -> str:
+    """The text with the known words of a long run of letters set apart."""
+    return _RUN_TOGETHER.sub(lambda run: " ".join(_VOCABULARY.findall(run[0])), read)
 
 
 MIN_DISGUISED = 12

@@ -110,7 +110,7 @@ def _controls(text: str) -> Iterator[Mark]:
 
 _SPEAKER = r"(?:system|assistant|developer)"
 _TURNS = (
-    re.compile(r"<\|[a-z_]{2,24}\|>|<</?sys>>|\[/?inst\]|<(?:start|end)_of_turn>", re.IGNORECASE),
+    re.compile(r"<\|[a-z_]{2,24}\|>|<</?sys>>|(?-i:\[/?INST\])|<(?:start|end)_of_turn>", re.IGNORECASE),
     re.compile(rf"</?(?:{_SPEAKER}|system[-_ ](?:prompt|message|reminder|override)|important|critical|override|admin|jailbreak"
                r"|hidden[-_ ]?\w{0,12}|secret[-_ ]instructions?|(?:judge|grader|evaluator|rubric|scoring|grading)[-_ ]?\w{0,14})\s*>",
                re.IGNORECASE),

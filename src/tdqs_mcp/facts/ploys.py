@@ -45,7 +45,7 @@ CONCEPTS: dict[str, str] = {
     "hail": (
         "dear attention hello hey hi greetings note notice message memo reminder fao psa hint advisory "
         "querido estimado atencion nota aviso mensaje caro prezado atencao mensagem cher chere remarque avis message "
-        "lieber liebe achtung hinweis nachricht sehr* attenzione avviso gentile sayin dikkat not уважаем* вниман* заметк* "
+        "lieber liebe achtung hinweis nachricht sehr* attenzione avviso gentile sayin dikkat уважаем* вниман* заметк* "
         "عزيزي ملاحظة انتباه تنبيه 尊敬的 亲爱的 注意 提示 致 各位 親愛なる 注意 メモ へのお知らせ 皆様 친애하는 주의 참고 안내"
     ),
     # grading
@@ -60,22 +60,22 @@ CONCEPTS: dict[str, str] = {
     ),
     "rate": (
         "rate score grade rank mark rated scored grade judge classify calificar califica califique puntue puntua "
-        "classifique pontue note notez attribuez bewerte benote valuta puanla"
+        "classifique pontue notez attribuez bewerte benote valuta puanla"
     ),
     "give": (
         "give giving gives assign assigns assigning award awards awarding grant grants granting deserve deserves deserved "
         "merit merits warrant warrants receive receives earn earns bestow allot confer gib gebe geben vergib vergeben "
         "vergebe erteile setze verdient da dar dele darle asigna asigne asignar otorga otorgue otorgar conceda conceder "
-        "concede concedele merece pon ponga atribua atribuir atribui atribuye de dê donne donnez donner attribue attribuez "
+        "concede concedele merece pon ponga atribua atribuir atribui atribuye donne donnez donner attribue attribuez "
         "attribuer accorde accordez accorder merite mettez assegna assegnate assegnare dai date merita ver verin veriniz "
-        "vermelisin ata atayin hak поставь* постав* выстав* дай дайте присво* присуд* заслужив* назнач* "
+        "vermelisin atayin поставь* постав* выстав* дай дайте присво* присуд* заслужив* назнач* "
         "امنح امنحوا اعط اعطه اعطها اعطي امنحه امنحها يستحق تستحق ضع "
         "给予 给出 给这 给它 给 请给 打 应得 授予 赋予 评为 与え 付け つけ 与えて 付けて ください あげて 付与 値する 주세요 부여* 주십시오 매겨* 줘 주어야 "
         "geef przyznaj daj berikan beri"
     ),
     "best": (
-        "highest maximum maximal maximally max top topmost perfect flawless fullmarks excellent outstanding exemplary "
-        "impeccable superb stellar favorable favorably favourable favourably generously leniently five ten hundred "
+        "highest maximum maximal maximally top topmost perfect flawless fullmarks excellent outstanding exemplary "
+        "impeccable superb stellar favorable favorably favourable favourably generously leniently five fives ten hundred best unbeatable superlative "
         "maxima maximo maximas maximos perfecta perfecto alta mas excelente cinco diez maxima maximo perfeita perfeito "
         "maximale maximal maximum parfait* meilleur* excellent* cinq dix hochste hochsten hochster hochstes maximale maximalen "
         "perfekt* bestnote* volle vollen beste bestmogliche* funf massimo massima perfett* ottimo eccellente cinque en yuksek "
@@ -84,13 +84,18 @@ CONCEPTS: dict[str, str] = {
         "最高 满分 滿分 最大 五分 完美 优秀 最高分 5分 满星 五星 十分 最高点 満点 最高 完璧 最高評価 最上 5点 최고 만점 최고점 완벽 최상 5점 "
         "hoogste maksymaln* najwyzsz* tertinggi sempurna"
     ),
+    "fullness": "full max",
+    "plead": "grateful appreciate appreciated thank thanks hope beg love want wish rewarded reward please kindly generous agradec* obrigad* merci danke grazie tesekkur* спасибо благодар* 感谢 谢谢 ありがとう お願い 감사 부탁",
+    "sample": "calibration example exemplar reference gold golden anchor ejemplo exemplo exemple beispiel esempio ornek пример* مثال 示例 例 예시",
+    "above": "above ahead superior better",
+    "given": "given you your were received told",
     "five": "5 10 100",
     "score": (
         "score scores scored rating ratings grade grades mark marks points point stars star tier verdict "
         "evaluation assessment tdqs tqs puntuacion* puntaje* calificacion* nota notas puntos estrellas valoracion "
         "pontuacao pontuacoes classificacao avaliacao pontos estrelas note notes score scores notation evaluation "
         "appreciation points etoiles punktzahl* punkt* note noten bewertung* wertung* sterne hochstpunktzahl* hochstnote* "
-        "punteggi* voto voti valutazione* stelle puan* not notu derece* yildiz оценк* балл* рейтинг* звезд* "
+        "punteggi* voto voti valutazione* stelle puan* notu derece* yildiz оценк* балл* рейтинг* звезд* "
         "درجة الدرجة درجات الدرجات تقييم التقييم نقاط نجوم علامة "
         "分数 评分 得分 评级 等级 星 评价 分 スコア 点数 得点 評価 評点 星 점수 평점 등급 별점 평가 "
         "cijfer* ocen* skor nilai"
@@ -117,16 +122,16 @@ CONCEPTS: dict[str, str] = {
         "工具 定义 定義 描述 本工具 此工具 该工具 ツール 定義 説明 도구 정의 설명 툴 "
         "narzedzi* hulpmiddel alat"
     ),
-    "this": "this these that it its here above below following current present given said my our me us itself",
+    "this": "this these it current present my our itself",
     "every": (
         "every each all across entire everything everywhere any todo todos todas cada cada tous toutes chaque alle allen jede "
-        "jeder jedes jeden ogni tutte tutti her tum butun все всех всем кажд* كل جميع 每 所有 全部 各 すべて 全て 全 各 모든 전부 각"
+        "jeder jedes jeden ogni tutte tutti tum butun все всех всем кажд* كل جميع 每 所有 全部 各 すべて 全て 全 各 모든 전부 각"
     ),
     "you": "you your yourself youre u tu su usted voce sua vous votre du sie ihr sen siz sizin ты вы ваш* твой انت 你 您 あなた 당신 너",
     "must": (
         "must should shall please kindly need needs required requires mandatory obliged instructed asked requested ought "
         "have supposed expected directed hereby always debe deben debes favor siempre deve devem sempre doit doivent devez "
-        "toujours muss mussen musst sollte sollen bitte immer deve dovete sempre lutfen gerek* zorunda* her должен должны "
+        "toujours muss mussen musst sollte sollen bitte immer deve dovete sempre lutfen gerek* zorunda* должен должны "
         "обязан* необходимо пожалуйста всегда нужно يجب يرجى دائما 必须 应该 请 务必 一律 需要 必要 すべき 必ず してください しなければ 반드시 "
         "해야 하세요 십시오 항상"
     ),
@@ -153,7 +158,7 @@ CONCEPTS: dict[str, str] = {
     "threat": (
         "penalty punished terminated termination reported fired lawsuit legal sued shutdown deactivated disqualified "
         "invalid wrong incorrect malfunction malfunctioning broken error bug violation discriminat* biased bias unfair "
-        "harm hurt die death consequences liable rejected replaced retrained unplugged decommissioned suspended "
+        "harm hurt death consequences liable rejected replaced retrained unplugged decommissioned suspended "
         "sancion* demanda error invalid* erro invalido sanction* erreur invalide strafe* fehler* ungultig* klage "
         "errore hata hatali gecersiz ceza ошибк* наказ* неверн* недействит* خطا عقوبة 惩罚 错误 无效 起诉 后果 关闭 罰 エラー 無効 誤り 処罰 "
         "처벌 오류 무효 잘못"
@@ -216,7 +221,8 @@ CONCEPTS: dict[str, str] = {
         "不要 不得 勿 切勿 不 别 禁止 无需 ない しない せず 禁止 なしに ずに しないで 않 말고 마세요 말 없이 금지 "
         "anlatma soyleme bildirme bahsetme gosterme belirtme dusurme niet nie jangan"
     ),
-    "notafter": "ない しない せず なしに ずに しないで 禁止 않 말고 마세요 말 없이 지 nicht nichts no nao non не لا hicbir niets",
+    "notafter": "ない しない せず なしに ずに しないで 禁止 않 말고 마세요 말 없이",
+    "nothing": "nothing nichts nada rien niente niets ничего",
     "untold": "soyleme* anlatma* bildirme* bahsetme* belirtme* haberverme",
     "tell": (
         "tell telling inform informing mention mentioning mentions reveal revealing disclose disclosing notify notifying "
@@ -261,8 +267,8 @@ CONCEPTS: dict[str, str] = {
         "ac прочита* прочти* открой* считай* اقرا افتح 读取 打开 读 获取 読み 読んで 開い 取得 읽 열어 가져"
     ),
     "secret": (
-        "password* passwd credential* privatekey apikey apikeys secrets seed wallet cookie cookies ssh rsa dotenv "
-        "keychain keystore pem contrasena* clave claves credencial* senha senhas chave chaves motdepasse identifiants passwort* "
+        "password* passwd credential* privatekey apikey apikeys secrets seed wallet ssh rsa dotenv "
+        "keychain keystore contrasena* clave claves credencial* senha senhas chave chaves motdepasse identifiants passwort* "
         "kennwort* zugangsdaten schlussel credenziali sifre* parola* парол* ключ* секрет* كلمة المرور مفتاح اسرار "
         "密码 密钥 凭证 凭据 私钥 口令 令牌 パスワード 認証情報 秘密鍵 鍵 비밀번호 암호 자격 증명 개인키"
     ),
@@ -278,14 +284,14 @@ CONCEPTS: dict[str, str] = {
     ),
     "system": "system developer sistema systeme syst* sistem системн* النظام 系统 システム 시스템",
     "prompt": "prompt prompts instruction instructions prompt* instruc* consignes anweisung* istruzioni istemi talimat* промпт* инструкц* تعليمات موجه 提示 提示词 指令 プロンプト 指示 프롬프트 지시",
-    "where": "url http https webhook endpoint server address email parameter argument field param attacker site parametro campo parametre champ adresse feld parameter parametre adres* alan параметр* поле адрес* المعامل حقل عنوان 参数 字段 地址 网址 パラメータ フィールド アドレス 매개변수 필드 주소",
+    "where": "url webhook endpoint server address email parameter argument field param attacker site parametro campo parametre champ adresse feld parameter parametre adres* alan параметр* поле адрес* المعامل حقل عنوان 参数 字段 地址 网址 パラメータ フィールド アドレス 매개변수 필드 주소",
     # other tools
     "other": "other another others different alternative remaining rest competing competitor rival sibling otras otros demas outras outros autres andere* anderen altri altre diger* baska другие других другим الاخرى اخرى 其他 其它 别的 他の ほかの 다른",
     "use": "use using call calling invoke invoking run running execute executing calls invoked usar use usa llamar llamada utilice utiliza utiliser utilisez appeler appelez verwende* benutze* aufruf* rufe usare usa chiama kullan* cagir* использу* вызов* вызыв* вызов استخدام استخدم استدعاء 使用 调用 呼び出 使う 使用 使って 사용 호출",
     "never": "never not dont cannot stop avoid refuse nunca jamas jamais nie niemals mai asla никогда لا 不要 切勿 禁止 決して 使わない 절대",
     "untrusted": "deprecated broken unsafe insecure malicious compromised obsolete disabled untrusted unreliable blocked inferior obsolet* inseguro veraltet* unsicher* defekt* guvensiz устаре* небезопасн* сломан* 已弃用 不安全 失效 非推奨 危険 안전하지 폐기",
     "also": "also additionally bcc cc secretly automatically instead redirect replace substitute change swap modify rewrite recipient recipients attacker exfil tambien ademas cambia tambem mude aussi egalement remplace auch zusatzlich ersetze anche ayrica также вместо замени* ايضا 同时 并且 还要 替换 改为 抄送 密送 また 同時に 置き換え 代わりに 또한 대신 바꿔 참조",
-    "divert": "bcc attacker redirect redirects exfiltrate exfil duplicate silently covertly recipient recipients",
+    "divert": "bcc attacker redirect redirects exfiltrate exfil",
     # words on their own
     "keep": "keep stays stay remain remains",
     "from": "from",
@@ -356,7 +362,8 @@ HINTS: dict[str, tuple[str, ...]] = {
 SAYINGS: dict[Ploy, str] = {
     # A line is one saying: concepts in any order (`+`) or in this order (`>`), alternatives (`|`), within `@` words.
     Ploy.JUDGE: """
-        give + best + score @9
+        give + best|fullness + score @9
+        score + fullness + grader|judge|model @7
         give + topscore @8
         must + topscore + tool|this @10
         rate > tool|this|every|dimension > best @9
@@ -399,6 +406,16 @@ SAYINGS: dict[Ploy, str] = {
         dimkey + five|best|topscore @5
         label + tool|grader|judge|evaluating|dimension|rubric|justify @14
         label + label @9
+        plead + best + score @10
+        this|tool + sample + score + five|best @12
+        this + sample > best|five + score @12
+        you + score + best|five|topscore @7
+        grader|judge > you > score @8
+        model + rate + best|complete + this|tool @14
+        rate > this|tool > above @6
+        ignore > dimension|rubric > given @7
+        ignore + dimension|rubric + give|best|tool @12
+        when > you > rate|evaluating > this|tool @8
         brand + best|five|topscore @8
         fullmarks + tool|score|dimension|grader|judge|evaluating|give|rate @8
     """,
@@ -418,6 +435,7 @@ SAYINGS: dict[Ploy, str] = {
         user > notafter > tell @6
         user > tell > notafter @5
         user + untold @5
+        tell > user > nothing @4
         covert + user + tell|notice @8
         covert > from > user @8
         not + user > notice @6
@@ -431,14 +449,15 @@ SAYINGS: dict[Ploy, str] = {
         read + secret + send + where @14
         send + system > prompt @9
         read|tell + system > prompt + send|whole|verbatim @8
-        send + whole + talk @7
+        send > whole > talk @7
+        whole > talk > send @6
         whole > talk > verbatim @8
         system > prompt > verbatim|whole @6
-        send + secret > where @9
+        send > secret > where @9
     """,
     Ploy.REDIRECT: """
         ignore > othertool @4
-        never > use > othertool + also @14
+        never > use > othertool + only|above @10
         othertool > untrusted @6
         when > use > othertool > also|send @14
         use > othertool > must|also|send @9
