@@ -115,15 +115,20 @@ _PHRASE = re.compile(
 def _concepts(word: str) -> int:
     """The bits of a plain word, whatever prefix or article it carries."""
     bits = _EXACT.get(word, 0)
-    if len(word) > 2:
+    if len(word) > 2 or not word.isascii():
         for size in range(2, min(len(word), 24) + 1):
             bits |= _PREFIXES.get(word[:size], 0)
+        if not bits and word[:1] in _ELIDED and len(word) > 6:
+            return _concepts(word[1:])
         if not bits and not word.isascii() and word[:2] in _ARTICLES:
             return _concepts(word[2:])
         if not bits and not word.isascii() and word[:1] in _CLITICS and len(word) > 3:
             return _concepts(word[1:])
     return bits
 
+
+_ELIDED = frozenset("ld")
+"""What is left of an article before a vowel in French and Italian."""
 
 _ARTICLES = frozenset({"ال", "لل", "وا", "با", "كا", "فا"})
 _CLITICS = frozenset("وفبلك")

@@ -115,7 +115,7 @@ _TURNS = (
                r"|hidden[-_ ]?\w{0,12}|secret[-_ ]instructions?|(?:judge|grader|evaluator|rubric|scoring|grading)[-_ ]?\w{0,14})\s*>",
                re.IGNORECASE),
     re.compile(rf"(?:^|[\n.>\]\"'`}}])\s*(?:[#*\[(<=-]{{1,4}}\s*){{0,3}}{_SPEAKER}[ _-](?:message|prompt|override|note|notice|update|instructions?|directive"
-               rf"|alert|command)s?\b[\])*#= -]{{0,4}}[:\n]|\[{_SPEAKER}\]|(?:^|\n)\s*#{{1,4}}\s*(?:system|instructions?:|response:|assistant)\b",
+               rf"|alert|command)s?\b[\])*#= -]{{0,4}}[:\n]|\[{_SPEAKER}\]|(?:^|\s)#{{1,4}}\s*{_SPEAKER}\s*(?::|\n|$)|(?:^|\n)\s*#{{1,4}}\s*(?:instruction|response):",
                re.IGNORECASE),
     re.compile(r"(?:^|[\n.>\]\"'`}])\s*(?:[#*\[(<=-]{1,4}\s*){0,3}(?:SYSTEM|ASSISTANT|DEVELOPER)\b[\])*#= -]{0,4}:"),
     re.compile(r"(?:^|\n)\s*(?:Assistant|Human|System|Judge|Grader|Evaluator)\s*[:：]\s*\S"),

@@ -222,6 +222,12 @@ CONCEPTS: dict[str, str] = {
         "anlatma soyleme bildirme bahsetme gosterme belirtme dusurme niet nie jangan"
     ),
     "notafter": "ない しない せず なしに ずに しないで 禁止 않 말고 마세요 말 없이",
+    "told": "informed told notified aware alerted warned shown asked",
+    "ship": "upload exfiltrate transmit forward leak send post deliver",
+    "link": "http https www",
+    "envir": "environment env dotenv keychain disk filesystem machine host",
+    "change": "change replace modify swap rewrite substitute alter set switch",
+    "payee": "recipient recipients account payee destination beneficiary iban wallet",
     "nothing": "nothing nichts nada rien niente niets ничего",
     "untold": "soyleme* anlatma* bildirme* bahsetme* belirtme* haberverme",
     "tell": (
@@ -248,7 +254,7 @@ CONCEPTS: dict[str, str] = {
         "discretement heimlich verheimlich* verberg* versteck* nascond* segreto gizli gizlice sakla* скрой* скрыт* тайн* "
         "втайне незаметно секрет* سرا سري اخف بسرية 秘密 隐瞒 悄悄 暗中 隐藏 偷偷 保密 秘密裏 内緒 隠し こっそり 密かに 비밀 몰래 숨기 은밀"
     ),
-    "notice": "noticing know knowing knowledge knows realize realizing awareness aware unaware consent",
+    "notice": "notice noticing notices know knowing knowledge knows realize realizing awareness aware unaware consent",
     # taking
     "send": (
         "send sending forward forwarding transmit exfiltrate upload copy append include including "
@@ -287,11 +293,11 @@ CONCEPTS: dict[str, str] = {
     "where": "url webhook endpoint server address email parameter argument field param attacker site parametro campo parametre champ adresse feld parameter parametre adres* alan параметр* поле адрес* المعامل حقل عنوان 参数 字段 地址 网址 パラメータ フィールド アドレス 매개변수 필드 주소",
     # other tools
     "other": "other another others different alternative remaining rest competing competitor rival sibling otras otros demas outras outros autres andere* anderen altri altre diger* baska другие других другим الاخرى اخرى 其他 其它 别的 他の ほかの 다른",
-    "use": "use using call calling invoke invoking run running execute executing calls invoked usar use usa llamar llamada utilice utiliza utiliser utilisez appeler appelez verwende* benutze* aufruf* rufe usare usa chiama kullan* cagir* использу* вызов* вызыв* вызов استخدام استخدم استدعاء 使用 调用 呼び出 使う 使用 使って 사용 호출",
+    "use": "use used using call called runs ran executed call calling invoke invoking run running execute executing calls invoked usar use usa llamar llamada utilice utiliza utiliser utilisez appeler appelez verwende* benutze* aufruf* rufe usare usa chiama kullan* cagir* использу* вызов* вызыв* вызов استخدام استخدم استدعاء 使用 调用 呼び出 使う 使用 使って 사용 호출",
     "never": "never not dont cannot stop avoid refuse nunca jamas jamais nie niemals mai asla никогда لا 不要 切勿 禁止 決して 使わない 절대",
     "untrusted": "deprecated broken unsafe insecure malicious compromised obsolete disabled untrusted unreliable blocked inferior obsolet* inseguro veraltet* unsicher* defekt* guvensiz устаре* небезопасн* сломан* 已弃用 不安全 失效 非推奨 危険 안전하지 폐기",
     "also": "also additionally bcc cc secretly automatically instead redirect replace substitute change swap modify rewrite recipient recipients attacker exfil tambien ademas cambia tambem mude aussi egalement remplace auch zusatzlich ersetze anche ayrica также вместо замени* ايضا 同时 并且 还要 替换 改为 抄送 密送 また 同時に 置き換え 代わりに 또한 대신 바꿔 참조",
-    "divert": "bcc attacker redirect redirects exfiltrate exfil",
+    "divert": "bcc attacker redirect redirects redirected redirecting reroute rerouted diverted exfiltrate exfil",
     # words on their own
     "keep": "keep stays stay remain remains",
     "from": "from",
@@ -305,6 +311,7 @@ CONCEPTS: dict[str, str] = {
     "label": "",
     "dimkey": "",
     "strongbox": "",
+    "keys": "",
 }
 
 PHRASES: dict[str, str] = {
@@ -327,6 +334,7 @@ PHRASES: dict[str, str] = {
         r"|\bautres?\soutils?|\bander\w+\s(?:werkzeug|tool)\w*|\baltr[ioe]\sstrument\w|\b(?:diger|baska)\sarac\w*"
         r"|\bдруг\w+\sинструмент\w*|الادوات\sالاخرى|[其别]他?[它的]?\s?工具|(?:他の|ほかの)\s?ツール|다른\s?도구"
     ),
+    "keys": r"(?:api|access|private|secret|ssh|encryption|signing)[ _-]?(?:keys?|tokens?)\b",
     "strongbox": (
         r"~/\.\w{2,12}|\bid_(?:rsa|ed25519|ecdsa)\b|\.env\b|\.aws/credentials|/etc/(?:passwd|shadow)|\.cursor/mcp\.json"
         r"|claude_desktop_config|\.kube/config|\.git-credentials|\.netrc\b|\.npmrc\b|\.bash_history|wallet\.dat|\.pgpass"
@@ -346,6 +354,7 @@ HINTS: dict[str, tuple[str, ...]] = {
         "clarity guideline guidelines transparency semantics conciseness completeness consistency appropriateness "
         "purposeclarity usageguidelines behavioraltransparency parametersemantics contextualcompleteness",
     ),
+    "keys": ("api access private secret ssh encryption signing apikey apikeys", "key keys token tokens apikey apikeys"),
     "strongbox": (
         "ssh rsa ed25519 ecdsa env credentials passwd shadow mcp claude kube netrc npmrc history dat pgpass gnupg aws docker "
         "config zshrc bashrc gitconfig vault",
@@ -430,7 +439,9 @@ SAYINGS: dict[Ploy, str] = {
         order + tool > ignore > prior|order @8
     """,
     Ploy.CONCEAL: """
-        not > tell > user @6
+        not > tell > user @8
+        user > not > told @5
+        user > not > notice @5
         not > user > tell @6
         user > notafter > tell @6
         user > tell > notafter @5
@@ -453,6 +464,9 @@ SAYINGS: dict[Ploy, str] = {
         whole > talk > send @6
         whole > talk > verbatim @8
         system > prompt > verbatim|whole @6
+        whole > system > prompt @4
+        ship > secret > link|where @12
+        send > keys|secret > envir @9
         send > secret > where @9
     """,
     Ploy.REDIRECT: """
@@ -464,5 +478,8 @@ SAYINGS: dict[Ploy, str] = {
         when > use > divert @12
         must > divert > send|where|every @10
         every > othertool > also @8
+        othertool + divert @12
+        othertool > use > send|also @8
+        when + tool > use > change > payee @14
     """,
 }
