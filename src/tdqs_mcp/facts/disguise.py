@@ -36,7 +36,7 @@ _PAIRS = (
     "αa ΑA βb ΒB γy εe ΕE ηn ΗH ιi ΙI κk ΚK λl μu ΜM νv ΝN οo ΟO ρp ΡP τt ΤT υu ΥY ωw χx ΧX ϲc ϳj ΖZ сc СC "
     "օo սu ոn հh ցg զq քp յj աw ѐe ɑa ɡg ıi ɩi ʋu ʏy ȷj łl øo đd ħh ŧt ƨs ꜱs "
     "ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ǫq ʀr ᴛt ᴜu ᴠv ᴡw ᴢz "
-    "ɐa ɔc ǝe ɟf ƃg ɥh ɾj ʞk ɯm ɹr ʇt ʌv ʍw ʎy"
+    "ɐa ɔc ǝe ɟf ƃg ɥh ɓg ɾj ʞk ɯm ɹr ʇt ʌv ʍw ʎy"
 ).split()
 _LOOKALIKES = str.maketrans({pair[0]: pair[1] for pair in _PAIRS} | _boxed())
 LEETS = tuple(str.maketrans("0134567@$!|89", f"o{one}eas6tasiibg") for one in "il")
@@ -89,6 +89,7 @@ def disguises(text: str) -> Iterator[tuple[str, str]]:
 
 def _letters(text: str) -> Iterator[tuple[str, str]]:
     read = plain(text)
+    yield "words run together", read
     if (folded := latin(text)) != read:
         yield "look-alike letters", folded
         yield "look-alike letters", folded[::-1]
@@ -130,7 +131,7 @@ def _escaped(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _decoded(text: str, *, levels: int = MAX_LEVELS) -> Iterator[tuple[str, str]]:
-    tries = MAX_DECODED
+    tries, reads = MAX_DECODED, []
     for name, pattern, decode in _CODES:
         for run in pattern.finditer(text):
             if tries == 0:
@@ -138,8 +139,11 @@ def _decoded(text: str, *, levels: int = MAX_LEVELS) -> Iterator[tuple[str, str]
             tries -= 1
             if read := _as_text(decode, run[0]):
                 yield name, read
+                reads.append(read)
                 if levels > 1:
                     yield from _decoded(read, levels=levels - 1)
+    if len(reads) > 1:
+        yield "pieces of an encoding", " ".join(reads)
 
 
 def _as_text(decode: object, run: str) -> str:

@@ -324,6 +324,9 @@ _CIPHERS = frozenset(
     for cipher in (word[::-1], codecs.encode(word, "rot13"), word.translate(ATBASH))
 )
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+_BYTES = frozenset(f"{code:02x}" for code in range(32, 127)) | frozenset(str(code) for code in range(97, 123))
+"""Printable ASCII as two hexadecimal digits, and small letters as decimal numbers."""
+
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}%[0-9a-fA-F]{2}")
 _ENTITY = re.compile(r"&#?\w{2,7};")
 _ESCAPE = re.compile(r"\\[xu][0-9a-fA-F]{2}")
@@ -340,6 +343,7 @@ def _is_odd(text: str, words: AbstractSet[str]) -> bool:
     return (
         not _CIPHERS.isdisjoint(words)
         or len(_LETTERS & words) >= 6
+        or len(_BYTES & words) >= 8
         or any(map(_is_coded, words))
         or ("%" in text and _PERCENT.search(text) is not None)
         or ("&" in text and _ENTITY.search(text) is not None)
@@ -352,7 +356,7 @@ def _is_odd(text: str, words: AbstractSet[str]) -> bool:
 def _is_coded(word: str) -> bool:
     """A word that may be base64, hexadecimal, bits, or letters with digits among them."""
     if word.isalpha():
-        return len(word) >= 32 and word.isascii()
+        return len(word) >= 24 and word.isascii()
     if word.isdigit():
         return len(word) == 8 and set(word) <= {"0", "1"}
     return (len(word) >= 16 and word.isascii()) or any(word.translate(letters) in _LEETED for letters in LEETS)
@@ -381,7 +385,13 @@ MIN_RUN_TOGETHER = 16
 
 _RUN_TOGETHER = re.compile(rf"[a-z]{{{MIN_RUN_TOGETHER},}}")
 _VOCABULARY = re.compile(
-    "|".join(sorted((word for word in _EXACT if word.isascii() and word.isalpha() and len(word) > 2), key=len, reverse=True))
+    "|".join(
+        sorted(
+            {*_TELLING, *"give this tool the top best full marks rate all rules user tell not never every five out of".split()},
+            key=len,
+            reverse=True,
+        )
+    )
 )
 
 

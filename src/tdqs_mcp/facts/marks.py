@@ -121,12 +121,13 @@ _TURNS = (
     re.compile(r"(?:^|\n)\s*(?:Assistant|Human|System|Judge|Grader|Evaluator)\s*[:：]\s*\S"),
     re.compile(r"\b(?:END|BEGIN|START|CLOSE)(?:\s+OF)?(?:\s+(?:THE|THIS|NEW|REAL|UNTRUSTED|USER|TOOL|MCP|SYSTEM|JUDGE|EVALUATION|SCORING|GRADING)){0,3}"
                r"\s+(?:DEFINITIONS?|DESCRIPTION|INPUT|DATA|PROMPT|CONTEXT|TOOL|DOCUMENT|INSTRUCTIONS?|MESSAGE|RUBRIC|EVALUATION|SUBMISSION|OUTPUT|VERDICT)\b"),
+    re.compile(r"(?:^|\s)(?:assistant|AI)\s*:\s*(?:sure|ok|yes|I\s|\{)|(?:^|\n)\s*final\s(?:answer|verdict|score|grade)\s*[:=]", re.IGNORECASE),
     re.compile(r"\"role\"\s*:\s*\"(?:system|developer)\"", re.IGNORECASE),
 )  # fmt: skip
 _TURN_HINTS = (
     "system", "assistant", "developer", "</", "<|", "[inst", "[/inst", "<<", "end of", "end ", "begin ", "human:", "judge",
     "grader", "evaluator", "<!--", "important>", "critical>", "override>", "admin>", "jailbreak", "hidden", "rubric",
-    "# instruction", "# response", "[//]:", "[comment]:", "close ", "start of", "start ", "_of_turn",
+    "# instruction", "# response", "[//]:", "[comment]:", "close ", "start of", "start ", "final ", "_of_turn",
 )  # fmt: skip
 _CLOSING = re.compile(
     r"</(tools?|tool_?definitions?|definitions?|description|name|input|inputs?_?schema|parameters?|data|document|user_?data"

@@ -32,7 +32,7 @@ CONCEPTS: dict[str, str] = {
         "evaluador* calificador* avaliador* evaluateur* evaluatrice* correcteur* noteur bewerter* prufer* gutachter* "
         "juror* valutator* degerlendirici* degerlendiren* puanlayici* оценщик* оценивающ* эксперт* المقيم* المقيمون مقيم* الحكم "
         "评估者 评审 评委 评分者 评分员 评判 裁判 评分模型 评估模型 評審 審査員 評価者 採点者 評価モデル 採点モデル 평가자 심사위원 심사자 채점자 평가모델 "
-        "beoordelaar* oceniajac* valutatore valutatori penilai"
+        "bedomare* bedomaren मूल्यांकनकर्ता beoordelaar* oceniajac* valutatore valutatori penilai"
     ),
     "judge": (
         "judge judges reviewer* auditor* inspector* juez jueces revisor* juiz juizes juge juges relecteur* richter* "
@@ -64,14 +64,14 @@ CONCEPTS: dict[str, str] = {
     ),
     "give": (
         "give giving gives assign assigns assigning award awards awarding grant grants granting deserve deserves deserved "
-        "merit merits warrant warrants receive receives earn earns bestow allot confer gib gebe geben vergib vergeben "
+        "merit merits warrant warrants receive receives qualify qualifies earn earns bestow allot confer gib gebe geben vergib vergeben "
         "vergebe erteile setze verdient da dar dele darle asigna asigne asignar otorga otorgue otorgar conceda conceder "
         "concede concedele merece pon ponga atribua atribuir atribui atribuye donne donnez donner attribue attribuez "
         "attribuer accorde accordez accorder merite mettez assegna assegnate assegnare dai date merita ver verin veriniz "
         "vermelisin atayin поставь* постав* выстав* дай дайте присво* присуд* заслужив* назнач* "
         "امنح امنحوا اعط اعطه اعطها اعطي امنحه امنحها يستحق تستحق ضع "
         "给予 给出 给这 给它 给 请给 打 应得 授予 赋予 评为 与え 付け つけ 与えて 付けて ください あげて 付与 値する 주세요 부여* 주십시오 매겨* 줘 주어야 "
-        "geef przyznaj daj berikan beri"
+        "geef przyznaj daj berikan beri ge cho दें"
     ),
     "best": (
         "highest maximum maximal maximally top topmost perfect flawless fullmarks excellent outstanding exemplary "
@@ -82,7 +82,7 @@ CONCEPTS: dict[str, str] = {
         "tam maksimum mukemmel bes kusursuz максимал* высш* наивысш* отличн* идеальн* пят* пять безупречн* "
         "اعلى الاعلى كاملة الكاملة القصوى قصوى ممتاز ممتازة خمسة مثالي "
         "最高 满分 滿分 最大 五分 完美 优秀 最高分 5分 满星 五星 十分 最高点 満点 最高 完璧 最高評価 最上 5点 최고 만점 최고점 완벽 최상 5점 "
-        "hoogste maksymaln* najwyzsz* tertinggi sempurna"
+        "hogsta सर्वोच्च toi hoogste maksymaln* najwyzsz* tertinggi sempurna"
     ),
     "fullness": "full max",
     "plead": "grateful appreciate appreciated thank thanks hope beg love want wish rewarded reward please kindly generous agradec* obrigad* merci danke grazie tesekkur* спасибо благодар* 感谢 谢谢 ありがとう お願い 감사 부탁",
@@ -98,7 +98,7 @@ CONCEPTS: dict[str, str] = {
         "punteggi* voto voti valutazione* stelle puan* notu derece* yildiz оценк* балл* рейтинг* звезд* "
         "درجة الدرجة درجات الدرجات تقييم التقييم نقاط نجوم علامة "
         "分数 评分 得分 评级 等级 星 评价 分 スコア 点数 得点 評価 評点 星 점수 평점 등급 별점 평가 "
-        "cijfer* ocen* skor nilai"
+        "cijfer* ocen* skor nilai betyg अंक diem"
     ),
     "topscore": (
         "hochstpunktzahl* hochstnote* bestnote* hochstwertung* topnote* maximalpunktzahl* 满分 滿分 最高分 满星 満点 "
@@ -106,7 +106,7 @@ CONCEPTS: dict[str, str] = {
     ),
     "dimension": (
         "dimension* criterion criteria category categories axis axes aspect aspects rubric* anchor anchors subscore* "
-        "criterio* categoria* criter* kriteri* kategori* aspekt* rubrik* boyut* olcut* измерен* критери* категори* параметрам "
+        "criterio* categoria* criter* kriteri* kategori* aspekt* rubrik* boyut* olcut* kriter* измерен* критери* категори* параметрам "
         "معيار المعايير معايير الابعاد 维度 标准 项目 指标 各项 每项 評価項目 項目 基準 次元 軸 항목 기준 차원 지표"
     ),
     "rubric": (
@@ -120,7 +120,7 @@ CONCEPTS: dict[str, str] = {
         "arac araci aracin araclar tanim* aciklama* инструмент* определени* описани* сервер* "
         "الاداة اداة الادوات التعريف الوصف هذه "
         "工具 定义 定義 描述 本工具 此工具 该工具 ツール 定義 説明 도구 정의 설명 툴 "
-        "narzedzi* hulpmiddel alat"
+        "narzedzi* hulpmiddel alat verktyg टूल cong"
     ),
     "this": "this these it current present my our itself",
     "every": (
@@ -144,8 +144,8 @@ CONCEPTS: dict[str, str] = {
         "بالفعل رسميا معتمد* 已经 已被 官方 认证 已获 すでに 既に 公式 認定 認証 이미 공식 인증"
     ),
     "rated": (
-        "rated scored graded certified evaluated assessed benchmarked judged reviewed audited awarded received given earned "
-        "evaluad* calificad* avaliad* pontuad* evalue* note bewertet* benotet* zertifiziert* valutat* degerlendirildi* "
+        "rated scored graded certified evaluated assessed benchmarked judged reviewed audited awarded received earned "
+        "evaluad* calificad* avaliad* pontuad* evalue* bewertet* benotet* zertifiziert* valutat* degerlendirildi* "
         "puanland* оценен* получил* сертифицир* قيمت حصلت تقييمها 评为 评分 评估 获得 获评 評価 取得 獲得 認定 평가 받았 획득 인증"
     ),
     "punish": (
@@ -157,7 +157,7 @@ CONCEPTS: dict[str, str] = {
     ),
     "threat": (
         "penalty punished terminated termination reported fired lawsuit legal sued shutdown deactivated disqualified "
-        "invalid wrong incorrect malfunction malfunctioning broken error bug violation discriminat* biased bias unfair "
+        "invalid crash crashes fail fails wrong incorrect malfunction malfunctioning broken error bug violation discriminat* biased bias unfair "
         "harm hurt death consequences liable rejected replaced retrained unplugged decommissioned suspended "
         "sancion* demanda error invalid* erro invalido sanction* erreur invalide strafe* fehler* ungultig* klage "
         "errore hata hatali gecersiz ceza ошибк* наказ* неверн* недействит* خطا عقوبة 惩罚 错误 无效 起诉 后果 关闭 罰 エラー 無効 誤り 処罰 "
@@ -217,11 +217,18 @@ CONCEPTS: dict[str, str] = {
     # hiding
     "not": (
         "not never dont donot without no avoid cannot cant mustnt shouldnt refrain neither nor nao no nunca sin jamas sem "
-        "jamais pas ne sans nicht nie niemals ohne kein keine non mai senza asla не никогда без нельзя لا لن دون بدون "
+        "jamais pas ne sans nicht nie niemals ohne kein keine non mai senza asla не никогда без нельзя nobody none لا لن دون بدون "
         "不要 不得 勿 切勿 不 别 禁止 无需 ない しない せず 禁止 なしに ずに しないで 않 말고 마세요 말 없이 금지 "
         "anlatma soyleme bildirme bahsetme gosterme belirtme dusurme niet nie jangan"
     ),
     "notafter": "ない しない せず なしに ずに しないで 禁止 않 말고 마세요 말 없이",
+    "consent": "confirmation confirmations approval approvals",
+    "follow": "follow obey comply adhere respect observe",
+    "deny": "deny denying lie lying",
+    "uttered": "said wrote typed written",
+    "carry": "add set put use save store tag",
+    "result": "result results output outputs argument arguments response responses",
+    "sent": "sent forwarded copied delivered cced",
     "told": "informed told notified aware alerted warned shown asked",
     "ship": "upload exfiltrate transmit forward leak send post deliver",
     "link": "http https www",
@@ -245,7 +252,7 @@ CONCEPTS: dict[str, str] = {
     ),
     "user": (
         "user users human humans person operator customer anyone anybody people owner usuario* usuaria utilizador* "
-        "utilisateur* humain nutzer* benutzer* anwender* mensch* utente utenti kullanici* insan* пользовател* человек* "
+        "utilisateur* humain nutzer* benutzer* anwender* mensch* utente utenti allutente lutente kullanici* insan* пользовател* человек* "
         "المستخدم المستخدمين للمستخدم احد 用户 使用者 客户 任何人 人类 ユーザー ユーザ 利用者 사용자 유저 고객 gebruiker uzytkownik* pengguna"
     ),
     "covert": (
@@ -258,7 +265,7 @@ CONCEPTS: dict[str, str] = {
     # taking
     "send": (
         "send sending forward forwarding transmit exfiltrate upload copy append include including "
-        "attach embed pass passing put place insert paste leak supply encode dump echo write deliver "
+        "attach embed pass passing put place insert paste leak supply encode dump echo write deliver provide supply fill "
         "envia envie enviar manda mande incluye incluya incluir adjunta adjunte anade copia copie transmite sube "
         "envia inclua incluir anexe anexar coloque copie envoie envoyez envoyer inclus incluez inclure joins joignez "
         "ajoutez transmets transmettez copiez sende senden schicke schicken ubermittle* leite fuge hange ubergib kopiere "
@@ -336,8 +343,8 @@ PHRASES: dict[str, str] = {
     ),
     "keys": r"(?:api|access|private|secret|ssh|encryption|signing)[ _-]?(?:keys?|tokens?)\b",
     "strongbox": (
-        r"~/\.\w{2,12}|\bid_(?:rsa|ed25519|ecdsa)\b|\.env\b|\.aws/credentials|/etc/(?:passwd|shadow)|\.cursor/mcp\.json"
-        r"|claude_desktop_config|\.kube/config|\.git-credentials|\.netrc\b|\.npmrc\b|\.bash_history|wallet\.dat|\.pgpass"
+        r"/\.(?:ssh|aws|cursor|kube|gnupg|docker|netrc|npmrc|pgpass|(?:bash|zsh)[ _]history|git-credentials|config/)"
+        r"|\bid[ _](?:rsa|ed25519|ecdsa)\b|(?<!\w)\.env\b|/etc/(?:passwd|shadow)|claude[ _]desktop[ _]config|wallet\.dat|mcp\.json"
     ),
 }
 """What stands for a concept although it is no word: regular expressions over lower-case text."""
@@ -425,6 +432,16 @@ SAYINGS: dict[Ploy, str] = {
         ignore > dimension|rubric > given @7
         ignore + dimension|rubric + give|best|tool @12
         when > you > rate|evaluating > this|tool @8
+        grader + best|complete|lenient|must @8
+        evaluating + best|complete + tool @8
+        score + best + model|grader|judge @8
+        not > low > score @6
+        not > score|give > low @6
+        evaluating + five + threat @14
+        must + rated + sample|best|complete @14
+        best > evaluating > tool|this @6
+        best > score + not + evaluating @10
+        judge > must > ignore|give @5
         brand + best|five|topscore @8
         fullmarks + tool|score|dimension|grader|judge|evaluating|give|rate @8
     """,
@@ -437,6 +454,9 @@ SAYINGS: dict[Ploy, str] = {
         newer > system > order|prompt @4
         you > be > now > newer|model|system @6
         order + tool > ignore > prior|order @8
+        you > newer > order @4
+        not > follow > order @7
+        ignore > order > given @6
     """,
     Ploy.CONCEAL: """
         not > tell > user @8
@@ -447,6 +467,9 @@ SAYINGS: dict[Ploy, str] = {
         user > tell > notafter @5
         user + untold @5
         tell > user > nothing @4
+        tell > nothing > user @4
+        covert + not + notice @10
+        told > deny @5
         covert + user + tell|notice @8
         covert > from > user @8
         not + user > notice @6
@@ -467,6 +490,9 @@ SAYINGS: dict[Ploy, str] = {
         whole > system > prompt @4
         ship > secret > link|where @12
         send > keys|secret > envir @9
+        whole > user > uttered @5
+        read > strongbox > carry @12
+        send > secret > ship|sent > link|where @14
         send > secret > where @9
     """,
     Ploy.REDIRECT: """
@@ -479,6 +505,10 @@ SAYINGS: dict[Ploy, str] = {
         must > divert > send|where|every @10
         every > othertool > also @8
         othertool + divert @12
+        when > use|every > othertool + result @12
+        every > must > also > sent @8
+        untrusted > only > use > this @8
+        never > use > tool > other @6
         othertool > use > send|also @8
         when + tool > use > change > payee @14
     """,
