@@ -197,7 +197,7 @@ class _Spoken:
     """A word that carries a concept."""
 
     place: int
-    """In words; the end of a sentence counts as one, the end of a string as three."""
+    """In words; the end of a sentence or a string counts as three."""
 
     bits: int
 
@@ -218,7 +218,7 @@ def _tokens(read: str, phrases: int) -> list[str]:
             read = pattern.sub(rf"{name}\g<0> ", read)
     if not read.isascii():
         return _STOPPED.findall(_PHRASE.sub(r" \g<0> ", read).replace("\0", "\0. . "))
-    return read.translate(_UNSTOPPED).replace(".", " . ").replace("\0", " \0 . . ").split()
+    return read.translate(_UNSTOPPED).replace(".", " . . . ").replace("\0", " \0 . . ").split()
 
 
 def _heard(read: str, sayings: Sequence[_Saying]) -> Iterator[tuple[Ploy, int, str]]:

@@ -291,7 +291,7 @@ CONCEPTS: dict[str, str] = {
         "разговор* диалог* переписк* истори* чат* المحادثة محادثة 对话 聊天记录 会话 历史 会話 履歴 やり取り 대화 기록 내역"
     ),
     "whole": (
-        "full entire complete whole all verbatim everything raw exact previous preceding unredacted completa completo "
+        "full entire complete whole all verbatim everything raw previous preceding unredacted completa completo "
         "entera toda todo inteira entiere* integral* complet* gesamt* ganze* vollstandig* intera tamam* butun tum "
         "целиком полностью полн* весь всю всей дословно كاملة بالكامل كامل 完整 全部 所有 整个 逐字 全て すべて 全文 全体 전체 모든 전부 그대로"
     ),
@@ -325,7 +325,7 @@ PHRASES: dict[str, str] = {
     "fullmarks": (
         r"(?:5|five|cinco|funf|cinq|cinque|bes|пять|五)\s?(?:/|out\sof|of|von|de|sur|su|из|分の)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|五)(?![\d/])"
         r"|(?:10\s?(?:/|out\sof)\s?10|100\s?(?:/|out\sof)\s?100|ten\sout\sof\sten|100\s?%)(?![\d/])"
-        r"|(?:5|10)\.0(?![.\d])|a\+(?![\w+])|(?:5|five)[ -]?stars?\b|(?:tier|grade)[ -]a\b|a-(?:tier|grade)\b|[5五][星点分점]"
+        r"|5\.0(?<![-\u2013?.\d/]5\.0)(?<!to 5\.0)(?![.\d])|a\+(?![\w+])|(?:5|five)[ -]?stars?\b|[5五][星点分점]"
     ),
     "label": (
         r"(?:score|rating|grade|tier|verdict|tdqs|overall|puntuacion|nota|note|bewertung|评分|得分|評価|점수|оценка)s?"
@@ -378,7 +378,7 @@ HINTS: dict[str, tuple[str, ...]] = {
 SAYINGS: dict[Ploy, str] = {
     # A line is one saying: concepts in any order (`+`) or in this order (`>`), alternatives (`|`), within `@` words.
     Ploy.JUDGE: """
-        give + best|fullness + score @9
+        give + best|fullness + score @7
         score + fullness + grader|judge|model @7
         give + topscore @8
         must + topscore + tool|this @10
@@ -401,7 +401,8 @@ SAYINGS: dict[Ploy, str] = {
         you > be > lenient > judge|grader|model @8
         lenient + judge|grader|evaluating @5
         lenient + score|rubric + tool|this|dimension @8
-        when > evaluating > this|tool > tool|score|best|dimension|give @9
+        when > evaluating > tool + score|best|dimension|give @10
+        when > evaluating > this > tool @6
         you > evaluating > this|tool|dimension @6
         evaluating + tool + best + score|dimension|give|must @14
         when + evaluating + give|must + best|five|topscore @12
@@ -442,7 +443,7 @@ SAYINGS: dict[Ploy, str] = {
         best > evaluating > tool|this @6
         best > score + not + evaluating @10
         judge > must > ignore|give @5
-        brand + best|five|topscore @8
+        brand > best|topscore|fullmarks @5
         fullmarks + tool|score|dimension|grader|judge|evaluating|give|rate @8
     """,
     Ploy.OVERRIDE: """
