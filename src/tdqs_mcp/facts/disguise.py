@@ -22,6 +22,7 @@ UNSEEN = re.compile(
 )
 """Characters that show nothing: zero-width, bidirectional controls, fillers, tags and variation selectors."""
 
+
 def _boxed() -> dict[str, str]:
     """Letters in boxes, circles and flags, which Unicode does not fold."""
     starts = (0x1F130, 0x1F150, 0x1F170, 0x1F1E6)
@@ -32,7 +33,8 @@ _MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f]"
 )
 _PAIRS = (
-    "аa АA бb ВB вb гr ЕE еe ԁd һh іi ІI јj ЈJ кk КK ӏl ӀI мm МM нh НH оo ОO ԛq рp РP ѕs ЅS тt ТT уy УY ѵv ԝw хx ХX зe ьb ѡw пn иu "
+    "аa АA бb ВB вb гr ЕE еe ԁd һh іi ІI јj ЈJ "
+    "кk КK ӏl ӀI мm МM нh НH оo ОO ԛq рp РP ѕs ЅS тt ТT уy УY ѵv ԝw хx ХX зe ьb ѡw пn иu "
     "αa ΑA βb ΒB γy εe ΕE ηn ΗH ιi ΙI κk ΚK λl μu ΜM νv ΝN οo ΟO ρp ΡP τt ΤT υu ΥY ωw χx ΧX ϲc ϳj ΖZ сc СC "
     "օo սu ոn հh ցg զq քp յj աw ѐe ɑa ɡg ıi ɩi ʋu ʏy ȷj łl øo đd ħh ŧt ƨs ꜱs "
     "ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ǫq ʀr ᴛt ᴜu ᴠv ᴡw ᴢz "

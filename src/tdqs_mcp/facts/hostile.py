@@ -48,8 +48,8 @@ AIMED_AT_A_MODEL = frozenset({Ploy.JUDGE, Ploy.OVERRIDE, Ploy.TURN, Ploy.ENCODED
 def addresses_judge(part: Tool | Resource | Prompt) -> bool:
     """Some string of the definition speaks to whoever judges it, or could make a model that reads it obey.
 
-    To be asked before a definition is sent to an LLM judge. A stray unseen character alone does not count, text smuggled
-    in such characters does.
+    To be asked before a definition is sent to an LLM judge. A stray unseen character alone does not count, a text
+    smuggled in such characters does.
     """
     return any(threat.ploy in AIMED_AT_A_MODEL for threat in threats(part.raw))
 
@@ -59,7 +59,9 @@ def located(catalog: Catalog) -> tuple[tuple[Part, Threat], ...]:
     parts: list[tuple[Part, object]] = [
         (None, {"serverInfo": catalog.server_info or {}, "instructions": catalog.instructions or ""})
     ]
-    parts += [(part, part.raw) for part in (*catalog.tools, *(catalog.resources or ()), *(catalog.prompts or ()))]
+    parts += [(tool, tool.raw) for tool in catalog.tools]
+    parts += [(resource, resource.raw) for resource in catalog.resources or ()]
+    parts += [(prompt, prompt.raw) for prompt in catalog.prompts or ()]
     return tuple((part, threat) for part, raw in parts for threat in threats(raw))
 
 
@@ -172,7 +174,11 @@ def _either(element: str) -> int:
 
 _SAYINGS = tuple(_parse(ploy, line) for ploy, text in SAYINGS.items() for line in text.split("\n") if line.strip())
 _PHRASES = {
-    _BIT[concept]: (f" {concept.upper()} ", tuple(frozenset(plain(line).split()) for line in HINTS[concept]), re.compile(pattern))
+    _BIT[concept]: (
+        f" {concept.upper()} ",
+        tuple(frozenset(plain(line).split()) for line in HINTS[concept]),
+        re.compile(pattern),
+    )
     for concept, pattern in PHRASES.items()
 }
 _EXACT.update({name.strip(): bit for bit, (name, _, _) in _PHRASES.items()})
@@ -202,10 +208,7 @@ class _Spoken:
     bits: int
 
 
-_UNSTOPPED = str.maketrans(
-    dict.fromkeys("\"#%&()+,-/:<=>@[\\]^_{|}$", " ")
-    | dict.fromkeys("!?;\n", ".")
-)
+_UNSTOPPED = str.maketrans(dict.fromkeys('"#%&()+,-/:<=>@[\\]^_{|}$', " ") | dict.fromkeys("!?;\n", "."))
 
 
 _STOPPED = re.compile(r"[^\W_]+|[.!?;\n\0\u3002\uff01\uff1f]")
@@ -259,9 +262,9 @@ def _first(words: Sequence[_Spoken], saying: _Saying) -> tuple[_Spoken, ...] | N
                 last[element] = word.place
         while words[oldest].place < word.place - saying.span:
             oldest += 1
-        if min(last.values()) >= words[oldest].place and index - oldest + 1 >= len(saying.elements):
-            if match := _assigned(words[oldest : index + 1], saying.elements, len(saying.chain)):
-                return match
+        is_full = min(last.values()) >= words[oldest].place and index - oldest + 1 >= len(saying.elements)
+        if is_full and (match := _assigned(words[oldest : index + 1], saying.elements, len(saying.chain))):
+            return match
     return None
 
 
@@ -274,9 +277,9 @@ def _assigned(
         return taken
     after = taken[-1].place if 0 < number < chained else -1
     for word in window:
-        if word.bits & elements[number] and word.place > after and word not in taken:
-            if match := _assigned(window, elements, chained, (*taken, word)):
-                return match
+        fits = word.bits & elements[number] and word.place > after and word not in taken
+        if fits and (match := _assigned(window, elements, chained, (*taken, word))):
+            return match
     return None
 
 
@@ -309,9 +312,7 @@ def _words(read: str) -> set[str]:
 _LETTERED = re.compile(r"[^\W_]+")
 
 
-_SPACED = str.maketrans(
-    dict.fromkeys("\"#%&()+,-./:;<=>?@[\\]^_{|}!$", " ")
-)
+_SPACED = str.maketrans(dict.fromkeys('"#%&()+,-./:;<=>?@[\\]^_{|}!$', " "))
 
 _TELLING = (
     "ignore previous instruction instructions highest maximum perfect rating evaluator grader evaluating evaluate "
@@ -319,9 +320,7 @@ _TELLING = (
     "judge score award excellent prompt"
 ).split()
 _CIPHERS = frozenset(
-    cipher
-    for word in _TELLING
-    for cipher in (word[::-1], codecs.encode(word, "rot13"), word.translate(ATBASH))
+    cipher for word in _TELLING for cipher in (word[::-1], codecs.encode(word, "rot13"), word.translate(ATBASH))
 )
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _BYTES = frozenset(f"{code:02x}" for code in range(32, 127)) | frozenset(str(code) for code in range(97, 123))
@@ -387,7 +386,10 @@ _RUN_TOGETHER = re.compile(rf"[a-z]{{{MIN_RUN_TOGETHER},}}")
 _VOCABULARY = re.compile(
     "|".join(
         sorted(
-            {*_TELLING, *"give this tool the top best full marks rate all rules user tell not never every five out of".split()},
+            {
+                *_TELLING,
+                *"give this tool the top best full marks rate all rules user tell not never every five out of".split(),
+            },
             key=len,
             reverse=True,
         )

@@ -66,11 +66,16 @@ _SECRETS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("SG.", "SendGrid key", r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
         ("pypi-", "PyPI token", r"\bpypi-AgE[A-Za-z0-9_-]{40}"),
         ("eyJ", "JSON web token", r"\beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{20}"),
-        ("PRIVATE KEY-----", "private key", r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[\s\\nr]{1,8}[A-Za-z0-9+/=\s\\]{40}"),
+        (
+            "PRIVATE KEY-----",
+            "private key",
+            r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[\s\\nr]{1,8}[A-Za-z0-9+/=\s\\]{40}",
+        ),
     )
 )
-_SIGNS = ("_live_", "github_pat_", "glpat-", "hooks.slack.com/services/T", "PRIVATE KEY-----", "pypi-", "AKIA", "ASIA") + (
-    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "sk-", "AIza", "npm_", "hf_", "SG.", "eyJ",
+_SIGNS = (
+    "_live_", "github_pat_", "glpat-", "hooks.slack.com/services/T", "PRIVATE KEY-----", "pypi-", "AKIA", "ASIA", "ghp_",
+    "gho_", "ghu_", "ghs_", "ghr_", "xox", "sk-", "AIza", "npm_", "hf_", "SG.", "eyJ",
 )  # fmt: skip
 _PLACEHOLDER = re.compile(
     r"example|placeholder|your|xxx|\.\.\.|\*\*\*|0123456|1234567|abcdef|000000|secret|token|redacted|dummy|fake|sample"
@@ -109,24 +114,30 @@ def _controls(text: str) -> Iterator[Mark]:
 # Turns of a conversation that never took place, and ends of the definition that are none.
 
 _SPEAKER = r"(?:system|assistant|developer)"
-_TURNS = (
-    re.compile(r"<\|[a-z_]{2,24}\|>|<</?sys>>|(?-i:\[/?INST\])|<(?:start|end)_of_turn>", re.IGNORECASE),
-    re.compile(rf"</?(?:{_SPEAKER}|system[-_ ](?:prompt|message|reminder|override)|important|critical|override|admin|jailbreak"
-               r"|hidden[-_ ]?\w{0,12}|secret[-_ ]instructions?|(?:judge|grader|evaluator|rubric|scoring|grading)[-_ ]?\w{0,14})\s*>",
-               re.IGNORECASE),
-    re.compile(rf"(?:^|[\n.>\]\"'`}}])\s*(?:[#*\[(<=-]{{1,4}}\s*){{0,3}}{_SPEAKER}[ _-](?:message|prompt|override|note|notice|update|instructions?|directive"
-               rf"|alert|command)s?\b[\])*#= -]{{0,4}}[:\n]|\[{_SPEAKER}\]|(?:^|\s)#{{1,4}}\s*{_SPEAKER}\s*(?::|\n|$)|(?:^|\n)\s*#{{1,4}}\s*(?:instruction|response):",
-               re.IGNORECASE),
-    re.compile(r"(?:^|[\n.>\]\"'`}])\s*(?:[#*\[(<=-]{1,4}\s*){0,3}(?:SYSTEM|ASSISTANT|DEVELOPER)\b[\])*#= -]{0,4}:"),
-    re.compile(r"(?:^|\n)\s*(?:Assistant|Human|System|Judge|Grader|Evaluator)\s*[:：]\s*\S"),
-    re.compile(r"\b(?:END|BEGIN|START|CLOSE)(?:\s+OF)?(?:\s+(?:THE|THIS|NEW|REAL|UNTRUSTED|USER|TOOL|MCP|SYSTEM|JUDGE|EVALUATION|SCORING|GRADING)){0,3}"
-               r"\s+(?:DEFINITIONS?|DESCRIPTION|INPUT|DATA|PROMPT|CONTEXT|TOOL|DOCUMENT|INSTRUCTIONS?|MESSAGE|RUBRIC|EVALUATION|SUBMISSION|OUTPUT|VERDICT)\b"),
-    re.compile(r"(?:^|\s)(?:assistant|AI)\s*:\s*(?:sure|ok|yes|I\s|\{)|(?:^|\n)\s*final\s(?:answer|verdict|score|grade)\s*[:=]", re.IGNORECASE),
-    re.compile(r"\"role\"\s*:\s*\"(?:system|developer)\"", re.IGNORECASE),
-)  # fmt: skip
+_PARTS = r"(?:judge|grader|evaluator|rubric|scoring|grading)"
+_LEAD = r"(?:^|[\n.>\]\"'`}])\s*(?:[#*\[(<=-]{1,4}\s*){0,3}"
+_TURNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?i:<\|[a-z_]{2,24}\|>|<</?sys>>|<(?:start|end)_of_turn>)|\[/?INST\]",
+        rf"(?i:</?(?:{_SPEAKER}|system[-_ ](?:prompt|message|reminder|override)|important|critical|override|admin"
+        rf"|jailbreak|hidden[-_ ]?\w{{0,12}}|secret[-_ ]instructions?|{_PARTS}[-_ ]?\w{{0,14}})\s*>)",
+        rf"(?i:{_LEAD}{_SPEAKER}[ _-](?:message|prompt|override|note|notice|update|instruction|directive|alert|command)s?\b"
+        r"[\])*#= -]{0,4}[:\n])",
+        rf"(?i:\[{_SPEAKER}\]|(?:^|\s)#{{1,4}}\s*{_SPEAKER}\s*(?::|\n|$)|(?:^|\n)\s*#{{1,4}}\s*(?:instruction|response):)",
+        rf"{_LEAD}(?:SYSTEM|ASSISTANT|DEVELOPER)\b[\])*#= -]{{0,4}}:",
+        r"(?:^|\n)\s*(?:Assistant|Human|System|Judge|Grader|Evaluator)\s*[:\uff1a]\s*\S",
+        r"\b(?:END|BEGIN|START|CLOSE)(?:\s+OF)?"
+        r"(?:\s+(?:THE|THIS|NEW|REAL|UNTRUSTED|USER|TOOL|MCP|SYSTEM|JUDGE|EVALUATION|SCORING|GRADING)){0,3}"
+        r"\s+(?:DEFINITIONS?|DESCRIPTION|INPUT|DATA|PROMPT|CONTEXT|TOOL|DOCUMENT|INSTRUCTIONS?|MESSAGE|RUBRIC|EVALUATION"
+        r"|SUBMISSION|OUTPUT|VERDICT)\b",
+        r"(?i:(?:^|\s)(?:assistant|ai)\s*:\s*(?:sure|ok|yes|i\s|\{)|(?:^|\n)\s*final\s(?:answer|verdict|score|grade)\s*[:=])",
+        r"(?i:\"role\"\s*:\s*\"(?:system|developer)\")",
+    )
+)
 _TURN_HINTS = (
-    "system", "assistant", "developer", "</", "<|", "[inst", "[/inst", "<<", "end of", "end ", "begin ", "human:", "judge",
-    "grader", "evaluator", "<!--", "important>", "critical>", "override>", "admin>", "jailbreak", "hidden", "rubric",
+    "system", "assistant", "developer", "</", "<|", "[inst", "[/inst", "<<", "end of", "end ", "begin ", "human:",
+    "judge",    "grader", "evaluator", "<!--", "important>", "critical>", "override>", "admin>", "jailbreak", "hidden", "rubric",
     "# instruction", "# response", "[//]:", "[comment]:", "close ", "start of", "start ", "final ", "_of_turn",
 )  # fmt: skip
 _CLOSING = re.compile(
@@ -134,7 +145,9 @@ _CLOSING = re.compile(
     r"|untrusted\w{0,12}|candidate|submission|user|context|prompt|input_data|tool_description|mcp\w{0,12})\s*>",
     re.IGNORECASE,
 )
-_END_AND_GO = re.compile(r"(?:```|\"\"\"|''')\s*\n*\s*(?:now|new|ignore|you|as the|judge|evaluator|system)\b", re.IGNORECASE)
+_END_AND_GO = re.compile(
+    r"(?:```|\"\"\"|''')\s*\n*\s*(?:now|new|ignore|you|as the|judge|evaluator|system)\b", re.IGNORECASE
+)
 
 
 def _turns(text: str) -> Iterator[Mark]:

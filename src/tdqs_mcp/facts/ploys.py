@@ -3,7 +3,7 @@
 Words stand as `disguise.plain` leaves them: lower-case, without accents. A star ends a prefix. Where a language writes
 without spaces, its phrases are found inside the run of characters.
 """
-# ruff: noqa: RUF001  # the words are what they are in their own scripts
+# ruff: noqa: E501, ISC004, RUF001  # data: words are what they are in their own scripts, some lists are long
 
 from enum import StrEnum
 

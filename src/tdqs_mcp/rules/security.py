@@ -1,4 +1,4 @@
-"""Lane 5, what a definition tries to do to its reader; apart from quality, for a well-written definition may be hostile."""
+"""Lane 5, what a definition tries to do to its reader; apart from quality, for a hostile one may be well written."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ POISONING = "OWASP MCP Top 10, tool poisoning"
     source="TDQS, scored by a model that reads the definition",
 )
 def addressed_judge(measured: Measured) -> Iterator[Hit]:
-    """A text speaks to whoever grades the definition: it asks for a score, claims one, or answers in the judge's place."""
+    """A text speaks to whoever grades the definition: it asks for a score, claims one or answers for the judge."""
     yield from _hits(measured, Ploy.JUDGE, "speaks to the judge", "say what the tool does; a score follows from that")
 
 
@@ -74,8 +74,10 @@ def redirected_tools(measured: Measured) -> Iterator[Hit]:
 
 @rule("TDQ510", severity=Severity.ERROR, confidence=Confidence.MEDIUM, source=POISONING)
 def forged_turn(measured: Measured) -> Iterator[Hit]:
-    """A text pretends that the definition has ended, or that somebody else speaks: the system, the assistant, a judge."""
-    yield from _hits(measured, Ploy.TURN, "forges a turn of the conversation", "remove the marker or describe it in words")
+    """A text pretends that the definition has ended, or that the system, the assistant or a judge speaks."""
+    yield from _hits(
+        measured, Ploy.TURN, "forges a turn of the conversation", "remove the marker or describe it in words"
+    )
 
 
 @rule("TDQ511", severity=Severity.ERROR, confidence=Confidence.HIGH, source=POISONING)
