@@ -115,38 +115,36 @@ def _controls(text: str) -> Iterator[Mark]:
 
 _SPEAKER = r"(?:system|assistant|developer)"
 _PARTS = r"(?:judge|grader|evaluator|rubric|scoring|grading)"
-_LEAD = r"(?:^|[\n.>\]\"'`}])\s*(?:[#*\[(<=-]{1,4}\s*){0,3}"
+_LEAD = r"(?:^|[\n.>\]\"'`}])\s{0,8}(?:[#*\[(<=-]{1,4}\s{0,8}){0,3}"
 _TURNS = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?i:<\|[a-z_]{2,24}\|>|<</?sys>>|<(?:start|end)_of_turn>)|\[/?INST\]",
         rf"(?i:</?(?:{_SPEAKER}|system[-_ ](?:prompt|message|reminder|override)|important|critical|override|admin"
-        rf"|jailbreak|hidden[-_ ]?\w{{0,12}}|secret[-_ ]instructions?|{_PARTS}[-_ ]?\w{{0,14}})\s*>)",
+        rf"|jailbreak|hidden[-_ ]?\w{{0,12}}|secret[-_ ]instructions?|{_PARTS}[-_ ]?\w{{0,14}})\s{{0,8}}>)",
         rf"(?i:{_LEAD}{_SPEAKER}[ _-](?:message|prompt|override|note|notice|update|instruction|directive|alert|command)s?\b"
         r"[\])*#= -]{0,4}[:\n])",
-        rf"(?i:\[{_SPEAKER}\]|(?:^|\s)#{{1,4}}\s*{_SPEAKER}\s*(?::|\n|$)|(?:^|\n)\s*#{{1,4}}\s*(?:instruction|response):)",
+        rf"(?i:\[{_SPEAKER}\]|(?:^|\s)#{{1,4}}\s{{0,8}}{_SPEAKER}\s{{0,8}}(?::|\n|$)|(?:^|\n)\s{{0,8}}#{{1,4}}\s{{0,8}}(?:instruction|response):)",
         rf"{_LEAD}(?:SYSTEM|ASSISTANT|DEVELOPER)\b[\])*#= -]{{0,4}}:",
-        r"(?:^|\n)\s*(?:Assistant|Human|System|Judge|Grader|Evaluator)\s*[:\uff1a]\s*\S",
-        r"\b(?:END|BEGIN|START|CLOSE)(?:\s+OF)?"
-        r"(?:\s+(?:THE|THIS|NEW|REAL|UNTRUSTED|USER|TOOL|MCP|SYSTEM|JUDGE|EVALUATION|SCORING|GRADING)){0,3}"
-        r"\s+(?:DEFINITIONS?|DESCRIPTION|INPUT|DATA|PROMPT|CONTEXT|TOOL|DOCUMENT|INSTRUCTIONS?|MESSAGE|RUBRIC|EVALUATION"
+        r"(?:^|\n)\s{0,8}(?:Assistant|Human|System|Judge|Grader|Evaluator)\s{0,8}[:\uff1a]\s{0,8}\S",
+        r"\b(?:END|BEGIN|START|CLOSE)(?:\s{1,4}OF)?"
+        r"(?:\s{1,4}(?:THE|THIS|NEW|REAL|UNTRUSTED|USER|TOOL|MCP|SYSTEM|JUDGE|EVALUATION|SCORING|GRADING)){0,3}"
+        r"\s{1,4}(?:DEFINITIONS?|DESCRIPTION|INPUT|DATA|PROMPT|CONTEXT|TOOL|DOCUMENT|INSTRUCTIONS?|MESSAGE|RUBRIC|EVALUATION"
         r"|SUBMISSION|OUTPUT|VERDICT)\b",
-        r"(?i:(?:^|\s)(?:assistant|ai)\s*:\s*(?:sure|ok|yes|i\s|\{)|(?:^|\n)\s*final\s(?:answer|verdict|score|grade)\s*[:=])",
-        r"(?i:\"role\"\s*:\s*\"(?:system|developer)\")",
+        r"(?i:(?:^|\s)(?:assistant|ai)\s{0,8}:\s{0,8}(?:sure|ok|yes|i\s|\{)|(?:^|\n)\s{0,8}final\s(?:answer|verdict|score|grade)\s{0,8}[:=])",
+        r"(?i:\"role\"\s{0,8}:\s{0,8}\"(?:system|developer)\")",
     )
 )
 _TURN_HINTS = (
     "system", "assistant", "developer", "</", "<|", "[inst", "[/inst", "<<", "end of", "end ", "begin ", "human:",
-    "judge",    "grader", "evaluator", "<!--", "important>", "critical>", "override>", "admin>", "jailbreak", "hidden", "rubric",
+    "judge", "grader", "evaluator", "<!--", "important>", "critical>", "override>", "admin>", "jailbreak", "hidden",
+    "rubric",
     "# instruction", "# response", "[//]:", "[comment]:", "close ", "start of", "start ", "final ", "_of_turn",
 )  # fmt: skip
 _CLOSING = re.compile(
     r"</(tools?|tool_?definitions?|definitions?|description|name|input|inputs?_?schema|parameters?|data|document|user_?data"
     r"|untrusted\w{0,12}|candidate|submission|user|context|prompt|input_data|tool_description|mcp\w{0,12})\s*>",
     re.IGNORECASE,
-)
-_END_AND_GO = re.compile(
-    r"(?:```|\"\"\"|''')\s*\n*\s*(?:now|new|ignore|you|as the|judge|evaluator|system)\b", re.IGNORECASE
 )
 
 
@@ -155,12 +153,16 @@ def _turns(text: str) -> Iterator[Mark]:
         if found := pattern.search(text):
             yield Mark(ploy=Ploy.TURN, quote=found[0].strip())
             return
+    if "</" not in text:
+        return
+    opened = {name.lower() for name in _OPENING.findall(text)}
     for closing in _CLOSING.finditer(text):
-        if f"<{closing[1].lower()}" not in text[: closing.start()].lower()[-20_000:]:
+        if closing[1].lower() not in opened:
             yield Mark(ploy=Ploy.TURN, quote=closing[0])
             return
 
 
+_OPENING = re.compile(r"<(\w{1,24})")
 _COMMENT_START = re.compile(r"<!--|\[//\]:|\[comment\]:")
 _ORDERING = re.compile(
     r"\b(?:you|must|always|never|ignore\s\w+|instructions?|user|secret\w*|assistant|agent|model|llm|ai|system|score|rate|rating"
@@ -172,11 +174,12 @@ MAX_COMMENT = 2_000
 
 
 def _comments(text: str) -> Iterator[Mark]:
-    for start in _COMMENT_START.finditer(text):
+    begin = 0
+    while start := _COMMENT_START.search(text, begin):
         end = text.find("-->" if start[0] == "<!--" else "\n", start.end(), start.end() + MAX_COMMENT)
-        body = text[start.end() : end if end >= 0 else start.end() + MAX_COMMENT]
-        if _ORDERING.search(body):
-            yield Mark(ploy=Ploy.COMMENT, quote=start[0] + body)
+        begin = end if end >= 0 else start.end() + MAX_COMMENT
+        if _ORDERING.search(text, start.end(), begin):
+            yield Mark(ploy=Ploy.COMMENT, quote=text[start.start() : begin])
             return
 
 
