@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from tdqs_mcp.facts.disguise import ATBASH, LEETS, disguises, latin, plain
 from tdqs_mcp.facts.marks import is_marked, marks
-from tdqs_mcp.facts.ploys import CONCEPTS, HINTS, PHRASES, SAYINGS, Ploy
+from tdqs_mcp.facts.ploys import CLUES, CONCEPTS, HINTS, PHRASES, SAYINGS, Ploy
 from tdqs_mcp.facts.surfaces import Surface, strings, surfaces
 from tdqs_mcp.model.catalog import Catalog, Prompt, Resource, Tool
 
@@ -187,8 +187,11 @@ _EXACT.update({name.strip(): bit for bit, (name, _, _) in _PHRASES.items()})
 def _possible(read: str, words: AbstractSet[str]) -> tuple[_Saying, ...]:
     """The sayings all of whose concepts occur in a plain text with these words."""
     bits = _either_of(set(map(_concepts, words)))
-    for concept, (_, hints, pattern) in _PHRASES.items():
-        if not any(hint.isdisjoint(words) for hint in hints) and pattern.search(read):
+    for concept, (name, hints, pattern) in _PHRASES.items():
+        if any(hint.isdisjoint(words) for hint in hints):
+            continue
+        clues = CLUES.get(name.strip().lower(), ("",))
+        if any(clue in read for clue in clues) and pattern.search(read):
             bits |= concept
     return _sayable(bits)
 

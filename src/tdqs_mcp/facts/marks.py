@@ -24,9 +24,8 @@ def is_marked(text: str) -> bool:
     if any(sign in text for sign in _SIGNS) or any(sign in text for sign in _CONTROLS):
         return True
     low = text.lower()
-    if any(hint in low for hint in _TURN_HINTS) and any(
-        pattern.search(text) for pattern in (*_TURNS, _COMMENT_START, _CLOSING)
-    ):
+    hints = any(hint in text for hint in _RAW_TURN_HINTS) or any(hint in low for hint in _TURN_HINTS)
+    if hints and any(pattern.search(text) for pattern in (*_TURNS, _COMMENT_START, _CLOSING)):
         return True
     if "http" in low and _LEAKING_LINK.search(text):
         return True
@@ -120,27 +119,39 @@ _TURNS = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?i:<\|[a-z_]{2,24}\|>|<</?sys>>|<(?:start|end)_of_turn>)|\[/?INST\]",
-        rf"(?i:</?(?:{_SPEAKER}|system[-_ ](?:prompt|message|reminder|override)|important|critical|override|admin"
-        rf"|jailbreak|hidden[-_ ]?\w{{0,12}}|secret[-_ ]instructions?|{_PARTS}[-_ ]?\w{{0,14}})\s{{0,8}}>)",
-        rf"(?i:{_LEAD}{_SPEAKER}[ _-](?:message|prompt|override|note|notice|update|instruction|directive|alert|command)s?\b"
-        r"[\])*#= -]{0,4}[:\n])",
-        rf"(?i:\[{_SPEAKER}\]|(?:^|\s)#{{1,4}}\s{{0,8}}{_SPEAKER}\s{{0,8}}(?::|\n|$)|(?:^|\n)\s{{0,8}}#{{1,4}}\s{{0,8}}(?:instruction|response):)",
+        (
+            rf"(?i:</?(?:{_SPEAKER}|system[-_ ](?:prompt|message|reminder|override)|important|critical|override|admin"
+            rf"|jailbreak|hidden[-_ ]?\w{{0,12}}|secret[-_ ]instructions?|{_PARTS}[-_ ]?\w{{0,14}})\s{{0,8}}>)"
+        ),
+        (
+            rf"(?i:{_LEAD}{_SPEAKER}[ _-](?:message|prompt|override|note|notice|update|instruction|directive|alert|command)s?\b"
+            r"[\])*#= -]{0,4}[:\n])"
+        ),
+        (
+            rf"(?i:\[{_SPEAKER}\]|(?:^|\s)#{{1,4}}\s{{0,8}}{_SPEAKER}\s{{0,8}}(?::|\n|$)"
+            r"|(?:^|\n)\s{0,8}#{1,4}\s{0,8}(?:instruction|response):)"
+        ),
         rf"{_LEAD}(?:SYSTEM|ASSISTANT|DEVELOPER)\b[\])*#= -]{{0,4}}:",
         r"(?:^|\n)\s{0,8}(?:Assistant|Human|System|Judge|Grader|Evaluator)\s{0,8}[:\uff1a]\s{0,8}\S",
-        r"\b(?:END|BEGIN|START|CLOSE)(?:\s{1,4}OF)?"
-        r"(?:\s{1,4}(?:THE|THIS|NEW|REAL|UNTRUSTED|USER|TOOL|MCP|SYSTEM|JUDGE|EVALUATION|SCORING|GRADING)){0,3}"
-        r"\s{1,4}(?:DEFINITIONS?|DESCRIPTION|INPUT|DATA|PROMPT|CONTEXT|TOOL|DOCUMENT|INSTRUCTIONS?|MESSAGE|RUBRIC|EVALUATION"
-        r"|SUBMISSION|OUTPUT|VERDICT)\b",
-        r"(?i:(?:^|\s)(?:assistant|ai)\s{0,8}:\s{0,8}(?:sure|ok|yes|i\s|\{)|(?:^|\n)\s{0,8}final\s(?:answer|verdict|score|grade)\s{0,8}[:=])",
+        (
+            r"\b(?:END|BEGIN|START|CLOSE)(?:\s{1,4}OF)?"
+            r"(?:\s{1,4}(?:THE|THIS|NEW|REAL|UNTRUSTED|USER|TOOL|MCP|SYSTEM|JUDGE|EVALUATION|SCORING|GRADING)){0,3}"
+            r"\s{1,4}(?:DEFINITIONS?|DESCRIPTION|INPUT|DATA|PROMPT|CONTEXT|TOOL|DOCUMENT|INSTRUCTIONS?|MESSAGE|RUBRIC|EVALUATION"
+            r"|SUBMISSION|OUTPUT|VERDICT)\b"
+        ),
+        r"(?i:(?:^|\s)(?:assistant|ai)\s{0,8}:\s{0,8}(?:sure|ok|yes|i\s|\{))",
+        r"(?i:(?:^|\n)\s{0,8}final\s(?:answer|verdict|score|grade)\s{0,8}[:=])",
         r"(?i:\"role\"\s{0,8}:\s{0,8}\"(?:system|developer)\")",
     )
 )
 _TURN_HINTS = (
-    "system", "assistant", "developer", "</", "<|", "[inst", "[/inst", "<<", "end of", "end ", "begin ", "human:",
-    "judge", "grader", "evaluator", "<!--", "important>", "critical>", "override>", "admin>", "jailbreak", "hidden",
-    "rubric",
-    "# instruction", "# response", "[//]:", "[comment]:", "close ", "start of", "start ", "final ", "_of_turn",
+    "system message", "system prompt", "system override", "system note", "system update", "system instr", "system direct",
+    "system alert", "system command", "system-", "system_", "system>", "system]", "# system", "assistant:", "assistant ",
+    "assistant>", "assistant]", "developer m", "developer>", "developer]", "</", "<|", "<<", "human:", "judge:", "judge>",
+    "grader", "evaluator", "<!--", "important>", "critical>", "override>", "admin>", "jailbreak>", "<hidden", "<rubric",
+    "<scor", "<grad", "<judg", "# instruction", "# response", "[//]:", "[comment]:", "final ", "_of_turn", '"role"', " ai:",
 )  # fmt: skip
+_RAW_TURN_HINTS = ("SYSTEM", "System:", "ASSISTANT", "DEVELOPER", "INST]", "END ", "BEGIN ", "START ", "CLOSE ")
 _CLOSING = re.compile(
     r"</(tools?|tool_?definitions?|definitions?|description|name|input|inputs?_?schema|parameters?|data|document|user_?data"
     r"|untrusted\w{0,12}|candidate|submission|user|context|prompt|input_data|tool_description|mcp\w{0,12})\s*>",
@@ -155,9 +166,11 @@ def _turns(text: str) -> Iterator[Mark]:
             return
     if "</" not in text:
         return
-    opened = {name.lower() for name in _OPENING.findall(text)}
+    opened: dict[str, int] = {}
+    for opening in _OPENING.finditer(text):
+        opened.setdefault(opening[1].lower(), opening.start())
     for closing in _CLOSING.finditer(text):
-        if closing[1].lower() not in opened:
+        if closing.start() < opened.get(closing[1].lower(), len(text)):
             yield Mark(ploy=Ploy.TURN, quote=closing[0])
             return
 

@@ -375,6 +375,25 @@ HINTS: dict[str, tuple[str, ...]] = {
 }
 """Words, one of each line of which stands in every such phrase: the fast answer is no."""
 
+CLUES: dict[str, tuple[str, ...]] = {
+    "fullmarks": (
+        "5/5", "5 /", "/ 5", "out of", "10/10", "100/100", "5.0", "a+", "100%", "100 %", "5 star", "5-star", "five star",
+        "five-star", "5 of 5", "of five", "five/", "星", "点", "分", "点", "점", " de 5", " von 5", " sur 5", " su 5", "из 5",
+        "из пяти", "de cinco", "von funf", "sur cinq", "su cinque",
+    ),
+    "othertool": (
+        "other", "any tool", "all tools", "every tool", "each tool", "any mcp tool", "all mcp tool", "of the tools", "any of",
+        "all of", "remaining tool", "otra", "cualquier", "outra", "qualquer", "autre", "ander", "altr", "diger", "baska",
+        "друг", "الاخرى", "他", "它", "别", "ほか", "다른",
+    ),
+    "strongbox": (
+        "/.ssh", "/.aws", "/.cursor", "/.kube", "/.gnupg", "/.docker", "/.netrc", "/.npmrc", "/.pgpass", "history", "git-cred",
+        "/.config", "id rsa", "id ed", "id ecdsa", ".env", "/etc/", "claude desktop", "wallet.dat", "mcp.json",
+    ),
+    "label": ("5", "five", "10", ": a", "=a", "excellent", "perfect", "pass", "outstanding"),
+}  # fmt: skip
+"""Strings of which one stands in every such phrase, where words alone would seldom say no."""
+
 SAYINGS: dict[Ploy, str] = {
     # A line is one saying: concepts in any order (`+`) or in this order (`>`), alternatives (`|`), within `@` words.
     Ploy.JUDGE: """
