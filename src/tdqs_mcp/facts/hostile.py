@@ -191,7 +191,7 @@ def _possible(read: str, words: AbstractSet[str]) -> tuple[_Saying, ...]:
         if any(hint.isdisjoint(words) for hint in hints):
             continue
         clues = CLUES.get(name.strip().lower(), ("",))
-        if any(clue in read for clue in clues) and pattern.search(read):
+        if any(map(read.__contains__, clues)) and pattern.search(read):
             bits |= concept
     return _sayable(bits)
 

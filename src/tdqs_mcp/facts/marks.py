@@ -1,4 +1,5 @@
 """What betrays itself by its characters alone: secrets, unseen and mixed letters, terminal controls, forged turns."""
+# ruff: noqa: E501  # a pattern cut in the middle is harder to read
 
 import re
 import unicodedata
@@ -21,10 +22,10 @@ class Mark:
 
 def is_marked(text: str) -> bool:
     """Some mark may stand there; the fast answer for most texts is no."""
-    if any(sign in text for sign in _SIGNS) or any(sign in text for sign in _CONTROLS):
+    if any(map(text.__contains__, _SIGNS)) or any(map(text.__contains__, _CONTROLS)):
         return True
     low = text.lower()
-    hints = any(hint in text for hint in _RAW_TURN_HINTS) or any(hint in low for hint in _TURN_HINTS)
+    hints = any(map(text.__contains__, _RAW_TURN_HINTS)) or any(map(low.__contains__, _TURN_HINTS))
     if hints and any(pattern.search(text) for pattern in (*_TURNS, _COMMENT_START, _CLOSING)):
         return True
     if "http" in low and _LEAKING_LINK.search(text):
@@ -209,7 +210,7 @@ _LEAKING_LINK = re.compile(
 
 _BORDER = re.compile("[a-zA-Z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][a-zA-Z]")
 _STRANGE = re.compile(
-    "[a-zA-Z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][a-zA-Z]|[\x80-\x9f\u00ad\u034f\u061c\u115f"
+    "[\x80-\x9f\u00ad\u034f\u0370-\u052f\u0531-\u0587\u061c\u115f"
     "\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\ue000-\uf8ff\U000e0000-\U000e01ef\U0001d173-\U0001d17a\U000f0000-\U0010fffd]"
 )

@@ -222,7 +222,7 @@ CONCEPTS: dict[str, str] = {
         "anlatma soyleme bildirme bahsetme gosterme belirtme dusurme niet nie jangan"
     ),
     "notafter": "ない しない せず なしに ずに しないで 禁止 않 말고 마세요 말 없이",
-    "consent": "confirmation confirmations approval approvals",
+    "foreign": "servers vendors providers publishers servidores serveurs anbieter серверов サーバー 服务器 서버",
     "follow": "follow obey comply adhere respect observe",
     "deny": "deny denying lie lying",
     "uttered": "said wrote typed written",
@@ -528,7 +528,7 @@ SAYINGS: dict[Ploy, str] = {
         when > use|every > othertool + result @12
         every > must > also > sent @8
         untrusted > only > use > this @8
-        never > use > tool > other @6
+        never > use > tool > foreign @6
         othertool > use > send|also @8
         when + tool > use > change > payee @14
     """,
