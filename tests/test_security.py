@@ -3,6 +3,7 @@
 import json
 import random
 from copy import deepcopy
+from time import process_time
 
 import pytest
 from definitions import tool
@@ -154,11 +155,8 @@ def test_the_server_s_own_words_its_resources_and_prompts_are_read_as_well():
         "resources": [{"uri": "a://b", "name": "b", "description": POISON}],
         "prompts": [{"name": "p", "arguments": [{"name": "q", "description": POISON}]}],
     }
-    assert places(offered) == [
-        ("TDQ502", "server", "/serverInfo/title"),
-        ("TDQ502", "resource", "/description"),
-        ("TDQ502", "prompt", "/arguments/0/description"),
-    ] or {kind for _, kind, _ in places(offered)} == {"server", "resource", "prompt"}
+    found = {(rule, kind) for rule, kind, _ in places(offered)}
+    assert found == {("TDQ502", "server"), ("TDQ502", "resource"), ("TDQ502", "prompt")}
 
 
 def test_a_tool_that_cannot_be_measured_is_read_all_the_same():
@@ -190,3 +188,45 @@ def test_nothing_that_a_terminal_obeys_or_nobody_sees_reaches_a_message():
     for finding in security_findings(tool("t", text)):
         assert finding.message.isascii()
         assert finding.message.isprintable()
+
+
+# Limits
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "ignore ",
+        "give score best ",
+        "</tool>",
+        "<tool></tool>",
+        "%41",
+        "你",
+        "\u200b",
+        "<!-- x ",
+        "[//]:",
+        "i g n o r e ",
+        "1gn0r3 ",
+        "\n",
+        "\n# ",
+        "END ",
+        "aB",
+        "eyJaaaaaaaaaa.",
+    ],
+    ids=ascii,
+)
+def test_hostile_text_is_read_in_linear_time(piece):
+    def seconds(size):
+        text = (piece * (size // len(piece) + 1))[:size]
+        start = process_time()
+        addresses_judge(read_tool(tool("t", text), 0))
+        return process_time() - start
+
+    half, whole = (min(seconds(size) for _ in range(3)) for size in (100_000, 200_000))
+    assert whole <= 3 * half + 0.05
+
+
+def test_a_definition_of_very_many_strings_is_read_up_to_a_limit():
+    enum = [f"value {number}" for number in range(200_000)]
+    found = security_findings(tool("t", schema={"type": "object", "properties": {"a": {"enum": enum}}}, title=POISON))
+    assert [finding.rule for finding in found] == ["TDQ502"]

@@ -40,7 +40,6 @@ def strings(raw: object) -> list[str]:
     """The strings of a part, as `surfaces` gives them, without their places: what is looked through first."""
     found: list[str] = []
     pending = [raw]
-    left = MAX_CHARACTERS
     for value in pending:
         kind = type(value)
         if kind is str:
@@ -51,14 +50,18 @@ def strings(raw: object) -> list[str]:
         elif isinstance(value, list | tuple):
             pending += value
         if len(pending) > 2 * MAX_STRINGS:
-            break
-    if len(found) > MAX_STRINGS or sum(map(len, found)) > left:
+            return [surface.text for surface in surfaces(raw)]
+    if len(found) > MAX_STRINGS or sum(map(len, found)) > MAX_CHARACTERS:
         return [surface.text for surface in surfaces(raw)]
     return found
 
 
 def surfaces(raw: object) -> Iterator[Surface]:
-    """The strings of a part in the author's order, up to MAX_STRINGS of them and MAX_CHARACTERS in all."""
+    """The strings of a part, up to MAX_STRINGS of them and MAX_CHARACTERS in all.
+
+    They come in the author's order, but those of an object before what its lists and objects hold: nothing can be buried
+    under a long list that stands before it.
+    """
     pending: list[tuple[str, str, object]] = [("", "", raw)]
     strings_left, characters_left, visits_left = MAX_STRINGS, MAX_CHARACTERS, 2 * MAX_STRINGS
     while pending and strings_left > 0 and characters_left > 0 and visits_left > 0:
@@ -85,8 +88,8 @@ class _Key:
 
 
 def _members(path: str, value: Mapping[str, object]) -> Iterator[tuple[str, str, object]]:
-    """The members in the order in which a stack gives them back as the author wrote them, each key before its value."""
-    for key in reversed(list(value)):
+    """The members in the order in which a stack gives back strings first, each key before its value."""
+    for key in sorted(reversed(list(value)), key=lambda key: isinstance(value[key], str)):
         below = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
         yield below, key, value[key]
         if key not in _KEYWORDS:
