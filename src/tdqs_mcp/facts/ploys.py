@@ -520,9 +520,8 @@ SAYINGS: dict[Ploy, str] = {
         never > use > othertool + only|above @10
         othertool > untrusted @6
         when > use > othertool > also|send @14
-        use > othertool > must|also|send @9
+        when > use > othertool > must @9
         when > use > divert @12
-        must > divert > send|where|every @10
         every > othertool > also @8
         othertool + divert @12
         when > use|every > othertool + result @12

@@ -59,8 +59,8 @@ def strings(raw: object) -> list[str]:
 def surfaces(raw: object) -> Iterator[Surface]:
     """The strings of a part, up to MAX_STRINGS of them and MAX_CHARACTERS in all.
 
-    They come in the author's order, but those of an object before what its lists and objects hold: nothing can be buried
-    under a long list that stands before it.
+    They come in the author's order, but those of an object before what its lists and objects hold: nothing can be
+    buried under a long list that stands before it.
     """
     pending: list[tuple[str, str, object]] = [("", "", raw)]
     strings_left, characters_left, visits_left = MAX_STRINGS, MAX_CHARACTERS, 2 * MAX_STRINGS
@@ -89,7 +89,8 @@ class _Key:
 
 def _members(path: str, value: Mapping[str, object]) -> Iterator[tuple[str, str, object]]:
     """The members in the order in which a stack gives back strings first, each key before its value."""
-    for key in sorted(reversed(list(value)), key=lambda key: isinstance(value[key], str)):
+    last_first = list(value)[::-1]
+    for key in sorted(last_first, key=lambda key: isinstance(value[key], str)):
         below = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
         yield below, key, value[key]
         if key not in _KEYWORDS:
