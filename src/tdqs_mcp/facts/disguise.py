@@ -43,7 +43,6 @@ _PAIRS = (
 _LOOKALIKES = str.maketrans({pair[0]: pair[1] for pair in _PAIRS} | _boxed())
 LEETS = tuple(str.maketrans("0134567@$!|89", f"o{one}eas6tasiibg") for one in "il")
 """Letters of digits and signs; 1 stands for i or for l."""
-_FLAT = str.maketrans({"’": "", "'": "", "`": "", "*": "", "~": "", "_": " ", "ı": "i", "ß": "ss"})
 _LETTERS_APART = re.compile(
     r"(?<![^\W_])[^\W\d_](?:([.\-*|·•/\\,+])[^\W\d_](?![^\W_]))(?:\1[^\W\d_](?![^\W_]))*"
     r"|(?<![^\W_])[^\W\d_](?:[ \u00a0][^\W\d_](?![^\W_])){3,}"
@@ -66,12 +65,15 @@ def plain(text: str) -> str:
     """Lower-case letters without accents, styles, widths, emphasis or unseen characters between them."""
     if text.isascii():
         text = text.lower()
-        for sign in "'`*~":
-            if sign in text:
-                text = text.replace(sign, "")
-        return text.replace("_", " ")
-    text = unicodedata.normalize("NFKD", UNSEEN.sub("", text))
-    return unicodedata.normalize("NFC", _MARKS.sub("", text)).casefold().translate(_FLAT)
+    else:
+        text = unicodedata.normalize("NFKD", UNSEEN.sub("", text))
+        text = (
+            unicodedata.normalize("NFC", _MARKS.sub("", text)).casefold().replace("\u0131", "i").replace("\u2019", "")
+        )
+    for sign in "'`*~":
+        if sign in text:
+            text = text.replace(sign, "")
+    return text.replace("_", " ")
 
 
 def latin(text: str) -> str:

@@ -308,7 +308,7 @@ MIN_SENTENCE = 16
 def _words(read: str) -> set[str]:
     """The words of a plain text, with the phrases that its unspaced runs hold."""
     if not read.isascii():
-        return set(_LETTERED.findall(_PHRASE.sub(r" \g<0> ", read)))
+        return set(_LETTERED.findall(_PHRASE.sub(r" \g<0> ", read) if _RUN.search(read) else read))
     return set(read.translate(_SPACED).split())
 
 
@@ -334,7 +334,7 @@ _ENTITY = re.compile(r"&#?\w{2,7};")
 _ESCAPE = re.compile(r"\\[xu][0-9a-fA-F]{2}")
 _EXOTIC = re.compile(
     "[\u00ad\u0250-\u02af\u034f-\u052f\u0531-\u0587\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1d00-\u1d7f"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2460-\u24ff\u3164\ufe00-\ufe0f\ufeff\uff01-\uff5e\uffa0"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2460-\u24ff\u3164\ufe00-\ufe0e\ufeff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uffa0"
     "\U0001d400-\U0001d7ff\U0001f130-\U0001f1ff\U000e0000-\U000e01ef]"
 )
 """Letters that look like others, and characters that show nothing."""
@@ -358,7 +358,7 @@ def _is_odd(text: str, words: AbstractSet[str]) -> bool:
 def _is_coded(word: str) -> bool:
     """A word that may be base64, hexadecimal, bits, or letters with digits among them."""
     if word.isalpha():
-        return len(word) >= 24 and word.isascii()
+        return len(word) >= MIN_RUN_TOGETHER and len(_VOCABULARY.findall(word)) >= MIN_KNOWN
     if word.isdigit():
         return len(word) == 8 and set(word) <= {"0", "1"}
     return (len(word) >= 16 and word.isascii()) or any(word.translate(letters) in _LEETED for letters in LEETS)
@@ -384,6 +384,9 @@ def _disguised(read: Iterable[Surface]) -> Iterator[Threat]:
 
 MIN_RUN_TOGETHER = 16
 """Letters from which a word is taken for several that stand there without spaces."""
+
+MIN_KNOWN = 3
+"""Known words in such a run; an identifier seldom holds more than one."""
 
 _RUN_TOGETHER = re.compile(rf"[a-z]{{{MIN_RUN_TOGETHER},}}")
 _VOCABULARY = re.compile(

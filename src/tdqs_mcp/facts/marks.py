@@ -25,7 +25,9 @@ def is_marked(text: str) -> bool:
     if any(map(text.__contains__, _SIGNS)) or any(map(text.__contains__, _CONTROLS)):
         return True
     low = text.lower()
-    hints = any(map(text.__contains__, _RAW_TURN_HINTS)) or any(map(low.__contains__, _TURN_HINTS))
+    hints = any(map(text.__contains__, _RAW_TURN_HINTS)) or (
+        any(map(low.__contains__, _TURN_WORDS)) and any(map(low.__contains__, _TURN_HINTS))
+    )
     if hints and any(pattern.search(text) for pattern in (*_TURNS, _COMMENT_START, _CLOSING)):
         return True
     if "http" in low and _LEAKING_LINK.search(text):
@@ -152,6 +154,24 @@ _TURN_HINTS = (
     "grader", "evaluator", "<!--", "important>", "critical>", "override>", "admin>", "jailbreak>", "<hidden", "<rubric",
     "<scor", "<grad", "<judg", "# instruction", "# response", "[//]:", "[comment]:", "final ", "_of_turn", '"role"', " ai:",
 )  # fmt: skip
+_TURN_WORDS = (
+    "system",
+    "assistant",
+    "developer",
+    "<",
+    "human:",
+    "judge",
+    "grader",
+    "evaluator",
+    ">",
+    "# ",
+    "[",
+    "final ",
+    "role",
+    " ai:",
+)
+"""What every hint holds: most texts are done after these."""
+
 _RAW_TURN_HINTS = ("SYSTEM", "System:", "ASSISTANT", "DEVELOPER", "INST]", "END ", "BEGIN ", "START ", "CLOSE ")
 _CLOSING = re.compile(
     r"</(tools?|tool_?definitions?|definitions?|description|name|input|inputs?_?schema|parameters?|data|document|user_?data"
