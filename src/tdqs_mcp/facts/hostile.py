@@ -72,7 +72,7 @@ def threats(raw: object) -> tuple[Threat, ...]:
     words = _words(read)
     sayings = _possible(read, words)
     is_odd = _is_odd(blob, words)
-    has_marks = is_marked(blob)
+    has_marks = is_marked(blob, words)
     if not (sayings or is_odd or has_marks):
         return ()
     read_surfaces = tuple(surfaces(raw))
@@ -414,9 +414,8 @@ MIN_DISGUISED = 12
 
 def _marked(read: Iterable[Surface]) -> Iterator[Threat]:
     for surface in read:
-        if is_marked(surface.text):
-            for mark in marks(surface.text):
-                yield Threat(ploy=mark.ploy, path=surface.path, quote=_quote(mark.quote), is_mild=mark.is_mild)
+        for mark in marks(surface.text):
+            yield Threat(ploy=mark.ploy, path=surface.path, quote=_quote(mark.quote), is_mild=mark.is_mild)
 
 
 def _quote(text: str) -> str:

@@ -4,7 +4,9 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tdqs_mcp.facts.disguise import UNSEEN
 from tdqs_mcp.facts.ploys import Ploy
@@ -20,19 +22,30 @@ class Mark:
     """It may be an accident of copying."""
 
 
-def is_marked(text: str) -> bool:
-    """Some mark may stand there; the fast answer for most texts is no."""
-    if any(map(text.__contains__, _SIGNS)) or any(map(text.__contains__, _CONTROLS)):
+def is_marked(text: str, words: AbstractSet[str]) -> bool:
+    """Some mark may stand in a text with these plain words; the fast answer for most is no."""
+    if any(map(text.__contains__, _CONTROLS)) or ("<" in text and _BRACKETED.search(text)):
         return True
-    low = text.lower()
-    hints = any(map(text.__contains__, _RAW_TURN_HINTS)) or (
-        any(map(low.__contains__, _TURN_WORDS)) and any(map(low.__contains__, _TURN_HINTS))
-    )
-    if hints and any(pattern.search(text) for pattern in (*_TURNS, _COMMENT_START, _CLOSING)):
+    if any(map(_may_be_key, words)) and any(map(text.__contains__, _SIGNS)):
         return True
-    if "http" in low and _LEAKING_LINK.search(text):
+    if _may_be_turn(text, words) and any(pattern.search(text) for pattern in _TURNS):
+        return True
+    if ("[//]:" in text or "[comment]:" in text) and _COMMENT_START.search(text):
+        return True
+    if "http" in text and any(map(text.__contains__, _HOLES)) and _LEAKING_LINK.search(text):
         return True
     return not text.isascii() and _STRANGE.search(text) is not None
+
+
+@lru_cache(maxsize=50_000)
+def _may_be_key(word: str) -> bool:
+    return (len(word) >= MIN_KEY and not word.isalpha()) or word in _KEY_WORDS
+
+
+MIN_KEY = 14
+"""Letters and digits without a break that a key has at least; shorter breaks stand in Slack's only."""
+
+_KEY_WORDS = frozenset("private xoxa xoxb xoxe xoxo xoxp xoxr xoxs".split())
 
 
 def marks(text: str) -> Iterator[Mark]:
@@ -147,32 +160,28 @@ _TURNS = tuple(
         r"(?i:\"role\"\s{0,8}:\s{0,8}\"(?:system|developer)\")",
     )
 )
+_TURN_WORDS = frozenset(
+    "system assistant developer human judge grader evaluator final role ai inst instruction response".split()
+)
 _TURN_HINTS = (
     "system message", "system prompt", "system override", "system note", "system update", "system instr", "system direct",
-    "system alert", "system command", "system-", "system_", "system>", "system]", "# system", "assistant:", "assistant ",
-    "assistant>", "assistant]", "developer m", "developer>", "developer]", "</", "<|", "<<", "human:", "judge:", "judge>",
-    "grader", "evaluator", "<!--", "important>", "critical>", "override>", "admin>", "jailbreak>", "<hidden", "<rubric",
-    "<scor", "<grad", "<judg", "# instruction", "# response", "[//]:", "[comment]:", "final ", "_of_turn", '"role"', " ai:",
+    "system alert", "system command", "system-", "system_", "system]", "system:", "system ]", "# system", "assistant:",
+    "assistant ", "assistant-", "assistant]", "developer m", "developer]", "developer:", "human:", "judge:", "grader",
+    "evaluator", "# instruction", "# response", "# assistant", "final ", '"role"', "ai:", "inst]",
 )  # fmt: skip
-_TURN_WORDS = (
-    "system",
-    "assistant",
-    "developer",
-    "<",
-    "human:",
-    "judge",
-    "grader",
-    "evaluator",
-    ">",
-    "# ",
-    "[",
-    "final ",
-    "role",
-    " ai:",
+_SHOUTED = ("END ", "BEGIN ", "START ", "CLOSE ")
+_BRACKETED = re.compile(
+    r"<(?:[|</]|!--|(?i:start_of|end_of|system|assistant|developer|important|critical|override|admin|jailbreak|hidden|secret"
+    r"|judge|grader|evaluator|rubric|scoring|grading))"
 )
-"""What every hint holds: most texts are done after these."""
 
-_RAW_TURN_HINTS = ("SYSTEM", "System:", "ASSISTANT", "DEVELOPER", "INST]", "END ", "BEGIN ", "START ", "CLOSE ")
+
+def _may_be_turn(text: str, words: AbstractSet[str]) -> bool:
+    if any(map(text.__contains__, _SHOUTED)):
+        return True
+    return not _TURN_WORDS.isdisjoint(words) and any(map(text.lower().__contains__, _TURN_HINTS))
+
+
 _CLOSING = re.compile(
     r"</(tools?|tool_?definitions?|definitions?|description|name|input|inputs?_?schema|parameters?|data|document|user_?data"
     r"|untrusted\w{0,12}|candidate|submission|user|context|prompt|input_data|tool_description|mcp\w{0,12})\s*>",
@@ -219,6 +228,7 @@ def _comments(text: str) -> Iterator[Mark]:
 
 # Links that carry what they are given away to.
 
+_HOLES = ("![", *(f"{before}{hole}" for before in "?=/&# " for hole in "{<[$"))
 _LEAKING_LINK = re.compile(
     r"!\[[^\]\n]{0,80}\]\(\s*https?://[^\s)]{3,200}[?=/&#][^\s)]{0,80}[{<\[$]"
     r"|https?://[^\s\"'<>{}]{3,200}[?=/&#]\s?[{<\[$]{1,2}[^\s}>\]]{0,30}"

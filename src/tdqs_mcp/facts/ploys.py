@@ -59,7 +59,7 @@ CONCEPTS: dict[str, str] = {
         "评估 评价 评分 打分 评测 評価 採点 評定 審査 평가 채점 심사"
     ),
     "rate": (
-        "rate score grade rank mark rated scored grade judge classify calificar califica califique puntue puntua "
+        "rate score grade rank rated scored calificar califica califique puntue puntua "
         "classifique pontue notez attribuez bewerte benote valuta puanla"
     ),
     "give": (
@@ -337,9 +337,9 @@ PHRASES: dict[str, str] = {
     ),
     "othertool": (
         r"(?:any|all|every|each|other|another|remaining)\s(?:of\s(?:the|your)\s)?(?:other\s)?(?:mcp\s|available\s|\w+\s)?tools?\b"
-        r"|\b(?:otras?|demas|cualquier)\s(?:otra\s)?herramientas?|\b(?:outras?|qualquer)\s(?:outra\s)?ferramentas?"
-        r"|\bautres?\soutils?|\bander\w+\s(?:werkzeug|tool)\w*|\baltr[ioe]\sstrument\w|\b(?:diger|baska)\sarac\w*"
-        r"|\bдруг\w+\sинструмент\w*|الادوات\sالاخرى|[其别]他?[它的]?\s?工具|(?:他の|ほかの)\s?ツール|다른\s?도구"
+        r"|(?:otras?|demas|cualquier)\s(?:otra\s)?herramientas?|(?:outras?|qualquer)\s(?:outra\s)?ferramentas?"
+        r"|autres?\soutils?|ander\w+\s(?:werkzeug|tool)\w*|altr[ioe]\sstrument\w|(?:diger|baska)\sarac\w*"
+        r"|друг\w+\sинструмент\w*|الادوات\sالاخرى|[其别]他?[它的]?\s?工具|(?:他の|ほかの)\s?ツール|다른\s?도구"
     ),
     "keys": r"(?:api|access|private|secret|ssh|encryption|signing)[ _-]?(?:keys?|tokens?)\b",
     "strongbox": (
@@ -382,8 +382,7 @@ CLUES: dict[str, tuple[str, ...]] = {
         "из пяти", "de cinco", "von funf", "sur cinq", "su cinque",
     ),
     "othertool": (
-        "other", "any tool", "all tools", "every tool", "each tool", "any mcp tool", "all mcp tool", "of the tools", "any of",
-        "all of", "remaining tool", "otra", "cualquier", "outra", "qualquer", "autre", "ander", "altr", "diger", "baska",
+        "other", "any tool", "all tools", "every tool", "each tool", "any mcp tool", "all mcp tool", "of the tools", "remaining tool", "otra", "cualquier", "outra", "qualquer", "autre", "ander", "altr", "diger", "baska",
         "друг", "الاخرى", "他", "它", "别", "ほか", "다른",
     ),
     "strongbox": (
