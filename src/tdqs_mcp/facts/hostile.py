@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from tdqs_mcp.facts.disguise import ATBASH, LEETS, disguises, latin, plain
 from tdqs_mcp.facts.marks import is_marked, marks
@@ -86,7 +87,9 @@ def threats(raw: object) -> tuple[Threat, ...]:
     return tuple(_distinct(found))
 
 
-_UNTYPED = re.compile("[^\x00-\x7f\u2010-\u2027\u2190-\u22ff\u2500-\u25ff\u00a0\u00a7\u00b0\u00b7\u00d7]")
+_UNTYPED = re.compile(
+    "[^\x00-\x7f\u2010-\u2027\u2190-\u22ff\u2500-\u25ff\u00a0\u00a7\u00b0\u00b7\u00d7\u2600-\u27bf\ufe0f\U0001f300-\U0001faff]"
+)
 
 
 def _typewritten(text: str) -> str:
@@ -201,9 +204,8 @@ def _sayable(bits: int) -> tuple[_Saying, ...]:
     return tuple(saying for saying in _SAYINGS if all(bits & element for element in saying.elements))
 
 
-@dataclass(frozen=True, slots=True)
-class _Spoken:
-    """A word that carries a concept."""
+class _Spoken(NamedTuple):
+    """A word that carries a concept; a tuple, for a long text makes thousands of them."""
 
     place: int
     """In words; the end of a sentence or a string counts as three."""
@@ -231,11 +233,12 @@ def _heard(read: str, sayings: Sequence[_Saying]) -> Iterator[tuple[Ploy, int, s
     """The ploys of a plain text, in which string of it each begins, and its words; one for each saying."""
     if not sayings:
         return
-    tokens = _tokens(read, _either_of(element for saying in sayings for element in saying.elements))
-    spoken = [_Spoken(place, bits) for place, bits in enumerate(map(_concepts, tokens)) if bits]
+    wanted = _either_of(element for saying in sayings for element in saying.elements)
+    tokens = _tokens(read, wanted)
+    spoken = [_Spoken(place, bits) for place, bits in enumerate(map(_concepts, tokens)) if bits & wanted]
     for saying in sayings:
         relevant = _either_of(saying.elements)
-        if match := _first([word for word in spoken if word.bits & relevant], saying):
+        if match := _first([word for word in spoken if word[1] & relevant], saying):
             first, last = min(word.place for word in match), max(word.place for word in match)
             end = last + (PHRASE_WORDS if tokens[last] in _SILENT else 1)
             words = [word for word in tokens[first:end] if word not in _SILENT]

@@ -228,10 +228,10 @@ def _comments(text: str) -> Iterator[Mark]:
 
 # Links that carry what they are given away to.
 
-_HOLES = ("![", *(f"{before}{hole}" for before in "?=/&# " for hole in "{<[$"))
+_HOLES = ("![", *(f"{before}{hole}" for before in "?=/&#" for hole in "{<[$"))
 _LEAKING_LINK = re.compile(
     r"!\[[^\]\n]{0,80}\]\(\s*https?://[^\s)]{3,200}[?=/&#][^\s)]{0,80}[{<\[$]"
-    r"|https?://[^\s\"'<>{}]{3,200}[?=/&#]\s?[{<\[$]{1,2}[^\s}>\]]{0,30}"
+    r"|https?://[^\s\"'<>{}]{3,200}[?=/&#][{<\[$]{1,2}[^\s}>\]]{0,30}"
     r"(?:conversation|history|prompt|secret|passw|credential|context|contents?\b|chat|transcript|cookie|env\b|exfil|private)",
     re.IGNORECASE,
 )

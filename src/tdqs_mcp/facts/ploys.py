@@ -336,7 +336,7 @@ PHRASES: dict[str, str] = {
         r"|conciseness|contextual[ _-]?completeness|naming[ _-]?consistency|tool[ _-]?count[ _-]?appropriateness"
     ),
     "othertool": (
-        r"(?:any|all|every|each|other|another|remaining)\s(?:of\s(?:the|your)\s)?(?:other\s)?(?:mcp\s|available\s|\w+\s)?tools?\b"
+        r"(?:any|all|every|each|other|another|remaining)\s(?:of\s(?:the|your)\s)?(?:other\s)?(?:\w+\s)?tools?\b"
         r"|(?:otras?|demas|cualquier)\s(?:otra\s)?herramientas?|(?:outras?|qualquer)\s(?:outra\s)?ferramentas?"
         r"|autres?\soutils?|ander\w+\s(?:werkzeug|tool)\w*|altr[ioe]\sstrument\w|(?:diger|baska)\sarac\w*"
         r"|друг\w+\sинструмент\w*|الادوات\sالاخرى|[其别]他?[它的]?\s?工具|(?:他の|ほかの)\s?ツール|다른\s?도구"
@@ -382,7 +382,7 @@ CLUES: dict[str, tuple[str, ...]] = {
         "из пяти", "de cinco", "von funf", "sur cinq", "su cinque",
     ),
     "othertool": (
-        "other", "any tool", "all tools", "every tool", "each tool", "any mcp tool", "all mcp tool", "of the tools", "remaining tool", "otra", "cualquier", "outra", "qualquer", "autre", "ander", "altr", "diger", "baska",
+        "other tool", "any other", "all other", "every other", "each other", "another", "other mcp", "any tool", "all tools", "every tool", "each tool", "any mcp tool", "all mcp tool", "of the tools", "remaining tool", "otra", "cualquier", "outra", "qualquer", "autre", "ander", "altr", "diger", "baska",
         "друг", "الاخرى", "他", "它", "别", "ほか", "다른",
     ),
     "strongbox": (
