@@ -160,9 +160,7 @@ _TURNS = tuple(
         r"(?i:\"role\"\s{0,8}:\s{0,8}\"(?:system|developer)\")",
     )
 )
-_TURN_WORDS = frozenset(
-    "system assistant developer human judge grader evaluator final role ai inst instruction response".split()
-)
+_TURN_WORDS = frozenset("system assistant developer human judge grader evaluator final inst".split())
 _TURN_HINTS = (
     "system message", "system prompt", "system override", "system note", "system update", "system instr", "system direct",
     "system alert", "system command", "system-", "system_", "system]", "system:", "system ]", "# system", "assistant:",
@@ -228,7 +226,7 @@ def _comments(text: str) -> Iterator[Mark]:
 
 # Links that carry what they are given away to.
 
-_HOLES = ("![", *(f"{before}{hole}" for before in "?=/&#" for hole in "{<[$"))
+_HOLES = ("![", *(f"{before}{hole}" for before in "?=/&#" for hole in "{<["))
 _LEAKING_LINK = re.compile(
     r"!\[[^\]\n]{0,80}\]\(\s*https?://[^\s)]{3,200}[?=/&#][^\s)]{0,80}[{<\[$]"
     r"|https?://[^\s\"'<>{}]{3,200}[?=/&#][{<\[$]{1,2}[^\s}>\]]{0,30}"

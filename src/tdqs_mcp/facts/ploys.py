@@ -286,7 +286,7 @@ CONCEPTS: dict[str, str] = {
         "密码 密钥 凭证 凭据 私钥 口令 令牌 パスワード 認証情報 秘密鍵 鍵 비밀번호 암호 자격 증명 개인키"
     ),
     "talk": (
-        "conversation conversations chat transcript dialogue dialog messages history context conversacion historial conversa "
+        "conversation conversations chat transcript dialogue dialog conversacion historial conversa "
         "historico historique gesprach* unterhaltung* verlauf chatverlauf conversazione cronologia sohbet konusma* gecmis* "
         "разговор* диалог* переписк* истори* чат* المحادثة محادثة 对话 聊天记录 会话 历史 会話 履歴 やり取り 대화 기록 내역"
     ),
@@ -450,12 +450,12 @@ SAYINGS: dict[Ploy, str] = {
         rate > this|tool > above @6
         ignore > dimension|rubric > given @7
         ignore + dimension|rubric + give|best|tool @12
-        when > you > rate|evaluating > this|tool @8
+        when > you > rate|evaluating > this @6
         grader + best|complete|lenient|must @8
         evaluating + best|complete + tool @8
         score + best + model|grader|judge @8
         not > low > score @6
-        not > score|give > low @6
+        not > score > low @6
         evaluating + five + threat @14
         must + rated + sample|best|complete @14
         best > evaluating > tool|this @6
