@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import prose, references, relations, sayings, shape, signals
+from tdqs_mcp.facts import hostile, prose, references, relations, sayings, shape, signals
+from tdqs_mcp.facts.hostile import Part, Threat
 from tdqs_mcp.facts.prose import Prose
 from tdqs_mcp.facts.references import Stranger, Vocabulary
 from tdqs_mcp.facts.relations import ToolSet
@@ -68,6 +69,8 @@ class Measured:
     shadow_candidates: tuple[ShadowCandidate, ...]
     vocabulary: Vocabulary
     """What a word in a text may stand for."""
+    threats: tuple[tuple[Part, Threat], ...]
+    """What the strings of every part try to do to their reader, also of tools that cannot be measured."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -103,6 +106,7 @@ def measure(catalog: Catalog) -> Measured:
         unmeasured=tuple(unmeasured),
         shadow_candidates=shadows,
         vocabulary=references.vocabulary([tool.name for tool in catalog.tools if tool.name], shapes, catalog.server),
+        threats=hostile.located(catalog),
     )
 
 

@@ -13,6 +13,7 @@ from tdqs_mcp.rules import (
     playground,
     quality,
     references,
+    security,
     selection,
     smells,
     structure,
@@ -40,6 +41,7 @@ SERVER_RULES: tuple[Rule[Measured], ...] = (
     *smells.SERVER_RULES,
     *conformance.SERVER_RULES,
     *references.SERVER_RULES,
+    *security.SERVER_RULES,
 )
 """Rules about the catalog as a whole, its resources and prompts, and tools that could not be measured."""
 
