@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tdqs_mcp.facts.prose import LEMMAS, MAX_TEXT, name_parts
+from tdqs_mcp.facts.prose import MAX_TEXT, name_parts
 from tdqs_mcp.facts.sayings import Origin, Saying
 from tdqs_mcp.facts.shape import Accepted
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.words import LEMMAS
 
 MAX_LISTED = 60
 """Values of one list that are compared."""

@@ -8,9 +8,10 @@ from functools import lru_cache
 
 from tdqs_mcp.facts import sayings
 from tdqs_mcp.facts.names import PLAIN_VERBS
-from tdqs_mcp.facts.prose import LEMMAS, MAX_EXPLANATION, MAX_TEXT, name_parts
+from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT, name_parts
 from tdqs_mcp.facts.relations import shared_prefix
 from tdqs_mcp.facts.shape import Shape
+from tdqs_mcp.facts.words import LEMMAS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

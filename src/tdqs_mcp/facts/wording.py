@@ -4,8 +4,9 @@ import re
 from functools import cache
 
 from tdqs_mcp.canonical import trim, utf16_length
+from tdqs_mcp.facts.prose import MAX_TEXT
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.words import LEMMAS, MAX_TEXT
+from tdqs_mcp.facts.words import LEMMAS
 from tdqs_mcp.model.catalog import Tool
 
 _FOREIGN = 10
