@@ -1,23 +1,23 @@
 """What a text claims of a parameter, against what the schema accepts: type, choices, default, range, requirement."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.prose import MAX_TEXT, name_parts
-from tdqs_mcp.facts.sayings import Origin, Saying
+from tdqs_mcp.facts.sayings import Origin, Saying, words_in
 from tdqs_mcp.facts.shape import Accepted
-from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.model.catalog import Tool
 
 MAX_LISTED = 60
 """Values of one list that are compared."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(NamedTuple):
     """What a text says of a parameter, beside what the schema accepts."""
 
     saying: Saying
@@ -165,7 +165,7 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
             "integer number",
             "string boolean array object",
             "a number",
-            "default defaults to between from based indexed number integer float 0 1 2 3 4 5 6 7 8 9",
+            "based indexed number integer float 0 1 2 3 4 5 6 7 8 9",
         ),
         (
             (
@@ -176,7 +176,8 @@ _SOFT: tuple[tuple[re.Pattern[str], frozenset[str], frozenset[str], str, frozens
             "integer number",
             "boolean array object",
             "a number",
-            "in of percentage latitude longitude",
+            "seconds milliseconds ms minutes pixels bytes meters metres kilometers points inches "
+            "percentage latitude longitude",
         ),
         (
             _LEAD + r"(?:json\s+|[a-z]+\s+)?"
@@ -847,34 +848,59 @@ _WRITES_LATER = re.compile(
 )
 
 
-def mutation(subject: Subject) -> str | None:
-    """How the name or a sentence says outright that the tool writes; None where neither does."""
-    parts = name_parts(subject.tool.name)
+def mutation(tool: Tool, words: Collection[str]) -> str | None:
+    """How the name or a sentence says outright that the tool writes; `words` are those of its description."""
+    parts = name_parts(tool.name)
     verb = next((LEMMAS[part] for part in parts[:2] if part in LEMMAS), None)
     if verb in _PROVEN_MUTATIONS and LEMMAS.get(parts[0]) == verb:
         return f"the name says {verb!r}"
-    found = _WRITES_LATER.search((subject.tool.description or "")[:MAX_TEXT])
+    found = None if _WRITERS.isdisjoint(words) else _WRITES_LATER.search((tool.description or "")[:MAX_TEXT])
     return f"the description says {' '.join(found[0].split())!r}" if found else None
 
 
-def contradictions(subject: Subject, find: Callable[[Claim], Clash | None]) -> Iterator[Clash]:
-    """The clashes of one kind in everything that the texts of a tool say of its parameters."""
-    names = frozenset(parameter.name for parameter in subject.signals.parameters) | {subject.tool.name}
-    cues = _CUES.get(find)
-    seen: set[tuple[str, str, str]] = set()
-    for saying in subject.sayings:
-        if cues is None or not cues.isdisjoint(saying.words):
-            claim = Claim(saying=saying, accepted=saying.accepted, names=names)
-            clash = find(claim)
-            key = (saying.node.path, saying.path, clash.said) if clash else None
-            if clash is not None and key is not None and key not in seen:
-                seen.add(key)
-                yield clash
+_WRITERS = frozenset("permanently irreversibly this undone reversed irreversible".split())
 
 
-_CUES: dict[Callable[[Claim], Clash | None], frozenset[str]] = {
-    types: frozenset(_TYPE_WORDS).union(*(cues for *_, cues in _SOFT)),
-    defaults: frozenset({"default", "defaults", "defaulted", "defaulting"}),
-    requirement: frozenset({"optional", "required", "mandatory"}),
+class Topic(StrEnum):
+    """What a text and a schema may contradict each other about."""
+
+    TYPE = "type"
+    CHOICES = "choices"
+    DEFAULT = "default"
+    RANGE = "range"
+    REQUIREMENT = "requirement"
+
+
+def clashes(said: Sequence[Saying], names: frozenset[str]) -> Mapping[Topic, Sequence[Clash]]:
+    """The clashes in everything that the texts of a tool say of its parameters; `names` are no values."""
+    found: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
+    for saying in said:
+        claim = Claim(saying, saying.accepted, names)
+        for topic in _topics(saying.text):
+            clash = _FINDERS[topic](claim)
+            if clash is not None:
+                found.setdefault(topic, {}).setdefault((saying.node.path, saying.path, clash.said), clash)
+    return {topic: tuple(each.values()) for topic, each in found.items()}
+
+
+@lru_cache(maxsize=4096)
+def _topics(text: str) -> tuple[Topic, ...]:
+    """What a text with such words can make a claim about; generated tools repeat the same texts."""
+    words = words_in(text)
+    return tuple(topic for topic in Topic if topic not in _CUES or not _CUES[topic].isdisjoint(words))
+
+
+_FINDERS: dict[Topic, Callable[[Claim], Clash | None]] = {
+    Topic.TYPE: types,
+    Topic.CHOICES: choices,
+    Topic.DEFAULT: defaults,
+    Topic.RANGE: ranges,
+    Topic.REQUIREMENT: requirement,
+}
+_CUES: dict[Topic, frozenset[str]] = {
+    Topic.TYPE: frozenset(_TYPE_WORDS).union(*(cues for *_, cues in _SOFT)),
+    Topic.DEFAULT: frozenset({"default", "defaults", "defaulted", "defaulting"}),
+    Topic.RANGE: _DIGITS,
+    Topic.REQUIREMENT: frozenset({"optional", "required", "mandatory"}),
 }
 """Words without which a text cannot make a claim of that kind."""

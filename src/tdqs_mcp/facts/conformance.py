@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from tdqs_mcp.facts.shape import Accepted, Node, Shape, accepted, resolve, type_of
@@ -31,7 +30,7 @@ class Breach:
 
 def unknown_required(shape: Shape) -> Iterator[Breach]:
     """Required names that the same object has no property for; objects composed of several schemas are left out."""
-    for node in shape.nodes if "required" in shape.keywords else ():
+    for node in shape.having.get("required", ()):
         required, properties = node.schema.get("required"), node.schema.get("properties", {})
         if not isinstance(required, list) or not isinstance(properties, dict) or not required:
             continue
@@ -50,7 +49,7 @@ _COMPOSED = frozenset("$ref $dynamicRef allOf anyOf oneOf if patternProperties d
 
 def dangling_references(shape: Shape) -> Iterator[Breach]:
     """Local references that lead nowhere, or only to each other."""
-    for node in shape.nodes if "$ref" in shape.keywords else ():
+    for node in shape.having.get("$ref", ()):
         reference = node.schema.get("$ref")
         if isinstance(reference, str) and reference.startswith("#") and not _is_anchor(reference):
             fate = _follow(shape.root, reference)
@@ -79,9 +78,9 @@ def _follow(root: Mapping[str, Any], reference: str) -> str | None:
 
 def remote_references(shape: Shape) -> Iterator[Breach]:
     """References out of the definition; nothing fetches them."""
-    for node in shape.nodes if "$ref" in shape.keywords or "$dynamicRef" in shape.keywords else ():
-        for keyword in ("$ref", "$dynamicRef"):
-            reference = node.schema.get(keyword)
+    for keyword in ("$ref", "$dynamicRef"):
+        for node in shape.having.get(keyword, ()):
+            reference = node.schema[keyword]
             if isinstance(reference, str) and not reference.startswith("#") and not _is_inside(reference, shape):
                 yield Breach(path=f"{node.path}/{keyword}", what=repr(reference[:200]))
 
@@ -89,7 +88,7 @@ def remote_references(shape: Shape) -> Iterator[Breach]:
 def _is_inside(reference: str, shape: Shape) -> bool:
     """Another part of the same document, by its `$id`."""
     base = reference.partition("#")[0]
-    return "$id" in shape.root or any(node.schema.get("$id") == base for node in shape.nodes)
+    return "$id" in shape.root or any(node.schema["$id"] == base for node in shape.having.get("$id", ()))
 
 
 _PAIRS = (
@@ -102,21 +101,20 @@ _PAIRS = (
     ("minProperties", "maxProperties"),
     ("minContains", "maxContains"),
 )
-_BOUNDED = frozenset(chain.from_iterable(_PAIRS)) | {"enum"}
+_LOWER = frozenset(low for low, _ in _PAIRS)
 
 
 def impossible_bounds(shape: Shape) -> Iterator[Breach]:
     """Limits that no value can meet."""
-    for node in () if _BOUNDED.isdisjoint(shape.keywords) else shape.nodes:
-        if _BOUNDED.isdisjoint(node.schema):
-            continue
-        for low, high in _PAIRS:
-            least, most = _number(node.schema.get(low)), _number(node.schema.get(high))
+    for low, high in () if _LOWER.isdisjoint(shape.having) else _PAIRS:
+        for node in shape.having.get(low, ()) if high in shape.having else ():
+            least, most = _number(node.schema[low]), _number(node.schema.get(high))
             if least is not None and most is not None:
                 is_strict = low.startswith("exclusive") or high.startswith("exclusive")
                 if least > most or (is_strict and least == most):
                     yield Breach(path=f"{node.path}/{low}", what=f"{low} {least:g} and {high} {most:g}")
-        if node.schema.get("enum") == []:
+    for node in shape.having.get("enum", ()):
+        if node.schema["enum"] == []:
             yield Breach(path=f"{node.path}/enum", what="an empty enum")
 
 
@@ -126,41 +124,40 @@ def _number(value: object) -> float | None:
 
 def unfit_defaults(shape: Shape) -> Iterator[tuple[Breach, bool]]:
     """Defaults that their own schema refuses; and whether it is the null that generators write for "none"."""
-    for node in shape.nodes if "default" in shape.keywords else ():
-        if "default" in node.schema:
-            value = node.schema["default"]
-            reason = _misfit(value, node, shape)
-            if reason:
-                yield Breach(path=f"{node.path}/default", what=f"{_shown(value)} {reason}"), value is None
+    for node in shape.having.get("default", ()):
+        value = node.schema["default"]
+        reason = _misfit(value, node, shape)
+        if reason:
+            yield Breach(path=f"{node.path}/default", what=f"{_shown(value)} {reason}"), value is None
 
 
 def unfit_values(shape: Shape) -> Iterator[Breach]:
     """Examples, members of enumerations and constants that the same schema refuses."""
-    for node in () if _VALUED.isdisjoint(shape.keywords) else shape.nodes:
-        if _VALUED.isdisjoint(node.schema):
-            continue
-        examples = node.schema.get("examples")
+    for node in shape.having.get("examples", ()):
+        examples = node.schema["examples"]
         for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
             reason = _misfit(value, node, shape)
             if reason:
                 yield Breach(path=f"{node.path}/examples/{place}", what=f"{_shown(value)} {reason}")
-        kinds = _kinds(node.schema)
-        members = node.schema.get("enum")
-        named = (
-            [(f"enum/{place}", value) for place, value in enumerate(members[:MAX_VALUES])]
-            if isinstance(members, list)
-            else []
-        )
-        named += [("const", node.schema["const"])] if "const" in node.schema else []
-        for step, value in named:
-            if kinds and not _is_of(value, kinds):
-                yield Breach(path=f"{node.path}/{step}", what=f"{_shown(value)} is no {' or '.join(sorted(kinds))}")
+    for keyword in ("enum", "const"):
+        for node in shape.having.get(keyword, ()):
+            kinds = _kinds(node.schema)
+            for step, value in _members(node.schema, keyword) if kinds else ():
+                if not _is_of(value, kinds):
+                    yield Breach(path=f"{node.path}/{step}", what=f"{_shown(value)} is no {' or '.join(sorted(kinds))}")
+
+
+def _members(schema: Mapping[str, Any], keyword: str) -> Iterator[tuple[str, object]]:
+    """The values that a schema names, each with its place."""
+    value = schema[keyword]
+    if keyword == "const":
+        yield keyword, value
+    elif isinstance(value, list):
+        yield from ((f"enum/{place}", member) for place, member in enumerate(value[:MAX_VALUES]))
 
 
 MAX_VALUES = 200
 """Examples or members that are looked at."""
-
-_VALUED = frozenset({"examples", "enum", "const"})
 
 
 def _kinds(schema: Mapping[str, Any]) -> frozenset[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
 from tdqs_mcp.facts.shape import Accepted, Node, Shape, accepted
@@ -27,9 +28,8 @@ class Origin(StrEnum):
     """A sentence of the tool's description that names it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
-    """What a text says of one parameter."""
+class Saying(NamedTuple):
+    """What a text says of one parameter; made for every one of them, which a dataclass would make slower."""
 
     node: Node
     accepted: Accepted
@@ -69,9 +69,12 @@ _ENTRY = re.compile(
     r"(?P<kind>[ \t]{0,4}(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,200}\]|<[^<>\n]{0,80}>))?[`*]{0,3}"
     r"(?P<separator>[ \t]{0,4}(?::|=(?!=)|–|—|->|→)|[ \t]{1,4}-)?(?:[`*]{0,3}(?:[ \t]+|$)(?P<rest>.*))?"  # noqa: RUF001
 )
-_SENTENCE = re.compile(
-    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;\uff1b])|\n\s*\n|\n(?=\s*[-*•#])"
+_SENTENCE_END = re.compile(
+    r"[.!?。！？;\uff1b\n](?:(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;\uff1b])"
+    r"|(?<=\n)(?:\s*\n|(?=\s*[-*•#])))"
 )
+"""Begins with the characters that it needs, so that everything else is skipped quickly."""
+
 _CLAIMS = (
     r"must|should|shall|accepts?|expects?|takes?|defaults?|is an?|are|needs?|has to|can be|cannot be|may be|ranges?|"
     r"requires?|supports?|only|is required|is optional|is mandatory"
@@ -81,29 +84,23 @@ _NAMING = r"parameters?|params?|arguments?|args?|fields?|options?|inputs?|proper
 
 def read(description: str | None, shape: Shape) -> tuple[Saying, ...]:
     """Everything that the texts of a definition say of its parameters, own descriptions first."""
-    own = [_own(node, shape) for node in shape.properties if _text(node)]
+    own = [
+        _saying(node, accepted(node.schema, shape.root), text[:MAX_EXPLANATION], f"{node.path}/description", Origin.OWN)
+        for node in shape.having.get("description", ())
+        if node.name is not None and (text := node.schema["description"]) and isinstance(text, str)
+    ]
     text = (description or "")[:MAX_TEXT]
-    tops = {node.name: node for node in shape.properties if node.is_top and node.name and node.name in text}
+    tops = {node.name: node for node in shape.nodes if node.is_top and node.name and node.name in text}
     return (*own, *_told(text, tops, shape)) if tops else tuple(own)
 
 
-def _text(node: Node) -> str:
-    text = node.schema.get("description")
-    return text if isinstance(text, str) else ""
-
-
-def _own(node: Node, shape: Shape) -> Saying:
-    return _saying(
-        node, accepted(node.schema, shape.root), _text(node)[:MAX_EXPLANATION], f"{node.path}/description", Origin.OWN
-    )
-
-
 def _saying(node: Node, takes: Accepted, text: str, path: str, origin: Origin) -> Saying:
-    return Saying(node=node, accepted=takes, text=text, path=path, origin=origin, words=_words(text))
+    return Saying(node, takes, text, path, origin, words_in(text))
 
 
 @lru_cache(maxsize=4096)
-def _words(text: str) -> frozenset[str]:
+def words_in(text: str) -> frozenset[str]:
+    """The words of a text, lower-case, hyphens and digits apart; generated tools repeat the same texts."""
     return frozenset(_WORDS.findall(text.lower()))
 
 
@@ -115,10 +112,18 @@ def _told(text: str, tops: Mapping[str, Node], shape: Shape) -> Iterator[Saying]
     for entry in entries(text):
         if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
             yield _saying(tops[entry.name], takes[entry.name], entry.text, "/description", Origin.ENTRY)
-    for sentence in _SENTENCE.split(text):
-        if any(name in sentence for name in tops) and not _words(sentence).isdisjoint(_CLAIMING):
+    for sentence in _sentences(text) if not words_in(text).isdisjoint(_CLAIMING) else ():
+        if any(name in sentence for name in tops) and not words_in(sentence).isdisjoint(_CLAIMING):
             for name, part in _spoken(sentence, tops):
                 yield _saying(tops[name], takes[name], part, "/description", Origin.SENTENCE)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        yield text[start : match.start() + (text[match.start()] != "\n")]
+        start = match.end()
+    yield text[start:]
 
 
 _CLAIMING = frozenset(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 MAX_SCHEMAS = 20_000
@@ -22,11 +22,11 @@ _ONE = frozenset(
 )
 _SEVERAL = frozenset("allOf anyOf oneOf prefixItems items".split())
 _NAMED = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
+_NESTING = _ONE | _SEVERAL | _NAMED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """One schema inside a definition."""
+class Node(NamedTuple):
+    """One schema inside a definition; made a dozen times for every tool, which a dataclass would make slower."""
 
     path: str
     """JSON pointer inside the definition."""
@@ -53,45 +53,39 @@ class Shape:
     names: frozenset[str]
     """The names of all properties, at any depth."""
 
-    keywords: frozenset[str]
-    """Every key of every schema: what is not among them needs no look."""
-
-    @property
-    def properties(self) -> Iterator[Node]:
-        """The nodes that are somebody's property."""
-        return (node for node in self.nodes if node.name is not None)
+    having: Mapping[str, Sequence[Node]]
+    """The schemas that have each key, in order: what nobody has needs no look."""
 
 
 def read(schema: Mapping[str, Any] | None, path: str) -> Shape:
     """The walked schema that stands at `path`; linear in its size, references are not followed."""
     root: Mapping[str, Any] = schema if schema is not None else {}
-    nodes = [Node(path=path, schema=root, name=None, is_required=False, is_top=False)]
-    names: set[str] = set()
-    keywords: set[str] = set()
+    nodes = [_plain(path, root)]
+    having: dict[str, list[Node]] = {}
     for node in nodes:  # grows while it is walked
-        keywords.update(node.schema)
-        if len(nodes) >= MAX_SCHEMAS:
-            continue
-        for child in _children(node, is_root=node.schema is root):
-            nodes.append(child)
-            if child.name is not None:
-                names.add(child.name)
-    return Shape(root=root, nodes=tuple(nodes), names=frozenset(names), keywords=frozenset(keywords))
+        for key in node.schema:
+            having.setdefault(key, []).append(node)
+        if not _NESTING.isdisjoint(node.schema) and len(nodes) < MAX_SCHEMAS:
+            nodes.extend(_children(node, is_root=node.schema is root))
+    names = frozenset(node.name for node in nodes if node.name is not None)
+    return Shape(root=root, nodes=tuple(nodes), names=names, having=having)
 
 
 def _children(node: Node, *, is_root: bool) -> Iterator[Node]:
     for key, value in node.schema.items():
+        if key not in _NESTING:
+            continue
         if key in _NAMED and isinstance(value, dict):
             is_list = key == "properties"
             needed = _required(node.schema) if is_list else ()
             for name, child in value.items():
                 if isinstance(child, dict):
                     yield Node(
-                        path=f"{node.path}/{key}/{escape(name)}",
-                        schema=child,
-                        name=name if is_list else None,
-                        is_required=name in needed,
-                        is_top=is_root and is_list,
+                        f"{node.path}/{key}/{escape(name)}",
+                        child,
+                        name if is_list else None,
+                        is_list and name in needed,
+                        is_root and is_list,
                     )
         elif key in _ONE and isinstance(value, dict):
             yield _plain(f"{node.path}/{key}", value)
@@ -102,7 +96,7 @@ def _children(node: Node, *, is_root: bool) -> Iterator[Node]:
 
 
 def _plain(path: str, schema: Mapping[str, Any]) -> Node:
-    return Node(path=path, schema=schema, name=None, is_required=False, is_top=False)
+    return Node(path, schema, None, False, False)  # noqa: FBT003  # a tuple in its own order
 
 
 def _required(schema: Mapping[str, Any]) -> frozenset[str]:
@@ -153,8 +147,8 @@ class Accepted:
 def accepted(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accepted:
     """What the branches of a property accept together."""
     kind = schema.get("type")
-    if isinstance(kind, str) and _TELLING.isdisjoint(schema):
-        return _SIMPLE.get(kind, _ANYTHING)
+    if isinstance(kind, str) and _BRANCHING.isdisjoint(schema):
+        return _simple(kind, schema)
     branches = _branches(schema, root)
     types = [_types(branch) for branch in branches]
     values = [_values(branch) for branch in branches]
@@ -169,9 +163,23 @@ def accepted(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accepted:
     )
 
 
-_TELLING = frozenset("$ref anyOf oneOf allOf enum const items".split()) | frozenset(
-    "minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split()
-)
+def _simple(kind: str, schema: Mapping[str, Any]) -> Accepted:
+    """The same for one type without branches or items, as most properties are."""
+    simple = _SIMPLE.get(kind, _ANYTHING)
+    if kind == "null" or _TELLING.isdisjoint(schema):
+        return simple
+    return Accepted(
+        types=simple.types,
+        values=_values(schema),
+        item_types=frozenset(),
+        item_values=None,
+        bounds=_bounds([schema]),
+    )
+
+
+_BRANCHING = frozenset("$ref anyOf oneOf allOf items".split())
+_LIMITS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split())
+_TELLING = _LIMITS | {"enum", "const"}
 _SIMPLE = {
     kind: Accepted(types=frozenset({kind}), values=None, item_types=frozenset(), item_values=None, bounds={})
     for kind in TYPES - {"null"}
@@ -239,9 +247,6 @@ def _all(values: Sequence[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
     """The union; None where one of them is open."""
     known = [each for each in values if each is not None]
     return tuple(value for each in known for value in each) if values and len(known) == len(values) else None
-
-
-_LIMITS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split())
 
 
 def _bounds(branches: Sequence[Mapping[str, Any]]) -> dict[str, float]:

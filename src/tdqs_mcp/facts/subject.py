@@ -1,43 +1,29 @@
 """A tool with all its facts, and a catalog of them: what rules, judges and the pipeline read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import hostile, prose, references, relations, sayings, shape, signals
+from tdqs_mcp.facts import claims, hostile, prose, references, relations, sayings, shape, signals
+from tdqs_mcp.facts.claims import Clash, Topic
 from tdqs_mcp.facts.hostile import Part, Threat
 from tdqs_mcp.facts.prose import Prose
 from tdqs_mcp.facts.references import Stranger, Vocabulary
 from tdqs_mcp.facts.relations import ToolSet
-from tdqs_mcp.facts.sayings import Saying
 from tdqs_mcp.facts.shape import Shape
 from tdqs_mcp.facts.signals import Signals
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.results import ShadowCandidate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Subject:
-    """One tool and everything measured of it."""
+    """One tool and everything measured of it; what only rules read is measured when the first of them asks."""
 
     tool: Tool
     signals: Signals
     prose: Prose
-    shape: Shape
-    """The input schema, walked."""
-
-    result_shape: Shape
-    """The output schema, walked; an empty one where there is none."""
-
-    sayings: tuple[Saying, ...]
-    """What the texts say of each parameter."""
-
-    texts: tuple[tuple[str, str], ...]
-    """Every text about input, with its JSON pointer."""
-
-    strangers: tuple[Stranger, ...]
-    """Words of the texts that look like names and name no part of the tool."""
-
     sibling_count: int
     mentions: tuple[str, ...]
     """Siblings that the description names."""
@@ -50,6 +36,37 @@ class Subject:
 
     is_duplicate: bool
 
+    @cached_property
+    def shape(self) -> Shape:
+        """The input schema, walked."""
+        return shape.read(self.tool.input_schema, "/inputSchema")
+
+    @cached_property
+    def result_shape(self) -> Shape:
+        """The output schema, walked; an empty one where there is none."""
+        return shape.read(self.tool.output_schema, "/outputSchema")
+
+    @cached_property
+    def part_names(self) -> frozenset[str]:
+        """The names of all properties of both schemas, at any depth."""
+        return self.shape.names | self.result_shape.names
+
+    @cached_property
+    def clashes(self) -> Mapping[Topic, Sequence[Clash]]:
+        """What the texts say of parameters and the input schema contradicts."""
+        names = frozenset(parameter.name for parameter in self.signals.parameters) | {self.tool.name}
+        return claims.clashes(sayings.read(self.tool.description, self.shape), names)
+
+    @cached_property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """Every text about input, with its JSON pointer."""
+        return references.texts_of(self.tool.description, self.shape)
+
+    @cached_property
+    def strangers(self) -> tuple[Stranger, ...]:
+        """Words of the texts that look like names and name no part of the tool."""
+        return references.strangers(self.texts, self.part_names)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmeasured:
@@ -59,18 +76,25 @@ class Unmeasured:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A catalog with the facts of its tools."""
+    """A catalog with the facts of its tools; what only rules read is measured when the first of them asks."""
 
     catalog: Catalog
     subjects: tuple[Subject, ...]
     unmeasured: tuple[Unmeasured, ...]
     shadow_candidates: tuple[ShadowCandidate, ...]
-    vocabulary: Vocabulary
-    """What a word in a text may stand for."""
-    threats: tuple[tuple[Part, Threat], ...]
-    """What the strings of every part try to do to their reader, also of tools that cannot be measured."""
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What a word in a text may stand for."""
+        shapes = [each for subject in self.subjects for each in (subject.shape, subject.result_shape)]
+        return references.vocabulary(self.names, shapes, self.catalog.server)
+
+    @cached_property
+    def threats(self) -> tuple[tuple[Part, Threat], ...]:
+        """What the strings of every part try to do to their reader, also of tools that cannot be measured."""
+        return hostile.located(self.catalog)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,14 +123,11 @@ def measure(catalog: Catalog) -> Measured:
         sibling_count=len(catalog.tools) - 1,
     )
     subjects = tuple(_subject(tool, facts, context) for tool, facts in measured)
-    shapes = [each for subject in subjects for each in (subject.shape, subject.result_shape)]
     return Measured(
         catalog=catalog,
         subjects=subjects,
         unmeasured=tuple(unmeasured),
         shadow_candidates=shadows,
-        vocabulary=references.vocabulary([tool.name for tool in catalog.tools if tool.name], shapes, catalog.server),
-        threats=hostile.located(catalog),
     )
 
 
@@ -127,18 +148,10 @@ def _callable(tool: Tool) -> Tool:
 def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
     text = prose.read(tool, facts)
     mentions = relations.mentioned_siblings(tool, text, context.names)
-    walked = shape.read(tool.input_schema, "/inputSchema")
-    returned = shape.read(tool.output_schema, "/outputSchema")
-    texts = references.texts_of(tool.description, walked)
     return Subject(
         tool=tool,
         signals=facts,
         prose=text,
-        shape=walked,
-        result_shape=returned,
-        sayings=sayings.read(tool.description, walked),
-        texts=texts,
-        strangers=references.strangers(texts, walked.names | returned.names),
         sibling_count=context.sibling_count,
         mentions=mentions,
         redirect=relations.redirect(text, mentions),

@@ -1,6 +1,6 @@
 """Whether a schema is one, by the meta-schema of the draft that it declares; costs more than other facts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
@@ -89,10 +89,15 @@ _ORDINARY: dict[str, Callable[[object], bool]] = (
 def _is_ordinary(shape: Shape) -> bool:
     """Plainly valid in every draft: a cheap answer, and the only one that most schemas need."""
     return (
-        shape.keywords <= _ORDINARY.keys()
+        shape.having.keys() <= _ORDINARY.keys()
         and len(shape.nodes) < MAX_SCHEMAS
-        and all(_ORDINARY[keyword](value) for node in shape.nodes for keyword, value in node.schema.items())
+        and all(is_fit(node.schema[keyword]) for keyword, is_fit in _checks(shape) for node in shape.having[keyword])
     )
+
+
+def _checks(shape: Shape) -> Iterator[tuple[str, Callable[[object], bool]]]:
+    """What has to be looked at; a default may be anything."""
+    return ((keyword, _ORDINARY[keyword]) for keyword in shape.having if _ORDINARY[keyword] is not _is_anything)
 
 
 def _flaw(schema: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from tdqs_mcp.facts import claims, conformance
-from tdqs_mcp.facts.claims import Clash
+from tdqs_mcp.facts.claims import Clash, Topic
 from tdqs_mcp.facts.conformance import Breach
 from tdqs_mcp.facts.references import fold
 from tdqs_mcp.facts.sayings import Origin
@@ -171,7 +171,7 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
     """The name or a later sentence says that the tool writes, the annotations say that it only reads."""
     if subject.signals.read_only is not True or subject.prose.contradiction is not None:
         return
-    word = claims.mutation(subject)
+    word = claims.mutation(subject.tool, subject.prose.words)
     if word:
         yield Hit(
             "/annotations/readOnlyHint",
@@ -234,7 +234,7 @@ def impossible_bounds(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_type(subject: Subject) -> Iterator[Hit]:
     """The text gives a parameter another type than the schema."""
-    for clash in claims.contradictions(subject, claims.types):
+    for clash in subject.clashes.get(Topic.TYPE, ()):
         said = f"the text says {clash.said}" if clash.is_plain else f"the text speaks of {clash.said}"
         yield _clash(clash, f"{said}, the schema {clash.held}", "make text and schema name the same type")
 
@@ -248,7 +248,7 @@ def contradicted_type(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_choices(subject: Subject) -> Iterator[Hit]:
     """The text lists values that the schema does not allow."""
-    for clash in claims.contradictions(subject, claims.choices):
+    for clash in subject.clashes.get(Topic.CHOICES, ()):
         yield _clash(
             clash, f"the text lists {clash.said}, the schema allows {clash.held}", "list the values of the enum"
         )
@@ -263,7 +263,7 @@ def contradicted_choices(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_default(subject: Subject) -> Iterator[Hit]:
     """The text names another default than the schema."""
-    for clash in claims.contradictions(subject, claims.defaults):
+    for clash in subject.clashes.get(Topic.DEFAULT, ()):
         yield _clash(
             clash,
             f"the text says that the default is {clash.said}, the schema {clash.held}",
@@ -280,7 +280,7 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_range(subject: Subject) -> Iterator[Hit]:
     """The text names another limit than the schema."""
-    for clash in claims.contradictions(subject, claims.ranges):
+    for clash in subject.clashes.get(Topic.RANGE, ()):
         yield _clash(clash, f"the text says {clash.said!r}, the schema {clash.held}", "keep the one that is true")
 
 
@@ -293,7 +293,7 @@ def contradicted_range(subject: Subject) -> Iterator[Hit]:
 )
 def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
     """The text calls a parameter optional that the schema requires, or the reverse."""
-    for clash in claims.contradictions(subject, claims.requirement):
+    for clash in subject.clashes.get(Topic.REQUIREMENT, ()):
         yield _clash(
             clash, f"the text says {clash.said}, in the schema it is {clash.held}", "keep the one that is true"
         )

@@ -22,7 +22,7 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
     words = measured.vocabulary
     for subject in measured.subjects:
         for mention in references.unknown_tools(
-            subject.strangers, subject.texts, subject.shape.names | subject.result_shape.names, words
+            subject.strangers, subject.texts, subject.part_names, words
         ):
             yield Hit(
                 mention.path,
@@ -45,7 +45,7 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
     words = measured.vocabulary
     for subject in measured.subjects:
         for mention in references.unknown_parameters(
-            subject.strangers, subject.texts, subject.shape.names | subject.result_shape.names, words
+            subject.strangers, subject.texts, subject.part_names, words
         ):
             yield Hit(
                 mention.path,
