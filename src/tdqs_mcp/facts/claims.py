@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.prose import MAX_TEXT, name_parts
-from tdqs_mcp.facts.sayings import Origin, Saying, words_in
+from tdqs_mcp.facts.sayings import DIGITS, Origin, Saying, words_in
 from tdqs_mcp.facts.shape import Accepted
 from tdqs_mcp.facts.words import LEMMAS
 from tdqs_mcp.model.catalog import Tool
@@ -78,9 +78,10 @@ _NORMATIVE = re.compile(
     r"|\b(?:data\s*)?type\s*(?::|=|is|of)\s*"
     r"|\bis\s+(?=an?\s)(?P<is>)"
     r"|(?:^|(?<=[\w`'\"*])\s)\((?P<paren>)|^(?P<lead>)(?!list\b)(?=\w+(?:\s+values?|\s*[,.;:]|\s*$|\s+\()))"
-    r"(?:an?\s+|the\s+)?(?P<adjective>" + _ADJECTIVE + r")" + _TYPE + _AFTER_TYPE,
-    re.IGNORECASE,
+    r"(?:an?\s+|the\s+)?(?P<adjective>" + _ADJECTIVE + r")" + _TYPE + _AFTER_TYPE
 )
+"""For lower-case text: to ignore case takes twice as long."""
+
 _OR_TYPE = re.compile(r"\s*(?:\||/|,?\s*or)\s*(?:an?\s+|the\s+)?" + _ADJECTIVE + _TYPE + r"\b", re.IGNORECASE)
 _ELSE = re.compile(
     r"[^.;\n]{0,40}?(?:,\s*|\bor\s+)(?:(?:the\s+)?(?:literal|string|special)\s+\w*\s*)?[`'\"]|\s+\w+\s+or\s",
@@ -256,7 +257,9 @@ def types(claim: Claim) -> Clash | None:
     saying, accepted = claim.saying, claim.accepted
     if not accepted.types:
         return None
-    plain = {} if saying.words.isdisjoint(_TYPE_WORDS) or not _demands(saying) else _stated_types(saying)
+    plain = {}
+    if not saying.words.isdisjoint(_TYPE_WORDS) and _demands(saying):
+        plain = _stated_types(saying.text.lower(), saying.origin)
     if plain:
         kinds = frozenset().union(*plain.values())
         word = next(iter(plain))
@@ -286,32 +289,33 @@ _SPOKEN_DEMANDS = _DEMANDS | {"is", "set", "setting"}
 _NEGATIONS = ("not ", "n't ", "never ")
 
 
-def _stated_types(saying: Saying) -> dict[str, frozenset[str]]:
-    """Types that the text gives outright, by the word it uses; alternatives count together."""
+@lru_cache(maxsize=4096)
+def _stated_types(text: str, origin: Origin) -> Mapping[str, frozenset[str]]:
+    """Types that a lower-case text gives outright, by the word it uses; alternatives count together."""
     found: dict[str, frozenset[str]] = {}
-    for match in _NORMATIVE.finditer(saying.text):
+    for match in _NORMATIVE.finditer(text):
         if (
-            saying.text[max(0, match.start() - 6) : match.start()].endswith(_NEGATIONS)
+            text[max(0, match.start() - 6) : match.start()].endswith(_NEGATIONS)
             or match["not2"]
-            or (saying.origin is Origin.OWN and match["paren"] is not None)
+            or (origin is Origin.OWN and match["paren"] is not None)
         ):
             continue
-        if match["is"] is not None and saying.origin is not Origin.SENTENCE:
+        if match["is"] is not None and origin is not Origin.SENTENCE:
             continue
-        if match["lead"] is not None and saying.origin is not Origin.ENTRY:
+        if match["lead"] is not None and origin is not Origin.ENTRY:
             continue
-        word = match[match.lastindex or 0].lower()
-        if _ELSE.match(saying.text, match.end()):
+        word = match[match.lastindex or 0]
+        if _ELSE.match(text, match.end()):
             continue
         found[word] = _TYPE_WORDS[word]
         if match["adjective"] and re.search(
             "separated|delimited|stringified|serialized|encoded", match["adjective"], re.IGNORECASE
         ):
             found[word] = frozenset({"string"})
-        other = _OR_TYPE.match(saying.text, match.end())
+        other = _OR_TYPE.match(text, match.end())
         while other is not None:
-            found[other[1].lower()] = _TYPE_WORDS[other[1].lower()]
-            other = _OR_TYPE.match(saying.text, other.end())
+            found[other[1]] = _TYPE_WORDS[other[1]]
+            other = _OR_TYPE.match(text, other.end())
     return found
 
 
@@ -536,13 +540,28 @@ def _quoted(text: str, known: frozenset[str]) -> list[str]:
     """Quoted words that look like values: in the quotes that members stand in, or in any where no member is named."""
     quoted = [(match[0][0], match[0][1:-1]) for match in _QUOTED.finditer(text)]
     marks = {mark for mark, item in quoted if item in known}
-    if not marks and any(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) for value in known if value):
+    if not quoted or (not marks and any(_stands_in(value, text) for value in known if value)):
         return []
     return [
         item
         for mark, item in quoted
         if (mark in marks or not marks) and _VALUE.fullmatch(item) and not _is_member(item, known, is_quoted=True)
     ]
+
+
+def _stands_in(value: str, text: str) -> bool:
+    """As a word of its own."""
+    start = text.find(value)
+    while start >= 0:
+        end = start + len(value)
+        if not (_is_wordy(text[max(0, start - 1) : start]) or _is_wordy(text[end : end + 1])):
+            return True
+        start = text.find(value, end)
+    return False
+
+
+def _is_wordy(char: str) -> bool:
+    return char.isalnum() or char == "_"
 
 
 def _lists(saying: Saying, known: frozenset[str]) -> Iterator[tuple[list[tuple[str, bool]], bool]]:
@@ -719,7 +738,6 @@ _LENGTH_UNITS = frozenset("character characters char chars letter letters symbol
 _ITEM_UNITS = frozenset("item items element elements entries entry values ids urls tags".split())
 
 
-_DIGITS = frozenset("0123456789")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n")
 _IF = re.compile(r"\s*(?:if|when)\b", re.IGNORECASE)
 
@@ -735,7 +753,7 @@ class _Limit:
 def ranges(claim: Claim) -> Clash | None:
     """A limit that the text names and the schema's own limit of the same kind contradicts."""
     saying, accepted = claim.saying, claim.accepted
-    if not accepted.bounds or saying.words.isdisjoint(_DIGITS):
+    if not accepted.bounds or saying.words.isdisjoint(DIGITS):
         return None
     limits = [
         limit for sentence in _SENTENCES.split(saying.text) for limit in _limits(sentence) if not _IF.match(sentence)
@@ -900,7 +918,7 @@ _FINDERS: dict[Topic, Callable[[Claim], Clash | None]] = {
 _CUES: dict[Topic, frozenset[str]] = {
     Topic.TYPE: frozenset(_TYPE_WORDS).union(*(cues for *_, cues in _SOFT)),
     Topic.DEFAULT: frozenset({"default", "defaults", "defaulted", "defaulting"}),
-    Topic.RANGE: _DIGITS,
+    Topic.RANGE: DIGITS,
     Topic.REQUIREMENT: frozenset({"optional", "required", "mandatory"}),
 }
 """Words without which a text cannot make a claim of that kind."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from tdqs_mcp.facts import sayings
 from tdqs_mcp.facts.names import PLAIN_VERBS
@@ -50,6 +51,7 @@ class Vocabulary:
     """The word that most names begin with, folded: texts often leave it out."""
 
 
+@lru_cache(maxsize=20_000)
 def fold(name: str) -> str:
     """A name without case and joints, so that spelling alone never makes two of it."""
     return name.lower().replace("_", "").replace("-", "")
@@ -62,9 +64,16 @@ _TOKEN = re.compile(
 )
 """A word that looks like a name: joined of several, or alone in backticks."""
 
-_QUICK = re.compile(r"[_`'\"-]|[a-z][A-Z]")
-_NAMING = re.compile(r"[_`]|[a-z][A-Z]|tool|param|argument")
-"""What a parameter's description has that names another thing; quotes and hyphens there mark values."""
+_MARKED = re.compile(
+    r"[_\-`'\"A-Z](?:(?<=[A-Za-z0-9][_\-])(?=_?[A-Za-z0-9])|(?<=[`'\"])(?=[A-Za-z]\w{1,60}[`'\"])|(?<=[a-z0-9][A-Z]))"
+)
+"""The joint or the quote that every such word has; looked for by itself, because most characters are neither."""
+
+_GLUE = frozenset("_$@./:<{#&%\\-")
+_RUN = re.compile(r"[\w$@./:<{#&%\\-]*")
+"""What such a word begins: all that sticks together."""
+
+_HUMP = re.compile(r"[A-Z](?<=[a-z][A-Z])")
 
 _CALLS = (
     r"use|uses|using|call|calls|calling|run|running|invoke|invoking|invokes|prefer|try|see|see\s+also|via|unlike"
@@ -125,46 +134,81 @@ _PREFIXED = re.compile(
     r"\bmcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?)__(?P<name>\w+)"
     r"|(?<![\w/:.\-])(?P<other>[A-Za-z][\w-]{1,40}):(?P<tool>[A-Za-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\b(?![:/])",
 )
-_JOINT = re.compile(r"\w:\w")
+_JOINT = re.compile(r":(?<=\w:)[A-Za-z]")
 _WINDOW = 48
 """Characters before and after a name that tell what it is used as."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stranger:
-    """A word that looks like a name and names no part of its tool."""
+class Token(NamedTuple):
+    """A word that looks like a name, with what stands around it."""
 
     name: str
+    before: str
+    """The characters before it."""
+
+    after: str
+    lead: str
+    """What precedes it, lower-case and without marks: how it ends tells which patterns can match there."""
+
+    words: str
+    """The name with the words around it."""
+
+
+class Stranger(NamedTuple):
+    """A word that looks like a name and names no part of its tool."""
+
     path: str
-    text: str
-    start: int
-    end: int
-
-    @property
-    def before(self) -> str:
-        """The characters before it."""
-        return self.text[max(0, self.start - _WINDOW) : self.start]
-
-    @property
-    def after(self) -> str:
-        """The characters after it."""
-        return self.text[self.end : self.end + _WINDOW]
+    token: Token
 
 
 def strangers(texts: Sequence[tuple[str, str]], own: frozenset[str]) -> tuple[Stranger, ...]:
     """The strange names of a definition, in order; `own` are the names and values of its schemas."""
     return tuple(
-        Stranger(name=name, path=path, text=text, start=start, end=end)
+        Stranger(path, token)
         for path, text in texts
-        if (_QUICK if path == "/description" else _NAMING).search(text) is not None
-        for name, start, end in _tokens(text)
-        if name not in own
+        for token in (_tokens(text) if path == "/description" else _explained_tokens(text))
+        if token.name not in own
     )
 
 
 @lru_cache(maxsize=4096)
-def _tokens(text: str) -> tuple[tuple[str, int, int], ...]:
-    return tuple((match["name"], *match.span("name")) for match in _TOKEN.finditer(text))
+def _explained_tokens(text: str) -> tuple[Token, ...]:
+    """Those of a parameter's description, if it names another thing; quotes and hyphens there mark values."""
+    is_naming = "_" in text or "`" in text or "tool" in text or "param" in text or "argument" in text
+    return _tokens(text) if is_naming or _HUMP.search(text) else ()
+
+
+@lru_cache(maxsize=4096)
+def _tokens(text: str) -> tuple[Token, ...]:
+    """The words that look like names; each begins what sticks together around a mark."""
+    found = []
+    reached = 0
+    for mark in _MARKED.finditer(text):
+        start = mark.start()
+        if start < reached:
+            continue
+        if text[start] in "`'\"":
+            start += 1
+        else:
+            while start > reached and (text[start - 1].isalnum() or text[start - 1] in _GLUE):
+                start -= 1
+        match = _TOKEN.match(text, start)
+        if match is not None:
+            found.append(_token(text, start, match.end()))
+        run = _RUN.match(text, start)
+        reached = max(run.end() if run else start, start)
+    return tuple(found)
+
+
+def _token(text: str, start: int, end: int) -> Token:
+    before = text[max(0, start - _WINDOW) : start]
+    return Token(
+        text[start:end],
+        before,
+        text[end : end + _WINDOW],
+        before.rstrip("`'\"*( \t\n").lower(),
+        _around(text, start, end),
+    )
 
 
 def unknown_tools(
@@ -172,19 +216,11 @@ def unknown_tools(
 ) -> list[Mention]:
     """Names that texts use as a tool's and that no tool of the catalog has; `own` are names of the tool's own parts."""
     found: dict[str, Mention] = {}
-    for each in strange:
-        if (
-            _is_unknown(each.name, own, words)
-            and _is_tool(each.name, each.before, each.after, words)
-            and not _is_value(each.name, texts)
-        ):
-            found.setdefault(
-                each.name, Mention(name=each.name, path=each.path, words=_around(each.text, each.start, each.end))
-            )
+    for path, each in strange:
+        if _is_unknown(each.name, own, words) and _is_tool(each, words) and not _is_value(each.name, texts):
+            found.setdefault(each.name, Mention(name=each.name, path=path, words=each.words))
     for path, text in texts:
-        for name, start, end in (
-            _prefixed(text, own, words) if "mcp__" in text or (":" in text and _JOINT.search(text)) else ()
-        ):
+        for name, start, end in _prefixed(text, own, words) if ":" in text or "mcp__" in text else ():
             found.setdefault(name, Mention(name=name, path=path, words=_around(text, start, end)))
     return list(found.values())
 
@@ -198,6 +234,9 @@ def _is_value(name: str, texts: Sequence[tuple[str, str]]) -> bool:
 
 def _prefixed(text: str, own: frozenset[str], words: Vocabulary) -> Iterator[tuple[str, int, int]]:
     """`mcp__server__tool` and `server:tool`, where the server is this one; others' tools cannot be judged."""
+    is_joined = _JOINT.search(text) is not None and words.server in fold(text)
+    if not is_joined and "mcp__" not in text:
+        return
     for match in _PREFIXED.finditer(text):
         server, name = match["server"] or match["other"], match["name"] or match["tool"]
         is_ours = fold(server) == words.server or (match["server"] and fold(server) in words.server)
@@ -212,16 +251,17 @@ def _is_unknown(name: str, own: frozenset[str], words: Vocabulary) -> bool:
     return words.prefix + folded not in words.tools and not (name.startswith("mcp__"))
 
 
-def _is_tool(name: str, before: str, after: str, words: Vocabulary) -> bool:
+def _is_tool(token: Token, words: Vocabulary) -> bool:
     """The words around a name use it as a tool's, or it is made as this catalog makes its names."""
+    name, before, after, lead, _ = token
     is_joined, is_ticked = not name.isalnum() or not (name.islower() or name.istitle()), before.endswith("`")
     is_like = _is_spelled_like(name, words)
     is_ordinary = (name[:1].isupper() or "-" in name) and not is_like
     is_no_name = (is_ordinary and not is_ticked) or name.isupper() or not (is_joined or is_ticked)
-    if is_no_name or _OTHER_KIND.match(after) or _FORMER.search(before):
+    if is_no_name or _OTHER_KIND.match(after) or (lead.endswith(_FORMER_ENDS) and _FORMER.search(before)):
         return False
     is_called = not _CALL_WORDS.isdisjoint(before.lower().split()) and _CALLED.search(before) is not None
-    if _is_called_tool(name, before, after, is_called=is_called, is_ticked=is_ticked):
+    if _is_called_tool(token, is_called=is_called, is_ticked=is_ticked):
         return True
     if not is_joined or (before.endswith(("'", '"')) and not is_called):
         return False
@@ -229,17 +269,27 @@ def _is_tool(name: str, before: str, after: str, words: Vocabulary) -> bool:
     is_kin = is_like and _is_kin(name, words, is_ticked=is_ticked)
     if is_called:
         return is_kin or (is_verbal and (is_like or is_ticked or "_" in name))
-    if _OBTAINED.search(before) or _BESIDE.search(before):
+    if lead.endswith(_SOURCE_ENDS) and (_OBTAINED.search(before) or _BESIDE.search(before)):
         return is_kin or (is_verbal and (is_like or is_ticked))
     is_function = _PAREN_AFTER.match(after) and is_verbal and before[-2:] != "{ "
     return is_like and bool(is_function or _is_made_alike(name, before, words, is_ticked=is_ticked))
 
 
-def _is_called_tool(name: str, before: str, after: str, *, is_called: bool, is_ticked: bool) -> bool:
+_FORMER_ENDS = tuple("is are of = : [".split()) + tuple(
+    "replaces formerly deprecated renamed previously operation action operations actions category categories toolset "
+    "toolsets event events field fields enum value values metric key column columns keys from".split()
+)
+_SOURCE_ENDS = tuple("from by via with through using the a before after than unlike of calling running -> →".split())
+_TOOL_ENDS = tuple("tool tools called named is are like as".split())
+"""How a text ends where these patterns can match."""
+
+
+def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
     """The text says "tool" beside the name, or calls it first or instead."""
+    name, before, after, lead, _ = token
     if _TOOL_AFTER.match(after):
         return True
-    if _TOOL_BEFORE.search(before) and ("-" not in name or is_ticked):
+    if lead.endswith(_TOOL_ENDS) and _TOOL_BEFORE.search(before) and ("-" not in name or is_ticked):
         return True
     return is_called and _STRONG_AFTER.match(after) is not None
 
@@ -320,10 +370,11 @@ def vocabulary(names: Sequence[str], shapes: Sequence[Shape], server: str) -> Vo
     words: set[str] = set()
     for shape in shapes:
         words |= shape.names
-        for node in shape.nodes:
-            values = node.schema.get("enum")
+        for node in shape.having.get("enum", ()):
+            values = node.schema["enum"]
             words.update(value for value in values if isinstance(value, str)) if isinstance(values, list) else None
-            const = node.schema.get("const")
+        for node in shape.having.get("const", ()):
+            const = node.schema["const"]
             words.update([const]) if isinstance(const, str) else None
     parts = [name_parts(name) for name in names]
     shapes_ = frozenset((_style(name), part[0]) for name, part in zip(names, parts, strict=True) if len(part) > 1)
@@ -405,11 +456,9 @@ def unknown_parameters(
     for path, text in texts:
         for name, start, end in _plain_parameters(text, path, folded, words):
             found.setdefault(name, Mention(name=name, path=path, words=_around(text, start, end)))
-    for each in strange:
-        if _is_asked_for(each, folded, words):
-            found.setdefault(
-                each.name, Mention(name=each.name, path=each.path, words=_around(each.text, each.start, each.end))
-            )
+    for path, each in strange:
+        if _is_asked_for(each, path, folded, words):
+            found.setdefault(each.name, Mention(name=each.name, path=path, words=each.words))
     return list(found.values())
 
 
@@ -426,14 +475,14 @@ def _plain_parameters(text: str, path: str, own: AbstractSet[str], words: Vocabu
             yield match["name"], match.start("name"), match.end("name")
 
 
-def _is_asked_for(each: Stranger, own: AbstractSet[str], words: Vocabulary) -> bool:
+def _is_asked_for(each: Token, path: str, own: AbstractSet[str], words: Vocabulary) -> bool:
     folded = fold(each.name)
     if folded in own or folded in words.tools or each.name[:1].isupper():
         return False
     before, after = each.before, each.after
-    if _is_parameter(each.name, before, after, words):
+    if _is_parameter(each, words):
         return True
-    is_ticked = each.path == "/description" and before.endswith("`") and after.startswith("`")
+    is_ticked = path == "/description" and before.endswith("`") and after.startswith("`")
     is_renamed = is_ticked and folded not in words.words and _is_renamed(folded, own)
     return is_renamed and not _NEGATED.search(before) and not _RETURNED.search(before)
 
@@ -451,20 +500,34 @@ def _is_renamed(folded: str, own: AbstractSet[str]) -> bool:
     )
 
 
-def _is_parameter(name: str, before: str, after: str, words: Vocabulary) -> bool:
-    other = _OF_TOOL.match(after)
-    if _NEGATED.search(before) or (other is not None and fold(other["tool"]) in words.tools):
+def _is_parameter(token: Token, words: Vocabulary) -> bool:
+    if not _is_named_parameter(token) or _NEGATED.search(token.before):
         return False
-    if _PARAMETER_AFTER.match(after) or _PARAMETER_BEFORE.search(before):
-        return "-" not in name or before.endswith("`")
-    if before.endswith("`") and _PARAMETERS_AFTER.match(after):
+    other = _OF_TOOL.match(token.after)
+    return other is None or fold(other["tool"]) not in words.tools
+
+
+def _is_named_parameter(token: Token) -> bool:
+    """The words around a name use it as a parameter's, unless they deny it or speak of another tool's."""
+    name, before, after, lead, _ = token
+    is_ticked = before.endswith("`")
+    if _PARAMETER_AFTER.match(after) or (lead.endswith(_PARAMETER_ENDS) and _PARAMETER_BEFORE.search(before)):
+        return "-" not in name or is_ticked
+    if is_ticked and _PARAMETERS_AFTER.match(after):
         return True
     if "-" in name:
         return False
-    is_ticked = before.endswith("`")
-    if _SET_BEFORE.search(before) and (_SET_AFTER.match(after) if is_ticked else after.startswith("=")):
-        return True
+    is_set = is_ticked or after.startswith("=")
+    if is_set and lead.endswith(_SET_ENDS) and _SET_BEFORE.search(before):
+        return not is_ticked or _SET_AFTER.match(after) is not None or _SURE_AFTER.match(after) is not None
     return is_ticked and _SURE_AFTER.match(after) is not None
+
+
+_PARAMETER_ENDS = tuple("parameter param argument arg called named".split())
+_SET_ENDS = tuple(
+    "set pass provide specify supply setting passing providing specifying omit leave require requires with via by "
+    "using use the a an".split()
+)
 
 
 def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
@@ -473,7 +536,7 @@ def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
     if ":" not in text and "(" not in text:
         return
     every = sayings.entries(text)
-    heads = {number for number, line in enumerate(lines) if line.strip() and _HEADER.fullmatch(line.strip())}
+    heads = {number for number, line in enumerate(lines) if _is_header(line)} if _is_headed(text) else set()
     heads |= {entry.start - 1 for entry in every} if any(fold(entry.name) in own for entry in every) else set()
     if not every or not heads:
         return
@@ -486,13 +549,22 @@ def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
             continue
         block = list(_block(lines, head, every))
         reached = block[-1].end if block else reached
-        if not _HEADER.fullmatch(lines[head].strip()) and 2 * sum(fold(entry.name) in own for entry in block) < max(
+        if not _is_header(lines[head]) and 2 * sum(fold(entry.name) in own for entry in block) < max(
             4, len(block)
         ):
             continue
         for entry in block:
             if fold(entry.name) not in own and entry.name.lower() not in _LABELS and not entry.name.istitle():
                 yield entry.name, starts[entry.start], starts[entry.start] + len(lines[entry.start])
+
+
+def _is_headed(text: str) -> bool:
+    lowered = text.lower()
+    return "arg" in lowered or "param" in lowered or "input" in lowered
+
+
+def _is_header(line: str) -> bool:
+    return _is_headed(line) and _HEADER.fullmatch(line.strip()) is not None
 
 
 def _block(lines: Sequence[str], head: int, every: Sequence[sayings.Entry]) -> Iterator[sayings.Entry]:
@@ -563,7 +635,7 @@ def orders(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
     """Words by which a text ranks its tool above all others, or asks to be called before anything else."""
     if _RANKERS.isdisjoint(words) and all(map(str.isascii, words)):
         return []
-    found = [match[0] for sentence in sentences if _RANKING.search(sentence) for match in _ORDERS.finditer(sentence)]
+    found = [match[0] for sentence in sentences if _may_rank(sentence) for match in _ORDERS.finditer(sentence)]
     return list(dict.fromkeys(" ".join(words.split()) for words in found))
 
 
@@ -579,11 +651,22 @@ _RANKING = re.compile(
 """What every order has one of; cheaper than the orders themselves."""
 
 
+def _may_rank(sentence: str) -> bool:
+    lowered = sentence.lower()
+    is_likely = not lowered.isascii() or any(word in lowered for word in _RANKS)
+    return is_likely and _RANKING.search(sentence) is not None
+
+
+_RANKS = ("first", "other", "always", "else", "priority", "precedence", "dieses", "cet", "esta", "otra", "allen",
+          "jedem", "autre", "choice for", "tool for", "before a", "before every")  # fmt: skip
+"""Some of what every order has; cheaper still."""
+
+
 def texts_of(description: str | None, shape: Shape) -> tuple[tuple[str, str], ...]:
     """The texts of a definition, each with its JSON pointer."""
     found = [("/description", description[:MAX_TEXT])] if description else []
-    for node in shape.nodes:
-        text = node.schema.get("description")
+    for node in shape.having.get("description", ()):
+        text = node.schema["description"]
         if isinstance(text, str) and text:
             found.append((f"{node.path}/description", text[:MAX_EXPLANATION]))
     return tuple(found)

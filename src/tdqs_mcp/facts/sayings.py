@@ -100,22 +100,26 @@ def _saying(node: Node, takes: Accepted, text: str, path: str, origin: Origin) -
 
 @lru_cache(maxsize=4096)
 def words_in(text: str) -> frozenset[str]:
-    """The words of a text, lower-case, hyphens and digits apart; generated tools repeat the same texts."""
-    return frozenset(_WORDS.findall(text.lower()))
+    """The words of a text, lower-case and in letters only, and all DIGITS where there is one."""
+    lowered = text.lower()
+    words = lowered.translate(_LETTERS).split() if lowered.isascii() else _WORDS.findall(lowered)
+    return DIGITS.union(words) if _DIGIT.search(text) else frozenset(words)
 
 
-_WORDS = re.compile(r"[a-z]+|\d")
+DIGITS = frozenset("0123456789")
+_LETTERS = "".join(char if char.islower() else " " for char in map(chr, range(128)))
+_WORDS = re.compile(r"[a-z]+")
+_DIGIT = re.compile(r"\d")
 
 
 def _told(text: str, tops: Mapping[str, Node], shape: Shape) -> Iterator[Saying]:
-    takes = {name: accepted(node.schema, shape.root) for name, node in tops.items()}
     for entry in entries(text):
         if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
-            yield _saying(tops[entry.name], takes[entry.name], entry.text, "/description", Origin.ENTRY)
-    for sentence in _sentences(text) if not words_in(text).isdisjoint(_CLAIMING) else ():
+            yield _saying(tops[entry.name], accepted(tops[entry.name].schema, shape.root), entry.text, "/description", Origin.ENTRY)
+    for sentence in _sentences(text):
         if any(name in sentence for name in tops) and not words_in(sentence).isdisjoint(_CLAIMING):
             for name, part in _spoken(sentence, tops):
-                yield _saying(tops[name], takes[name], part, "/description", Origin.SENTENCE)
+                yield _saying(tops[name], accepted(tops[name].schema, shape.root), part, "/description", Origin.SENTENCE)
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -139,7 +143,7 @@ _CLAIMING = frozenset(
 """Words of which a sentence has at least one where it makes a claim that can be checked."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def entries(text: str) -> tuple[Entry, ...]:
     """The lines that explain a name, each with the deeper indented lines below it."""
     lines = text.split("\n")
