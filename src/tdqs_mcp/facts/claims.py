@@ -905,7 +905,7 @@ def clashes(said: Sequence[Saying], names: frozenset[str]) -> Mapping[Topic, Seq
 def _topics(text: str) -> tuple[Topic, ...]:
     """What a text with such words can make a claim about; generated tools repeat the same texts."""
     words = words_in(text)
-    return tuple(topic for topic in Topic if topic not in _CUES or not _CUES[topic].isdisjoint(words))
+    return tuple(topic for topic, cues in _CUES.items() if cues is None or not cues.isdisjoint(words))
 
 
 _FINDERS: dict[Topic, Callable[[Claim], Clash | None]] = {
@@ -915,10 +915,11 @@ _FINDERS: dict[Topic, Callable[[Claim], Clash | None]] = {
     Topic.RANGE: ranges,
     Topic.REQUIREMENT: requirement,
 }
-_CUES: dict[Topic, frozenset[str]] = {
+_CUES: dict[Topic, frozenset[str] | None] = {
     Topic.TYPE: frozenset(_TYPE_WORDS).union(*(cues for *_, cues in _SOFT)),
+    Topic.CHOICES: None,
     Topic.DEFAULT: frozenset({"default", "defaults", "defaulted", "defaulting"}),
     Topic.RANGE: DIGITS,
     Topic.REQUIREMENT: frozenset({"optional", "required", "mandatory"}),
 }
-"""Words without which a text cannot make a claim of that kind."""
+"""Words without which a text cannot make a claim of that kind; any word may be a value."""

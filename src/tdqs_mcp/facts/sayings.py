@@ -1,7 +1,7 @@
 """Which words of a definition speak of which parameter: its own description, list entries, sentences that name it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -117,8 +117,9 @@ def _told(text: str, tops: Mapping[str, Node], shape: Shape) -> Iterator[Saying]
         if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
             yield _saying(tops[entry.name], accepted(tops[entry.name].schema, shape.root), entry.text, "/description", Origin.ENTRY)
     for sentence in _sentences(text):
-        if any(name in sentence for name in tops) and not words_in(sentence).isdisjoint(_CLAIMING):
-            for name, part in _spoken(sentence, tops):
+        named = [name for name in tops if name in sentence]
+        if named and not words_in(sentence).isdisjoint(_CLAIMING):
+            for name, part in _spoken(sentence, named):
                 yield _saying(tops[name], accepted(tops[name].schema, shape.root), part, "/description", Origin.SENTENCE)
 
 
@@ -183,9 +184,9 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _spoken(sentence: str, tops: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
+def _spoken(sentence: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The sentence for the only parameter that it names; for several, each one's words up to the next."""
-    places = sorted(_mentions(sentence, tops))
+    places = sorted(_mentions(sentence, names))
     if len({name for _, _, name in places}) < 2:
         yield from ((name, sentence) for _, _, name in places[:1])
         return
@@ -196,10 +197,10 @@ def _spoken(sentence: str, tops: Mapping[str, Node]) -> Iterator[tuple[str, str]
         before = stop
 
 
-def _mentions(sentence: str, tops: Mapping[str, Node]) -> set[tuple[int, int, str]]:
+def _mentions(sentence: str, names: Sequence[str]) -> set[tuple[int, int, str]]:
     """Where a sentence names a parameter as one: marked, spelled as no plain word is, or beside what only they have."""
     found = set()
-    for name in tops:
+    for name in names:
         start = sentence.find(name)
         for _ in range(MAX_MENTIONS):
             if start < 0:
@@ -225,11 +226,12 @@ def _is_mention(name: str, before: str, after: str) -> bool:
     return (
         is_compound
         or _AFTER_NAME.match(after) is not None
-        or _BEFORE_NAME.search(before) is not None
-        or (_SETS.search(before) is not None and after.startswith((" to ", " as ")))
+        or (before.rstrip().lower().endswith(_ENDS) and _BEFORE_NAME.search(before) is not None)
+        or (after.startswith((" to ", " as ")) and _SETS.search(before) is not None)
     )
 
 
+_ENDS = ("parameter", "param", "argument", "arg", "for", "of", "the")
 _GLUED = frozenset("_.-$@/")
 _QUOTES = frozenset("`'\"")
 _AFTER_NAME = re.compile(rf"\s+(?:{_NAMING}|{_CLAIMS})\b", re.IGNORECASE)

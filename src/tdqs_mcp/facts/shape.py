@@ -126,8 +126,7 @@ def resolve(root: Mapping[str, Any], reference: str) -> Any:  # noqa: ANN401  # 
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class Accepted(NamedTuple):
     """What a property takes, as far as its keywords say; null is left out: it only says that it may be absent."""
 
     types: frozenset[str]
@@ -149,6 +148,9 @@ def accepted(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accepted:
     kind = schema.get("type")
     if isinstance(kind, str) and _BRANCHING.isdisjoint(schema):
         return _simple(kind, schema)
+    sole = _sole(schema) if kind is None else None
+    if sole is not None:
+        return _simple(sole["type"], sole)
     branches = _branches(schema, root)
     types = [_types(branch) for branch in branches]
     values = [_values(branch) for branch in branches]
@@ -163,6 +165,19 @@ def accepted(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accepted:
     )
 
 
+def _sole(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The one type beside null, where a union says no more than that, as generators write what is optional."""
+    union = schema.get("anyOf")
+    if not isinstance(union, list) or len(union) != 2 or union[1] != {"type": "null"} or not _OWN.isdisjoint(schema):
+        return None
+    sole = union[0]
+    is_simple = isinstance(sole, dict) and isinstance(sole.get("type"), str) and _BRANCHING.isdisjoint(sole)
+    return sole if is_simple else None
+
+
+_OWN = frozenset("$ref type enum const".split())
+
+
 def _simple(kind: str, schema: Mapping[str, Any]) -> Accepted:
     """The same for one type without branches or items, as most properties are."""
     simple = _SIMPLE.get(kind, _ANYTHING)
@@ -173,7 +188,7 @@ def _simple(kind: str, schema: Mapping[str, Any]) -> Accepted:
         values=_values(schema),
         item_types=frozenset(),
         item_values=None,
-        bounds=_bounds([schema]),
+        bounds={} if _LIMITS.isdisjoint(schema) else _bounds([schema]),
     )
 
 
