@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.prose import MAX_TEXT, name_parts
 from tdqs_mcp.facts.sayings import DIGITS, Origin, Saying, words_in
-from tdqs_mcp.facts.shape import Accepted
+from tdqs_mcp.facts.shape import SIMPLE, Accepted, accepted, is_simple
 from tdqs_mcp.facts.words import LEMMAS
 from tdqs_mcp.model.catalog import Tool
 
@@ -257,9 +257,7 @@ def types(claim: Claim) -> Clash | None:
     saying, accepted = claim.saying, claim.accepted
     if not accepted.types:
         return None
-    plain = {}
-    if not saying.words.isdisjoint(_TYPE_WORDS) and _demands(saying):
-        plain = _stated_types(saying.text.lower(), saying.origin)
+    plain = _stated(saying.text, saying.origin)
     if plain:
         kinds = frozenset().union(*plain.values())
         word = next(iter(plain))
@@ -271,11 +269,11 @@ def types(claim: Claim) -> Clash | None:
     return _soft(saying, accepted)
 
 
-def _demands(saying: Saying) -> bool:
+def _demands(text: str, origin: Origin) -> bool:
     """A word or a parenthesis without which no type is stated outright."""
-    if saying.origin is Origin.OWN:
-        return not saying.words.isdisjoint(_DEMANDS)
-    return saying.origin is Origin.ENTRY or "(" in saying.text or not saying.words.isdisjoint(_SPOKEN_DEMANDS)
+    if origin is Origin.OWN:
+        return not words_in(text).isdisjoint(_DEMANDS)
+    return origin is Origin.ENTRY or "(" in text or not words_in(text).isdisjoint(_SPOKEN_DEMANDS)
 
 
 _DEMANDS = frozenset(
@@ -290,8 +288,14 @@ _NEGATIONS = ("not ", "n't ", "never ")
 
 
 @lru_cache(maxsize=4096)
+def _stated(text: str, origin: Origin) -> Mapping[str, frozenset[str]]:
+    """Types that a text gives outright, by the word it uses; alternatives count together."""
+    if words_in(text).isdisjoint(_TYPE_WORDS) or not _demands(text, origin):
+        return {}
+    return _stated_types(text.lower(), origin)
+
+
 def _stated_types(text: str, origin: Origin) -> Mapping[str, frozenset[str]]:
-    """Types that a lower-case text gives outright, by the word it uses; alternatives count together."""
     found: dict[str, frozenset[str]] = {}
     for match in _NORMATIVE.finditer(text):
         if (
@@ -334,14 +338,14 @@ def _widened(kinds: frozenset[str]) -> frozenset[str]:
 def _soft(saying: Saying, accepted: Accepted) -> Clash | None:
     """What the words amount to: every sign in the text points away from what the schema accepts."""
     text, kinds_held = saying.text, accepted.types
-    pointing = _pointing(text, kinds_held, saying.words)
+    pointing = _pointing(text, kinds_held)
     if not pointing or _is_granted(text, _widened(kinds_held), is_led=pointing[0][0] in _LEADS):
         return None
     place, kinds, words = pointing[0]
     if "string" in kinds and place >= _LOOSE and _opens_with_verb(text):
         return None
     is_compound = not kinds_held.isdisjoint({"array", "object"})
-    if is_compound and place not in _LEADS and _is_plural(saying):
+    if is_compound and place not in _LEADS and _is_plural(saying, accepted):
         return None
     if is_compound and place >= _LOOSE and _NAMELY.search(text[:60]) is None:
         return None
@@ -351,8 +355,9 @@ def _soft(saying: Saying, accepted: Accepted) -> Clash | None:
 
 
 @lru_cache(maxsize=4096)
-def _pointing(text: str, held: frozenset[str], words: frozenset[str]) -> tuple[tuple[int, frozenset[str], str], ...]:
+def _pointing(text: str, held: frozenset[str]) -> tuple[tuple[int, frozenset[str], str], ...]:
     """The signs of a text that point away from all of some types; generated tools repeat the same texts."""
+    words = words_in(text)
     return tuple(
         (place, kinds, name)
         for place, pattern, kinds, name, cues in _signs_against(held)
@@ -406,9 +411,9 @@ _VERBS = frozenset("include includes specifies specify indicates define defines 
 _NOUNS = frozenset("query search name title label comment file process log record report message text set".split())
 
 
-def _is_plural(saying: Saying) -> bool:
+def _is_plural(saying: Saying, accepted: Accepted) -> bool:
     """Several things may be meant: the text or the parameter's name speaks of more than one."""
-    words = _LISTED if "array" in saying.accepted.types else _STRUCTURED
+    words = _LISTED if "array" in accepted.types else _STRUCTURED
     return (saying.node.name or "").endswith(("s", "list", "data")) or not saying.words.isdisjoint(words)
 
 
@@ -889,12 +894,18 @@ class Topic(StrEnum):
     REQUIREMENT = "requirement"
 
 
-def clashes(said: Sequence[Saying], names: frozenset[str]) -> Mapping[Topic, Sequence[Clash]]:
+def clashes(
+    said: Sequence[Saying], names: frozenset[str], root: Mapping[str, Any]
+) -> Mapping[Topic, Sequence[Clash]]:
     """The clashes in everything that the texts of a tool say of its parameters; `names` are no values."""
     found: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
     for saying in said:
-        claim = Claim(saying, saying.accepted, names)
-        for topic in _topics(saying.text):
+        topics = _topics(saying.text)
+        schema = saying.node.schema
+        if not topics or (is_simple(schema) and _is_quiet(saying.text, saying.origin, schema["type"], topics)):
+            continue
+        claim = Claim(saying, accepted(schema, root), names)
+        for topic in topics:
             clash = _FINDERS[topic](claim)
             if clash is not None:
                 found.setdefault(topic, {}).setdefault((saying.node.path, saying.path, clash.said), clash)
@@ -906,6 +917,15 @@ def _topics(text: str) -> tuple[Topic, ...]:
     """What a text with such words can make a claim about; generated tools repeat the same texts."""
     words = words_in(text)
     return tuple(topic for topic, cues in _CUES.items() if cues is None or not cues.isdisjoint(words))
+
+
+@lru_cache(maxsize=4096)
+def _is_quiet(text: str, origin: Origin, kind: str, topics: Sequence[Topic]) -> bool:
+    """There is nothing to contradict in a schema with this one type and no limits, values or default of its own."""
+    if Topic.DEFAULT in topics or Topic.REQUIREMENT in topics:
+        return False
+    held = SIMPLE[kind].types if kind in SIMPLE else frozenset()
+    return not held or (not _stated(text, origin) and (origin is Origin.SENTENCE or not _pointing(text, held)))
 
 
 _FINDERS: dict[Topic, Callable[[Claim], Clash | None]] = {

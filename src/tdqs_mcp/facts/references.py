@@ -150,8 +150,14 @@ class Token(NamedTuple):
     lead: str
     """What precedes it, lower-case and without marks: how it ends tells which patterns can match there."""
 
-    words: str
-    """The name with the words around it."""
+    text: str
+    start: int
+    end: int
+
+    @property
+    def words(self) -> str:
+        """The name with the words around it."""
+        return _around(self.text, self.start, self.end)
 
 
 class Stranger(NamedTuple):
@@ -207,7 +213,9 @@ def _token(text: str, start: int, end: int) -> Token:
         before,
         text[end : end + _WINDOW],
         before.rstrip("`'\"*( \t\n").lower(),
-        _around(text, start, end),
+        text,
+        start,
+        end,
     )
 
 
@@ -253,7 +261,7 @@ def _is_unknown(name: str, own: frozenset[str], words: Vocabulary) -> bool:
 
 def _is_tool(token: Token, words: Vocabulary) -> bool:
     """The words around a name use it as a tool's, or it is made as this catalog makes its names."""
-    name, before, after, lead, _ = token
+    name, before, after, lead, *_ = token
     is_joined, is_ticked = not name.isalnum() or not (name.islower() or name.istitle()), before.endswith("`")
     is_like = _is_spelled_like(name, words)
     is_ordinary = (name[:1].isupper() or "-" in name) and not is_like
@@ -286,7 +294,7 @@ _TOOL_ENDS = tuple("tool tools called named is are like as".split())
 
 def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
     """The text says "tool" beside the name, or calls it first or instead."""
-    name, before, after, lead, _ = token
+    name, before, after, lead, *_ = token
     if _TOOL_AFTER.match(after):
         return True
     if lead.endswith(_TOOL_ENDS) and _TOOL_BEFORE.search(before) and ("-" not in name or is_ticked):
@@ -509,7 +517,7 @@ def _is_parameter(token: Token, words: Vocabulary) -> bool:
 
 def _is_named_parameter(token: Token) -> bool:
     """The words around a name use it as a parameter's, unless they deny it or speak of another tool's."""
-    name, before, after, lead, _ = token
+    name, before, after, lead, *_ = token
     is_ticked = before.endswith("`")
     if _PARAMETER_AFTER.match(after) or (lead.endswith(_PARAMETER_ENDS) and _PARAMETER_BEFORE.search(before)):
         return "-" not in name or is_ticked
@@ -652,13 +660,14 @@ _RANKING = re.compile(
 
 
 def _may_rank(sentence: str) -> bool:
-    lowered = sentence.lower()
-    is_likely = not lowered.isascii() or any(word in lowered for word in _RANKS)
+    is_likely = not sentence.isascii() or _RANKS.search(sentence.lower()) is not None
     return is_likely and _RANKING.search(sentence) is not None
 
 
-_RANKS = ("first", "other", "always", "else", "priority", "precedence", "dieses", "cet", "esta", "otra", "allen",
-          "jedem", "autre", "choice for", "tool for", "before a", "before every")  # fmt: skip
+_RANKS = re.compile(
+    "first|other|always|else|priority|precedence|dieses|cet|esta|otra|allen|jedem|autre|choice for|tool for|before a"
+    "|before every"
+)
 """Some of what every order has; cheaper still."""
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
-from tdqs_mcp.facts.shape import Accepted, Node, Shape, accepted
+from tdqs_mcp.facts.shape import Node, Shape
 
 MAX_LINE = 2_000
 """Characters of a line that are read as a list entry."""
@@ -32,16 +32,18 @@ class Saying(NamedTuple):
     """What a text says of one parameter; made for every one of them, which a dataclass would make slower."""
 
     node: Node
-    accepted: Accepted
-    """What the parameter takes."""
-
     text: str
-    path: str
-    """JSON pointer of the text inside the definition."""
-
     origin: Origin
-    words: frozenset[str]
-    """The text's words, lower-case."""
+
+    @property
+    def path(self) -> str:
+        """JSON pointer of the text inside the definition."""
+        return f"{self.node.path}/description" if self.origin is Origin.OWN else "/description"
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The text's words, lower-case."""
+        return words_in(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,17 +87,13 @@ _NAMING = r"parameters?|params?|arguments?|args?|fields?|options?|inputs?|proper
 def read(description: str | None, shape: Shape) -> tuple[Saying, ...]:
     """Everything that the texts of a definition say of its parameters, own descriptions first."""
     own = [
-        _saying(node, accepted(node.schema, shape.root), text[:MAX_EXPLANATION], f"{node.path}/description", Origin.OWN)
+        Saying(node, text[:MAX_EXPLANATION], Origin.OWN)
         for node in shape.having.get("description", ())
         if node.name is not None and (text := node.schema["description"]) and isinstance(text, str)
     ]
     text = (description or "")[:MAX_TEXT]
     tops = {node.name: node for node in shape.nodes if node.is_top and node.name and node.name in text}
-    return (*own, *_told(text, tops, shape)) if tops else tuple(own)
-
-
-def _saying(node: Node, takes: Accepted, text: str, path: str, origin: Origin) -> Saying:
-    return Saying(node, takes, text, path, origin, words_in(text))
+    return (*own, *_told(text, tops)) if tops else tuple(own)
 
 
 @lru_cache(maxsize=4096)
@@ -112,15 +110,15 @@ _WORDS = re.compile(r"[a-z]+")
 _DIGIT = re.compile(r"\d")
 
 
-def _told(text: str, tops: Mapping[str, Node], shape: Shape) -> Iterator[Saying]:
+def _told(text: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
     for entry in entries(text):
         if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
-            yield _saying(tops[entry.name], accepted(tops[entry.name].schema, shape.root), entry.text, "/description", Origin.ENTRY)
+            yield Saying(tops[entry.name], entry.text, Origin.ENTRY)
     for sentence in _sentences(text):
         named = [name for name in tops if name in sentence]
         if named and not words_in(sentence).isdisjoint(_CLAIMING):
             for name, part in _spoken(sentence, named):
-                yield _saying(tops[name], accepted(tops[name].schema, shape.root), part, "/description", Origin.SENTENCE)
+                yield Saying(tops[name], part, Origin.SENTENCE)
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -165,6 +165,11 @@ def accepted(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accepted:
     )
 
 
+def is_simple(schema: Mapping[str, Any]) -> bool:
+    """One type and nothing else that tells what is accepted."""
+    return isinstance(schema.get("type"), str) and _DECIDING.isdisjoint(schema)
+
+
 def _sole(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The one type beside null, where a union says no more than that, as generators write what is optional."""
     union = schema.get("anyOf")
@@ -180,7 +185,7 @@ _OWN = frozenset("$ref type enum const".split())
 
 def _simple(kind: str, schema: Mapping[str, Any]) -> Accepted:
     """The same for one type without branches or items, as most properties are."""
-    simple = _SIMPLE.get(kind, _ANYTHING)
+    simple = SIMPLE.get(kind, _ANYTHING)
     if kind == "null" or _TELLING.isdisjoint(schema):
         return simple
     return Accepted(
@@ -195,7 +200,8 @@ def _simple(kind: str, schema: Mapping[str, Any]) -> Accepted:
 _BRANCHING = frozenset("$ref anyOf oneOf allOf items".split())
 _LIMITS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split())
 _TELLING = _LIMITS | {"enum", "const"}
-_SIMPLE = {
+_DECIDING = _BRANCHING | _TELLING
+SIMPLE = {
     kind: Accepted(types=frozenset({kind}), values=None, item_types=frozenset(), item_values=None, bounds={})
     for kind in TYPES - {"null"}
 }

@@ -55,7 +55,7 @@ class Subject:
     def clashes(self) -> Mapping[Topic, Sequence[Clash]]:
         """What the texts say of parameters and the input schema contradicts."""
         names = frozenset(parameter.name for parameter in self.signals.parameters) | {self.tool.name}
-        return claims.clashes(sayings.read(self.tool.description, self.shape), names)
+        return claims.clashes(sayings.read(self.tool.description, self.shape), names, self.shape.root)
 
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
