@@ -462,6 +462,8 @@ def unknown_parameters(
     found: dict[str, Mention] = {}
     folded = frozenset(map(fold, own))
     for path, text in texts:
+        if path != "/description" and "param" not in text and "argument" not in text:
+            continue
         for name, start, end in _plain_parameters(text, path, folded, words):
             found.setdefault(name, Mention(name=name, path=path, words=_around(text, start, end)))
     for path, each in strange:
