@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.prose import MAX_TEXT, name_parts
 from tdqs_mcp.facts.sayings import DIGITS, Origin, Saying, words_in
-from tdqs_mcp.facts.shape import SIMPLE, Accepted, accepted, is_simple
+from tdqs_mcp.facts.shape import ANYTHING, SIMPLE, Accepted, accepted, is_simple
 from tdqs_mcp.facts.words import LEMMAS
 from tdqs_mcp.model.catalog import Tool
 
@@ -326,15 +326,17 @@ def _stated_types(text: str, origin: Origin) -> Mapping[str, frozenset[str]]:
         if _ELSE.match(text, match.end()):
             continue
         found[word] = _TYPE_WORDS[word]
-        if match["adjective"] and re.search(
-            "separated|delimited|stringified|serialized|encoded", match["adjective"], re.IGNORECASE
-        ):
+        if not _CODED.isdisjoint(match["adjective"].replace("-", " ").split()):
             found[word] = frozenset({"string"})
         other = _OR_TYPE.match(text, match.end())
         while other is not None:
             found[other[1]] = _TYPE_WORDS[other[1]]
             other = _OR_TYPE.match(text, other.end())
     return found
+
+
+_CODED = frozenset("separated delimited stringified serialized encoded".split())
+"""Adjectives of a list or object that is passed as text."""
 
 
 def _is_encoded(text: str, word: str) -> bool:
@@ -852,8 +854,7 @@ def requirement(claim: Claim) -> Clash | None:
     """The text calls the parameter optional and the schema requires it, or the reverse."""
     saying = claim.saying
     node = saying.node
-    said = "optional" if node.is_required else "required"
-    if not node.is_top or (said not in saying.words and (node.is_required or "mandatory" not in saying.words)):
+    if not node.is_top:
         return None
     optional, required = (
         (_OPTIONAL, _REQUIRED) if saying.origin is not Origin.SENTENCE else (_IS_OPTIONAL, _IS_REQUIRED)
@@ -921,34 +922,47 @@ def clashes(
     """The clashes in everything that the texts of a tool say of its parameters; `names` are no values."""
     found: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
     for saying in said:
-        topics = _topics(saying.text)
         schema = saying.node.schema
-        if not topics or (is_simple(schema) and _is_quiet(saying.text, saying.origin, schema["type"], topics)):
-            continue
-        claim = Claim(saying, accepted(schema, root), names)
-        for topic in topics:
-            clash = _FINDERS[topic](claim)
+        takes = SIMPLE.get(schema["type"], ANYTHING) if is_simple(schema) else accepted(schema, root)
+        for topic in _possible(saying, takes):
+            clash = _FINDERS[topic](Claim(saying, takes, names))
             if clash is not None:
                 found.setdefault(topic, {}).setdefault((saying.node.path, saying.path, clash.said), clash)
     return {topic: tuple(each.values()) for topic, each in found.items()}
 
 
-@lru_cache(maxsize=4096)
-def _topics(text: str) -> tuple[Topic, ...]:
-    """What a text with such words can make a claim about; generated tools repeat the same texts."""
-    words = words_in(text)
-    found = [Topic.CHOICES] if _TYPE_CUES.isdisjoint(words) else [Topic.TYPE, Topic.CHOICES]
-    found += [topic for topic, cues in _CUES if not cues.isdisjoint(words)]
-    return tuple(found)
+def _possible(saying: Saying, takes: Accepted) -> list[Topic]:
+    """What a text may claim of a parameter, by its words alone: for most there is nothing."""
+    node, words = saying.node, words_in(saying.text)
+    found = [Topic.TYPE] if takes.types and _may_speak_against(takes.types, words, saying) else []
+    if takes.values is not None or takes.item_values is not None:
+        found.append(Topic.CHOICES)
+    if "default" in node.schema and not words.isdisjoint(_DEFAULTING):
+        found.append(Topic.DEFAULT)
+    if takes.bounds and not words.isdisjoint(DIGITS):
+        found.append(Topic.RANGE)
+    if node.is_top and not words.isdisjoint(_IN_OPTIONAL if node.is_required else _IN_REQUIRED):
+        found.append(Topic.REQUIREMENT)
+    return found
 
 
-@lru_cache(maxsize=4096)
-def _is_quiet(text: str, origin: Origin, kind: str, topics: Sequence[Topic]) -> bool:
-    """There is nothing to contradict in a schema with this one type and no limits, values or default of its own."""
-    if Topic.DEFAULT in topics or Topic.REQUIREMENT in topics:
-        return False
-    held = SIMPLE[kind].types if kind in SIMPLE else frozenset()
-    return not held or (not _stated(text, origin) and (origin is Origin.SENTENCE or not _pointing(text, held)))
+_DEFAULTING = frozenset({"default", "defaults", "defaulted", "defaulting"})
+_IN_OPTIONAL = frozenset({"optional"})
+_IN_REQUIRED = frozenset({"required", "mandatory"})
+
+
+def _may_speak_against(held: frozenset[str], words: frozenset[str], saying: Saying) -> bool:
+    signs, others = _words_against(held)
+    is_pointing = saying.origin is not Origin.SENTENCE and not words.isdisjoint(signs)
+    return is_pointing or (not words.isdisjoint(others) and _demands(saying.text, saying.origin))
+
+
+@lru_cache(maxsize=256)
+def _words_against(held: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Words of the signs that speak against all of some types, and words for other types."""
+    signs = frozenset().union(*(cues for *_, cues in _signs_against(held)))
+    others = frozenset(word for word, kinds in _TYPE_WORDS.items() if not kinds & _widened(held))
+    return signs, others | (_CODED if "string" not in held else frozenset())
 
 
 _FINDERS: dict[Topic, Callable[[Claim], Clash | None]] = {
@@ -958,10 +972,3 @@ _FINDERS: dict[Topic, Callable[[Claim], Clash | None]] = {
     Topic.RANGE: ranges,
     Topic.REQUIREMENT: requirement,
 }
-_TYPE_CUES = frozenset(_TYPE_WORDS).union(*(cues for *_, cues in _SOFT))
-_CUES = (
-    (Topic.DEFAULT, frozenset({"default", "defaults", "defaulted", "defaulting"})),
-    (Topic.RANGE, frozenset("0")),
-    (Topic.REQUIREMENT, frozenset({"optional", "required", "mandatory"})),
-)
-"""Words without which a text cannot make a claim of that kind; any word may be a value."""

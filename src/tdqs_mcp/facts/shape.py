@@ -185,7 +185,7 @@ _OWN = frozenset("$ref type enum const".split())
 
 def _simple(kind: str, schema: Mapping[str, Any]) -> Accepted:
     """The same for one type without branches or items, as most properties are."""
-    simple = SIMPLE.get(kind, _ANYTHING)
+    simple = SIMPLE.get(kind, ANYTHING)
     if kind == "null" or _TELLING.isdisjoint(schema):
         return simple
     return Accepted(
@@ -205,7 +205,7 @@ SIMPLE = {
     kind: Accepted(types=frozenset({kind}), values=None, item_types=frozenset(), item_values=None, bounds={})
     for kind in TYPES - {"null"}
 }
-_ANYTHING = Accepted(types=frozenset(), values=None, item_types=frozenset(), item_values=None, bounds={})
+ANYTHING = Accepted(types=frozenset(), values=None, item_types=frozenset(), item_values=None, bounds={})
 
 
 def _branches(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
