@@ -90,8 +90,10 @@ _ELSE = re.compile(
 """What follows a type where something else will do as well: a quoted word, another noun."""
 
 _GRANTS = re.compile(
-    r"\b(strings?|integers?|int|floats?|numeric|boolean|bool|arrays?|objects?|dict|dictionary)\b", re.IGNORECASE
+    r"\b(strings?|integers?|int|floats?|numeric|boolean|bool|arrays?|objects?|dict|dictionary|map(?=\s+of\b))\b",
+    re.IGNORECASE,
 )
+_OF_OBJECTS = re.compile(r"\b(?:list|array)s?\s+of\s+(?:[\w-]+\s+){0,3}(?:objects|strings|integers)\b", re.IGNORECASE)
 _STRINGY = re.compile(
     r"\bjson\b|\bcomma|\bseparated\b|\bdelimited\b|\bstringified\b|\bserialized\b|\bencoded\b|\bstrings?\b"
     r"|\bexpression\b"
@@ -147,7 +149,8 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
             (
                 r"\btrue\s*(?:/|or|\|)\s*false\b|\bdefaults?(?:\s+(?:is|to|value|value\s+is))?\s*[:=]?\s*[`'\"]?(?:true"
                 r"|false)\b"
-                r"|\bset\s+to\s+[`'\"]?(?:true|false)\b|\b(?:if|when)\s+[`'\"]?(?:true|false)\b"
+                r"|\bset\s+to\s+[`'\"‘“]?(?:true|false)\b|\b(?:if|when|for)\s+[`'\"‘“]?(?:true|false)\b"
+                r"|\((?:true|false)\)"
                 r"|\b(?:true|false)\s+for\b"
             ),
             "boolean",
@@ -156,7 +159,8 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
             "true false",
         ),
         (
-            _LEAD + r"(?:(?:maximum|max\.?|minimum|min\.?|total|approximate|desired|exact)\s+)?"
+            _LEAD + r"(?:limit\s+(?:on|for)\s+the\s+)?"
+            r"(?:(?:maximum|max\.?|minimum|min\.?|total|approximate|desired|exact)\s+){0,3}"
             r"(?:number|count|amount|quantity)\s+of\b"
             r"|" + _LEAD + r"(?:integer|int|numeric|float|number)\s+(?:value|between|from|of|in|representing|that|\()"
             r"|" + _LEAD + r"(?:maximum|max\.?|minimum|min\.?)\s+(?:\w+\s+){0,2}"
@@ -195,7 +199,7 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
             "percentage latitude longitude",
         ),
         (
-            _LEAD + r"(?:json\s+|[a-z]+\s+)?"
+            _LEAD + r"(?:json\s+|[a-z-]+\s+)?"
             r"(?:(?:array|list|collection)s?\s+(?:of|containing|with)\b|one\s+or\s+more\b|array\b)",
             "array",
             "string integer number boolean object",
@@ -213,7 +217,7 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
         ),
         (
             (
-                r"\b(?:iso[- ]?8601|rfc[- ]?3339|yyyy-mm(?:-dd)?|uuid|guid|e-?mail\s+address|comma[- ]separated|"
+                r"(?<![a-z])(?:iso[- ]?8601|rfc[- ]?3339|yyyy-mm(?:-dd)?|uuid|guid|e-?mail\s+address|comma[- ]separated|"
                 r"comma[- ]delimited|hex(?:adecimal)?\s+colou?r|regular\s+expression|regex|iana|base64|markdown|slug"
                 r"|url-encoded|"
                 r"(?:file|folder|directory)\s+path|path\s+to|json\s+string|(?:query|search)\s+string"
@@ -361,7 +365,7 @@ def _soft(saying: Saying, accepted: Accepted) -> Clash | None:
     if "string" in kinds and place >= _LOOSE and _opens_with_verb(text):
         return None
     is_compound = not kinds_held.isdisjoint({"array", "object"})
-    if is_compound and place not in _LEADS and _is_plural(saying, accepted):
+    if is_compound and place not in _LEADS and not _is_single(place, text) and _is_plural(saying, accepted):
         return None
     if is_compound and place >= _LOOSE and _NAMELY.search(text[:60]) is None:
         return None
@@ -395,7 +399,7 @@ def _signs_against(
 
 def _is_granted(text: str, held: frozenset[str], *, is_led: bool) -> bool:
     """Something in the text fits what the schema accepts."""
-    if any(_TYPE_WORDS[word.lower()] & held for word in _GRANTS.findall(text)):
+    if any(_TYPE_WORDS[word.lower()] & held for word in _GRANTS.findall(_OF_OBJECTS.sub("", text))):
         return True
     lowered = text.lower()
     return not is_led and any(kinds & held and search(lowered) is not None for search, kinds, *_ in _GRANTING)
@@ -403,6 +407,12 @@ def _is_granted(text: str, held: frozenset[str], *, is_led: bool) -> bool:
 
 _LEADS = frozenset({0, 1, 3, 6, 7})
 """Places of the signs that open a text with its type; the rest of it cannot mean another."""
+
+_FORMAT = 8
+"""The place of the sign that names a format of text."""
+
+_SCALARS = frozenset({2, 4})
+"""Places of the signs that give the value itself: true or false, a number."""
 
 _LOOSE = len(_SOFT) - 2
 """From here on a noun is the sign, and a verb before it may have other reasons."""
@@ -415,6 +425,15 @@ _NAMELY = re.compile(
     r"\b(?:url|uri|name|title|email|slug|language|timezone|password|username|id|path (?:to|of))\b", re.IGNORECASE
 )
 """Nouns that are text; a query, a property or a content may well be an object."""
+
+
+def _is_single(place: int, text: str) -> bool:
+    """The sign is one of a single value, and not of a part that a long text or a name in it speaks of."""
+    return place == _FORMAT or (place in _SCALARS and len(text) <= MAX_PLAIN and "`" not in text)
+
+
+MAX_PLAIN = 240
+"""Characters of a description that speaks of its own parameter throughout."""
 
 
 def _opens_with_verb(text: str) -> bool:

@@ -56,19 +56,22 @@ def unwrapped_result(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ222",
     aliases=("required-references-missing-property",),
-    severity=Severity.WARNING,
+    severity=Severity.ERROR,
     confidence=Confidence.HIGH,
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, required",
+    entails=("TDQ215",),
 )
 def unknown_required(subject: Subject) -> Iterator[Hit]:
-    """`required` names a property that the schema does not have."""
-    yield from _breaches(
-        subject,
-        conformance.unknown_required,
-        "required names {!r}, which is no property",
-        "define the property or take it out of required",
-    )
+    """`required` names a property that the schema does not have; milder deep inside than among the parameters."""
+    for shape in (subject.shape, subject.result_shape):
+        for breach in conformance.unknown_required(shape):
+            yield Hit(
+                breach.path,
+                f"required names {breach.what!r}, which is no property",
+                "define the property or take it out of required",
+                None if breach.path == "/inputSchema/required" else Severity.WARNING,
+            )
 
 
 @rule(
@@ -107,6 +110,7 @@ def unfit_value(subject: Subject) -> Iterator[Hit]:
     severity=Severity.ERROR,
     confidence=Confidence.HIGH,
     source="MCP 2025-11-25, Tool names",
+    entails=("TDQ217",),
 )
 def unfit_name(subject: Subject) -> Iterator[Hit]:
     """The tool's name is longer than MCP or a client allows, or has a character that they refuse."""
@@ -169,9 +173,7 @@ def contradictory_hints(subject: Subject) -> Iterator[Hit]:
 )
 def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
     """The name or a later sentence says that the tool writes, the annotations say that it only reads."""
-    if subject.signals.read_only is not True or subject.prose.contradiction is not None:
-        return
-    word = claims.mutation(subject.tool, subject.prose.words)
+    word = claims.mutation(subject.tool, subject.prose.words) if subject.signals.read_only is True else None
     if word:
         yield Hit(
             "/annotations/readOnlyHint",
