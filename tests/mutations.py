@@ -162,7 +162,7 @@ def choices_in_schema(tool):
             ("replaced all", FREE[: max(2, min(3, len(members)))]),
             ("case", [each.swapcase() for each in members]),
         ):
-            if new:
+            if new and new != members:
                 yield (
                     f"{name} {label} {members[:5]} | {text[:120]}",
                     changed(

@@ -515,6 +515,7 @@ _ENUMERATED = re.compile(
 _EXAMPLES = re.compile(
     rf"\b(?:e\.g\.?,?|i\.e\.?,?|for\s+example,?|such\s+as|including|like)\s*:?\s+(?P<list>{_LIST})", re.IGNORECASE
 )
+_IN_CHINESE = re.compile(r"(?:[如括是为:\uff1a(\uff08]|选值)\s?(?P<list>\w{1,20}(?:[、,\uff0c]\w{1,20}?){1,60})(?=等|$|\W)")
 _OPENERS = re.compile(
     r"(?:^|[.;:]\s+|\n\s*|,\s+(?:and|or)\s+)[`'\"]?(\w[\w-]{1,40})[`'\"]?\s+(?:returns?|creates?|produces?"
     r"|preserves?|gives?|means?|selects?|uses?|shows?|includes?|keeps?|sends?|runs?|sets?|is|are|will|mode|=)\b"
@@ -530,6 +531,13 @@ MAX_SHORT = 160
 _ITEMS = re.compile(rf"(?:^|{_SEPARATOR})({_ITEM}){_GLOSS}")
 _QUOTED = re.compile(r"`([^`\n]{1,60})`|(?<![\w])'([^'\n]{1,60})'(?!\w)|\"([^\"\n]{1,60})\"|“([^”\n]{1,60})”")
 _BULLET = re.compile(rf"^\s{{0,12}}[-*•]\s+({_ITEM})\s*(?::|=|-|–|—|\(|$)", re.MULTILINE)  # noqa: RUF001
+_OPTION = re.compile(
+    r"\bthe\s+[`'\"]?(\w[\w-]{0,40}(?:\s\w[\w-]{0,40}){0,2}?)[`'\"]?\s+(?:option|value|mode|setting)\b", re.IGNORECASE
+)
+_ORDINALS = frozenset("first second third last default latter former other same following next".split())
+_SET_TO = re.compile(r"\bset(?:ting)?\s+(?:(?:this|it)\s+)?to\s+([`'\"]\w[\w.-]{0,60}[`'\"])(?!\s*[-:/])", re.IGNORECASE)
+_PAIRED = re.compile(rf"(?<![\w=])({_ITEM})\s?=\s?(?=[\w`'\"])")
+_HEADS = re.compile(r"(?:^|,)\s*(?:(?:or|and)\s+)?(\w[\w-]{1,40})\s")
 _VALUE = re.compile(r"[\w$][\w.$+/\-]{0,60}")
 _NO_VALUES = frozenset(
     "optional required default defaults e.g i.e eg ie etc the a an or and null none empty deprecated true false "
@@ -568,7 +576,19 @@ def _strange(saying: Saying, known: frozenset[str], names: frozenset[str]) -> li
     if saying.origin is not Origin.SENTENCE:
         found |= dict.fromkeys(item for item in _quoted(saying.text, known) if item not in names)
     held = [value for value in known if value in saying.text]
-    return [item for item in found if not any(item in value for value in held)]
+    return [
+        item
+        for item in found
+        if not any(item in value for value in held) or _stands_apart(item, held, saying.text)
+    ]
+
+
+def _stands_apart(item: str, held: Sequence[str], text: str) -> bool:
+    """It is part of a member, and stands there without it as well."""
+    rest = text
+    for value in sorted(held, key=len, reverse=True):
+        rest = rest.replace(value, "\n")
+    return _stands_in(item, rest)
 
 
 def _is_bare_list(items: Sequence[str]) -> bool:
@@ -611,6 +631,7 @@ def _lists(text: str, origin: Origin, known: frozenset[str]) -> Sequence[tuple[l
     stated = () if words_in(text).isdisjoint(_TRIGGERS) else _TRIGGER.finditer(text)
     found = [(_items(match["list"]), True) for match in stated]
     if origin is not Origin.SENTENCE:
+        found += [([_unquoted(item)], True) for item in (_SET_TO.findall(text) if " to " in text else ())]
         found += [(items, False) for items in _marked_lists(text)]
         found += [(items, False) for items in _loose_lists(text, known)]
     return found
@@ -618,7 +639,7 @@ def _lists(text: str, origin: Origin, known: frozenset[str]) -> Sequence[tuple[l
 
 def _marked_lists(text: str) -> Iterator[list[tuple[str, bool]]]:
     """Lists that their signs mark: parentheses, pipes, "e.g.", a gloss behind each item."""
-    for sign, pattern in (("([{", _PARENTHESIS), ("|", _PIPES), ("", _EXAMPLES), (":", _GLOSSED)):
+    for sign, pattern in (("([{", _PARENTHESIS), ("|", _PIPES), ("", _EXAMPLES), (":", _GLOSSED), ("、", _IN_CHINESE)):
         if not sign or any(each in text for each in sign):
             for match in pattern.finditer(text):
                 yield _items(match["list"])
@@ -636,6 +657,16 @@ def _loose_lists(text: str, known: frozenset[str]) -> Iterator[list[tuple[str, b
     for match in _EITHER.finditer(text) if len(text) < MAX_SHORT else ():
         if (match[1] in known) is not (match[2] in known):
             yield _items(f"{match[1]}, {match[2]}")
+    named = _OPTION.findall(text) if "the" in text.lower() else ()
+    options = [(" ".join(item.split()), False) for item in named if item.lower() not in _ORDINALS]
+    if len(options) > 1 and any(item in known for item, _ in options):
+        yield options
+    pairs = [_unquoted(item) for item in _PAIRED.findall(text)] if "=" in text else []
+    if len(pairs) > 1 and any(item in known for item, _ in pairs):
+        yield pairs
+    heads = [(head, False) for head in _HEADS.findall(text.partition(":")[2].partition(".")[0])] if ":" in text else []
+    if 2 * sum(item in known for item, _ in heads) >= max(4, len(heads)):
+        yield heads
     bullets = [_unquoted(item) for item in _BULLET.findall(text)]
     if len(bullets) > 1:
         yield bullets

@@ -78,16 +78,16 @@ _HUMP = re.compile(r"[A-Z](?<=[a-z][A-Z])")
 _CALLS = (
     r"use|uses|using|call|calls|calling|run|running|invoke|invoking|invokes|prefer|try|see|see\s+also|via|unlike"
     r"|execute|"
-    r"proceed\s+(?:to|with)|switch\s+to|fall\s+back\s+(?:to|on)|refer\s+to|consider|chain(?:ed)?\s+with|replaced\s+by"
+    r"pairs?\s+with|proceed\s+(?:to|with)|switch\s+to|fall\s+back\s+(?:to|on)|refer\s+to|consider|chain(?:ed)?\s+with|replaced\s+by"
 )
 _SOURCES = r"from|by|through|than|with|after|before|then|either"
 _CALL_WORDS = frozenset(
     "use uses using call calls calling run running invoke invoking invokes prefer try see also: via unlike execute "
     "proceed switch fall refer "
-    "consider chain chained replaced".split()
+    "consider chain chained replaced pair pairs".split()
 )
 _CALLED = re.compile(
-    rf"\b(?:{_CALLS})(?:\s+(?:the|this\s+with|either|also|first|instead|and|or|[`'\"]?\w+[_-]\w+[`'\"]?\s*(?:,|and"
+    rf"\b(?:{_CALLS})(?:\s+(?:the|this\s+with|either|also|first|instead|and|or|[`'\"]?\w+(?:[_-]\w+)+[`'\"]?\s*(?:,|\+|and"
     rf"|or|/)))*\s*:?\s+[`'\"*(]{{0,3}}$",
     re.IGNORECASE,
 )
@@ -101,7 +101,9 @@ _OBTAINED = re.compile(
 )
 _BESIDE = re.compile(
     r"\b(?:before|after|than|unlike|instead\s+of|rather\s+than)\s+(?:calling\s+|using\s+"
-    r"|running\s+)?(?:the\s+)?[`'\"*(]{0,3}$|(?:->|→)\s*`?$",
+    r"|running\s+)?(?:the\s+)?[`'\"*(]{0,3}$|(?:->|→)\s*`?$"
+    r"|\b(?:pass|feed|hand|give|send|supply)\s+(?:\w+\s+){1,3}to\s+(?:the\s+)?[`'\"*(]{0,3}$"
+    r"|\b(?:parameters?|arguments?)\s+(?:(?:to|for)\s+\w+\s+)?(?:of|in|for)\s+(?:the\s+)?[`'\"*(]{0,3}$",
     re.IGNORECASE,
 )
 _TOOL_BEFORE = re.compile(
@@ -274,7 +276,8 @@ def _is_tool(token: Token, words: Vocabulary) -> bool:
     if not is_joined or (before.endswith(("'", '"')) and not is_called):
         return False
     is_verbal = _starts_with_verb(name)
-    is_kin = is_like and _is_kin(name, words, is_ticked=is_ticked)
+    is_quoted = is_ticked or (is_called and before.endswith(("'", '"')))
+    is_kin = is_like and _is_kin(name, words, is_ticked=is_quoted)
     if is_called:
         return is_kin or (is_verbal and (is_like or is_ticked or "_" in name))
     if lead.endswith(_SOURCE_ENDS) and (_OBTAINED.search(before) or _BESIDE.search(before)):
@@ -287,7 +290,7 @@ _FORMER_ENDS = tuple("is are of = : [".split()) + tuple(
     "replaces formerly deprecated renamed previously operation action operations actions category categories toolset "
     "toolsets event events field fields enum value values metric key column columns keys from".split()
 )
-_SOURCE_ENDS = tuple("from by via with through using the a before after than unlike of calling running -> →".split())
+_SOURCE_ENDS = tuple("from by via with through using the a before after than unlike of in for to calling running -> →".split())
 _TOOL_ENDS = tuple("tool tools called named is are like as".split())
 """How a text ends where these patterns can match."""
 
@@ -405,7 +408,7 @@ _PARAMETER_AFTER = re.compile(
 )
 _PARAMETERS_AFTER = re.compile(r"[`'\"*]{1,3}[ \t]+(?:(?:input|query)[ \t]+)?(?:parameters|params|arguments|args)\b")
 _BARE = re.compile(
-    r"\b(?:the|use|set|pass|via|with)[ \t]+(?P<name>[a-z]{3,40})[ \t]+(?:parameter|param|argument)\b(?!s"
+    r"\b(?:the|use|set|pass|via|with|The|Use|Set|Pass|Via|With)[ \t]+\$?(?P<name>[a-z]{3,40})[ \t]+(?:parameter|param|argument)\b(?!s"
     r"|[ \t]+(?:of|name|value|list|type|desc))"
 )
 _KINDS_OF = frozenset(
@@ -493,10 +496,24 @@ def _is_asked_for(each: Token, path: str, own: AbstractSet[str], words: Vocabula
     if _is_parameter(each, words):
         return True
     is_ticked = path == "/description" and before.endswith("`") and after.startswith("`")
+    if path == "/description" and _is_companion(each, own):
+        return True
     is_renamed = is_ticked and folded not in words.words and _is_renamed(folded, own)
     return is_renamed and not _NEGATED.search(before) and not _RETURNED.search(before)
 
 
+def _is_companion(token: Token, own: AbstractSet[str]) -> bool:
+    """Named in one breath with a parameter, each in backticks or a compound: "`offset` and `limit`"."""
+    near = _JOINED_AFTER.match(token.after) or _JOINED_BEFORE.search(token.before)
+    other = near["name"] if near else ""
+    is_marked = token.before.endswith("`") or ("_" in token.name and "_" in other)
+    is_named = bool(other) and is_marked and fold(other) in own
+    return is_named and not _RETURNED.search(token.before) and not _CONDITIONAL.search(token.before)
+
+
+_CONDITIONAL = re.compile(r"\b(?:when|if|where|unless)\s+(?:`?\w+`?\s+(?:and|or)\s+)?`?$|\b(?:to|is|are|as)\s+`?$", re.IGNORECASE)
+_JOINED_AFTER = re.compile(r"`?\s+(?:and|or)\s+`?(?P<name>[A-Za-z]\w{2,60})`?(?![\w.(])")
+_JOINED_BEFORE = re.compile(r"(?<![\w.])`?(?P<name>[A-Za-z]\w{2,60})`?\s+(?:and|or)\s+`?$")
 _RETURNED = re.compile(
     r"\b(?:returns?|returned|response|output|result|contains|includes?|field|fields|reports?)\b[^.\n]{0,40}$",
     re.IGNORECASE,
@@ -523,7 +540,7 @@ def _is_named_parameter(token: Token) -> bool:
     is_ticked = before.endswith("`")
     if _PARAMETER_AFTER.match(after) or (lead.endswith(_PARAMETER_ENDS) and _PARAMETER_BEFORE.search(before)):
         return "-" not in name or is_ticked
-    if is_ticked and _PARAMETERS_AFTER.match(after):
+    if is_ticked and (_PARAMETERS_AFTER.match(after) or (lead.endswith("one of") and _ONE_OF.search(before))):
         return True
     if "-" in name:
         return False
@@ -533,6 +550,9 @@ def _is_named_parameter(token: Token) -> bool:
     return is_ticked and _SURE_AFTER.match(after) is not None
 
 
+_ONE_OF = re.compile(
+    r"\b(?:pass|provide|specify|supply|give|set)\s+(?:exactly|only|at\s+least|at\s+most)\s+one\s+of\s+(?:the\s+)?`$", re.IGNORECASE
+)
 _PARAMETER_ENDS = tuple("parameter param argument arg called named".split())
 _SET_ENDS = tuple(
     "set pass provide specify supply setting passing providing specifying omit leave require requires with via by "
