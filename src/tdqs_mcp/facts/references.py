@@ -419,7 +419,9 @@ _KINDS_OF = frozenset(
     "relevant appropriate main key value json only either both default extra".split()
 )
 _PARAMETER_BEFORE = re.compile(
-    r"\b(?:parameter|param|argument|arg)[ \t]+(?:(?:called|named)[ \t]+)?[`'\"*]{0,3}$", re.IGNORECASE
+    r"\b(?:parameter|param|argument|arg)[ \t]+(?:(?:called|named|name[ \t]+is(?:[ \t]+exactly)?)[ \t]+)?[`'\"*]{0,3}$"
+    r"|\b(?:params|parameters|args|arguments|inputs):\s+(?:`?\w+`?,\s+){0,4}`?$",
+    re.IGNORECASE,
 )
 _SET_BEFORE = re.compile(
     r"\b(?:set|pass|provide|specify|supply|setting|passing|providing|specifying|omit|leave|requires?|with|via|by"
@@ -448,7 +450,8 @@ _NEGATED = re.compile(
 _OF_TOOL = re.compile(r"[`'\"*]{0,3}(?:\s+\w+)?\s+(?:of|in|on|to|from|for)\s+(?:the\s+)?[`'\"]?(?P<tool>[\w-]+)")
 _HEADER = re.compile(
     r"[#*_ ]{0,6}(?:(?:input|tool)\s+)?(?:args|arguments|parameters|params|inputs?)[*_ ]{0,3}:?[*_ ]{0,3}:?"
-    r"|.{0,300}\b(?:args|arguments|parameters|params|inputs)\s*:",
+    r"|.{0,300}\b(?:args|arguments?|parameters?|params|inputs)\s*:"
+    r"|.{0,300}\btakes\s+(?:\w+\s+){1,2}(?:arguments?|parameters?)\.?",
     re.IGNORECASE,
 )
 _LABELS = frozenset(
@@ -546,14 +549,16 @@ def _is_named_parameter(token: Token) -> bool:
         return False
     is_set = is_ticked or after.startswith("=")
     if is_set and lead.endswith(_SET_ENDS) and _SET_BEFORE.search(before):
-        return not is_ticked or _SET_AFTER.match(after) is not None or _SURE_AFTER.match(after) is not None
+        if not is_ticked or _SET_AFTER.match(after) or ("_" in name and _STOPPED.match(after)):
+            return True
     return is_ticked and _SURE_AFTER.match(after) is not None
 
 
+_STOPPED = re.compile(r"`(?:[.,;)]|\s*$|\s+(?:when|if|instead)\b)")
 _ONE_OF = re.compile(
     r"\b(?:pass|provide|specify|supply|give|set)\s+(?:exactly|only|at\s+least|at\s+most)\s+one\s+of\s+(?:the\s+)?`$", re.IGNORECASE
 )
-_PARAMETER_ENDS = tuple("parameter param argument arg called named".split())
+_PARAMETER_ENDS = tuple("parameter param argument arg called named is exactly : ,".split())
 _SET_ENDS = tuple(
     "set pass provide specify supply setting passing providing specifying omit leave require requires with via by "
     "using use the a an".split()
