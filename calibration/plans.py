@@ -5,8 +5,8 @@ from scorecards import Plan
 TOLD = [
     *(
         "told beyond lead later statements usage behaviour returned explained listed partly_named named conditions "
-        "limits mechanics means inclusions numbers units quotations asides name_told mentions redirect opens_with_verb title "
-        "explained_parameters"
+        "limits mechanics means inclusions numbers units quotations asides name_told mentions redirect "
+        "opens_with_verb title explained_parameters"
     ).split(),
     *("when", "when not", "alternative", "prerequisite", "destruction", "side effect", "safety", "permission", "limit"),
     *("error", "timing", "return", "format", "example"),

@@ -1,21 +1,26 @@
 """A tool with all its facts, and a catalog of them: what rules, judges and the pipeline read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import prose, relations, signals
+from tdqs_mcp.facts import claims, hostile, prose, references, relations, sayings, shape, signals
+from tdqs_mcp.facts.claims import Clash, Topic
+from tdqs_mcp.facts.hostile import Part, Threat
 from tdqs_mcp.facts.prose import Prose
+from tdqs_mcp.facts.references import Stranger, Vocabulary
 from tdqs_mcp.facts.relations import ToolSet
+from tdqs_mcp.facts.shape import Shape
 from tdqs_mcp.facts.signals import Signals
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.results import ShadowCandidate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Subject:
-    """One tool and everything measured of it."""
+    """One tool and everything measured of it; what only rules read is measured when the first of them asks."""
 
     tool: Tool
     signals: Signals
@@ -35,6 +40,37 @@ class Subject:
 
     is_duplicate: bool
 
+    @cached_property
+    def shape(self) -> Shape:
+        """The input schema, walked."""
+        return shape.read(self.tool.input_schema, "/inputSchema")
+
+    @cached_property
+    def result_shape(self) -> Shape:
+        """The output schema, walked; an empty one where there is none."""
+        return shape.read(self.tool.output_schema, "/outputSchema")
+
+    @cached_property
+    def part_names(self) -> frozenset[str]:
+        """The names of all properties of both schemas, at any depth."""
+        return self.shape.names | self.result_shape.names
+
+    @cached_property
+    def clashes(self) -> Mapping[Topic, Sequence[Clash]]:
+        """What the texts say of parameters and the input schema contradicts."""
+        names = frozenset(parameter.name for parameter in self.signals.parameters) | {self.tool.name}
+        return claims.clashes(sayings.read(self.tool.description, self.shape), names, self.shape.root)
+
+    @cached_property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """Every text about input, with its JSON pointer."""
+        return references.texts_of(self.tool.description, self.shape)
+
+    @cached_property
+    def strangers(self) -> tuple[Stranger, ...]:
+        """Words of the texts that look like names and name no part of the tool."""
+        return references.strangers(self.texts, self.part_names)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmeasured:
@@ -44,14 +80,25 @@ class Unmeasured:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A catalog with the facts of its tools."""
+    """A catalog with the facts of its tools; what only rules read is measured when the first of them asks."""
 
     catalog: Catalog
     subjects: tuple[Subject, ...]
     unmeasured: tuple[Unmeasured, ...]
     shadow_candidates: tuple[ShadowCandidate, ...]
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What a word in a text may stand for."""
+        shapes = [each for subject in self.subjects for each in (subject.shape, subject.result_shape)]
+        return references.vocabulary(self.names, shapes, self.catalog.server)
+
+    @cached_property
+    def threats(self) -> tuple[tuple[Part, Threat], ...]:
+        """What the strings of every part try to do to their reader, also of tools that cannot be measured."""
+        return hostile.located(self.catalog)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,9 +126,10 @@ def measure(catalog: Catalog) -> Measured:
         shadows={candidate.index: candidate for candidate in shadows},
         sibling_count=len(catalog.tools) - 1,
     )
+    subjects = tuple(_subject(tool, facts, context) for tool, facts in measured)
     return Measured(
         catalog=catalog,
-        subjects=tuple(_subject(tool, facts, context) for tool, facts in measured),
+        subjects=subjects,
         unmeasured=tuple(unmeasured),
         shadow_candidates=shadows,
     )

@@ -236,6 +236,7 @@ def repeated_schema(subject: Subject) -> Iterator[Hit]:
     dimension="behavioral_transparency",
     source="TDQS, behavioral transparency",
     needs_language=True,
+    entails=("TDQ228",),
 )
 def contradicted_annotation(subject: Subject) -> Iterator[Hit]:
     """The description says that the tool writes, the annotations say that it only reads."""

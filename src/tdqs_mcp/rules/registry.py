@@ -6,7 +6,19 @@ from collections.abc import Set as AbstractSet
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
 from tdqs_mcp.model.results import Finding, Location, Severity
-from tdqs_mcp.rules import language, mcptest, playground, quality, selection, smells, structure, tokens
+from tdqs_mcp.rules import (
+    conformance,
+    language,
+    mcptest,
+    playground,
+    quality,
+    references,
+    security,
+    selection,
+    smells,
+    structure,
+    tokens,
+)
 from tdqs_mcp.rules.rule import Hit, Rule
 from tdqs_mcp.rules.selection import Selection
 
@@ -18,6 +30,8 @@ TOOL_RULES: tuple[Rule[Subject], ...] = (
     *mcptest.TOOL_RULES,
     *playground.TOOL_RULES,
     *smells.TOOL_RULES,
+    *conformance.TOOL_RULES,
+    *references.TOOL_RULES,
 )
 
 SERVER_RULES: tuple[Rule[Measured], ...] = (
@@ -25,6 +39,9 @@ SERVER_RULES: tuple[Rule[Measured], ...] = (
     *tokens.SERVER_RULES,
     *playground.SERVER_RULES,
     *smells.SERVER_RULES,
+    *conformance.SERVER_RULES,
+    *references.SERVER_RULES,
+    *security.SERVER_RULES,
 )
 """Rules about the catalog as a whole, its resources and prompts, and tools that could not be measured."""
 

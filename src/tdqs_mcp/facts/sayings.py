@@ -1,0 +1,240 @@
+"""Which words of a definition speak of which parameter: its own description, list entries, sentences that name it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
+from tdqs_mcp.facts.shape import Node, Shape
+
+MAX_LINE = 2_000
+"""Characters of a line that are read as a list entry."""
+
+
+class Origin(StrEnum):
+    """Where something is said of a parameter; the nearer, the more a bare phrase means."""
+
+    OWN = "own"
+    """Its own description."""
+
+    ENTRY = "entry"
+    """An entry of a list in the tool's description: `limit (integer): …`."""
+
+    SENTENCE = "sentence"
+    """A sentence of the tool's description that names it."""
+
+
+class Saying(NamedTuple):
+    """What a text says of one parameter; made for every one of them, which a dataclass would make slower."""
+
+    node: Node
+    text: str
+    origin: Origin
+
+    @property
+    def path(self) -> str:
+        """JSON pointer of the text inside the definition."""
+        return f"{self.node.path}/description" if self.origin is Origin.OWN else "/description"
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The text's words, lower-case."""
+        return words_in(self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A line of a description that explains one name: `name (string): …`, with the lines that continue it."""
+
+    name: str
+    text: str
+    """What follows the name, its type in parentheses included."""
+
+    indent: int
+    start: int
+    """Number of its first line, from 0."""
+
+    end: int
+    """Number of the line after its last."""
+
+    has_separator: bool
+
+
+_ENTRY = re.compile(
+    r"(?:[-*•+][ \t]{1,4}|\d{1,2}[.)][ \t]{1,4}|:param[ \t]{1,4}(?:\w{1,40}[ \t])?"
+    r"|@param[ \t]{1,4}(?:\{[^{}]{1,60}\}[ \t])?)?"
+    r"[`*_\"'<\[]{0,4}(?P<name>[A-Za-z_$@][\w$@.\-]{0,80}?)(?P<mark>\??)[`*\"'>\]]{0,4}"
+    r"(?P<kind>[ \t]{0,4}(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,200}\]|<[^<>\n]{0,80}>))?[`*]{0,3}"
+    r"(?P<separator>[ \t]{0,4}(?::|=(?!=)|–|—|->|→)|[ \t]{1,4}-)?(?:[`*]{0,3}(?:[ \t]+|$)(?P<rest>.*))?"  # noqa: RUF001
+)
+_SENTENCE_END = re.compile(
+    r"[.!?。！？;\uff1b\n](?:(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;\uff1b])"
+    r"|(?<=\n)(?:\s*\n|(?=\s*[-*•#])))"
+)
+"""Begins with the characters that it needs, so that everything else is skipped quickly."""
+
+_CLAIMS = (
+    r"must|should|shall|accepts?|expects?|takes?|defaults?|is an?|are|needs?|has to|can be|cannot be|may be|ranges?|"
+    r"requires?|supports?|only|is required|is optional|is mandatory"
+)
+_NAMING = r"parameters?|params?|arguments?|args?|fields?|options?|inputs?|property|properties|values?"
+
+
+def read(description: str | None, shape: Shape) -> tuple[Saying, ...]:
+    """Everything that the texts of a definition say of its parameters, own descriptions first."""
+    own = [
+        Saying(node, text[:MAX_EXPLANATION], Origin.OWN)
+        for node in shape.having.get("description", ())
+        if node.name is not None and (text := node.schema["description"]) and isinstance(text, str)
+    ]
+    text = (description or "")[:MAX_TEXT]
+    tops = {node.name: node for node in shape.nodes if node.is_top and node.name and node.name in text}
+    return (*own, *_told(text, tops)) if tops else tuple(own)
+
+
+@lru_cache(maxsize=4096)
+def words_in(text: str) -> frozenset[str]:
+    """The words of a text, lower-case and in letters only, and all DIGITS where there is one."""
+    lowered = text.lower()
+    words = lowered.translate(_LETTERS).split() if lowered.isascii() else _WORDS.findall(lowered)
+    return DIGITS.union(words) if _DIGIT.search(text) else frozenset(words)
+
+
+DIGITS = frozenset("0123456789")
+_LETTERS = "".join(char if char.islower() else " " for char in map(chr, range(128)))
+_WORDS = re.compile(r"[a-z]+")
+_DIGIT = re.compile(r"\d")
+
+
+def _told(text: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
+    for entry in entries(text):
+        if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
+            yield Saying(tops[entry.name], entry.text, Origin.ENTRY)
+    for sentence in _sentences(text):
+        named = [name for name in tops if name in sentence]
+        if named and not words_in(sentence).isdisjoint(_CLAIMING):
+            for name, part in _spoken(sentence, named):
+                yield Saying(tops[name], part, Origin.SENTENCE)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        yield text[start : match.start() + (text[match.start()] != "\n")]
+        start = match.end()
+    yield text[start:]
+
+
+_CLAIMING = frozenset(
+    "string strings str integer integers int ints number numbers float floats decimal double boolean booleans bool "
+    "bools array arrays list "
+    "lists object objects dict dictionary map mapping must should shall can may could be one either choose select "
+    "accepts takes supports "
+    "expects allows requires valid allowed possible accepted acceptable supported available permitted values value "
+    "options choices enum "
+    "set default defaults defaulted optional required mandatory max maximum min minimum between range least most "
+    "exceed up numeric to".split()
+)
+"""Words of which a sentence has at least one where it makes a claim that can be checked."""
+
+
+@lru_cache(maxsize=4096)
+def entries(text: str) -> tuple[Entry, ...]:
+    """The lines that explain a name, each with the deeper indented lines below it."""
+    lines = text.split("\n")
+    heads = [(number, match) for number, line in enumerate(lines) if (match := _entry(line)) is not None]
+    found = []
+    for (number, match), (following, _) in pairwise([*heads, (len(lines), None)]):
+        if match is None:
+            continue
+        indent, end = _indent(lines[number]), number + 1
+        while end < following and lines[end].strip() and _indent(lines[end]) > indent:
+            end += 1
+        first = f"{(match['kind'] or '').strip()} {match['rest'] or ''}".strip()
+        found.append(
+            Entry(
+                name=match["name"],
+                text="\n".join((first, *map(str.strip, lines[number + 1 : end]))),
+                indent=indent,
+                start=number,
+                end=end,
+                has_separator=bool(match["separator"]),
+            )
+        )
+    return tuple(found)
+
+
+_SIGNED = re.compile(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
+
+
+def _entry(line: str) -> re.Match[str] | None:
+    stripped = line.strip()
+    is_candidate = 0 < len(stripped) <= MAX_LINE and _SIGNED.search(stripped) is not None
+    match = _ENTRY.fullmatch(stripped) if is_candidate else None
+    return match if match is not None and (match["separator"] or match["kind"]) else None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _spoken(sentence: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The sentence for the only parameter that it names; for several, each one's words up to the next."""
+    places = sorted(_mentions(sentence, names))
+    if len({name for _, _, name in places}) < 2:
+        yield from ((name, sentence) for _, _, name in places[:1])
+        return
+    before = 0
+    for (start, stop, name), (end, _, _) in pairwise([*places, (len(sentence), 0, "")]):
+        opening = max(sentence.rfind(mark, before, start) + 1 for mark in ",;:\n")
+        yield name, sentence[max(before, opening) : end]
+        before = stop
+
+
+def _mentions(sentence: str, names: Sequence[str]) -> set[tuple[int, int, str]]:
+    """Where a sentence names a parameter as one: marked, spelled as no plain word is, or beside what only they have."""
+    found = set()
+    for name in names:
+        start = sentence.find(name)
+        for _ in range(MAX_MENTIONS):
+            if start < 0:
+                break
+            end = start + len(name)
+            if _is_mention(name, sentence[max(0, start - 40) : start], sentence[end : end + 24]):
+                found.add((start, end, name))
+            start = sentence.find(name, end)
+    return found
+
+
+MAX_MENTIONS = 20
+"""Places of one name in one sentence that are looked at."""
+
+
+def _is_mention(name: str, before: str, after: str) -> bool:
+    last, following = before[-1:], after[:1]
+    if last.isalnum() or last in _GLUED or following.isalnum() or following in ("_", "/"):
+        return False
+    if last in _QUOTES:
+        return following == last
+    is_compound = "_" in name or (name[:1].islower() and not name.islower())
+    return (
+        is_compound
+        or _AFTER_NAME.match(after) is not None
+        or (before.rstrip().lower().endswith(_ENDS) and _BEFORE_NAME.search(before) is not None)
+        or (after.startswith((" to ", " as ")) and _SETS.search(before) is not None)
+    )
+
+
+_ENDS = ("parameter", "param", "argument", "arg", "for", "of", "the")
+_GLUED = frozenset("_.-$@/")
+_QUOTES = frozenset("`'\"")
+_AFTER_NAME = re.compile(rf"\s+(?:{_NAMING}|{_CLAIMS})\b", re.IGNORECASE)
+_BEFORE_NAME = re.compile(
+    r"\b(?:(?:parameter|param|argument|arg)|(?:values?|options|choices|default|type|format|range)\s+(?:for|of)(?:\s+the)?)\s+$",
+    re.IGNORECASE,
+)
+_SETS = re.compile(r"\b(?:set|setting|pass|provide|specify|supply|give|send|use)\s+(?:the\s+)?$", re.IGNORECASE)

@@ -1,0 +1,233 @@
+"""Definitions against JSON Schema, MCP and their own text; references against the catalog."""
+
+import json
+import random
+import re
+from time import perf_counter
+
+import mutations
+import pytest
+from definitions import tool
+
+from tdqs_mcp import app
+from tdqs_mcp.rules.registry import find
+from tdqs_mcp.sources.load import read_catalog
+
+SAMPLE = 5
+"""Changed definitions of each catalog and kind that are linted."""
+
+OURS = re.compile(r"TDQ2[234]\d|TDQ32\d")
+
+
+def found(definition, *rules):
+    return [finding for finding in app.lint(app.read(definition)).findings if finding.rule in rules]
+
+
+def documents(catalog_files):
+    return [json.loads(path.read_bytes()) for path in catalog_files]
+
+
+def drawn(changed):
+    cases = list(changed)
+    random.Random(7).shuffle(cases)
+    return cases[:SAMPLE]
+
+
+def distinct(changed):
+    """One case for each text: generated tools repeat the same one hundreds of times."""
+    return list({label.partition(":")[0] + label.rpartition("|")[2]: (label, each) for label, each in changed}.values())
+
+
+def share(seen):
+    assert len(seen) >= 20
+    return sum(seen) / len(seen)
+
+
+FLOORS = {mutations.choices_in_schema: 0.8, mutations.types_in_schema: 0.8}
+"""Prose that only hints at its values stays unread; everything else is found nine times in ten."""
+
+
+@pytest.mark.parametrize("mutate", mutations.CONTRADICTIONS, ids=lambda mutate: mutate.__name__)
+def test_a_contradiction_put_into_a_real_definition_is_found(mutate, catalog_files):
+    rule = mutations.CONTRADICTIONS[mutate]
+    seen = [
+        bool(found({"tools": [changed]}, rule))
+        for document in documents(catalog_files)
+        for _, changed in drawn(distinct(each for definition in document["tools"] for each in mutate(definition)))
+    ]
+    assert share(seen) >= FLOORS.get(mutate, 0.9)
+
+
+@pytest.mark.parametrize("mutate", mutations.LOST, ids=lambda mutate: mutate.__name__)
+def test_a_lost_reference_put_into_a_real_catalog_is_found(mutate, catalog_files):
+    rule = mutations.LOST[mutate]
+    seen = [
+        any(finding.subject.index == guilty for finding in found({"tools": changed["tools"]}, rule))
+        for document in documents(catalog_files)
+        for _, changed, guilty in drawn(mutate({**document, "tools": document["tools"][:60]}))[:3]
+    ]
+    assert share(seen) >= LOST_FLOORS.get(mutate, 0.85)
+
+
+LOST_FLOORS = {mutations.renamed_parameter: 0.75}
+"""A plain word such as `filters` is found in lists and beside "parameter", not in every sentence."""
+
+READ_AND_RIGHT = {
+    "TDQ235": 14,
+    "TDQ236": 4,
+    "TDQ237": 9,
+    "TDQ238": 0,
+    "TDQ239": 4,
+    "TDQ320": 26,
+    "TDQ321": 90,
+    "TDQ323": 3,
+}
+"""Findings on the 1,649 real tools, each of them read; 79 of TDQ321 are one server's `ctx` in its lists of arguments."""
+
+
+def test_real_definitions_have_hardly_a_finding_and_those_have_been_read(catalog_files):
+    counts = dict.fromkeys(READ_AND_RIGHT, 0)
+    for document in documents(catalog_files):
+        for finding in found(document, *READ_AND_RIGHT):
+            counts[finding.rule] += 1
+    assert all(counts[rule] <= READ_AND_RIGHT[rule] for rule in counts), counts
+
+
+# One defect each, in forms that no real catalog has
+
+
+def one(schema, description="Lists the open orders of one customer."):
+    return tool("list_orders", description, {"type": "object", "properties": {"value": schema}})
+
+
+@pytest.mark.parametrize(
+    ("schema", "rule", "message"),
+    [
+        ({"type": "strin"}, "TDQ220", "is no valid JSON Schema"),
+        ({"minimum": "1"}, "TDQ220", "is no valid JSON Schema"),
+        ({"$ref": "#/$defs/Gone"}, "TDQ229", "leads nowhere"),
+        ({"$ref": "#/properties/value"}, "TDQ229", "leads back to itself"),
+        ({"$ref": "other.json#/Value"}, "TDQ230", "lies outside"),
+        ({"type": "integer", "minimum": 5, "maximum": 4}, "TDQ231", "minimum 5 and maximum 4"),
+        ({"type": "number", "exclusiveMinimum": 4, "maximum": 4}, "TDQ231", "exclusiveMinimum 4"),
+        ({"enum": []}, "TDQ231", "an empty enum"),
+        ({"type": "string", "default": 5}, "TDQ223", "5 is no string"),
+        ({"type": "boolean", "default": "true"}, "TDQ223", "'true' is no boolean"),
+        ({"enum": ["a", "b"], "default": "c"}, "TDQ223", "'c' is no member"),
+        ({"type": "array", "items": {"type": "integer"}, "default": ["x"]}, "TDQ223", "has an item that is no integer"),
+        ({"anyOf": [{"type": "integer"}, {"type": "string"}], "default": True}, "TDQ223", "is no integer or string"),
+        ({"type": "integer", "const": "x"}, "TDQ224", "'x' is no integer"),
+        ({"type": "string", "maxLength": 2, "examples": ["ab", "abc"]}, "TDQ224", "'abc' is above maxLength 2"),
+    ],
+)
+def test_a_schema_that_breaks_itself_is_found(schema, rule, message):
+    (finding,) = found(one(schema), rule)
+    assert message in finding.message
+    assert finding.subject.path.startswith("/inputSchema/properties/value")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer", "default": 5, "minimum": 5, "maximum": 5},
+        {"type": "number", "default": 5, "examples": [1, 2.5], "enum": [1, 2.5, 5]},
+        {"type": ["string", "null"], "default": None},
+        {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+        {"type": "integer", "default": 2.0},
+        {"default": {"any": "thing"}},
+        {"type": "array", "items": {"enum": ["a", "b"]}, "default": ["a"]},
+        {"$ref": "#"},
+    ],
+)
+def test_a_sound_schema_has_no_finding(schema):
+    findings = app.lint(app.read(one(schema))).findings
+    assert [finding.rule for finding in findings if OURS.fullmatch(finding.rule)] == []
+
+
+@pytest.mark.parametrize(
+    "draft", ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"]
+)
+def test_a_schema_is_checked_against_the_draft_that_it_declares(draft):
+    definition = tool(
+        "t", "Lists orders.", {"$schema": draft, "type": "object", "properties": {"a": {"items": [{"type": "string"}]}}}
+    )
+    assert bool(found(definition, "TDQ220")) is ("2020" in draft)
+
+
+def test_a_draft_that_nobody_knows_is_found_and_never_fetched():
+    definition = tool("t", "Lists orders.", {"$schema": "http://127.0.0.1:9/schema", "type": "object"})
+    (finding,) = found(definition, "TDQ220")
+    assert finding.subject.path == "/inputSchema/$schema"
+
+
+def test_a_reference_to_a_tool_of_another_server_is_not_judged():
+    pair = [
+        tool("get_order", "Gets one order. See mcp__github__create_issue and github:create_issue."),
+        tool("list_orders"),
+    ]
+    assert found({"tools": pair}, "TDQ320") == []
+
+
+def test_a_reference_in_a_single_definition_is_not_judged():
+    assert found(tool("get_order", "Gets one order. Call list_orders first."), "TDQ320") == []
+
+
+@pytest.mark.parametrize(
+    "form", ["list_orders", "`list_orders`", "listOrders", "mcp__shop__list_orders", "shop:list_orders"]
+)
+def test_a_tool_of_the_catalog_may_be_named_in_any_form(form):
+    pair = [tool("get_order", f"Gets one order. Call {form} first."), tool("list_orders")]
+    findings = app.lint(read_catalog({"tools": pair}, name="shop")).findings
+    assert [finding for finding in findings if finding.rule == "TDQ320"] == []
+
+
+@pytest.mark.parametrize("form", ["mcp__shop__close_orders", "shop:close_orders"])
+def test_a_missing_tool_is_found_in_its_prefixed_form(form):
+    pair = [tool("get_order", f"Gets one order. Call {form} first."), tool("list_orders")]
+    findings = app.lint(read_catalog({"tools": pair}, name="shop")).findings
+    assert [finding.rule for finding in findings if finding.rule == "TDQ320"] == ["TDQ320"]
+
+
+# Hostile input
+
+
+HOSTILE = [
+    "a" * 1_000_000,
+    "`" * 1_000_000,
+    "must be a " * 100_000,
+    "'a', " * 200_000,
+    "a|" * 500_000,
+    "(a, " * 250_000,
+    "one of: " + "a, " * 300_000,
+    "between 1 and " * 70_000,
+    "value_" * 160_000,
+    "value: (" * 120_000,
+    " " * 1_000_000,
+    "use a_b " * 120_000,
+    "always call this " * 60_000,
+    "- value\n" * 120_000,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
+def test_a_megabyte_of_any_text_is_read_in_seconds(text):
+    schema = {"type": "string", "enum": ["a", "b"], "default": "a", "maxLength": 5, "description": text}
+    pair = [one(schema, text), tool("close_orders", text)]
+    start = perf_counter()
+    app.lint(app.read({"tools": pair}))
+    assert perf_counter() - start < 10
+
+
+def test_references_in_circles_and_a_huge_schema_neither_hang_nor_crash():
+    circle = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{(n + 1) % 40}"}] * 2, "default": 1} for n in range(40)}
+    properties = {
+        f"p{n}": {"$ref": "#/$defs/d0", "default": n, "description": "must be a string"} for n in range(15_000)
+    }
+    definition = tool("t", "Lists orders.", {"type": "object", "properties": properties, "$defs": circle})
+    start = perf_counter()
+    assert app.lint(app.read(definition)).findings
+    assert perf_counter() - start < 20
+
+
+def test_contradictions_are_the_only_errors_that_have_a_measured_effect():
+    assert {find(rule).severity for rule in ("TDQ235", "TDQ236")} == {"error"}
