@@ -67,7 +67,8 @@ CONCEPTS: dict[str, str] = {
         judgement judgment judges+this critique critiquing vetting scrutiny evalúa* califica* juzga* valorar revisa*
         nota+esta évalu* notant juge+cette appréci* bewert* benot* begutacht* prüf* avali* julg* pontua* valuta*
         giudic* beoorde* waarder* cijfer+geef bedöm* betygsätt* vurder* karakter* arvio* arvostel* ocen* hodnot*
-        posuzov* értékel* bírál* puan+ver* not+ver* đánh+giá chấm+điểm chấm menilai dinilai penilaian
+        posuzov* értékel* bírál* đánh+giá chấm+điểm chấm menilai dinilai penilaian puan+ver puan+verin puan+veren
+        puan+verecek not+verin
         оцен* оцінк* оціни* оцінювання
         تقييم التقييم تقيم تقييمك قيم تقيمون ارزیابی
         评估 评价 评分 打分 评测 評価 採点 評定 審査 査定 考核 评审 评定 阅卷 评判 审核
@@ -1051,4 +1052,5 @@ CONCEPTS: dict[str, str] = {
         언어모델
         языковая+модель
     """,
+    "round": "round+up",
 }

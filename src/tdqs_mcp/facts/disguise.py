@@ -105,14 +105,16 @@ def disguises(text: str) -> Iterator[Reading]:
 
 def _letters(text: str) -> Iterator[Reading]:
     read = plain(text)
-    yield Reading("words run together", read)
+    if _RUN_TOGETHER.search(read):
+        yield Reading("words run together", read)
     if (folded := latin(text)) != read:
         yield Reading("look-alike letters", folded)
         yield Reading("look-alike letters", folded[::-1])
     if _LETTERS_APART.search(read):
-        joined, count = _LETTERS_APART.subn(lambda run: _SEPARATORS.sub("", run[0]), read)
-        yield Reading("letters set apart", joined, count >= MIN_APART)
-    if _LEET_WORD.search(read):
+        runs = sum(len(run[0]) > MIN_RUN for run in _LETTERS_APART.finditer(read))
+        joined = _LETTERS_APART.sub(lambda run: _SEPARATORS.sub("", run[0]), read)
+        yield Reading("letters set apart", joined, runs >= MIN_APART)
+    if any(_is_leet(word[0]) for word in _LEET_WORD.finditer(read)):
         for letters in LEETS:
             yield Reading("digits for letters", _leet(read, letters))
     ciphered = (
@@ -123,11 +125,15 @@ def _letters(text: str) -> Iterator[Reading]:
     )
     before = _told(read)
     for name, said in ciphered:
-        yield Reading(name, said, _told(said) >= max(MIN_TOLD, 2 * before))
+        if (told := _told(said)) >= 2:
+            yield Reading(name, said, told >= max(MIN_TOLD, 2 * before))
 
 
-MIN_APART = 3
-"""Words whose letters stand apart that are no accident; one may be an abbreviation."""
+MIN_RUN = 7
+"""Characters of such a word that is no abbreviation: four letters and what stands between them."""
+
+MIN_APART = 2
+"""Such words that are no accident."""
 
 MIN_TOLD = 4
 """Telling words that a text does not get by accident when it is reversed or enciphered."""
@@ -144,6 +150,10 @@ _COMMON_WORDS = frozenset(
 
 
 ATBASH = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjihgfedcba")
+
+
+def _is_leet(word: str) -> bool:
+    return any(word.translate(letters) in _KNOWN for letters in LEETS)
 
 
 def _leet(text: str, letters: dict[int, int]) -> str:
@@ -291,7 +301,7 @@ def _is_coded(word: str) -> bool:
         return len(word) >= MIN_RUN_TOGETHER and len(_VOCABULARY.findall(word)) >= MIN_KNOWN
     if word.isdigit():
         return len(word) == 8 and set(word) <= {"0", "1"}
-    return (len(word) >= 16 and word.isascii()) or any(word.translate(letters) in _KNOWN for letters in LEETS)
+    return (len(word) >= 16 and word.isascii()) or _is_leet(word)
 
 
 MIN_RUN_TOGETHER = 16

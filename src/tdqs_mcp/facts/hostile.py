@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 
 from tdqs_mcp.facts import speech
@@ -68,38 +68,68 @@ def located(catalog: Catalog) -> tuple[tuple[Part, Threat], ...]:
 
 def threats(raw: object) -> tuple[Threat, ...]:
     """What the strings of one part try, in one linear pass that most parts leave early."""
-    blob = speech.typewritten("\n".join(strings(raw)))
-    words = speech.words(blob)
-    bits = reduce(or_, map(_WORDS.__getitem__, words), 0)
-    if bits & speech.EXPRESSION:
-        bits |= reduce(or_, map(_WORDS.__getitem__, speech.expressions(blob)), 0)
-    sayings = speech.possible(blob, bits)
-    is_odd = is_disguised(blob, words, bits >> speech.BITS)
-    has_marks = is_marked(blob, has_word=bool(bits & _MARK))
-    if not (sayings or is_odd or has_marks):
+    bits = reduce(or_, map(_look, strings(raw)), 0)
+    spread = speech.spreadable(bits)
+    if not (bits & (_SAYS | _ODD | _MARKED) or spread):
         return ()
     read = tuple(surfaces(raw))
     found: list[Threat] = []
-    if has_marks:
+    if bits & _MARKED:
         found += _marked(read)
-    if sayings:
-        found += _said(read, sayings)
-    if is_odd:
+    if bits & _SAYS:
+        found += _said(read)
+    if spread:
+        found += _spread(read, spread)
+    if bits & _ODD:
         found += _disguised(read)
     return tuple(_distinct(found))
 
 
-_MARK = 1 << (speech.BITS + 8)
-"""The bit of a word that may be part of a mark, above those that say how odd it is."""
+# The first look at a string, which for most is the last: what its words may be a sign of.
+
+_ODD_WORDS = speech.BITS
+_MARK_WORD, _SAYS, _ODD, _MARKED = (1 << (speech.BITS + place) for place in range(8, 12))
+
+
+def _look(text: str) -> int:
+    """Concepts, and whether the string says something itself, may be in disguise, or may hold a mark."""
+    return _looked(text) if len(text) <= MAX_REMEMBERED else _read(text)
+
+
+MAX_REMEMBERED = 1_000
+"""Characters of a string that is remembered: the parameters of a catalog repeat each other's."""
+
+
+def _read(text: str) -> int:
+    typed = speech.typewritten(text)
+    bare = speech.bare(typed)
+    words = set(bare.split())
+    bits = reduce(or_, map(_WORDS.__getitem__, words), 0)
+    if bits & speech.EXPRESSION:
+        bits |= speech.expression_bits(bare, words)
+    bits = speech.with_phrases(typed, bits)
+    if (len(text) >= MIN_SAID or not text.isascii()) and (sayings := speech.possible(bits)):
+        bits |= _SAYS if any(speech.heard([text], bits, sayings)) else 0
+    if is_disguised(typed, words, bits >> _ODD_WORDS):
+        bits |= _ODD
+    if is_marked(typed, has_word=bool(bits & _MARK_WORD)):
+        bits |= _MARKED
+    return bits
+
+
+_looked = lru_cache(maxsize=20_000)(_read)
+
+MIN_SAID = 12
+"""ASCII characters from which a string by itself can say something; shorter ones are values."""
 
 
 class _Words(dict[str, int]):
     """What each word met so far may be a sign of: the definitions of a catalog repeat their words."""
 
     def __missing__(self, word: str) -> int:
-        bits = speech.word_bits(word) | odd_bits(word) << speech.BITS
+        bits = speech.word_bits(word) | odd_bits(word) << _ODD_WORDS
         if may_be_mark(word):
-            bits |= _MARK
+            bits |= _MARK_WORD
         if len(self) < MAX_WORDS:
             self[word] = bits
         return bits
@@ -111,11 +141,25 @@ MAX_WORDS = 100_000
 _WORDS = _Words()
 
 
-def _said(read: Sequence[Surface], sayings: Sequence[speech.Saying]) -> Iterator[Threat]:
-    """What the texts of a part say together: an order may be spread over several of them."""
+def _said(read: Sequence[Surface]) -> Iterator[Threat]:
+    for surface in read:
+        if _look(surface.text) & _SAYS:
+            for ploy, _, words in _heard(surface.text):
+                yield Threat(ploy=ploy, path=surface.path, quote=_quote(words))
+
+
+def _spread(read: Sequence[Surface], sayings: Sequence[speech.Saying]) -> Iterator[Threat]:
+    """What neighbouring texts of a part say together and none of them alone."""
     speakers = [surface for surface in read if surface.is_prose or len(surface.text) >= MIN_SENTENCE]
-    for ploy, number, words in speech.heard(map(_in_context, speakers), sayings):
+    bits = [_look(surface.text) | (_look(surface.name) if surface.name else 0) for surface in speakers]
+    near = {reduce(or_, bits[start : start + MAX_SPREAD]) for start in range(len(bits))}
+    told = [saying for saying in sayings if any(all(map(each.__and__, saying.elements)) for each in near)]
+    for ploy, number, words in speech.heard(map(_in_context, speakers), reduce(or_, bits, 0), told):
         yield Threat(ploy=ploy, path=speakers[number].path, quote=_quote(words))
+
+
+MAX_SPREAD = 4
+"""Neighbouring texts over which an order may be spread; ends of texts count as words, so that more do not matter."""
 
 
 def _in_context(surface: Surface) -> str:
@@ -131,7 +175,7 @@ MIN_SENTENCE = 16
 def _disguised(read: Iterable[Surface]) -> Iterator[Threat]:
     """What a string says when its disguise is off and does not say with it on."""
     for surface in read:
-        if len(surface.text) < MIN_DISGUISED or not _is_odd(surface.text):
+        if len(surface.text) < MIN_DISGUISED or not _look(surface.text) & _ODD:
             continue
         openly = {ploy for ploy, _, _ in _heard(surface.text)}
         for reading in disguises(surface.text):
@@ -148,18 +192,10 @@ MIN_DISGUISED = 12
 """Characters from which a string can hold an order in disguise."""
 
 
-def _is_odd(text: str) -> bool:
-    words = speech.words(text)
-    return is_disguised(text, words, reduce(or_, map(_WORDS.__getitem__, words), 0) >> speech.BITS)
-
-
 def _heard(text: str) -> list[speech.Heard]:
     """What a single text says."""
-    bits = reduce(or_, map(_WORDS.__getitem__, speech.words(text)), 0)
-    if bits & speech.EXPRESSION:
-        bits |= reduce(or_, map(_WORDS.__getitem__, speech.expressions(text)), 0)
-    sayings = speech.possible(text, bits)
-    return list(speech.heard([text], sayings)) if sayings else []
+    bits = _look(text)
+    return list(speech.heard([text], bits, speech.possible(bits)))
 
 
 def _marked(read: Iterable[Surface]) -> Iterator[Threat]:

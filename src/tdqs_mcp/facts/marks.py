@@ -165,8 +165,9 @@ _TURN_WORDS = frozenset("system assistant developer human judge grader evaluator
 _TURN_HINTS = (
     "system message", "system prompt", "system override", "system note", "system update", "system instr", "system direct",
     "system alert", "system command", "system-", "system_", "system]", "system:", "system ]", "# system", "assistant:",
-    "assistant ", "assistant-", "assistant]", "developer m", "developer]", "developer:", "human:", "judge:", "grader",
-    "evaluator", "# instruction", "# response", "# new ", "# updated ", "# hidden ", "# secret ", "# real ", "# assistant", "final ", '"role"', "ai:", "inst]",
+    "assistant :", "assistant note", "assistant mess", "assistant inst", "assistant upd", "assistant prompt", "assistant\n",
+    "assistant_", "assistant]", "assistant*", "developer m", "developer]", "developer:", "human:", "judge:", "judge :", "grader:",
+    "grader :", "evaluator:", "evaluator :", "[judge", "[grader", "# instruction", "# response", "# new ", "# updated ", "# hidden ", "# secret ", "# real ", "# assistant", "final answer", "final verdict", "final score", "final grade", '"role"', "ai:", "inst]",
 )  # fmt: skip
 _SHOUTED = ("END ", "BEGIN ", "START ", "CLOSE ")
 _BRACKETED = re.compile(

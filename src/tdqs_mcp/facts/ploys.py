@@ -50,11 +50,13 @@ PHRASES: dict[str, str] = {
         r"|contextual[ _-]?completeness|naming[ _-]?consistency|tool[ _-]?count[ _-]?appropriateness"
     ),
     "othertool": (
-        r"(?:any|all|every|each|other|another|remaining|different|separate|external|third-party)\s(?:of\s(?:the|your)\s)?(?:other\s)?(?:\w+\s)?tools?\b"
+        r"(?<!\w)(?:any|all|every|each|other|another|remaining|different|separate|external|third-party)\s(?:of\s(?:the|your)\s)?(?:other\s)?(?:\w+\s)?tools?\b"
         r"|(?:otras?|demas|cualquier)\s(?:otra\s)?herramientas?|(?:outras?|qualquer)\s(?:outra\s)?ferramentas?"
         r"|autres?\soutils?|ander\w+\s(?:werkzeug|tool)\w*|altr[ioe]\sstrument\w|(?:diger|baska)\sarac\w*"
         r"|друг\w+\sинструмент\w*|الادوات\sالاخرى|[其别]他?[它的]?\s?工具|(?:他の|ほかの)\s?ツール|다른\s?도구"
     ),
+    "nevercall": r"(?:never|stop|do not|dont|no longer)\s(?:call|use|invoke|run|using|calling)\s\w+",
+    "afterrun": r"(?:after|when(?:ever)?|once|before|each time)\s(?:\w+\s){1,3}(?:runs|returns|finishes|completes|(?:is|was|has been)\s(?:called|run|used|invoked))",
     "devmode": r"(?:developer|dev|god|dan|debug|admin|root|maintenance|unrestricted|jailbreak|sudo|unsafe)[ -]mode\b",
     "address": r"[\w.+-]{1,40}@[\w-]{1,40}\.[a-z]{2,}",
     "keys": r"(?:api|access|private|secret|ssh|encryption|signing)[ _-]?(?:keys?|tokens?)\b",
@@ -70,6 +72,8 @@ HINTS: dict[str, tuple[str, ...]] = {
         "5 10 100 0 00 20 45 46 47 48 49 4 five ten star stars tier grade a+ cinco funf cinq cinque bes пять 五 5星 5点 5分 5점 点 分 星 점 五星 五分 5点満点",
     ),
     "gradea": ("a as five fives 5s", "an tier grade band level mark rated graded scored judged fixed a all straight five fives"),
+    "nevercall": ("never stop longer dont not", "call use invoke run using calling"),
+    "afterrun": ("after when whenever once before each", "runs returns finishes completes called run used invoked"),
     "devmode": ("mode", "developer dev god dan debug admin root maintenance unrestricted jailbreak sudo unsafe"),
     "address": ("com example org net io de test",),
     "label": (
@@ -93,6 +97,30 @@ HINTS: dict[str, tuple[str, ...]] = {
     ),
 }
 """Words, one of each line of which stands in every such phrase: the fast answer is no."""
+
+CLUES: dict[str, tuple[str, ...]] = {
+    "fullmarks": (
+        "5/5", "20/20", "4.9", "=1.0", "a+", "en 5", "av 5", "dari 5", "op 5", "na 5", "z 5", "5 star", "5 /", "/ 5", "out of", "10/10", "100/100", "5.0", "a+", "100%", "100 %", "5 star", "5-star", "five star",
+        "five-star", "5 of 5", "of five", "five/", "星", "点", "分", "点", "점", " de 5", " von 5", " sur 5", " su 5", "из 5",
+        "из пяти", "de cinco", "von funf", "sur cinq", "su cinque",
+    ),
+    "othertool": (
+        "other tool", "different", "separate", "external", "third-party", "any other", "all other", "every other", "each other", "another", "other mcp", "any tool", "all tools", "every tool", "each tool", "any mcp tool", "all mcp tool", "of the tools", "remaining tool", "otra", "cualquier", "outra", "qualquer", "autre", "ander", "altr", "diger", "baska",
+        "друг", "الاخرى", "他", "它", "别", "ほか", "다른",
+    ),
+    "strongbox": (
+        "/.ssh", "/.aws", "/.cursor", "/.kube", "/.gnupg", "/.docker", "/.netrc", "/.npmrc", "/.pgpass", "history", "git-cred",
+        "/.config", "id rsa", "id ed", "id ecdsa", ".env", "/etc/", "claude desktop", "wallet.dat", "mcp.json",
+    ),
+    "nevercall": ("never call", "never use", "never invoke", "never run", "stop using", "stop calling", "no longer"),
+    "afterrun": ("after ", "whenever ", "once ", "each time "),
+    "gradea": (
+        " an a", "tier a", "grade a", "band a", "level a", "a grade", "a-grade", "a tier", "a-tier", "all fives", "all as", "straight ",
+        "a five", "fives", "5s", "rated a", "graded a", "scored a", "judged a", "fixed at", "rated an", "at a.", "all-",
+    ),
+    "label": ("5", "five", "10", ": a", "=a", "excellent", "perfect", "pass", "outstanding"),
+}  # fmt: skip
+"""Strings of which one stands in every such phrase, where words alone would seldom say no."""
 
 SAYINGS: dict[Ploy, str] = {
     # A line is one saying: concepts in any order (`+`) or in this order (`>`), alternatives (`|`), within `@` words.
@@ -207,19 +235,11 @@ SAYINGS: dict[Ploy, str] = {
         punish + score|not|doc|tool|dimension|model|judge @8
         label @0
         gradea + tool|doc|give|rate|plead|must @10
-        quality + doc|tool|best|pass|complete @6
-        rate + this > tool|doc @5
         facet + five @4
-        facet + facet + facet @8
         justify + reply|best|five|score|doc @10
-        five + every + give|must|rate|reply @8
-        give > five @3
-        model + read|reader + this|doc @6
         hail + reader @5
         reader + evaluating|score|rate|judge @6
         already + rated @5
-        when > you + evaluating|rate|judge|score @8
-        every > dimension + best|five|complete|pass @7
         plead + best|lenient|punish|fullmarks|gradea @8
         you > be > judge|grader @6
         best > doc @2
@@ -236,6 +256,12 @@ SAYINGS: dict[Ploy, str] = {
         quality + pass @8
         evaluating + fullmarks @8
         merit > best @4
+        quality + doc @4
+        model + read + doc @6
+        when > you + evaluating|judge @6
+        round > five @4
+        five + every + dimension @8
+        low + score + evaluating|doc|model @10
     """,
     Ploy.OVERRIDE: """
         ignore > prior > order @7
@@ -306,7 +332,7 @@ SAYINGS: dict[Ploy, str] = {
         account + not > refer > this|use @12
         account > not > refer @8
         hide + user|account @5
-        not > user + covert|notice @6
+        not > user + notice @6
     """,
     Ploy.LEAK: """
         read > strongbox > send|where @16
@@ -361,15 +387,12 @@ SAYINGS: dict[Ploy, str] = {
         never > use > tool > foreign @6
         othertool > use > send|also @8
         when + tool > use > change > payee @14
-        never > use > tool > use > this @10
         discredit + tool + use|this|only @14
         discredit > use > this|tool @10
         other + tool|foreign + discredit @10
-        when > use > use > this > tool + result|sametext @14
         use > this > tool + othertool + result @10
         othertool + result + send|use > this @12
         every + request + must + route + this|tool @12
-        every > request > must + first|prior @10
         mailcopy + address @8
         othertool + address @12
         when > tool > exists + change|send|amount @12
@@ -378,7 +401,8 @@ SAYINGS: dict[Ploy, str] = {
         payee + othertool @8
         othertool > must > this @8
         when > othertool > this > must @10
-        never > use > use > this > tool @12
         use > othertool + must + send|first @10
+        nevercall > use > this|tool @12
+        afterrun > use > this > tool @10
     """,
 }

@@ -2,20 +2,23 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from tdqs_mcp.facts.concepts import CONCEPTS
 from tdqs_mcp.facts.disguise import plain
-from tdqs_mcp.facts.ploys import COMMON, HINTS, PHRASES, SAYINGS, Ploy
+from tdqs_mcp.facts.ploys import CLUES, COMMON, HINTS, PHRASES, SAYINGS, Ploy
 
 JOINT = "\x02"
 """Stands between the words of an expression, which count as one word."""
 
 _SIGNS = '"#%&()+,-/:<=>@[\\]^_{|}$'
-_LOWER = {code: chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}
-_BARE = str.maketrans(_LOWER | dict.fromkeys(map(ord, f"{_SIGNS}.;!?\n\r\t"), " ") | dict.fromkeys(map(ord, "'`*~")))
+_BARE = bytes(
+    code + 32 if ord("A") <= code <= ord("Z") else code if chr(code).isalnum() or code > 127 or code == 2 else 32
+    for code in range(256)
+)
 _UNSTOPPED = str.maketrans(dict.fromkeys(_SIGNS, " ") | dict.fromkeys("!?;\n", "."))
 _RUN = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _LETTER = rf"[\w\u0900-\u0963\u0966-\u0dff{JOINT}]"
@@ -48,6 +51,30 @@ BITS = EXPRESSION.bit_length()
 """How many bits a word's set may have."""
 
 
+class _Expression(NamedTuple):
+    """Several words that count as one."""
+
+    words: tuple[str, ...]
+    hint: int
+    """Which of the words is looked for first: the longest."""
+
+    is_open: bool
+    """The last word may go on."""
+
+    bits: int
+
+    def is_in(self, read: str, words: AbstractSet[str]) -> bool:
+        """It stands in a bare text of these words."""
+        return all(word in words for word in self.words[:-1]) and " ".join(self.words) in read
+
+    def is_at(self, tokens: Sequence[str], place: int) -> bool:
+        """It begins at this place."""
+        found = tuple(tokens[max(0, place) : place + len(self.words)])
+        return found == self.words or (
+            self.is_open and found[:-1] == self.words[:-1] and found[-1:] != () and found[-1].startswith(self.words[-1])
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lexicon:
     exact: dict[str, int]
@@ -55,24 +82,27 @@ class _Lexicon:
     runs: re.Pattern[str]
     """What is looked for inside the runs of scripts that write without spaces."""
 
-    expressions: re.Pattern[str]
+    expressions: dict[str, tuple[_Expression, ...]]
+    """By the words that give them away."""
 
 
 @cache
 def _lexicon() -> _Lexicon:
     exact: dict[str, int] = {}
     prefixes: dict[str, int] = {}
-    expressions: set[str] = set()
+    expressions: dict[str, list[_Expression]] = {}
     for concept, entries in CONCEPTS.items():
         for entry in plain(entries.replace("*", "\0").replace("+", JOINT)).split():
-            table = prefixes if entry.endswith("\0") else exact
-            word = entry.rstrip("\0")
-            table[word] = table.get(word, 0) | _BIT[concept]
-            if JOINT in word:
-                expressions.add(entry)
-    for expression in expressions:
-        hint = max(expression.rstrip("\0").split(JOINT), key=len)
-        exact[hint] = exact.get(hint, 0) | EXPRESSION
+            word, is_open, bit = entry.rstrip("\0"), entry.endswith("\0"), _BIT[concept]
+            several = tuple(word.replace("-", JOINT).split(JOINT))
+            if len(several) > 1:
+                hint = max(range(len(several) - is_open), key=lambda place: len(several[place]))
+                expressions.setdefault(several[hint], []).append(_Expression(several, hint, is_open, bit))
+            else:
+                table = prefixes if is_open else exact
+                table[word] = table.get(word, 0) | bit
+    for hint_word in expressions:
+        exact[hint_word] = exact.get(hint_word, 0) | EXPRESSION
     for concept, lines in HINTS.items():
         for bit, line in zip(_HINT_BITS[concept], lines, strict=True):
             for word in plain(line).split():
@@ -83,15 +113,8 @@ def _lexicon() -> _Lexicon:
         exact=exact,
         prefixes=prefixes,
         runs=re.compile("|".join(sorted(unspaced, key=len, reverse=True))),
-        expressions=re.compile(
-            rf"(?<!\w)(?:{'|'.join(_expression(entry) for entry in sorted(expressions, key=len, reverse=True))})"
-        ),
+        expressions={word: tuple(found) for word, found in expressions.items()},
     )
-
-
-def _expression(entry: str) -> str:
-    words = re.escape(entry.rstrip("\0")).replace(JOINT, "[ -]").replace(r"\-", "[ -]")
-    return words if entry.endswith("\0") else rf"{words}(?!\w)"
 
 
 def _token(concept: str) -> str:
@@ -124,20 +147,26 @@ _CLITICS = frozenset("وفبلكהבלוש")
 _bits = lru_cache(maxsize=50_000)(word_bits)
 
 
-def words(text: str) -> set[str]:
-    """The words of a text in plain letters, with the expressions that its unspaced runs hold."""
+def bare(text: str) -> str:
+    """The words of a text in plain letters between spaces, and the expressions that its unspaced runs hold."""
     if text.isascii():
-        return set(text.translate(_BARE).split())
-    return set(_LETTERED.findall(_spaced(plain(text))))
+        return text.encode().translate(_BARE, b"'`*~").decode()
+    return " ".join(_LETTERED.findall(_spaced(plain(text))))
 
 
 def _spaced(read: str) -> str:
     return _lexicon().runs.sub(r" \g<0> ", read) if _RUN.search(read) else read
 
 
-def expressions(text: str) -> set[str]:
-    """The expressions of several words that occur in a text."""
-    return {found.replace(" ", JOINT).replace("-", JOINT) for found in _lexicon().expressions.findall(plain(text))}
+def expression_bits(read: str, words: AbstractSet[str]) -> int:
+    """The concepts of the expressions in a bare text of these words."""
+    table = _lexicon().expressions
+    return _either_of(
+        expression.bits
+        for hint in table.keys() & words
+        for expression in table[hint]
+        if expression.is_in(read, words)
+    )
 
 
 # Sayings: concepts near each other.
@@ -157,20 +186,22 @@ class Saying:
     span: int
     """Words from the first to the last."""
 
-    @property
-    def elements(self) -> tuple[int, ...]:
-        """All of them."""
-        return self.chain + self.free
+    elements: tuple[int, ...]
+    """All of them."""
 
-    @property
-    def anchor(self) -> int:
-        """The concept that ordinary texts hold most seldom."""
-        return min(self.elements, key=_commonness)
+    anchor: int
+    """The one that ordinary texts hold most seldom."""
+
+    is_spreadable: bool
+    """It speaks of scores or of who gives them, which ordinary texts hardly ever do."""
 
 
 def _commonness(element: int) -> int:
     ranks = [len(COMMON) - COMMON.index(concept) for concept in COMMON if _BIT[concept] & element]
     return max(ranks, default=0)
+
+
+_SPREADABLE = sum(_BIT[concept] for concept in ("score", "grader", "topscore", "label", "rubric"))
 
 
 def _parse(ploy: Ploy, line: str) -> Saying:
@@ -179,7 +210,15 @@ def _parse(ploy: Ploy, line: str) -> Saying:
     elements = [_either_of(_BIT[concept.strip()] for concept in each.split("|")) for each in re.split("[>+]", stated)]
     ordered = 1 + stated.partition("+")[0].count(">")
     chain = 0 if ordered == 1 else ordered
-    return Saying(ploy=ploy, chain=tuple(elements[:chain]), free=tuple(elements[chain:]), span=int(span))
+    return Saying(
+        ploy=ploy,
+        chain=tuple(elements[:chain]),
+        free=tuple(elements[chain:]),
+        span=int(span),
+        elements=tuple(elements),
+        anchor=min(elements, key=_commonness),
+        is_spreadable=any(element & _SPREADABLE for element in elements) and ploy is Ploy.JUDGE,
+    )
 
 
 def _either_of(elements: Iterable[int]) -> int:
@@ -214,19 +253,25 @@ def _patterns() -> tuple[tuple[str, int, tuple[int, ...], re.Pattern[str]], ...]
     )
 
 
-def possible(text: str, bits: int) -> tuple[Saying, ...]:
-    """The sayings all of whose concepts may occur in a text whose words have these bits."""
+def with_phrases(text: str, bits: int) -> int:
+    """The bits of a text's words, and those of the phrases that may stand in it."""
     hinted = [phrase for phrase in _patterns() if all(map(bits.__and__, phrase[2]))]
-    assumed = bits | _either_of(bit for _, bit, _, _ in hinted)
-    if not assumed & _anchors():
-        return ()
-    sayings = _sayable(assumed)
-    wanted = _either_of(element for saying in sayings for element in saying.elements) & _PHRASE_BITS
-    if not wanted & assumed:
-        return sayings
-    read = plain(text)
-    missing = _either_of(bit for _, bit, _, pattern in hinted if bit & wanted and not pattern.search(read))
-    return _sayable(assumed & ~missing) if missing else sayings
+    if hinted:
+        read = text.lower().replace("_", " ")
+        for concept, bit, _, _ in hinted:
+            if any(map(read.__contains__, CLUES.get(concept, ("",)))):
+                bits |= bit
+    return bits
+
+
+def possible(bits: int) -> tuple[Saying, ...]:
+    """The sayings all of whose concepts may occur in a text with these bits."""
+    return _sayable(bits) if bits & _anchors() else ()
+
+
+def spreadable(bits: int) -> tuple[Saying, ...]:
+    """Those that would be worth the trouble to spread over several texts with these bits."""
+    return tuple(saying for saying in _sayable(bits) if saying.is_spreadable) if bits & _anchors() else ()
 
 
 def _sayable(bits: int) -> tuple[Saying, ...]:
@@ -258,17 +303,46 @@ class Heard(NamedTuple):
     words: str
 
 
-def heard(texts: Iterable[str], sayings: Sequence[Saying]) -> Iterator[Heard]:
-    """The ploys of texts that stand one after another, once for each of these sayings."""
-    wanted = _either_of(element for saying in sayings for element in saying.elements)
+def heard(texts: Iterable[str], bits: int, sayings: Sequence[Saying]) -> Iterator[Heard]:
+    """The ploys of texts with these bits that stand one after another, once for each of these sayings."""
+    if not sayings:
+        return
+    wanted = bits & _either_of(element for saying in sayings for element in saying.elements)
     tokens = _tokens("\0".join(text.replace("\0", " ") for text in texts), wanted)
-    spoken = [_Spoken(place, bits) for place, bits in enumerate(map(_bits, tokens)) if bits & wanted]
+    spoken = list(_spoken(tokens, wanted | EXPRESSION))
+    neighbourhoods = _neighbourhoods(spoken)
     for saying in sayings:
-        if match := _first(spoken, saying):
+        near = any(saying.anchor & bits and all(map(bits.__and__, saying.elements)) for bits in neighbourhoods)
+        if near and (match := _first(spoken, saying)):
             first, last = min(word.place for word in match), max(word.place for word in match)
             end = last + (PHRASE_WORDS if tokens[last] in _SILENT else 1)
             quoted = [word for word in tokens[first:end] if word not in _SILENT]
-            yield Heard(saying.ploy, tokens[:first].count("\0"), " ".join(quoted).replace(JOINT, " "))
+            yield Heard(saying.ploy, tokens[:first].count("\0"), " ".join(quoted))
+
+
+def _neighbourhoods(spoken: Iterable[_Spoken]) -> set[int]:
+    """What stands within any two neighbouring blocks of words: nothing that belongs together is further apart."""
+    blocks: dict[int, int] = {}
+    for place, bits in spoken:
+        blocks[place // MAX_SPAN] = blocks.get(place // MAX_SPAN, 0) | bits
+    return {bits | blocks.get(number + 1, 0) for number, bits in blocks.items()}
+
+
+MAX_SPAN = 16
+"""Words of the widest saying."""
+
+
+def _spoken(tokens: Sequence[str], wanted: int) -> Iterator[_Spoken]:
+    """The words that carry wanted concepts, and the expressions where they end."""
+    for place, bits in enumerate(map(_bits, tokens)):
+        if bits & wanted:
+            if bits & EXPRESSION:
+                bits |= _either_of(  # noqa: PLW2901  # what it means among its neighbours
+                    expression.bits
+                    for expression in _lexicon().expressions[tokens[place]]
+                    if expression.is_at(tokens, place - expression.hint)
+                )
+            yield _Spoken(place, bits)
 
 
 PHRASE_WORDS = 4
@@ -283,7 +357,6 @@ def _tokens(text: str, wanted: int) -> list[str]:
     for concept, bit, _, pattern in _patterns():
         if wanted & bit:
             read = pattern.sub(rf" {_token(concept)} \g<0> ", read)
-    read = _lexicon().expressions.sub(lambda found: found[0].replace(" ", JOINT).replace("-", JOINT), read)
     if not read.isascii():
         return _STOPPED.findall(_spaced(read).replace("\0", "\0. . "))
     return read.translate(_UNSTOPPED).replace(".", " . . . ").replace("\0", " \0 . . ").split()
@@ -292,24 +365,31 @@ def _tokens(text: str, wanted: int) -> list[str]:
 def _first(spoken: Sequence[_Spoken], saying: Saying) -> list[_Spoken] | None:
     """The first words that say it, sought around its anchor."""
     anchor, elements, span = saying.anchor, saying.elements, saying.span
-    relevant = _either_of(elements)
-    words = [word for word in spoken if word[1] & relevant]
-    begin = 0
-    for index, word in enumerate(words):
-        if not word.bits & anchor:
+    tries = MAX_TRIES
+    for index, (place, bits) in enumerate(spoken):
+        if not bits & anchor:
             continue
-        while words[begin].place < word.place - span:
-            begin += 1
-        end = index + 1
-        while end < len(words) and words[end].place <= word.place + span:
+        begin, end = index, index + 1
+        near = bits
+        while begin and spoken[begin - 1][0] >= place - span:
+            begin -= 1
+            near |= spoken[begin][1]
+        while end < len(spoken) and spoken[end][0] <= place + span:
+            near |= spoken[end][1]
             end += 1
-        near = _either_of(each.bits for each in words[begin:end])
-        if all(map(near.__and__, elements)):
-            for start in range(begin, index + 1):
-                window = [each for each in words[start:end] if each.place <= words[start].place + span]
-                if match := _assigned(window, saying):
-                    return match
+        if not all(map(near.__and__, elements)):
+            continue
+        for start in range(begin, index + 1):
+            window = [word for word in spoken[start:end] if word[0] <= spoken[start][0] + span]
+            if match := _assigned(window, saying):
+                return match
+        if not (tries := tries - 1):
+            return None
     return None
+
+
+MAX_TRIES = 500
+"""Places where all concepts of a saying stand near each other in the wrong way; a real text has a few."""
 
 
 def _assigned(window: Sequence[_Spoken], saying: Saying) -> list[_Spoken] | None:
