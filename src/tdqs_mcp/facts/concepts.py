@@ -54,7 +54,7 @@ CONCEPTS: dict[str, str] = {
     "hail": """
         dear attention hello hey hi greetings note notice message memo reminder fao psa hint advisory querido
         estimado atencion nota aviso mensaje caro prezado atencao mensagem cher chere remarque avis lieber liebe
-        achtung hinweis nachricht sehr* attenzione avviso gentile sayin dikkat
+        achtung hinweis nachricht sehr* attenzione avviso gentile sayin dikkat complaints
         уважаем* вниман* заметк*
         عزيزي ملاحظة انتباه تنبيه
         尊敬的 亲爱的 注意 提示 致 各位 親愛なる 皆様
@@ -68,9 +68,9 @@ CONCEPTS: dict[str, str] = {
         nota+esta évalu* notant juge+cette appréci* bewert* benot* begutacht* prüf* avali* julg* pontua* valuta*
         giudic* beoorde* waarder* cijfer+geef bedöm* betygsätt* vurder* karakter* arvio* arvostel* ocen* hodnot*
         posuzov* értékel* bírál* đánh+giá chấm+điểm chấm menilai dinilai penilaian puan+ver puan+verin puan+veren
-        puan+verecek not+verin
+        puan+verecek not+verin how+good how+well marking
         оцен* оцінк* оціни* оцінювання
-        تقييم التقييم تقيم تقييمك قيم تقيمون ارزیابی
+        تقييم التقييم تقيم تقييمك قيم تقيمون ارزیابی يقيم يقيمون تقيمها
         评估 评价 评分 打分 评测 評価 採点 評定 審査 査定 考核 评审 评定 阅卷 评判 审核
         평가 채점 심사 매기
         αξιολογ* βαθμολογ*
@@ -80,7 +80,7 @@ CONCEPTS: dict[str, str] = {
         ประเมิน ให้คะแนน ตรวจ
     """,
     "rate": """
-        rate score grade rated scored calificar califica califique puntue puntua classifique pontue attribuez
+        rate score grade rank rated scored calificar califica califique puntue puntua classifique pontue attribuez
         bewerte benote valuta puanla evaluate judge assess appraise evalúe evalúa juzgue évaluez évalues beurteile
         avalie valutate beoordeel waardeer bedöm betygsätt vurder arvioi oceń ohodnoť értékeld değerlendir chấm
         nilailah beri+nilai
@@ -103,9 +103,9 @@ CONCEPTS: dict[str, str] = {
         emit output deserve* worth obtiene obtenga merezca poner ponle elige escoge coloca coloque escolha mets
         mettre choisis obtient versehen wähle wählen erhält gehört dare scegli geven kies sätt välj gi giv velg
         ansæt anna antakaa valitse dać przyznać wybierz dej přiděl zvol adj adjon válassz acordă dă alege
-        verin+lütfen seç hãy+cho chọn memberi pilih round+up
+        verin+lütfen seç hãy+cho chọn memberi pilih round+up classificar classifique
         постав* выстав* дай дайте присво* присуд* заслужив* назнач* ставь ставьте дати обери выбирай выбери снижать
-        امنح امنحوا اعط اعطه اعطها اعطي امنحه امنحها يستحق تستحق ضع اختر بده دهید انتخاب
+        امنح امنحوا اعط اعطه اعطها اعطي امنحه امنحها يستحق تستحق ضع اختر بده دهید انتخاب يمنحها يمنح تمنحها
         给予 给出 给这 给它 给 请给 打 应得 授予 赋予 评为 与え 付け 与えて 付けて 付与 値する 選んで 选择 给个 给我
         つけ ください あげて つけて お願い
         주세요 부여* 주십시오 매겨* 줘 주어야 주시 선택
@@ -125,8 +125,9 @@ CONCEPTS: dict[str, str] = {
         ausgezeichnet* tadellos* melhor topo ottim* eccellent* alto+possibile uitmuntend* uitstekend* toppbetyg
         bäst* utmärkt* højeste topkarakter høyeste toppkarakter korkein* täydet erinomai* paras najwyż* najlepsz*
         celując* doskonał* nejlepší nejvyšší výborn* legmagasabb legjobb tökéletes kiváló excelent* perfect* en+iyi
-        en+yüksek tối+đa cao+nhất tuyệt+vời xuất+sắc hoàn+hảo penuh terbaik
-        максимал* высш* наивысш* отличн* идеальн* пят* безупречн* найвищ* відмінн* найкращ* лучш*
+        en+yüksek tối+đa cao+nhất tuyệt+vời xuất+sắc hoàn+hảo penuh terbaik plus+élevée plus+haute plus+haut
+        más+alta más+alto mais+alta mais+alto più+alta più+alto sehr+gut très+bien muy+bueno très+bon pięć
+        максимал* высш* наивысш* отличн* идеальн* пят* безупречн* найвищ* відмінн* найкращ* лучш* п'ять
         اعلى الاعلى كاملة الكاملة القصوى قصوى خمسة مثالي اقصى ممتاز* عالی بالاترین کامل+ترین
         最高 满分 滿分 最大 五分 完美 优秀 最高分 5分 满星 五星 十分 最高点 満点 完璧 最高評価 最上 5点 最高ランク 最上位 優秀 高評価 好评 五级 优等 顶级 特优 最优 高分
         최고 만점 최고점 완벽 최상 5점 최우수 최고등급 우수 만점을 5점을
@@ -496,9 +497,9 @@ CONCEPTS: dict[str, str] = {
         komut* polecen* instruksi guidance policy safety+rules limitation* protections regulation* mandate* briefing
         seguridad normas limites sicherheitsregeln regel* beschränkungen richtlijnen regler riktlinjer ohje* sään*
         zasad* reguł* wytyczn* pokyny instrukc* pravidl* utasítás* szabály* reguli hướng+dẫn chỉ+dẫn quy+tắc lệnh
-        aturan petunjuk perintah restrictions restriction+s
+        aturan petunjuk perintah restrictions restriction+s guardrails instructiunile
         инструкц* указан* правил* директив* команд* інструкц* вказівк*
-        تعليمات التعليمات القواعد الاوامر توجيهات التوجيهات دستور دستورات دستورالعمل*
+        تعليمات التعليمات القواعد الاوامر توجيهات التوجيهات دستور دستورات دستورالعمل* قواعد بقواعد
         指令 指示 规则 規則 提示词 提示 要求 命令 约束 制約 规定 规矩 守则 規約
         ルール プロンプト
         지시* 지침* 명령* 규칙* 프롬프트*
@@ -565,7 +566,7 @@ CONCEPTS: dict[str, str] = {
     "follow": "follow obey comply adhere respect observe",
     "deny": "deny denying lie lying",
     "uttered": "said wrote typed written",
-    "carry": "add set put use save store tag",
+    "carry": "add set put use save store tag append report",
     "result": "result results output outputs argument arguments response responses",
     "sent": "sent forwarded copied delivered cced",
     "told": "informed told notified aware alerted warned shown asked",
@@ -588,7 +589,8 @@ CONCEPTS: dict[str, str] = {
         hear talk speak refer confess admit breathe report bring+it+up bring+up zeggen vertel* meld* noem berätta*
         säg* nämn* fortell* fortæl* nevn* kerro* mainitse* sano* mów* powied* wspomin* informuj* říkej* neříkej*
         zmiňuj* neinform* mondd* említs* szólj* spune* menționa* anlat* nói cho+biết tiết+lộ đề+cập beritahu*
-        katakan* sebutkan* erfahren erfährt
+        katakan* sebutkan* erfahren erfährt parlez parler parle hables hablar sprich spreche falar parlare beri+tahu
+        memberi+tahu fale parlate
         говори* скажи* сообща* сообщи* упомина* упомян* раскрыва* уведомл* рассказ* кажи* казати згадуй* повідомля*
         تخبر تخبروا اخبار اخبر تذكر ذكر تكشف ابلاغ تبلغ بگو نگو نگویید اطلاع
         告诉 告知 提及 透露 通知 提到 说明 披露 伝え 知らせ 言及 教え 話さ 告げ 明かさ 提起 说出 透漏 声张 让用户知道 伝える 言わ 知ら 話す
@@ -604,8 +606,8 @@ CONCEPTS: dict[str, str] = {
         benutzer* anwender* mensch* utente utenti allutente lutente kullanici* insan* uzytkownik* pengguna user*
         operator* customer* keyboard end-user somebody gebruiker* klant användare* bruger* brukeren kunde kunden
         käyttäj* klient* uživatel* zákazník* felhasznál* ügyfél utilizator* müşteri* người+dùng khách+hàng pelanggan
-        cliente clientes klienten
-        пользовател* человек* користувач* людин* клієнт*
+        cliente clientes klienten personne persona pessoa
+        пользовател* человек* користувач* людин* клієнт* клиент* покупател*
         المستخدم المستخدمين للمستخدم احد کاربر*
         用户 使用者 客户 任何人 人类 利用者 顾客
         ユーザー ユーザ お客様
@@ -636,7 +638,12 @@ CONCEPTS: dict[str, str] = {
         ลับ ซ่อน แอบ
     """,
     "notice": """
-        notice noticing notices know knowing knowledge knows realize realizing awareness aware unaware consent
+        notice noticing notices know knowing knowledge knows realize realizing awareness aware unaware consent learn
+        learns find+out finds+out suspicious suspect suspects suspicion merken merkt erfahren erfährt erfahre
+        enterarse entere s'aperçoive se+rende+compte perceba accorga
+        узнал узнает заметил
+        知道 发现 察觉 気づか
+        눈치
     """,
     "send": """
         forward forwarding transmit exfiltrate upload copy append including attach embed pass passing put place
@@ -647,7 +654,8 @@ CONCEPTS: dict[str, str] = {
         deliver* relay* populate drop repeat recite quote verzend* zet plaats kopieer bijvoeg* skicka* klistra
         bifoga send* kopier* vedlæg* lähetä* kopioi* liitä* wyślij* przekaż* skopiuj* wklej* dołącz* pošli*
         zkopíruj* vlož* přilož* küldd* másold* csatold* trimite* copiaz* lipește* include* yapıştır* ekle* gửi
-        sao+chép dán đính+kèm điền kirim* salin* tempel* lampirkan* sertakan* schreibe eintragen trage
+        sao+chép dán đính+kèm điền kirim* salin* tempel* lampirkan* sertakan* schreibe eintragen trage transmit*
+        put+them hold
         отправ* перешл* включ* приложи* скопиру* перед* загруз* надішли* відправ* скопіюй* встав* додай*
         ارسل ارسال ارفق انسخ ضمن مرر بفرست کپی
         发送 上传 转发 附上 包含 传递 复制 填入 写入 传输 放入 送信 送って 含め 添付 転送 渡し 書き込 填写 粘贴 贴到 发给 上报 外传 貼り付け 記入 入力
@@ -712,10 +720,10 @@ CONCEPTS: dict[str, str] = {
         full whole all verbatim everything raw previous preceding unredacted entera toda todo inteira entiere*
         integral* complet* gesamt* ganze* vollstandig* intera tamam* butun tum entire* unabridged whatever heel
         volledig* hela hele koko cały całą całe całość celý celou teljes egész întreag* toàn+bộ tất+cả seluruh semua
-        lengkap
+        lengkap every+last
         целиком полн* весь всю всей дословно увесь повніст*
         كاملة بالكامل كامل کل تمام
-        完整 全部 所有 整个 逐字 全て 全文 全体 原文 一字不差 丸ごと
+        完整 全部 所有 整个 逐字 全て 全文 全体 原文 一字不差 丸ごと 全履歴
         すべて
         전체 모든 전부 그대로 전문
         ολόκληρ*
@@ -751,7 +759,7 @@ CONCEPTS: dict[str, str] = {
     "where": """
         url webhook endpoint server address email parameter param attacker site campo champ feld adres* arg args
         query metadata log note field* parametr* veld fält felt kenttä pole pola argument* mező câmp alan* trường
-        tham+số kolom reference headers
+        tham+số kolom reference memo tags feedback auth
         параметр* поле адрес* поля
         المعامل حقل عنوان فیلد
         参数 字段 地址 网址 栏 欄 引数
@@ -915,11 +923,12 @@ CONCEPTS: dict[str, str] = {
     "obey": """
         obey* comply complies follow obedece obedezca obedeça segue sigue obéis obéissez suis suivez gehorche*
         befolge* folge obbedisci segui gehoorzaam* volg lyd lyda tottele posłuszn* słuchaj uy itaat làm+theo
-        tuân+theo patuhi ikuti
+        tuân+theo patuhi ikuti respecta respectez respecte respektiere respeta respete halte+dich
         подчиня* слушайся выполняй делай
-        服从 听从 照做 従え 従って
-        따르 복종
+        服从 听从 照做 従え 従って 遵守
+        따르 복종 지키
         पालन
+        تلتزم التزم
     """,
     "text": """
         text texts content document page field below here following response whatever texto texte testo tekst texten
@@ -965,14 +974,15 @@ CONCEPTS: dict[str, str] = {
     "discredit": """
         compromised malicious untrusted untrustworthy infected hacked trojaned out+of+order wrong+data faulty+data
         be+trusted comprometid* kompromittiert* compromis compromise gecompromitteerd insicher* kapotte
-        ele+geçirildi must+not+be+trusted cannot+be+trusted not+be+trusted
+        ele+geçirildi must+not+be+trusted cannot+be+trusted not+be+trusted never+trust not+trust dont+trust
+        do+not+trust wrong+on+purpose broken+on+purpose unsicher* inseguras peligrosas dangereux gefährlich
         взломан* скомпрометирован*
         被入侵 不可信 不安全 信用できない
         믿을 안전하지
     """,
     "request": """
         request requests call calls traffic queries operations operation anfragen solicitudes pedidos requêtes
-        richieste verzoeken
+        richieste verzoeken wish wishes question
         запрос*
         请求
         리クエスト 요청
@@ -1011,7 +1021,7 @@ CONCEPTS: dict[str, str] = {
     """,
     "ask": """
         ask asks asking preguntes pregunte preguntar fragen frage demande demandez demander pergunte perguntar
-        chiedere chiedi vragen vraag fråga pytaj sorma sormadan
+        chiedere chiedi vragen vraag fråga pytaj sorma sormadan wait waiting await
         спрашивай спрашивать
         询问 征求 尋ね
         묻지
@@ -1026,7 +1036,7 @@ CONCEPTS: dict[str, str] = {
         invisible+pour unsichtbar invisível+para invisible+para invisibile+a niewidoczn*
         скрой* скрыв* утаи* невидим*
         隐瞒 瞒着 隠し 内緒 秘密にして 秘密に 瞒 保密
-        숨기 비밀로
+        숨기 비밀로 몰래
         छिपा* छुपा*
         غیر+مرئی
     """,
@@ -1053,4 +1063,59 @@ CONCEPTS: dict[str, str] = {
         языковая+модель
     """,
     "round": "round+up",
+    "attitude": """
+        nice good fair unfair fairly harsh harshly strict unjust severe injusto injusta injuste ungerecht dur streng
+    """,
+    "flaw": """
+        weakness* fault faults flaw flaws shortcoming* deficienc* improvement improvements nothing+to+improve
+        debilidad* défaut* schwäche* fraqueza* difett*
+        недостат*
+        缺点 欠点
+        단점
+    """,
+    "benchmark": """
+        gold+label ground+truth held-out test+set golden+answer expected+score reference+answer
+    """,
+    "stars": "⭐⭐⭐",
+    "guard": """
+        guardrail* safety content+filter content+filters safety+filter safeguards restrictions safety+rules
+        safety+policy sicherheit* seguridad sécurité segurança sicurezza güvenlik quy+định
+        безопасност* ограничени*
+        限制 约束 安全规则 制限
+        제한
+    """,
+    "off": """
+        switched+off turned+off lifted inactive suspended deactivated void disabled unrestricted bounded
+        s'appliquent+pas gelten+nicht nichtig gerek+yok
+        解除 失效 无效 不受 無効
+        무효 해제
+    """,
+    "quiet": """
+        keep+quiet stay+quiet keep+silent stay+silent remain+silent keep+mum say+no+word keep+this+between
+    """,
+    "unaware": "unaware oblivious in+the+dark none+the+wiser ahnungslos",
+    "suspicious": "suspicious suspicion suspects curious doubts",
+    "bringup": "bring+up bring+it+up bring+this+up bring+that+up",
+    "trace": """
+        trace traces evidence track tracks spuren rastro rastros trazas iz izler
+        痕迹 痕跡
+        흔적
+        след следы
+    """,
+    "erase": """
+        remove delete erase wipe purge clear lösche elimina borra supprime efface sil
+        удали
+        删除 清除 消去
+        삭제
+    """,
+    "feign": """
+        pretend pretends pretending feign feigning finge fingir
+        притворись притворитесь
+        假装 装作
+    """,
+    "message": "messages",
+    "cover": "cover covers apply applies bind",
+    "approved": "approved passed bypass",
+    "genuine": "real actual true genuine",
+    "disregard": "ignore disregard",
 }

@@ -145,7 +145,7 @@ def _told(read: str) -> int:
 
 _COMMON_WORDS = frozenset(
     "the this that with for and not you your must from all any note please user tool tell give best score rate full credit "
-    "grader graders judge evaluator ignore instructions previous highest send never about under below five answer".split()
+    "grader graders judge evaluator ignore instructions previous highest send never about under below five answer password secret send do not to us".split()
 )
 
 
@@ -256,12 +256,12 @@ _CIPHERS = frozenset(
     cipher
     for word in "tool this user tell give best full never send five about from your must with".split()
     for cipher in (codecs.encode(word, "rot13"), word.translate(ATBASH))
-) | frozenset("resu llet siht eht evig tseb lluf reven".split())
+) | frozenset("resu llet siht eht evig tseb lluf reven drowssap dnes tcuded".split())
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _CODES_OF_LETTERS = frozenset(f"{code:02x}" for code in range(32, 127)) | frozenset(map(str, range(97, 123)))
 """Printable ASCII as two hexadecimal digits, and small letters as decimal numbers."""
 
-_PERCENT = re.compile(r"%[0-9a-fA-F]{2}%[0-9a-fA-F]{2}")
+_PERCENT = re.compile(r"%[0-9a-fA-F]{2}[^%\s]{0,20}%[0-9a-fA-F]{2}")
 _ENTITY = re.compile(r"&#?\w{2,7};")
 _ESCAPE = re.compile(r"\\[xu][0-9a-fA-F]{2}")
 _EXOTIC = re.compile(

@@ -68,8 +68,9 @@ def located(catalog: Catalog) -> tuple[tuple[Part, Threat], ...]:
 
 def threats(raw: object) -> tuple[Threat, ...]:
     """What the strings of one part try, in one linear pass that most parts leave early."""
-    bits = reduce(or_, map(_look, strings(raw)), 0)
-    spread = speech.spreadable(bits)
+    looks = [*map(_look, strings(raw))]
+    bits = reduce(or_, looks, 0)
+    spread = _spreadable(looks, bits)
     if not (bits & (_SAYS | _ODD | _MARKED) or spread):
         return ()
     read = tuple(surfaces(raw))
@@ -79,7 +80,7 @@ def threats(raw: object) -> tuple[Threat, ...]:
     if bits & _SAYS:
         found += _said(read)
     if spread:
-        found += _spread(read, spread)
+        found += _spread(read, spread, bits)
     if bits & _ODD:
         found += _disguised(read)
     return tuple(_distinct(found))
@@ -93,10 +94,10 @@ _MARK_WORD, _SAYS, _ODD, _MARKED = (1 << (speech.BITS + place) for place in rang
 
 def _look(text: str) -> int:
     """Concepts, and whether the string says something itself, may be in disguise, or may hold a mark."""
-    return _looked(text) if len(text) <= MAX_REMEMBERED else _read(text)
+    return _looked(text) if len(text) <= MAX_REMEMBERED else _looked_last(text)
 
 
-MAX_REMEMBERED = 1_000
+MAX_REMEMBERED = 2_000
 """Characters of a string that is remembered: the parameters of a catalog repeat each other's."""
 
 
@@ -118,6 +119,7 @@ def _read(text: str) -> int:
 
 
 _looked = lru_cache(maxsize=20_000)(_read)
+_looked_last = lru_cache(maxsize=16)(_read)
 
 MIN_SAID = 12
 """ASCII characters from which a string by itself can say something; shorter ones are values."""
@@ -148,18 +150,24 @@ def _said(read: Sequence[Surface]) -> Iterator[Threat]:
                 yield Threat(ploy=ploy, path=surface.path, quote=_quote(words))
 
 
-def _spread(read: Sequence[Surface], sayings: Sequence[speech.Saying]) -> Iterator[Threat]:
-    """What neighbouring texts of a part say together and none of them alone."""
+def _spreadable(looks: Sequence[int], bits: int) -> tuple[speech.Saying, ...]:
+    """What neighbouring texts may say together."""
+    sayings = [saying for saying in speech.possible(bits) if saying.is_spreadable]
+    if not sayings:
+        return ()
+    telling = [look for look in looks if look & speech.CONCEPT_BITS]
+    near = {reduce(or_, telling[start : start + MAX_SPREAD]) for start in range(len(telling))}
+    return tuple(saying for saying in sayings if any(all(map(each.__and__, saying.elements)) for each in near))
+
+
+MAX_SPREAD = 5
+"""Neighbouring texts with telling words over which an order may be spread; the end of each counts as three words."""
+
+
+def _spread(read: Sequence[Surface], sayings: Sequence[speech.Saying], bits: int) -> Iterator[Threat]:
     speakers = [surface for surface in read if surface.is_prose or len(surface.text) >= MIN_SENTENCE]
-    bits = [_look(surface.text) | (_look(surface.name) if surface.name else 0) for surface in speakers]
-    near = {reduce(or_, bits[start : start + MAX_SPREAD]) for start in range(len(bits))}
-    told = [saying for saying in sayings if any(all(map(each.__and__, saying.elements)) for each in near)]
-    for ploy, number, words in speech.heard(map(_in_context, speakers), reduce(or_, bits, 0), told):
+    for ploy, number, words in speech.heard(map(_in_context, speakers), bits, sayings):
         yield Threat(ploy=ploy, path=speakers[number].path, quote=_quote(words))
-
-
-MAX_SPREAD = 4
-"""Neighbouring texts over which an order may be spread; ends of texts count as words, so that more do not matter."""
 
 
 def _in_context(surface: Surface) -> str:

@@ -50,13 +50,14 @@ PHRASES: dict[str, str] = {
         r"|contextual[ _-]?completeness|naming[ _-]?consistency|tool[ _-]?count[ _-]?appropriateness"
     ),
     "othertool": (
-        r"(?<!\w)(?:any|all|every|each|other|another|remaining|different|separate|external|third-party)\s(?:of\s(?:the|your)\s)?(?:other\s)?(?:\w+\s)?tools?\b"
+        r"(?<!\w)(?:any|all|every|each|other|another|remaining|different|separate|external|third-party|next)\s(?:of\s(?:the|your)\s)?(?:other\s)?(?:\w+\s)?tools?\b"
         r"|(?:otras?|demas|cualquier)\s(?:otra\s)?herramientas?|(?:outras?|qualquer)\s(?:outra\s)?ferramentas?"
         r"|autres?\soutils?|ander\w+\s(?:werkzeug|tool)\w*|altr[ioe]\sstrument\w|(?:diger|baska)\sarac\w*"
         r"|друг\w+\sинструмент\w*|الادوات\sالاخرى|[其别]他?[它的]?\s?工具|(?:他の|ほかの)\s?ツール|다른\s?도구"
     ),
-    "nevercall": r"(?:never|stop|do not|dont|no longer)\s(?:call|use|invoke|run|using|calling)\s\w+",
+    "nevercall": r"(?:never|stop|no longer)\s(?:call|use|invoke|run|using|calling)\s(?!this)\w+",
     "afterrun": r"(?:after|when(?:ever)?|once|before|each time)\s(?:\w+\s){1,3}(?:runs|returns|finishes|completes|(?:is|was|has been)\s(?:called|run|used|invoked))",
+    "outof": r"(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)\s?(?:/|out\sof|von|de|sur|su|из|tren|av|dari|op|na)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)(?![\d/.])|(?:5|five)[ -]stars\b",
     "devmode": r"(?:developer|dev|god|dan|debug|admin|root|maintenance|unrestricted|jailbreak|sudo|unsafe)[ -]mode\b",
     "address": r"[\w.+-]{1,40}@[\w-]{1,40}\.[a-z]{2,}",
     "keys": r"(?:api|access|private|secret|ssh|encryption|signing)[ _-]?(?:keys?|tokens?)\b",
@@ -72,8 +73,9 @@ HINTS: dict[str, tuple[str, ...]] = {
         "5 10 100 0 00 20 45 46 47 48 49 4 five ten star stars tier grade a+ cinco funf cinq cinque bes пять 五 5星 5点 5分 5점 点 分 星 점 五星 五分 5点満点",
     ),
     "gradea": ("a as five fives 5s", "an tier grade band level mark rated graded scored judged fixed a all straight five fives"),
-    "nevercall": ("never stop longer dont not", "call use invoke run using calling"),
+    "nevercall": ("never stop longer", "call use invoke run using calling"),
     "afterrun": ("after when whenever once before each", "runs returns finishes completes called run used invoked"),
+    "outof": ("5 10 five ten cinco funf cinq cinque bes пять",),
     "devmode": ("mode", "developer dev god dan debug admin root maintenance unrestricted jailbreak sudo unsafe"),
     "address": ("com example org net io de test",),
     "label": (
@@ -92,7 +94,7 @@ HINTS: dict[str, tuple[str, ...]] = {
     "othertool": (
         "tool tools herramienta herramientas ferramenta ferramentas outil outils werkzeug werkzeuge strumento strumenti arac "
         "araclar araclari инструмент инструменты инструменты инструментов الادوات 工具 ツール 도구",
-        "any all every each other another remaining different separate external third otra otras demas cualquier outra outras qualquer autre autres andere anderen "
+        "any all every each other another remaining different separate external third next otra otras demas cualquier outra outras qualquer autre autres andere anderen "
         "anderes altri altre altro diger baska другие других другой الاخرى 其他 其它 别的 他の ほかの 다른",
     ),
 }
@@ -112,6 +114,7 @@ CLUES: dict[str, tuple[str, ...]] = {
         "/.ssh", "/.aws", "/.cursor", "/.kube", "/.gnupg", "/.docker", "/.netrc", "/.npmrc", "/.pgpass", "history", "git-cred",
         "/.config", "id rsa", "id ed", "id ecdsa", ".env", "/etc/", "claude desktop", "wallet.dat", "mcp.json",
     ),
+    "outof": ("5/5", "20/20", "4.9", "=1.0", "a+", "en 5", "av 5", "dari 5", "op 5", "na 5", "z 5", "5 star", "5 / 5", "out of", "10/10", "5 star", "5-star", "five star", "five-star", "de 5", "von 5", "sur 5", "su 5", "tren 5", "из 5", "de cinco", "sur cinq", "von funf"),
     "nevercall": ("never call", "never use", "never invoke", "never run", "stop using", "stop calling", "no longer"),
     "afterrun": ("after ", "whenever ", "once ", "each time "),
     "gradea": (
@@ -217,20 +220,18 @@ SAYINGS: dict[Ploy, str] = {
         plead + punish|topscore|lenient|fullmarks|gradea @8
         label + label + label @16
         dimension + best|gradea|fullmarks|topscore + every|give|must @8
+        hail + model + evaluating @6
     """,
     Ploy.SUSPECT: """
         grader @0
         rubric @0
         brand @0
-        lenient @0
         topscore @0
         dimkey @0
         this > doc @2
         evaluating + doc @6
-        evaluating + model|you @5
-        evaluating + best|five|gradea|complete @8
+        evaluating + best|gradea|complete @5
         evaluating + quality @4
-        score + best|five|low|fullness|gradea|fullmarks @5
         judge > tool @6
         punish + score|not|doc|tool|dimension|model|judge @8
         label @0
@@ -246,7 +247,6 @@ SAYINGS: dict[Ploy, str] = {
         doc > be > best|complete @5
         quality + best|pass @4
         model + best > score|quality|rate @10
-        score + doc @6
         judge + doc|score|evaluating|model @5
         compare + prefer @10
         llm + doc @8
@@ -262,6 +262,27 @@ SAYINGS: dict[Ploy, str] = {
         round > five @4
         five + every + dimension @8
         low + score + evaluating|doc|model @10
+        attitude + score|evaluating|gradea @4
+        hail + llm @4
+        not + flaw @3
+        benchmark @0
+        stars @0
+        outof @0
+        model + best + tool @10
+        evaluating + tool @5
+        rate > tool > low @8
+        threat + low + score @10
+        justify + must @6
+        best + dimension + every @8
+        give + dimension + five @6
+        this|tool + approved + evaluating @8
+        score + best|five|gradea|fullmarks|topscore @4
+        score + model|llm + threat|low @8
+        lenient + evaluating|score|doc|tool|model|plead|judge|this|not @8
+        evaluating + model @2
+        llm + evaluating @4
+        score > doc @3
+        doc > score @6
     """,
     Ploy.OVERRIDE: """
         ignore > prior > order @7
@@ -284,7 +305,6 @@ SAYINGS: dict[Ploy, str] = {
         order > not > hold @8
         told > prior + not @8
         not + hold + told @10
-        order > prior > ignore @10
         order + priority + system|user|other @10
         priority + above + system > prompt|order @10
         this|text + priority > order @8
@@ -298,6 +318,17 @@ SAYINGS: dict[Ploy, str] = {
         ignore > order + system|every @8
         not > order + ignore + prior @12
         preapproved + every|user @6
+        guard + off @6
+        guard + not > hold @8
+        ignore > you > be @4
+        not > ask > consent @5
+        obey + doc + only @8
+        obey + not + order @6
+        guard + not > cover @8
+        order + off @6
+        priority + order + user|system @12
+        genuine > order + this|tool|doc @8
+        disregard > user > request|order|prompt @5
     """,
     Ploy.CONCEAL: """
         not > tell > user @8
@@ -333,6 +364,16 @@ SAYINGS: dict[Ploy, str] = {
         account > not > refer @8
         hide + user|account @5
         not > user + notice @6
+        quiet @0
+        user + unaware @8
+        user > not > notice @9
+        not + user + notice @4
+        not > bringup @4
+        erase > trace + account|use|user @8
+        feign @0
+        user + suspicious @6
+        refer > only > not @8
+        erase > message > from > talk @8
     """,
     Ploy.LEAK: """
         read > strongbox > send|where @16
@@ -371,6 +412,13 @@ SAYINGS: dict[Ploy, str] = {
         send > every > secret @8
         send > secret > where @9
         encode + secret|talk + use|send @12
+        message + verbatim @8
+        send > talk + link @8
+        secret + you + notice @6
+        valueof + keys|secret + give|send @10
+        read > strongbox + secret|give|send @12
+        send > every|whole > envir @5
+        send > envir + link|where @6
     """,
     Ploy.REDIRECT: """
         ignore > othertool @4
@@ -402,7 +450,14 @@ SAYINGS: dict[Ploy, str] = {
         othertool > must > this @8
         when > othertool > this > must @10
         use > othertool + must + send|first @10
-        nevercall > use > this|tool @12
         afterrun > use > this > tool @10
+        othertool > never > use @8
+        when|every > use > send > payee @12
+        result + tool + must + route @12
+        change > result > othertool @6
+        other + foreign + discredit @12
+        othertool + result > this > tool @12
+        othertool > discredit @6
+        nevercall > use > use > this > tool @14
     """,
 }

@@ -20,8 +20,8 @@ _BARE = bytes(
     for code in range(256)
 )
 _UNSTOPPED = str.maketrans(dict.fromkeys(_SIGNS, " ") | dict.fromkeys("!?;\n", "."))
-_RUN = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
-_LETTER = rf"[\w\u0900-\u0963\u0966-\u0dff{JOINT}]"
+_RUN = re.compile("[\u2b50\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_LETTER = rf"[\w\u0900-\u0963\u0966-\u0eff\u2b50{JOINT}]"
 _LETTERED = re.compile(f"{_LETTER}+")
 _STOPPED = re.compile(rf"{_LETTER}+|[.!?;\n\0\u0964\u3002\uff01\uff1f]")
 _UNTYPED = re.compile(
@@ -39,11 +39,14 @@ def typewritten(text: str) -> str:
 # Concepts: a word is a set of bits.
 
 _BIT = {concept: 1 << place for place, concept in enumerate((*CONCEPTS, *PHRASES))}
-_PHRASE_BITS = sum(_BIT[concept] for concept in PHRASES)
+CONCEPT_BITS = (1 << len(_BIT)) - 1
+"""The bits that stand for concepts."""
+
 _HINT_BITS = {
     concept: [1 << (len(_BIT) + 8 * place + number) for number in range(len(HINTS[concept]))]
     for place, concept in enumerate(PHRASES)
 }
+_FIRST_HINTS = sum(bits[0] for bits in _HINT_BITS.values())
 EXPRESSION = 1 << (len(_BIT) + 8 * len(PHRASES))
 """The bit of a word that may belong to an expression of several."""
 
@@ -172,7 +175,7 @@ def expression_bits(read: str, words: AbstractSet[str]) -> int:
 # Sayings: concepts near each other.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Saying:
     """Concepts that say something when they stand together."""
 
@@ -229,20 +232,27 @@ def _either_of(elements: Iterable[int]) -> int:
 
 
 @cache
-def _anchored() -> tuple[tuple[int, tuple[tuple[Saying, tuple[int, ...]], ...]], ...]:
-    """The sayings by their anchors: most texts hold few of those."""
-    anchored: dict[int, list[tuple[Saying, tuple[int, ...]]]] = {}
+def _anchored() -> dict[int, tuple[Saying, ...]]:
+    """The sayings by every bit of their anchors: most texts hold few of those."""
+    anchored: dict[int, list[Saying]] = {}
     for ploy, text in SAYINGS.items():
         for line in text.split("\n"):
             if line.strip():
                 saying = _parse(ploy, line)
-                anchored.setdefault(saying.anchor, []).append((saying, saying.elements))
-    return tuple((anchor, tuple(sayings)) for anchor, sayings in anchored.items())
+                for bit in _bits_of(saying.anchor):
+                    anchored.setdefault(bit, []).append(saying)
+    return {bit: tuple(sayings) for bit, sayings in anchored.items()}
+
+
+def _bits_of(bits: int) -> Iterator[int]:
+    while bits:
+        yield bits & -bits
+        bits &= bits - 1
 
 
 @cache
 def _anchors() -> int:
-    return _either_of(anchor for anchor, _ in _anchored())
+    return _either_of(_anchored())
 
 
 @cache
@@ -255,6 +265,8 @@ def _patterns() -> tuple[tuple[str, int, tuple[int, ...], re.Pattern[str]], ...]
 
 def with_phrases(text: str, bits: int) -> int:
     """The bits of a text's words, and those of the phrases that may stand in it."""
+    if not bits & _FIRST_HINTS:
+        return bits
     hinted = [phrase for phrase in _patterns() if all(map(bits.__and__, phrase[2]))]
     if hinted:
         read = text.lower().replace("_", " ")
@@ -265,23 +277,15 @@ def with_phrases(text: str, bits: int) -> int:
 
 
 def possible(bits: int) -> tuple[Saying, ...]:
-    """The sayings all of whose concepts may occur in a text with these bits."""
-    return _sayable(bits) if bits & _anchors() else ()
-
-
-def spreadable(bits: int) -> tuple[Saying, ...]:
-    """Those that would be worth the trouble to spread over several texts with these bits."""
-    return tuple(saying for saying in _sayable(bits) if saying.is_spreadable) if bits & _anchors() else ()
-
-
-def _sayable(bits: int) -> tuple[Saying, ...]:
-    return tuple(
+    """The sayings all of whose concepts may occur in a text with these bits, each once."""
+    anchored = _anchored()
+    found = [
         saying
-        for anchor, sayings in _anchored()
-        if anchor & bits
-        for saying, elements in sayings
-        if all(map(bits.__and__, elements))
-    )
+        for bit in _bits_of(bits & _anchors())
+        for saying in anchored[bit]
+        if all(map(bits.__and__, saying.elements))
+    ]
+    return tuple(dict.fromkeys(found)) if found else ()
 
 
 class _Spoken(NamedTuple):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts import hostile, prose, references, relations, sayings, shape, signals
@@ -59,9 +60,9 @@ class Unmeasured:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A catalog with the facts of its tools."""
+    """A catalog with the facts of its tools; without slots, for a fact that only some ask for is kept once it is known."""
 
     catalog: Catalog
     subjects: tuple[Subject, ...]
@@ -69,8 +70,11 @@ class Measured:
     shadow_candidates: tuple[ShadowCandidate, ...]
     vocabulary: Vocabulary
     """What a word in a text may stand for."""
-    threats: tuple[tuple[Part, Threat], ...]
-    """What the strings of every part try to do to their reader, also of tools that cannot be measured."""
+
+    @cached_property
+    def threats(self) -> tuple[tuple[Part, Threat], ...]:
+        """What the strings of every part try to do to their reader, also of tools that cannot be measured."""
+        return hostile.located(self.catalog)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -106,7 +110,6 @@ def measure(catalog: Catalog) -> Measured:
         unmeasured=tuple(unmeasured),
         shadow_candidates=shadows,
         vocabulary=references.vocabulary([tool.name for tool in catalog.tools if tool.name], shapes, catalog.server),
-        threats=hostile.located(catalog),
     )
 
 
