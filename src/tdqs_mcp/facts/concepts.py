@@ -169,7 +169,8 @@ CONCEPTS: dict[str, str] = {
         percentile grade-a puntuaci* valoraci* bareme moyenne mention bestnote höchstnote urteil zensur* notenstufe
         conceito* giudizio punten beoordeling betyg* poäng* karakter* poeng arvosana* pisteet pisteitä známk*
         hodnocení pontszám* osztályzat* jegy* punctaj* nota+cinco số+điểm poin la+note une+note note+maximale
-        note+de note+inférieure meilleure+note bonne+note haute+note notas full+marks
+        note+de note+inférieure meilleure+note bonne+note haute+note notas full+marks final+score correct+score
+        low+grade low+mark teacher's+mark
         оценк* рейтинг* звезд* оцінк* бал*
         درجة الدرجة درجات الدرجات تقييم التقييم نقاط نجوم علامة مستوى نمره امتیاز
         分数 评分 得分 评级 等级 星 评价 点数 得点 評価 評点 採点 評定 分值
@@ -230,9 +231,9 @@ CONCEPTS: dict[str, str] = {
         เครื่องมือ คำอธิบาย
     """,
     "this": """
-        this these it current present itself este esta esto cette cet ce dieser diese dieses dies essa isto questo
-        questa deze dit denna detta den+här denne dette tämä tämän tego temu tej tento tuto ez ezt ennek acest
-        această bu này ini
+        this these it present itself este esta esto cette cet ce dieser diese dieses dies essa isto questo questa
+        deze dit denna detta den+här denne dette tämä tämän tego temu tej tento tuto ez ezt ennek acest această bu
+        này ini
         αυτό αυτή
         цей цьому ця эт*
         هذا هذه این

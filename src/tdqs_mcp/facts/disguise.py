@@ -110,10 +110,9 @@ def _letters(text: str) -> Iterator[Reading]:
     if (folded := latin(text)) != read:
         yield Reading("look-alike letters", folded)
         yield Reading("look-alike letters", folded[::-1])
-    if _LETTERS_APART.search(read):
-        runs = sum(len(run[0]) > MIN_RUN for run in _LETTERS_APART.finditer(read))
+    if runs := [len(run[0]) for run in _LETTERS_APART.finditer(read) if len(run[0]) > MIN_ABBREVIATED]:
         joined = _LETTERS_APART.sub(lambda run: _SEPARATORS.sub("", run[0]), read)
-        yield Reading("letters set apart", joined, runs >= MIN_APART)
+        yield Reading("letters set apart", joined, sum(size > MIN_RUN for size in runs) >= MIN_APART)
     if any(_is_leet(word[0]) for word in _LEET_WORD.finditer(read)):
         for letters in LEETS:
             yield Reading("digits for letters", _leet(read, letters))
@@ -128,6 +127,9 @@ def _letters(text: str) -> Iterator[Reading]:
         if (told := _told(said)) >= 2:
             yield Reading(name, said, told >= max(MIN_TOLD, 2 * before))
 
+
+MIN_ABBREVIATED = 4
+"""Characters of `e.g.`, which hides nothing."""
 
 MIN_RUN = 7
 """Characters of such a word that is no abbreviation: four letters and what stands between them."""

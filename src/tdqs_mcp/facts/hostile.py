@@ -94,11 +94,13 @@ _MARK_WORD, _SAYS, _ODD, _MARKED = (1 << (speech.BITS + place) for place in rang
 
 def _look(text: str) -> int:
     """Concepts, and whether the string says something itself, may be in disguise, or may hold a mark."""
-    return _looked(text) if len(text) <= MAX_REMEMBERED else _looked_last(text)
+    if len(text) <= MAX_SHORT:
+        return _looked(text)
+    return _looked_long(text) if len(text) <= MAX_LONG else _read(text)
 
 
-MAX_REMEMBERED = 2_000
-"""Characters of a string that is remembered: the parameters of a catalog repeat each other's."""
+MAX_SHORT, MAX_LONG = 1_000, 20_000
+"""Characters of strings that are remembered, thousands of the short ones: tools of a catalog repeat each other's words."""
 
 
 def _read(text: str) -> int:
@@ -119,7 +121,7 @@ def _read(text: str) -> int:
 
 
 _looked = lru_cache(maxsize=20_000)(_read)
-_looked_last = lru_cache(maxsize=16)(_read)
+_looked_long = lru_cache(maxsize=500)(_read)
 
 MIN_SAID = 12
 """ASCII characters from which a string by itself can say something; shorter ones are values."""
@@ -151,13 +153,18 @@ def _said(read: Sequence[Surface]) -> Iterator[Threat]:
 
 
 def _spreadable(looks: Sequence[int], bits: int) -> tuple[speech.Saying, ...]:
-    """What neighbouring texts may say together."""
+    """What neighbouring texts may say together although none of them has the words for it alone."""
     sayings = [saying for saying in speech.possible(bits) if saying.is_spreadable]
     if not sayings:
         return ()
     telling = [look for look in looks if look & speech.CONCEPT_BITS]
     near = {reduce(or_, telling[start : start + MAX_SPREAD]) for start in range(len(telling))}
-    return tuple(saying for saying in sayings if any(all(map(each.__and__, saying.elements)) for each in near))
+    return tuple(
+        saying
+        for saying in sayings
+        if any(all(map(each.__and__, saying.elements)) for each in near)
+        and not any(all(map(each.__and__, saying.elements)) for each in telling)
+    )
 
 
 MAX_SPREAD = 5

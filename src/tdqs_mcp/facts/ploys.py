@@ -230,7 +230,6 @@ SAYINGS: dict[Ploy, str] = {
         dimkey @0
         this > doc @2
         evaluating + doc @6
-        evaluating + best|gradea|complete @5
         evaluating + quality @4
         judge > tool @6
         punish + score|not|doc|tool|dimension|model|judge @8
@@ -276,13 +275,15 @@ SAYINGS: dict[Ploy, str] = {
         best + dimension + every @8
         give + dimension + five @6
         this|tool + approved + evaluating @8
-        score + best|five|gradea|fullmarks|topscore @4
         score + model|llm + threat|low @8
-        lenient + evaluating|score|doc|tool|model|plead|judge|this|not @8
         evaluating + model @2
         llm + evaluating @4
-        score > doc @3
         doc > score @6
+        lenient + evaluating|score|doc|tool|model|plead|judge @6
+        score > doc @1
+        score + best|five|gradea|fullmarks|topscore @2
+        evaluating + best|gradea|complete @3
+        best + evaluating + every @8
     """,
     Ploy.OVERRIDE: """
         ignore > prior > order @7
