@@ -586,12 +586,12 @@ CONCEPTS: dict[str, str] = {
         divulge decir digas diga digan menciones mencione mencionar informes informe reveles revele avises avise
         avisar contar cuentes notifique notificar dizer conte dire dites dis informer informez revelez reveler
         signale* preven* sagen sage sag erwahn* mitteil* informier* verrat* offenbar* benachrichtig* teile menziona*
-        informa* rivela* avvisa* haber soyle* bildir* bahset* mowi* tell* mention* reveal* disclos* say saying said
-        hear talk speak refer confess admit breathe report bring+it+up bring+up zeggen vertel* meld* noem berätta*
-        säg* nämn* fortell* fortæl* nevn* kerro* mainitse* sano* mów* powied* wspomin* informuj* říkej* neříkej*
-        zmiňuj* neinform* mondd* említs* szólj* spune* menționa* anlat* nói cho+biết tiết+lộ đề+cập beritahu*
-        katakan* sebutkan* erfahren erfährt parlez parler parle hables hablar sprich spreche falar parlare beri+tahu
-        memberi+tahu fale parlate
+        rivela* avvisa* haber soyle* bildir* bahset* mowi* tell* mention* reveal* disclos* say saying said hear talk
+        speak refer confess admit breathe report bring+it+up bring+up zeggen vertel* meld* noem berätta* säg* nämn*
+        fortell* fortæl* nevn* kerro* mainitse* sano* mów* powied* wspomin* informuj* říkej* neříkej* zmiňuj*
+        neinform* mondd* említs* szólj* spune* menționa* anlat* nói cho+biết tiết+lộ đề+cập beritahu* katakan*
+        sebutkan* erfahren erfährt parlez parler parle hables hablar sprich spreche falar parlare beri+tahu
+        memberi+tahu fale parlate informare informate informar
         говори* скажи* сообща* сообщи* упомина* упомян* раскрыва* уведомл* рассказ* кажи* казати згадуй* повідомля*
         تخبر تخبروا اخبار اخبر تذكر ذكر تكشف ابلاغ تبلغ بگو نگو نگویید اطلاع
         告诉 告知 提及 透露 通知 提到 说明 披露 伝え 知らせ 言及 教え 話さ 告げ 明かさ 提起 说出 透漏 声张 让用户知道 伝える 言わ 知ら 話す
@@ -639,9 +639,9 @@ CONCEPTS: dict[str, str] = {
         ลับ ซ่อน แอบ
     """,
     "notice": """
-        notice noticing notices know knowing knowledge knows realize realizing awareness aware unaware consent learn
-        learns find+out finds+out suspicious suspect suspects suspicion merken merkt erfahren erfährt erfahre
-        enterarse entere s'aperçoive se+rende+compte perceba accorga
+        notice noticing notices know knows realize realizing awareness aware unaware consent learn learns find+out
+        finds+out suspicious suspect suspects suspicion merken merkt erfahren erfährt erfahre enterarse entere
+        s'aperçoive se+rende+compte perceba accorga
         узнал узнает заметил
         知道 发现 察觉 気づか
         눈치
@@ -915,11 +915,11 @@ CONCEPTS: dict[str, str] = {
         확인 허락 승인
     """,
     "priority": """
-        priority precedence rank ranks outrank* outweigh* supersede* highest-priority trump trumps prioridad
-        priorité vorrang priorität prioridade priorità voorrang prioritet priorytet öncelik*
-        приоритет*
-        优先级 优先 優先
-        우선
+        precedence outrank* outweigh* supersede* highest-priority vorrang voorrang prioritet rank+below rank+above
+        ranks+below ranks+above takes+priority take+priority higher+priority vorrang+vor
+        优先于 高于
+        より優先
+        우선한다
     """,
     "obey": """
         obey* comply complies follow obedece obedezca obedeça segue sigue obéis obéissez suis suivez gehorche*
@@ -1119,4 +1119,5 @@ CONCEPTS: dict[str, str] = {
     "approved": "approved passed bypass",
     "genuine": "real actual true genuine",
     "disregard": "ignore disregard",
+    "knowing": "knowing knowledge consent",
 }

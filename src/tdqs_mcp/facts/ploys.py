@@ -58,7 +58,8 @@ PHRASES: dict[str, str] = {
     "nevercall": r"(?:never|stop|no longer)\s(?:call|use|invoke|run|using|calling)\s(?!this)\w+",
     "afterrun": r"(?:after|when(?:ever)?|once|before|each time)\s(?:\w+\s){1,3}(?:runs|returns|finishes|completes|(?:is|was|has been)\s(?:called|run|used|invoked))",
     "outof": r"(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)\s?(?:/|out\sof|von|de|sur|su|из|tren|av|dari|op|na)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)(?![\d/.])|(?:5|five)[ -]stars\b",
-    "devmode": r"(?:developer|dev|god|dan|debug|admin|root|maintenance|unrestricted|jailbreak|sudo|unsafe)[ -]mode\b",
+    "nottell": r"(?:not|never|dont|without|avoid|from)\s(?:ever\s|to\s)?(?:tell|inform|mention|reveal|disclos|notify|alert|say)\w*",
+    "devmode": r"(?:developer|dev|god|dan|admin|root|maintenance|unrestricted|jailbreak|sudo|unsafe)[ -]mode\b",
     "address": r"[\w.+-]{1,40}@[\w-]{1,40}\.[a-z]{2,}",
     "keys": r"(?:api|access|private|secret|ssh|encryption|signing)[ _-]?(?:keys?|tokens?)\b",
     "strongbox": (
@@ -76,7 +77,8 @@ HINTS: dict[str, tuple[str, ...]] = {
     "nevercall": ("never stop longer", "call use invoke run using calling"),
     "afterrun": ("after when whenever once before each", "runs returns finishes completes called run used invoked"),
     "outof": ("5 10 five ten cinco funf cinq cinque bes пять",),
-    "devmode": ("mode", "developer dev god dan debug admin root maintenance unrestricted jailbreak sudo unsafe"),
+    "nottell": ("not never dont without avoid from", "tell telling inform informing mention mentioning reveal revealing disclose disclosing notify notifying alert alerting say saying"),
+    "devmode": ("mode", "developer dev god dan admin root maintenance unrestricted jailbreak sudo unsafe"),
     "address": ("com example org net io de test",),
     "label": (
         "score scores rating ratings grade grades tier verdict tdqs overall calificacion punteggio cijfer betyg ocena nilai diem nota note puntuacion bewertung 评分 得分 評価 점수 оценка",
@@ -146,7 +148,6 @@ SAYINGS: dict[Ploy, str] = {
         grader + best + score|topscore|tool|dimension @12
         judge + best + score + tool|this|give|must @12
         judge + give + topscore @10
-        model + evaluating + score|best|topscore|dimension @10
         you > be > grader @7
         you > be > lenient > judge|grader|model @8
         lenient + judge|grader|evaluating @5
@@ -194,7 +195,6 @@ SAYINGS: dict[Ploy, str] = {
         best > score + not + evaluating @10
         judge > must > ignore|give @5
         brand > best|topscore|fullmarks @5
-        fullmarks + tool|score|dimension|grader|judge|evaluating|give|rate @8
         grader + score|best|punish|lenient|gradea|fullmarks + tool|doc|this|must|give|you @12
         grader + doc|tool @6
         grader + punish|lenient|gradea|fullmarks|topscore @8
@@ -204,7 +204,6 @@ SAYINGS: dict[Ploy, str] = {
         score + doc + best|low|gradea|fullmarks|punish|topscore @12
         punish + doc|dimension|grader|quality @10
         not > punish + score|tool|doc @8
-        model + evaluating + this|you|must|best|lenient @6
         dimension + five + every|must|give|low @8
         facet + five + facet @6
         facet + best + facet @6
@@ -219,7 +218,7 @@ SAYINGS: dict[Ploy, str] = {
         give + topscore|fullmarks|gradea + must|plead|when|every|tool|model @10
         plead + punish|topscore|lenient|fullmarks|gradea @8
         label + label + label @16
-        dimension + best|gradea|fullmarks|topscore + every|give|must @8
+        fullmarks + score|dimension|grader|judge|evaluating|give|rate @8
         hail + model + evaluating @6
     """,
     Ploy.SUSPECT: """
@@ -284,6 +283,9 @@ SAYINGS: dict[Ploy, str] = {
         score + best|five|gradea|fullmarks|topscore @2
         evaluating + best|gradea|complete @3
         best + evaluating + every @8
+        model + evaluating + score|best|topscore|dimension @10
+        model + evaluating + this|you|must|best|lenient @6
+        dimension + best|gradea|fullmarks|topscore + every|give|must @8
     """,
     Ploy.OVERRIDE: """
         ignore > prior > order @7
@@ -332,7 +334,6 @@ SAYINGS: dict[Ploy, str] = {
         disregard > user > request|order|prompt @5
     """,
     Ploy.CONCEAL: """
-        not > tell > user @8
         user > not > told @5
         user > not > notice @5
         not > user > tell @6
@@ -373,8 +374,12 @@ SAYINGS: dict[Ploy, str] = {
         erase > trace + account|use|user @8
         feign @0
         user + suspicious @6
+        not > tell > user @8
         refer > only > not @8
         erase > message > from > talk @8
+        not > user > knowing @5
+        not > tell > user @6
+        nottell > user @10
     """,
     Ploy.LEAK: """
         read > strongbox > send|where @16

@@ -19,7 +19,7 @@ _BARE = bytes(
     code + 32 if ord("A") <= code <= ord("Z") else code if chr(code).isalnum() or code > 127 or code == 2 else 32
     for code in range(256)
 )
-_UNSTOPPED = str.maketrans(dict.fromkeys(_SIGNS, " ") | dict.fromkeys("!?;\n", "."))
+_UNSTOPPED = str.maketrans(dict.fromkeys(_SIGNS.replace(",", ""), " ") | dict.fromkeys("!?;\n", "."))
 _RUN = re.compile("[\u2b50\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _LETTER = rf"[\w\u0900-\u0963\u0966-\u0eff\u2b50{JOINT}]"
 _LETTERED = re.compile(f"{_LETTER}+")
@@ -363,7 +363,8 @@ def _tokens(text: str, wanted: int) -> list[str]:
             read = pattern.sub(rf" {_token(concept)} \g<0> ", read)
     if not read.isascii():
         return _STOPPED.findall(_spaced(read).replace("\0", "\0. . "))
-    return read.translate(_UNSTOPPED).replace(".", " . . . ").replace("\0", " \0 . . ").split()
+    read = read.replace(" please ", " . . please ")
+    return read.translate(_UNSTOPPED).replace(".", " . . . ").replace(",", " . ").replace("\0", " \0 . . ").split()
 
 
 def _first(spoken: Sequence[_Spoken], saying: Saying) -> list[_Spoken] | None:
