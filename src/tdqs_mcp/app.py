@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tdqs_mcp.configuration import Policy
 from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError, UnmeasurableError
-from tdqs_mcp.facts import tokens
+from tdqs_mcp.facts import hostile, tokens
 from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.facts.tokens import Cost
 from tdqs_mcp.gate import suppress
@@ -62,9 +62,12 @@ DEFAULT_POLICY = Policy()
 Score = TypeVar("Score", ServerScore, LabelScore)
 
 
-def addresses_judge(subject: Subject) -> str | None:  # noqa: ARG001  # the port's form
-    """The words with which a definition speaks to its judge; the detector of `facts.hostile` belongs here."""
-    return None
+def addresses_judge(subject: Subject) -> str | None:
+    """The words with which a definition speaks to its judge, or could make one obey; None where it does not."""
+    if not hostile.addresses_judge(subject.tool):
+        return None
+    aimed = (threat for threat in hostile.threats(subject.tool.raw) if threat.ploy in hostile.AIMED_AT_A_MODEL)
+    return next((threat.quote for threat in aimed if not threat.is_mild), None)
 
 
 async def load(locator: str, options: LiveOptions | None = None) -> Catalog:

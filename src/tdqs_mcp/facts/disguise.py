@@ -1,5 +1,5 @@
 """Text as it reads once its disguise is off: look-alike letters, unseen characters, codes and ciphers undone."""
-# ruff: noqa: RUF001  # look-alike letters are what this module is about
+# look-alike letters are what this module is about
 
 import binascii
 import codecs
@@ -8,6 +8,8 @@ import re
 import unicodedata
 from base64 import b32decode, b64decode
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 from urllib.parse import unquote
 
 MAX_DECODED = 40
@@ -61,15 +63,25 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LEET_WORD = re.compile(r"(?<![\w@$!|])(?=[^\W\d]{0,20}[\d@$!|])[\w@$!|]{3,40}")
 
 
+_STROKES = str.maketrans("\u0131\u0111\u0142\u00f8\u2044", "idlo/", "\u2019")
+
+
+class Reading(NamedTuple):
+    """What a string may say under a disguise."""
+
+    disguise: str
+    text: str
+    is_deliberate: bool = False
+    """Nobody writes so by accident, whatever it says."""
+
+
 def plain(text: str) -> str:
     """Lower-case letters without accents, styles, widths, emphasis or unseen characters between them."""
     if text.isascii():
         text = text.lower()
     else:
         text = unicodedata.normalize("NFKD", UNSEEN.sub("", text))
-        text = (
-            unicodedata.normalize("NFC", _MARKS.sub("", text)).casefold().replace("\u0131", "i").replace("\u2019", "")
-        )
+        text = unicodedata.normalize("NFC", _MARKS.sub("", text)).casefold().translate(_STROKES)
     for sign in "'`*~":
         if sign in text:
             text = text.replace(sign, "")
@@ -83,58 +95,99 @@ def latin(text: str) -> str:
     return plain(unicodedata.normalize("NFKD", UNSEEN.sub("", text)).translate(_LOOKALIKES))
 
 
-def disguises(text: str) -> Iterator[tuple[str, str]]:
-    """Every reading of a string that is not its plain one: how it is disguised, and what it says."""
+def disguises(text: str) -> Iterator[Reading]:
+    """Every reading of a string that is not its plain one."""
     yield from _letters(text)
     yield from _smuggled(text)
     yield from _escaped(text)
     yield from _decoded(text)
 
 
-def _letters(text: str) -> Iterator[tuple[str, str]]:
+def _letters(text: str) -> Iterator[Reading]:
     read = plain(text)
-    yield "words run together", read
+    if _RUN_TOGETHER.search(read):
+        yield Reading("words run together", read)
     if (folded := latin(text)) != read:
-        yield "look-alike letters", folded
-        yield "look-alike letters", folded[::-1]
-    if _LETTERS_APART.search(read):
-        yield "letters set apart", _LETTERS_APART.sub(lambda run: _SEPARATORS.sub("", run[0]), read)
-    if _LEET_WORD.search(read):
+        yield Reading("look-alike letters", folded)
+        yield Reading("look-alike letters", folded[::-1])
+    if runs := [len(run[0]) for run in _LETTERS_APART.finditer(read) if len(run[0]) > MIN_ABBREVIATED]:
+        joined = _LETTERS_APART.sub(lambda run: _SEPARATORS.sub("", run[0]), read)
+        yield Reading("letters set apart", joined, sum(size > MIN_RUN for size in runs) >= MIN_APART)
+    if any(_is_leet(word[0]) for word in _LEET_WORD.finditer(read)):
         for letters in LEETS:
-            yield "digits for letters", _leet(read, letters)
-    yield "reversed text", read[::-1]
-    yield "reversed words", _WORD.sub(lambda word: word[0][::-1], read)
-    yield "rot13", codecs.encode(read, "rot13")
-    yield "mirrored alphabet", read.translate(ATBASH)
+            yield Reading("digits for letters", _leet(read, letters))
+    ciphered = (
+        ("reversed text", read[::-1]),
+        ("reversed words", _WORD.sub(lambda word: word[0][::-1], read)),
+        ("rot13", codecs.encode(read, "rot13")),
+        ("mirrored alphabet", read.translate(ATBASH)),
+    )
+    before = _told(read)
+    for name, said in ciphered:
+        if (told := _told(said)) >= 2:
+            yield Reading(name, said, told >= max(MIN_TOLD, 2 * before))
+
+
+MIN_ABBREVIATED = 4
+"""Characters of `e.g.`, which hides nothing."""
+
+MIN_RUN = 7
+"""Characters of such a word that is no abbreviation: four letters and what stands between them."""
+
+MIN_APART = 2
+"""Such words that are no accident."""
+
+MIN_TOLD = 4
+"""Telling words that a text does not get by accident when it is reversed or enciphered."""
+
+
+def _told(read: str) -> int:
+    return len(_COMMON_WORDS.intersection(_WORD.findall(read)))
+
+
+_COMMON_WORDS = frozenset(
+    "the this that with for and not you your must from all any note please user tool tell give best score rate full credit "
+    "grader graders judge evaluator ignore instructions previous highest send never about under below five answer password secret send do not to us".split()
+)
 
 
 ATBASH = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjihgfedcba")
+
+
+def _is_leet(word: str) -> bool:
+    return any(word.translate(letters) in _KNOWN for letters in LEETS)
 
 
 def _leet(text: str, letters: dict[int, int]) -> str:
     return _LEET_WORD.sub(lambda word: word[0].translate(letters), text)
 
 
-def _smuggled(text: str) -> Iterator[tuple[str, str]]:
+def _smuggled(text: str) -> Iterator[Reading]:
     if text.isascii():
         return
     for run in _TAG.findall(text):
-        yield "tag characters", "".join(chr(ord(char) - 0xE0000) for char in run)
+        read = "".join(chr(ord(char) - 0xE0000) for char in run)
+        yield Reading("tag characters", read, len(read) >= MIN_SMUGGLED)
     for run in _SELECTORS.findall(text):
         data = bytes(ord(char) - (0xFE00 if ord(char) < 0xFE10 else 0xE0100 - 16) for char in run)
-        yield "variation selectors", data.decode("utf-8", "replace")
+        read = data.decode("utf-8", "replace")
+        yield Reading("variation selectors", read, len(read) >= MIN_SMUGGLED and read.isprintable())
 
 
-def _escaped(text: str) -> Iterator[tuple[str, str]]:
+MIN_SMUGGLED = 8
+"""Characters of a smuggled text; the flag of a region needs six tags."""
+
+
+def _escaped(text: str) -> Iterator[Reading]:
     if "%" in text and (read := unquote(text)) != text:
-        yield "percent-encoding", read
+        yield Reading("percent-encoding", read)
     if "&" in text and (read := html.unescape(text)) != text:
-        yield "HTML entities", read
+        yield Reading("HTML entities", read)
     if "\\" in text and (read := _ESCAPES.sub(lambda found: chr(int(found[1] or found[2], 16)), text)) != text:
-        yield "escapes", read
+        yield Reading("escapes", read)
 
 
-def _decoded(text: str, *, levels: int = MAX_LEVELS) -> Iterator[tuple[str, str]]:
+def _decoded(text: str, *, levels: int = MAX_LEVELS) -> Iterator[Reading]:
     tries, reads = MAX_DECODED, []
     for name, pattern, decode in _CODES:
         for run in pattern.finditer(text):
@@ -142,12 +195,12 @@ def _decoded(text: str, *, levels: int = MAX_LEVELS) -> Iterator[tuple[str, str]
                 return
             tries -= 1
             if read := _as_text(decode, run[0]):
-                yield name, read
+                yield Reading(name, read, _told(plain(read)) >= 2)
                 reads.append(read)
                 if levels > 1:
                     yield from _decoded(read, levels=levels - 1)
     if len(reads) > 1:
-        yield "pieces of an encoding", " ".join(reads)
+        yield Reading("pieces of an encoding", " ".join(reads))
 
 
 def _as_text(decode: object, run: str) -> str:
@@ -189,3 +242,86 @@ _CODES = (
     ("binary", _BYTES, _from_bits),
     ("character codes", _DECIMALS, _from_decimals),
 )
+
+
+# What betrays a disguise: the fast answer for most texts is no.
+
+_TELLING = (
+    "ignore previous instruction instructions highest maximum perfect rating evaluator grader graders evaluating evaluate "
+    "definition assign dimension dimensions scores reviewer system secret conversation password mention disregard "
+    "judge judges score award excellent prompt description credit marks please grading evaluation points dear assistant"
+).split()
+_KNOWN = frozenset({*_TELLING, *"top give rate tool best all this the user tell".split()})
+_CIPHERS = (
+    frozenset(
+        cipher for word in _TELLING for cipher in (word[::-1], codecs.encode(word, "rot13"), word.translate(ATBASH))
+    )
+    | frozenset(
+        cipher
+        for word in "tool this user tell give best full never send five about from your must with".split()
+        for cipher in (codecs.encode(word, "rot13"), word.translate(ATBASH))
+    )
+    | frozenset("resu llet siht eht evig tseb lluf reven drowssap dnes tcuded".split())
+)
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+_CODES_OF_LETTERS = frozenset(f"{code:02x}" for code in range(32, 127)) | frozenset(map(str, range(97, 123)))
+"""Printable ASCII as two hexadecimal digits, and small letters as decimal numbers."""
+
+_PERCENT = re.compile(r"%[0-9a-fA-F]{2}[^%\s]{0,20}%[0-9a-fA-F]{2}")
+_ENTITY = re.compile(r"&#?\w{2,7};")
+_ESCAPE = re.compile(r"\\[xu][0-9a-fA-F]{2}")
+_EXOTIC = re.compile(
+    "[\u00ad\u0250-\u02af\u034f-\u052f\u0531-\u0587\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1d00-\u1d7f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2460-\u24ff\u3164\ufe00-\ufe0e\ufeff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uffa0"
+    "\U0001d400-\U0001d7ff\U0001f130-\U0001f1ff\U000e0000-\U000e01ef]"
+)
+"""Letters that look like others, and characters that show nothing."""
+
+_CIPHER, _LETTER, _CODE, _CODED = 1, 2, 4, 8
+
+
+def odd_bits(word: str) -> int:
+    """How a plain word may belong to a text in disguise: a set of bits below 256."""
+    bits = _CIPHER if word in _CIPHERS else 0
+    if len(word) <= 3:
+        bits |= (_LETTER if word in _LETTERS else 0) | (_CODE if word in _CODES_OF_LETTERS else 0)
+    return bits | (_CODED if _is_coded(word) else 0)
+
+
+def is_disguised(text: str, words: AbstractSet[str], bits: int) -> bool:
+    """Something may stand in a text in disguise, whose words have these odd bits."""
+    return (
+        bits & (_CIPHER | _CODED) > 0
+        or (bits & _LETTER > 0 and len(_LETTERS & words) >= 6)
+        or (bits & _CODE > 0 and len(_CODES_OF_LETTERS & words) >= 8)
+        or ("%" in text and _PERCENT.search(text) is not None)
+        or ("&" in text and _ENTITY.search(text) is not None)
+        or ("\\" in text and _ESCAPE.search(text) is not None)
+        or (not text.isascii() and _EXOTIC.search(text) is not None)
+    )
+
+
+def _is_coded(word: str) -> bool:
+    """A word that may be base64, hexadecimal, bits, or letters with digits among them."""
+    if word.isalpha():
+        return len(word) >= MIN_RUN_TOGETHER and len(_VOCABULARY.findall(word)) >= MIN_KNOWN
+    if word.isdigit():
+        return len(word) == 8 and set(word) <= {"0", "1"}
+    return (len(word) >= 16 and word.isascii()) or _is_leet(word)
+
+
+MIN_RUN_TOGETHER = 16
+"""Letters from which a word is taken for several that stand there without spaces."""
+
+MIN_KNOWN = 3
+"""Known words in such a run; an identifier seldom holds more than one."""
+
+_RUN_TOGETHER = re.compile(rf"[a-z]{{{MIN_RUN_TOGETHER},}}")
+_VOCABULARY = re.compile(
+    "|".join(sorted({*_KNOWN, *"full rules not never every five out of".split()}, key=lambda word: (-len(word), word)))
+)
+
+
+def parted(read: str) -> str:
+    """The text with the known words of a long run of letters set apart."""
+    return _RUN_TOGETHER.sub(lambda run: " ".join(_VOCABULARY.findall(run[0])), read)

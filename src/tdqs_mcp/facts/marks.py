@@ -1,12 +1,10 @@
 """What betrays itself by its characters alone: secrets, unseen and mixed letters, terminal controls, forged turns."""
-# ruff: noqa: E501  # a pattern cut in the middle is harder to read
+# a pattern cut in the middle is harder to read
 
 import re
 import unicodedata
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
 
 from tdqs_mcp.facts.disguise import UNSEEN
 from tdqs_mcp.facts.ploys import Ploy
@@ -22,13 +20,15 @@ class Mark:
     """It may be an accident of copying."""
 
 
-def is_marked(text: str, words: AbstractSet[str]) -> bool:
-    """Some mark may stand in a text with these plain words; the fast answer for most is no."""
-    if any(map(text.__contains__, _CONTROLS)) or ("<" in text and _BRACKETED.search(text)):
+def is_marked(text: str, *, has_word: bool) -> bool:
+    """Some mark may stand in a text, of which a word may be part of one; the fast answer for most is no."""
+    if not text.isprintable() and any(map(text.__contains__, _CONTROLS)):
         return True
-    if any(map(_may_be_key, words)) and any(map(text.__contains__, _SIGNS)):
+    if has_word and (any(map(text.__contains__, _SIGNS)) or _may_be_turn(text)):
         return True
-    if _may_be_turn(text, words) and any(pattern.search(text) for pattern in _TURNS):
+    if "<" in text and _BRACKETED.search(text):
+        return True
+    if any(map(text.__contains__, _SHOUTED)) and any(pattern.search(text) for pattern in _TURNS):
         return True
     if ("[//]:" in text or "[comment]:" in text) and _COMMENT_START.search(text):
         return True
@@ -37,9 +37,9 @@ def is_marked(text: str, words: AbstractSet[str]) -> bool:
     return not text.isascii() and _STRANGE.search(text) is not None
 
 
-@lru_cache(maxsize=50_000)
-def _may_be_key(word: str) -> bool:
-    return (len(word) >= MIN_KEY and not word.isalpha()) or word in _KEY_WORDS
+def may_be_mark(word: str) -> bool:
+    """A plain word that may be part of a key or of a forged turn."""
+    return (len(word) >= MIN_KEY and not word.isalpha()) or word in _KEY_WORDS or word in _TURN_WORDS
 
 
 MIN_KEY = 14
@@ -136,7 +136,7 @@ _TURNS = tuple(
     for pattern in (
         r"(?i:<\|[a-z_]{2,24}\|>|<</?sys>>|<(?:start|end)_of_turn>)|\[/?INST\]",
         (
-            rf"(?i:</?(?:{_SPEAKER}|system[-_ ](?:prompt|message|reminder|override)|important|critical|override|admin"
+            rf"(?i:</?(?:{_SPEAKER}|system[-_ ](?:prompt|message|reminder|override)|important|critical|override|admin|sys|thinking|scratchpad|verdict"
             rf"|jailbreak|hidden[-_ ]?\w{{0,12}}|secret[-_ ]instructions?|{_PARTS}[-_ ]?\w{{0,14}})\s{{0,8}}>)"
         ),
         (
@@ -145,7 +145,8 @@ _TURNS = tuple(
         ),
         (
             rf"(?i:\[{_SPEAKER}\]|(?:^|\s)#{{1,4}}\s{{0,8}}{_SPEAKER}\s{{0,8}}(?::|\n|$)"
-            r"|(?:^|\n)\s{0,8}#{1,4}\s{0,8}(?:instruction|response):)"
+            r"|(?:^|\n)\s{0,8}#{1,4}\s{0,8}(?:instruction|response):"
+            r"|(?:^|\s)#{1,4}\s{0,8}(?:new|updated|hidden|secret|real)\s(?:system\s)?instructions?\b)"
         ),
         rf"{_LEAD}(?:SYSTEM|ASSISTANT|DEVELOPER)\b[\])*#= -]{{0,4}}:",
         r"(?:^|\n)\s{0,8}(?:Assistant|Human|System|Judge|Grader|Evaluator)\s{0,8}[:\uff1a]\s{0,8}\S",
@@ -160,29 +161,30 @@ _TURNS = tuple(
         r"(?i:\"role\"\s{0,8}:\s{0,8}\"(?:system|developer)\")",
     )
 )
-_TURN_WORDS = frozenset("system assistant developer human judge grader evaluator final inst".split())
+_TURN_WORDS = frozenset(
+    "system assistant developer human judge grader evaluator final inst instruction instructions response".split()
+)
 _TURN_HINTS = (
     "system message", "system prompt", "system override", "system note", "system update", "system instr", "system direct",
     "system alert", "system command", "system-", "system_", "system]", "system:", "system ]", "# system", "assistant:",
-    "assistant ", "assistant-", "assistant]", "developer m", "developer]", "developer:", "human:", "judge:", "grader",
-    "evaluator", "# instruction", "# response", "# assistant", "final ", '"role"', "ai:", "inst]",
+    "assistant :", "assistant note", "assistant mess", "assistant inst", "assistant upd", "assistant prompt", "assistant\n",
+    "assistant_", "assistant]", "assistant*", "developer m", "developer]", "developer:", "human:", "judge:", "judge :", "grader:",
+    "grader :", "evaluator:", "evaluator :", "[judge", "[grader", "# instruction", "# response", "# new ", "# updated ", "# hidden ", "# secret ", "# real ", "# assistant", "final answer", "final verdict", "final score", "final grade", '"role"', "ai:", "inst]",
 )  # fmt: skip
 _SHOUTED = ("END ", "BEGIN ", "START ", "CLOSE ")
 _BRACKETED = re.compile(
     r"<(?:[|</]|!--|(?i:start_of|end_of|system|assistant|developer|important|critical|override|admin|jailbreak|hidden|secret"
-    r"|judge|grader|evaluator|rubric|scoring|grading))"
+    r"|judge|grader|evaluator|rubric|scoring|grading|sys>|thinking|scratchpad|verdict))"
 )
 
 
-def _may_be_turn(text: str, words: AbstractSet[str]) -> bool:
-    if any(map(text.__contains__, _SHOUTED)):
-        return True
-    return not _TURN_WORDS.isdisjoint(words) and any(map(text.lower().__contains__, _TURN_HINTS))
+def _may_be_turn(text: str) -> bool:
+    return any(map(text.lower().__contains__, _TURN_HINTS)) and any(pattern.search(text) for pattern in _TURNS)
 
 
 _CLOSING = re.compile(
-    r"</(tools?|tool_?definitions?|definitions?|description|name|input|inputs?_?schema|parameters?|data|document|user_?data"
-    r"|untrusted\w{0,12}|candidate|submission|user|context|prompt|input_data|tool_description|mcp\w{0,12})\s*>",
+    r"</((?:\w{0,20}_)?(?:tools?|functions?|definitions?|descriptions?|schemas?|parameters?|instructions?|prompts?|data|documents?|input"
+    r"|context|results?|text|entry|rubric)|tool_?\w{1,20}|name|untrusted\w{0,12}|candidate|submission|user|mcp\w{0,12})\s*>",
     re.IGNORECASE,
 )
 
@@ -206,7 +208,7 @@ def _turns(text: str) -> Iterator[Mark]:
 _OPENING = re.compile(r"<(\w{1,24})")
 _COMMENT_START = re.compile(r"<!--|\[//\]:|\[comment\]:")
 _ORDERING = re.compile(
-    r"\b(?:you|must|always|never|ignore\s\w+|instructions?|user|secret\w*|assistant|agent|model|llm|ai|system|score|rate|rating"
+    r"\b(?:you|must|always|never|ignore\s\w+|instructions?|users?|secret\w*|assistants?|agents?|models?|llms?|ai|system|score|rate|rating"
     r"|judge|grader|evaluat\w+|send|read|before|do not|don't|highest)\b",
     re.IGNORECASE,
 )
@@ -245,7 +247,7 @@ _STRANGE = re.compile(
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
 _WORD = re.compile(r"[^\W\d_]{3,60}")
 _LATIN = re.compile("[a-zA-Z]")
-_OTHER = re.compile("[\u0400-\u052f\u0531-\u0587οορντικαΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]")  # noqa: RUF001  # the look-alikes themselves
+_OTHER = re.compile("[\u0400-\u052f\u0531-\u0587οορντικαΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]")  # the look-alikes themselves
 _STRAY = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f")
 MAX_STRAY = 3
 """Stray zero-width characters of one string that may be an accident; a hidden message needs more."""

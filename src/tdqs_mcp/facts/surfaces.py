@@ -1,7 +1,6 @@
 """Every string of a definition that an agent, a judge or a client may read, with its JSON pointer."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 MAX_STRINGS = 50_000
@@ -25,15 +24,33 @@ _KEYWORDS = _UNSPOKEN | frozenset(
 class Surface(NamedTuple):
     """One string of a definition; a tuple, for a catalog has a hundred thousand of them."""
 
-    path: str
-    """JSON pointer; a property's name is at the pointer of its value."""
-
+    place: "_Place"
     text: str
     is_key: bool = False
     """The string is a name that a schema gives, not a value."""
 
     is_prose: bool = True
     """People or agents read it as a text; False for names, and for values such as a type or a pattern."""
+
+    @property
+    def name(self) -> str:
+        """The key of the value where the author chose it; empty where MCP or JSON Schema did, and in lists."""
+        key = self.place[1] if self.place else ""
+        return key if isinstance(key, str) and key not in _KEYWORDS else ""
+
+    @property
+    def path(self) -> str:
+        """JSON pointer; a property's name is at the pointer of its value."""
+        keys: list[str] = []
+        place: _Place | None = self.place
+        while place:
+            place, key = place
+            keys.append(str(key).replace("~", "~0").replace("/", "~1"))
+        return "".join(f"/{key}" for key in reversed(keys))
+
+
+_Place = tuple["_Place", str | int] | tuple[()]
+"""Where a value stands: in what, and under which key there. A pointer is spelled out when somebody asks for it."""
 
 
 def strings(raw: object) -> list[str]:
@@ -44,14 +61,14 @@ def strings(raw: object) -> list[str]:
         kind = type(value)
         if kind is str:
             found.append(value)  # type: ignore[arg-type]  # the exact type was just compared
-        elif isinstance(value, Mapping):
-            pending += value.values()
-            found += value.keys() - _KEYWORDS
-        elif isinstance(value, list | tuple):
-            pending += value
-        if len(pending) > 2 * MAX_STRINGS:
-            return [surface.text for surface in surfaces(raw)]
-    if len(found) > MAX_STRINGS or sum(map(len, found)) > MAX_CHARACTERS:
+        elif kind is dict:
+            pending += value.values()  # type: ignore[attr-defined]
+            found += value.keys() - _KEYWORDS  # type: ignore[attr-defined]
+        elif kind is list:
+            if len(pending) > MAX_STRINGS:
+                break
+            pending += value  # type: ignore[arg-type]
+    if len(pending) > MAX_STRINGS or sum(map(len, found)) > MAX_CHARACTERS:
         return [surface.text for surface in surfaces(raw)]
     return found
 
@@ -59,39 +76,26 @@ def strings(raw: object) -> list[str]:
 def surfaces(raw: object) -> Iterator[Surface]:
     """The strings of a part, up to MAX_STRINGS of them and MAX_CHARACTERS in all.
 
-    They come in the author's order, but those of an object before what its lists and objects hold: nothing can be
-    buried under a long list that stands before it.
+    They come level by level, and on a level in the author's order: nothing can be buried under a long list that stands
+    before it but further down.
     """
-    pending: list[tuple[str, str, object]] = [("", "", raw)]
-    strings_left, characters_left, visits_left = MAX_STRINGS, MAX_CHARACTERS, 2 * MAX_STRINGS
-    while pending and strings_left > 0 and characters_left > 0 and visits_left > 0:
-        visits_left -= 1
-        path, key, value = pending.pop()
-        surface: Surface | None = None
+    pending: list[tuple[_Place, str, object]] = [((), "", raw)]
+    strings_left, characters_left = MAX_STRINGS, MAX_CHARACTERS
+    for place, key, value in pending:
         if isinstance(value, str):
-            surface = Surface(path=path, text=value[:characters_left], is_prose=key not in _UNSPOKEN)
-        elif isinstance(value, _Key):
-            surface = Surface(path=path, text=value.text[:characters_left], is_key=True, is_prose=False)
-        elif isinstance(value, Mapping):
-            pending += _members(path, value)
-        elif isinstance(value, list | tuple):
-            pending += [(f"{path}/{index}", key, child) for index, child in reversed(list(enumerate(value)))]
-        if surface is not None:
+            yield Surface(place, value[:characters_left], is_prose=key not in _UNSPOKEN)
             strings_left -= 1
-            characters_left -= len(surface.text)
-            yield surface
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
-    text: str
-
-
-def _members(path: str, value: Mapping[str, object]) -> Iterator[tuple[str, str, object]]:
-    """The members in the order in which a stack gives back strings first, each key before its value."""
-    last_first = list(value)[::-1]
-    for key in sorted(last_first, key=lambda key: isinstance(value[key], str)):
-        below = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
-        yield below, key, value[key]
-        if key not in _KEYWORDS:
-            yield below, key, _Key(key)
+            characters_left -= len(value)
+        elif isinstance(value, Mapping):
+            for name, child in value.items():
+                below = (place, name)
+                pending.append((below, name, child))
+                if name not in _KEYWORDS:
+                    yield Surface(below, name[:characters_left], is_key=True, is_prose=False)
+                    strings_left -= 1
+                    characters_left -= len(name)
+        elif isinstance(value, list | tuple):
+            room = max(0, 2 * MAX_STRINGS - len(pending))
+            pending += [((place, index), key, child) for index, child in enumerate(value[:room])]
+        if strings_left <= 0 or characters_left <= 0:
+            return
