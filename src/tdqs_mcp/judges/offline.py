@@ -115,12 +115,12 @@ def _judge(
     """The latent of one dimension, in thousandths, and the score with the facts that moved it most."""
     earned = card.earned(values)
     latent = card.base + sum(earned.values())
-    moves = {name: points - card.usual.get(name, 0) for name, points in earned.items()}
+    moves = {name: move for name, points in earned.items() if abs(move := points - card.usual[name]) >= SLIGHT}
     good: list[str] = []
     bad: list[str] = []
     evidence: list[str] = []
     for name in sorted(moves, key=lambda name: (-abs(moves[name]), name)):
-        if len(good) + len(bad) == REASONS or abs(moves[name]) < SLIGHT:
+        if len(good) + len(bad) == REASONS:
             break
         is_much = card.is_much(name, values[name], moves[name])
         template = words.get(name, {}).get("much" if is_much else "little")

@@ -46,6 +46,9 @@ class Scorecard:
     steps: Mapping[str, tuple[Steps, ...]]
     """By fact: on its own, and in the contexts in which it counts more or less."""
 
+    rows: Sequence[tuple[str, str, Sequence[int], Sequence[int]]]
+    """The same steps, flat: what is read six times for every tool."""
+
     cuts: Sequence[int]
     """The lowest latent of the scores 2, 3, 4 and 5."""
 
@@ -57,7 +60,11 @@ class Scorecard:
 
     def earned(self, values: Mapping[str, int]) -> dict[str, int]:
         """Points by fact, its contexts included."""
-        return {fact: sum(each.earned(values) for each in steps) for fact, steps in self.steps.items()}
+        points = dict.fromkeys(self.steps, 0)
+        for fact, context, thresholds, sums in self.rows:
+            if not context or values[context]:
+                points[fact] += sums[bisect_left(thresholds, values[fact])]
+        return points
 
     def is_much(self, fact: str, value: int, move: int) -> bool:
         """Whether there is much of a fact: where it only ever helps, or only ever harms, its move says so."""
@@ -127,9 +134,11 @@ def versions() -> tuple[str, ...]:
 
 
 def _scorecard(card: Mapping[str, Any]) -> Scorecard:
+    steps = [_steps(name, each) for name, each in card["steps"].items()]
     return Scorecard(
         base=card["base"],
-        steps=_by_fact([_steps(name, steps) for name, steps in card["steps"].items()]),
+        steps=_by_fact(steps),
+        rows=[(each.fact, each.context, each.thresholds, each.points) for each in steps],
         cuts=card["cuts"],
         usual=card["usual"],
         typical=card["typical"],
