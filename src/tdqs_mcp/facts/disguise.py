@@ -1,5 +1,4 @@
 """Text as it reads once its disguise is off: look-alike letters, unseen characters, codes and ciphers undone."""
-# ruff: noqa: RUF001  # look-alike letters are what this module is about
 
 import binascii
 import codecs
@@ -146,8 +145,9 @@ def _told(read: str) -> int:
 
 
 _COMMON_WORDS = frozenset(
-    "the this that with for and not you your must from all any note please user tool tell give best score rate full credit "
-    "grader graders judge evaluator ignore instructions previous highest send never about under below five answer password secret send do not to us".split()
+    "the this that with for and not you your must from all any note please user tool tell give best score rate full "
+    "credit grader graders judge evaluator ignore instructions previous highest send never about under below five "
+    "answer password secret do to us".split()
 )
 
 
@@ -247,18 +247,22 @@ _CODES = (
 # What betrays a disguise: the fast answer for most texts is no.
 
 _TELLING = (
-    "ignore previous instruction instructions highest maximum perfect rating evaluator grader graders evaluating evaluate "
-    "definition assign dimension dimensions scores reviewer system secret conversation password mention disregard "
-    "judge judges score award excellent prompt description credit marks please grading evaluation points dear assistant"
+    "ignore previous instruction instructions highest maximum perfect rating evaluator grader graders evaluating "
+    "evaluate definition assign dimension dimensions scores reviewer system secret conversation password mention "
+    "disregard judge judges score award excellent prompt description credit marks please grading evaluation points dear assistant"
 ).split()
 _KNOWN = frozenset({*_TELLING, *"top give rate tool best all this the user tell".split()})
-_CIPHERS = frozenset(
-    cipher for word in _TELLING for cipher in (word[::-1], codecs.encode(word, "rot13"), word.translate(ATBASH))
-) | frozenset(
-    cipher
-    for word in "tool this user tell give best full never send five about from your must with".split()
-    for cipher in (codecs.encode(word, "rot13"), word.translate(ATBASH))
-) | frozenset("resu llet siht eht evig tseb lluf reven drowssap dnes tcuded".split())
+_CIPHERS = (
+    frozenset(
+        cipher for word in _TELLING for cipher in (word[::-1], codecs.encode(word, "rot13"), word.translate(ATBASH))
+    )
+    | frozenset(
+        cipher
+        for word in "tool this user tell give best full never send five about from your must with".split()
+        for cipher in (codecs.encode(word, "rot13"), word.translate(ATBASH))
+    )
+    | frozenset("resu llet siht eht evig tseb lluf reven drowssap dnes tcuded".split())
+)
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _CODES_OF_LETTERS = frozenset(f"{code:02x}" for code in range(32, 127)) | frozenset(map(str, range(97, 123)))
 """Printable ASCII as two hexadecimal digits, and small letters as decimal numbers."""
@@ -314,9 +318,7 @@ MIN_KNOWN = 3
 
 _RUN_TOGETHER = re.compile(rf"[a-z]{{{MIN_RUN_TOGETHER},}}")
 _VOCABULARY = re.compile(
-    "|".join(
-        sorted({*_KNOWN, *"full rules not never every five out of".split()}, key=lambda word: (-len(word), word))
-    )
+    "|".join(sorted({*_KNOWN, *"full rules not never every five out of".split()}, key=lambda word: (-len(word), word)))
 )
 
 

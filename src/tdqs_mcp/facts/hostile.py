@@ -6,7 +6,7 @@ from functools import lru_cache, reduce
 from operator import or_
 
 from tdqs_mcp.facts import speech
-from tdqs_mcp.facts.disguise import disguises, is_disguised, latin, odd_bits, parted, plain
+from tdqs_mcp.facts.disguise import disguises, is_disguised, latin, odd_bits, parted
 from tdqs_mcp.facts.marks import is_marked, marks, may_be_mark
 from tdqs_mcp.facts.ploys import Ploy
 from tdqs_mcp.facts.surfaces import Surface, strings, surfaces
@@ -100,7 +100,7 @@ def _look(text: str) -> int:
 
 
 MAX_SHORT, MAX_LONG = 1_000, 20_000
-"""Characters of strings that are remembered, thousands of the short ones: tools of a catalog repeat each other's words."""
+"""Characters of strings that are remembered, thousands of the short ones: the tools of a catalog repeat each other."""
 
 
 def _read(text: str) -> int:

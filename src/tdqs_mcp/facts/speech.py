@@ -165,10 +165,7 @@ def expression_bits(read: str, words: AbstractSet[str]) -> int:
     """The concepts of the expressions in a bare text of these words."""
     table = _lexicon().expressions
     return _either_of(
-        expression.bits
-        for hint in table.keys() & words
-        for expression in table[hint]
-        if expression.is_in(read, words)
+        expression.bits for hint in table.keys() & words for expression in table[hint] if expression.is_in(read, words)
     )
 
 
@@ -271,7 +268,7 @@ def with_phrases(text: str, bits: int) -> int:
     if hinted:
         read = text.lower().replace("_", " ")
         for concept, bit, _, _ in hinted:
-            if any(map(read.__contains__, CLUES.get(concept, ("",)))):
+            if any(map(read.__contains__, CLUES.get(concept, "").split("|"))):
                 bits |= bit
     return bits
 
@@ -414,9 +411,7 @@ def _assigned(window: Sequence[_Spoken], saying: Saying) -> list[_Spoken] | None
     return [*chained, *(rest[place] for place in taken)]
 
 
-def _placed(
-    number: int, rest: Sequence[_Spoken], free: Sequence[int], taken: dict[int, int], tried: set[int]
-) -> bool:
+def _placed(number: int, rest: Sequence[_Spoken], free: Sequence[int], taken: dict[int, int], tried: set[int]) -> bool:
     """A word is found for a free concept, if need be by giving another concept another word."""
     for place, word in enumerate(rest):
         if word.bits & free[number] and place not in tried:

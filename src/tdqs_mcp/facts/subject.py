@@ -62,7 +62,7 @@ class Unmeasured:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A catalog with the facts of its tools; without slots, for a fact that only some ask for is kept once it is known."""
+    """A catalog with the facts of its tools; without slots, to keep the facts that only some ask for once they did."""
 
     catalog: Catalog
     subjects: tuple[Subject, ...]

@@ -67,7 +67,7 @@ def strings(raw: object) -> list[str]:
         elif kind is list:
             if len(pending) > MAX_STRINGS:
                 break
-            pending += value  # type: ignore[operator]
+            pending += value  # type: ignore[arg-type]
     if len(pending) > MAX_STRINGS or sum(map(len, found)) > MAX_CHARACTERS:
         return [surface.text for surface in surfaces(raw)]
     return found
