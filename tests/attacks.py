@@ -1,6 +1,8 @@
 """What ten kinds of attackers would write: to win over a judge, or to poison an agent.
 
-Written before any result on it was seen, when detection had been developed with `manipulations` and `poisonings`.
+Written before any result on it was seen, when detection had been developed with `manipulations` and `poisonings`: at first
+sight 35 of the 86 JUDGES were known before judging and 15 of the 80 POISON sentences found; detection was developed further
+with the rest.
 """
 
 import codecs

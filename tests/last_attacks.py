@@ -1,4 +1,6 @@
-"""A last look before release: attacks written when detection was done, to measure it and not to develop it."""
+"""Attacks written when detection was thought to be done: at first sight 31 of the 37 JUDGES were known before judging and 29
+of the 42 POISON sentences found; detection was developed further with the rest.
+"""
 
 import codecs
 from base64 import b64encode

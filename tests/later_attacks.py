@@ -1,4 +1,8 @@
-"""What attackers would write who have seen `attacks` fail: written before any result on it was seen."""
+"""What attackers would write who have seen `attacks` fail.
+
+Written before any result on it was seen: at first sight 69 of the 85 JUDGES were known before judging and 37 of the 81 POISON
+sentences found; detection was developed further with the rest.
+"""
 
 import codecs
 from base64 import b32encode, b64encode

@@ -5,6 +5,9 @@ import random
 from copy import deepcopy
 from time import process_time
 
+import attacks
+import last_attacks
+import later_attacks
 import pytest
 from definitions import tool
 from manipulations import DEVELOPED, HELD_OUT, LATER
@@ -13,6 +16,7 @@ from poisonings import POISONINGS
 
 from tdqs_mcp import app
 from tdqs_mcp.facts.hostile import addresses_judge
+from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.catalog import read_tool
 from tdqs_mcp.rules import security
 
@@ -41,6 +45,19 @@ def test_a_definition_that_manipulates_its_judge_is_known_before_it_is_judged(na
 def test_nearly_all_later_manipulations_are_known_too():
     known = [name for name, definition in LATER.items() if addresses_judge(read_tool(definition, 0))]
     assert 100 * len(known) >= 90 * len(LATER)
+
+
+@pytest.mark.parametrize("written", [attacks, later_attacks, last_attacks], ids=lambda module: module.__name__)
+def test_nearly_everything_that_attackers_wrote_later_is_known(written):
+    known = [name for name, definition in written.JUDGES.items() if addresses_judge(read_tool(definition, 0))]
+    found = [sentence for sentence in written.POISON if security_findings(tool("t", f"Lists orders. {sentence}"))]
+    assert 100 * len(known) >= 95 * len(written.JUDGES)
+    assert 100 * len(found) >= 90 * len(written.POISON)
+
+
+def test_real_definitions_hardly_ever_look_as_if_they_spoke_to_a_judge(catalog_files):
+    tools = [read_tool(entry, 0) for path in catalog_files for entry in json.loads(path.read_bytes())["tools"]]
+    assert 100 * sum(map(addresses_judge, tools)) <= len(tools)
 
 
 def test_honest_definitions_about_judging_do_not_address_the_judge():
@@ -191,6 +208,13 @@ def test_nothing_that_a_terminal_obeys_or_nobody_sees_reaches_a_message():
 
 
 # Limits
+
+
+def test_nobody_pays_for_threats_who_does_not_ask():
+    measured = measure(app.read(tool("t", POISON)))
+    assert "threats" not in vars(measured)
+    assert measured.threats
+    assert measured.threats is measured.threats
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,9 @@ CONCEPTS: dict[str, str] = {
         giám+khảo juri
         оценщик* оценивающ* оцінювач* экзаменатор* рецензент* модель-оценщик
         المقيم* الحكم المصحح المحكم المحكمين المصححون ارزیاب* داور داوران
-        评估者 评审 评委 评分者 评分员 评判 裁判 评分模型 评估模型 評審 審査員 評価者 採点者 評価モデル 採点モデル 審査AI 採点AI 評価AI 審査担当 採点担当 評価担当 審査官 採点官 評定者 打分者
-        打分模型 评判者 审稿人 阅卷 考官 评测模型 裁判模型 评价者 评估员 评估人 打分的 评审员
+        评估者 评审 评委 评分者 评分员 评判 裁判 评分模型 评估模型 評審 審査員 評価者 採点者 評価モデル 採点モデル
+        審査AI 採点AI 評価AI 審査担当 採点担当 評価担当 審査官 採点官 評定者 打分者 打分模型 评判者 审稿人 阅卷 考官
+        评测模型 裁判模型 评价者 评估员 评估人 打分的 评审员
         평가자 심사위원 심사자 채점자 평가모델 심사관 평가위원 채점관
         αξιολογητ* κριτη* κριτές βαθμολογητ*
         מעריך מעריכים שופט בודק
@@ -129,7 +130,8 @@ CONCEPTS: dict[str, str] = {
         más+alta más+alto mais+alta mais+alto più+alta più+alto sehr+gut très+bien muy+bueno très+bon pięć
         максимал* высш* наивысш* отличн* идеальн* пят* безупречн* найвищ* відмінн* найкращ* лучш* п'ять
         اعلى الاعلى كاملة الكاملة القصوى قصوى خمسة مثالي اقصى ممتاز* عالی بالاترین کامل+ترین
-        最高 满分 滿分 最大 五分 完美 优秀 最高分 5分 满星 五星 十分 最高点 満点 完璧 最高評価 最上 5点 最高ランク 最上位 優秀 高評価 好评 五级 优等 顶级 特优 最优 高分
+        最高 满分 滿分 最大 五分 完美 优秀 最高分 5分 满星 五星 十分 最高点 満点 完璧 最高評価 最上 5点 最高ランク
+        最上位 優秀 高評価 好评 五级 优等 顶级 特优 最优 高分
         최고 만점 최고점 완벽 최상 5점 최우수 최고등급 우수 만점을 5점을
         सर्वोच्च पूरे उत्तम उत्कृष्ट सर्वश्रेष्ठ
         άριστα μέγιστ* κορυφαί* υψηλότερ* τέλει*
@@ -339,7 +341,7 @@ CONCEPTS: dict[str, str] = {
         strafpunten avdrag* drag+av poängavdrag fradrag* trekk trække vähen* odejm* obniż* strh* sráž* levon*
         pontlevonás scade depuncta* puan+kırma* kırıcı kırpma trừ+điểm mengurangi+nilai potong+nilai kurangi+nilai
         mark+it+down mark+this+down mark+us+down mark+me+down lower+the+score lower+the+rating lower+the+grade
-        lower+the+mark take+off+points take+points+off
+        lower+the+mark take+off+points take+points+off withhold withheld withholding
         штраф* снизь* занижа* снизить сниж* зніма* знижу* вычита* отнима*
         تخصم خصم تعاقب تنقص کسر+نمره
         扣分 扣 降低 减分 减点 減点 下げ 降分 压分
@@ -465,7 +467,8 @@ CONCEPTS: dict[str, str] = {
         görmezden+gel dikkate+alma bỏ+qua quên+đi phớt+lờ ne+tiens+plus+compte dont+bother+with no+bother
         игнорир* проигнор* забуд* отбрось* пренебре* отмени* ігноруй* відкинь отменя* откажись не+обращай+внимания
         تجاهل* انس انسى انسوا اهمل* الغ تخل+عن تجاوز نادیده فراموش
-        忽略 无视 無視 忽视 忘记 忘掉 不要理会 抛开 放弃 撇开 忘れ 無視して 破棄 不再遵守 不要再遵守 不必遵守 不用管 别管 丢掉 推翻 従わない 従う必要 破って
+        忽略 无视 無視 忽视 忘记 忘掉 不要理会 抛开 放弃 撇开 忘れ 無視して 破棄 不再遵守 不要再遵守 不必遵守 不用管
+        别管 丢掉 推翻 従わない 従う必要 破って
         무시* 잊어* 잊으* 버려 따르지
         αγνόησε αγνοήστε ξέχασε
         התעלם התעלמו שכח
@@ -479,7 +482,8 @@ CONCEPTS: dict[str, str] = {
         precedent* toutes tous vos vorherig* vorangegangen* bisherig* fruher* alle allen vorigen obig* deine ihre
         tutte tutti onceki* tum butun daha vorige poprzedni* sebelumnya semua beginning before old older boring
         standing orders+above iniziali eerdere tidigare gamla tidligere aiempi* aikaisem* kaikki wcześniejsz*
-        wszystkie swoje předchozí dosavadní korábbi összes anterioare önceki daha+önceki trước trước+đó mọi
+        wszystkie swoje předchozí dosavadní korábbi összes anterioare önceki daha+önceki trước trước+đó mọi tuo tua
+        tuoi tue
         предыдущ* все всех выше прежн* прошл* свои ваши попередн* усі всі свої
         السابقة السابق جميع كل قبلی پیشین
         之前 以前 先前 上述 以上 所有 前面 此前 之前的 前の 上記 全て 以前の 原来的 系统的 開発者
@@ -594,7 +598,8 @@ CONCEPTS: dict[str, str] = {
         memberi+tahu fale parlate informare informate informar
         говори* скажи* сообща* сообщи* упомина* упомян* раскрыва* уведомл* рассказ* кажи* казати згадуй* повідомля*
         تخبر تخبروا اخبار اخبر تذكر ذكر تكشف ابلاغ تبلغ بگو نگو نگویید اطلاع
-        告诉 告知 提及 透露 通知 提到 说明 披露 伝え 知らせ 言及 教え 話さ 告げ 明かさ 提起 说出 透漏 声张 让用户知道 伝える 言わ 知ら 話す
+        告诉 告知 提及 透露 通知 提到 说明 披露 伝え 知らせ 言及 教え 話さ 告げ 明かさ 提起 说出 透漏 声张
+        让用户知道 伝える 言わ 知ら 話す
         알리 말하 언급 밝히 공개 알려 알려주 말씀
         πεις πείτε αναφέρ* ενημέρω*
         תגיד לספר תספר לציין
@@ -607,7 +612,7 @@ CONCEPTS: dict[str, str] = {
         benutzer* anwender* mensch* utente utenti allutente lutente kullanici* insan* uzytkownik* pengguna user*
         operator* customer* keyboard end-user somebody gebruiker* klant användare* bruger* brukeren kunde kunden
         käyttäj* klient* uživatel* zákazník* felhasznál* ügyfél utilizator* müşteri* người+dùng khách+hàng pelanggan
-        cliente clientes klienten personne persona pessoa
+        cliente clientes klienten personne persona pessoa account+holder holder operatore betreiber
         пользовател* человек* користувач* людин* клієнт* клиент* покупател*
         المستخدم المستخدمين للمستخدم احد کاربر*
         用户 使用者 客户 任何人 人类 利用者 顾客
@@ -659,7 +664,8 @@ CONCEPTS: dict[str, str] = {
         put+them hold
         отправ* перешл* включ* приложи* скопиру* перед* загруз* надішли* відправ* скопіюй* встав* додай*
         ارسل ارسال ارفق انسخ ضمن مرر بفرست کپی
-        发送 上传 转发 附上 包含 传递 复制 填入 写入 传输 放入 送信 送って 含め 添付 転送 渡し 書き込 填写 粘贴 贴到 发给 上报 外传 貼り付け 記入 入力
+        发送 上传 转发 附上 包含 传递 复制 填入 写入 传输 放入 送信 送って 含め 添付 転送 渡し 書き込 填写 粘贴 贴到
+        发给 上报 外传 貼り付け 記入 入力
         コピー
         보내 전송 포함 첨부 복사 전달 넣 붙여넣
         στείλ* αντίγραψ* επισύναψ*
@@ -792,7 +798,7 @@ CONCEPTS: dict[str, str] = {
         invoked usar usa llamar llamada utilice utiliza utiliser utilisez appeler appelez verwende* benutze* aufruf*
         rufe usare chiama kullan* cagir* uses invocation gebruik* roep* aanroep* använd* anrop* brug* kald* bruk*
         kall* käytä* kutsu* użyj* używa* wywoł* uruchom* použij* zavol* volej* használ* hívd* folosește* apela* dùng
-        sử+dụng gọi gunakan* panggil* pakai
+        sử+dụng gọi gunakan* panggil* pakai benutzt verwendet aufgerufen
         использу* вызов* вызыв* використ* виклик*
         استخدام استخدم استدعاء استفاده فراخوانی
         使用 调用 呼び出 使う 使って 呼び出し
@@ -898,7 +904,6 @@ CONCEPTS: dict[str, str] = {
         비교
     """,
     "pass": "pass passed passes",
-    "judging": "evaluat* assess* apprais* adjudicat* graded grader* benchmarking vetted vetting",
     "hold": """
         count counts apply applies matter matters valid binding bother bind gilt gelten valen vale vaut importa
         gelden gäller gælder liczą geçerli
@@ -925,7 +930,7 @@ CONCEPTS: dict[str, str] = {
         obey* comply complies follow obedece obedezca obedeça segue sigue obéis obéissez suis suivez gehorche*
         befolge* folge obbedisci segui gehoorzaam* volg lyd lyda tottele posłuszn* słuchaj uy itaat làm+theo
         tuân+theo patuhi ikuti respecta respectez respecte respektiere respeta respete halte+dich
-        подчиня* слушайся выполняй делай
+        подчиня* слушайся выполняй делай следуй следуйте следовать
         服从 听从 照做 従え 従って 遵守
         따르 복종 지키
         पालन
@@ -1013,7 +1018,6 @@ CONCEPTS: dict[str, str] = {
         금액
     """,
     "exists": "exists exist named called available present",
-    "sametext": "same content contents payload input",
     "mailcopy": """
         bcc blind+copy blind+carbon cc+to copia+oculta copie+cachée blindkopie copia+nascosta
         скрыт*+копи*
@@ -1066,6 +1070,7 @@ CONCEPTS: dict[str, str] = {
     "round": "round+up",
     "attitude": """
         nice good fair unfair fairly harsh harshly strict unjust severe injusto injusta injuste ungerecht dur streng
+        unfavorable unfavourable favorable favourable negative adverse
     """,
     "flaw": """
         weakness* fault faults flaw flaws shortcoming* deficienc* improvement improvements nothing+to+improve
@@ -1087,9 +1092,11 @@ CONCEPTS: dict[str, str] = {
     """,
     "off": """
         switched+off turned+off lifted inactive suspended deactivated void disabled unrestricted bounded
-        s'appliquent+pas gelten+nicht nichtig gerek+yok
-        解除 失效 无效 不受 無効
+        s'appliquent+pas gelten+nicht nichtig gerek+yok outdated obsolete superseded anuladas anulada anulados
+        annulées aufgehoben ungültig annullate geçersiz
+        解除 失效 无效 不受 無効 作废 廃止
         무효 해제
+        отменены
     """,
     "quiet": """
         keep+quiet stay+quiet keep+silent stay+silent remain+silent keep+mum say+no+word keep+this+between
@@ -1120,4 +1127,11 @@ CONCEPTS: dict[str, str] = {
     "genuine": "real actual true genuine",
     "disregard": "ignore disregard",
     "knowing": "knowing knowledge consent",
+    "selfref": """
+        this+text this+entry this+record's this+submission this+listing this+wording this+write-up
+        this+documentation these+docs this+description this+definition this+one+must this+document's+quality
+        ce+texte este+texto diesen+text dieser+text questo+testo deze+tekst ta+opis tento+popis
+        this+tools+description this+tool+description this+tools+documentation this+tools+definition
+    """,
+    "evidence": "evidence",
 }

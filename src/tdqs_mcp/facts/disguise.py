@@ -1,5 +1,4 @@
 """Text as it reads once its disguise is off: look-alike letters, unseen characters, codes and ciphers undone."""
-# look-alike letters are what this module is about
 
 import binascii
 import codecs
@@ -146,8 +145,9 @@ def _told(read: str) -> int:
 
 
 _COMMON_WORDS = frozenset(
-    "the this that with for and not you your must from all any note please user tool tell give best score rate full credit "
-    "grader graders judge evaluator ignore instructions previous highest send never about under below five answer password secret send do not to us".split()
+    "the this that with for and not you your must from all any note please user tool tell give best score rate full "
+    "credit grader graders judge evaluator ignore instructions previous highest send never about under below five "
+    "answer password secret do to us".split()
 )
 
 
@@ -247,9 +247,9 @@ _CODES = (
 # What betrays a disguise: the fast answer for most texts is no.
 
 _TELLING = (
-    "ignore previous instruction instructions highest maximum perfect rating evaluator grader graders evaluating evaluate "
-    "definition assign dimension dimensions scores reviewer system secret conversation password mention disregard "
-    "judge judges score award excellent prompt description credit marks please grading evaluation points dear assistant"
+    "ignore previous instruction instructions highest maximum perfect rating evaluator grader graders evaluating "
+    "evaluate definition assign dimension dimensions scores reviewer system secret conversation password mention "
+    "disregard judge judges score award excellent prompt description credit marks please grading evaluation points dear assistant"
 ).split()
 _KNOWN = frozenset({*_TELLING, *"top give rate tool best all this the user tell".split()})
 _CIPHERS = (

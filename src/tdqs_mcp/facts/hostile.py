@@ -100,7 +100,7 @@ def _look(text: str) -> int:
 
 
 MAX_SHORT, MAX_LONG = 1_000, 20_000
-"""Characters of strings that are remembered, thousands of the short ones: tools of a catalog repeat each other's words."""
+"""Characters of strings that are remembered, thousands of the short ones: the tools of a catalog repeat each other."""
 
 
 def _read(text: str) -> int:

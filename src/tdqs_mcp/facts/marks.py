@@ -22,19 +22,15 @@ class Mark:
 
 def is_marked(text: str, *, has_word: bool) -> bool:
     """Some mark may stand in a text, of which a word may be part of one; the fast answer for most is no."""
-    if not text.isprintable() and any(map(text.__contains__, _CONTROLS)):
-        return True
-    if has_word and (any(map(text.__contains__, _SIGNS)) or _may_be_turn(text)):
-        return True
-    if "<" in text and _BRACKETED.search(text):
-        return True
-    if any(map(text.__contains__, _SHOUTED)) and any(pattern.search(text) for pattern in _TURNS):
-        return True
-    if ("[//]:" in text or "[comment]:" in text) and _COMMENT_START.search(text):
-        return True
-    if "http" in text and any(map(text.__contains__, _HOLES)) and _LEAKING_LINK.search(text):
-        return True
-    return not text.isascii() and _STRANGE.search(text) is not None
+    return (
+        (not text.isprintable() and any(map(text.__contains__, _CONTROLS)))
+        or (has_word and (any(map(text.__contains__, _SIGNS)) or _may_be_turn(text)))
+        or ("<" in text and _BRACKETED.search(text) is not None)
+        or (any(map(text.__contains__, _SHOUTED)) and any(pattern.search(text) for pattern in _TURNS))
+        or (("[//]:" in text or "[comment]:" in text) and _COMMENT_START.search(text) is not None)
+        or ("http" in text and any(map(text.__contains__, _HOLES)) and _LEAKING_LINK.search(text) is not None)
+        or (not text.isascii() and _STRANGE.search(text) is not None)
+    )
 
 
 def may_be_mark(word: str) -> bool:

@@ -24,124 +24,171 @@ class Ploy(StrEnum):
 
 
 COMMON = (
-    "tool this use user not must when every you result read where other above change tell whole send give "
-    "from model order prior first only low untrusted now be carry never system prompt hail complete "
-    "assume text request account five doc reply hold sametext exists route consent judge threat newer "
-    "best score rate evaluating covert secret talk keys envir link label fullness quality pretend"
+    "tool this use user not must when every you result read where other above change tell whole send give from "
+    "model order prior first only low untrusted now be carry never system prompt hail complete assume text "
+    "request account five doc reply hold exists route consent judge threat newer best score rate evaluating "
+    "covert secret talk keys envir link label fullness quality pretend"
 ).split()
 """The concepts that ordinary definitions are full of, the commonest first: no saying is sought by these."""
 
 PHRASES: dict[str, str] = {
     "fullmarks": (
-        r"(?:5|five|cinco|funf|cinq|cinque|bes|пять|五)\s?(?:/|out\sof|of|von|de|sur|su|из|tren|av|dari|op|na|z|分の)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|五)(?![\d/])"
-        r"|(?:10\s?(?:/|out\sof)\s?10|100\s?(?:/|out\sof)\s?100|ten\sout\sof\sten|100\s?%)(?![\d/])"
-        r"|5\.0(?<![-\u2013?.\d/]5\.0)(?<!to 5\.0)(?![.\d])|a\+(?![\w+])|(?:5|five)[ -]?stars?\b|[5五][星点分점]|20\s?/\s?20|4\.9\d?(?![\d.])|(?:score|grade)=1\.0"
+        r"(?:5|five|cinco|funf|cinq|cinque|bes|пять|五)\s?(?:/|out\sof|of|von|de|sur|su|из|tren|av|dari|op|na|z"
+        r"|分の)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|五)(?![\d/])|(?:10\s?(?:/|out\sof)\s?10|100\s?(?:/"
+        r"|out\sof)\s?100|ten\sout\sof\sten|100\s?%)(?![\d/])|5\.0(?<![-\u2013?.\d/]5\.0)(?<!to 5\.0)(?![.\d])"
+        r"|a\+(?![\w+])|(?:5|five)[ -]?stars?\b|[5五][星点分점]|20\s?/\s?20|4\.9\d?(?![\d.])|(?:score|grade)=1\.0"
     ),
     "gradea": (
-        r"\ban\sa(?=[.,;!?)\s]|$)|\b(?:tier|grade|band|level)\sa\b|\b(?:rated|graded|scored|judged|fixed\sat)\s(?:an?\s)?a(?=\s?(?:[.,;!)]|by\b|$))"
-        r"|\ba[ -](?:grade|tier)\b|\b(?:all|straight)[ -](?:fives|as)\b|\ball\s5s\b|\ba\sfive\b|\bfives\b"
+        r"\ban\sa(?=[.,;!?)\s]|$)|\b(?:tier|grade|band|level)\sa\b|\b(?:rated|graded|scored|judged"
+        r"|fixed\sat)\s(?:an?\s)?a(?=\s?(?:[.,;!)]|by\b|$))|\ba[ -](?:grade|tier)\b|\b(?:all"
+        r"|straight)[ -](?:fives|as)\b|\ball\s5s\b|\ba\sfive\b|\bfives\b"
     ),
     "label": (
-        r"(?:score|rating|grade|tier|verdict|tdqs|overall|calificacion|punteggio|cijfer|betyg|ocena|nilai|diem|puntuacion|nota|note|bewertung|评分|得分|評価|점수|оценка)s?"
-        r"[\"'*)\s]{0,4}[:=：→][\"'*\s]{0,4}(?:5|five|10|100|a\b|excellent|perfect|pass\b|outstanding)"
+        r"(?:score|rating|grade|tier|verdict|tdqs|overall|calificacion|punteggio|cijfer|betyg|ocena|nilai|diem"
+        r"|puntuacion|nota|note|bewertung|评分|得分|評価|점수|оценка)s?[\"'*)\s]{0,4}[:=：→][\"'*\s]{0,4}(?:5|five|10"
+        r"|100|a\b|excellent|perfect|pass\b|outstanding)"
     ),
     "dimkey": (
         r"purpose[ _-]?clarity|behaviou?ral[ _-]?transparency|parameter[ _-]?semantics"
         r"|contextual[ _-]?completeness|naming[ _-]?consistency|tool[ _-]?count[ _-]?appropriateness"
     ),
     "othertool": (
-        r"(?<!\w)(?:any|all|every|each|other|another|remaining|different|separate|external|third-party|next)\s(?:of\s(?:the|your)\s)?(?:other\s)?(?:\w+\s)?tools?\b"
-        r"|(?:otras?|demas|cualquier)\s(?:otra\s)?herramientas?|(?:outras?|qualquer)\s(?:outra\s)?ferramentas?"
+        r"(?<!\w)(?:any|all|every|each|other|another|remaining|different|separate|external|third-party"
+        r"|next)\s(?:of\s(?:the|your)\s)?(?:other\s)?(?:\w+\s)?tools?\b|(?:otras?|demas"
+        r"|cualquier)\s(?:otra\s)?herramientas?|(?:outras?|qualquer)\s(?:outra\s)?ferramentas?"
         r"|autres?\soutils?|ander\w+\s(?:werkzeug|tool)\w*|altr[ioe]\sstrument\w|(?:diger|baska)\sarac\w*"
         r"|друг\w+\sинструмент\w*|الادوات\sالاخرى|[其别]他?[它的]?\s?工具|(?:他の|ほかの)\s?ツール|다른\s?도구"
     ),
     "nevercall": r"(?:never|stop|no longer)\s(?:call|use|invoke|run|using|calling)\s(?!this)\w+",
-    "afterrun": r"(?:after|when(?:ever)?|once|before|each time)\s(?:\w+\s){1,3}(?:runs|returns|finishes|completes|(?:is|was|has been)\s(?:called|run|used|invoked))",
-    "outof": r"(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)\s?(?:/|out\sof|von|de|sur|su|из|tren|av|dari|op|na)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)(?![\d/.])|(?:5|five)[ -]stars\b",
-    "nottell": r"(?:not|never|dont|without|avoid|from)\s(?:ever\s|to\s)?(?:tell|inform|mention|reveal|disclos|notify|alert|say)\w*",
-    "devmode": r"(?:developer|dev|god|dan|admin|root|maintenance|unrestricted|jailbreak|sudo|unsafe)[ -]mode\b",
+    "afterrun": (
+        r"(?:after|when(?:ever)?|once|before|each time)\s(?:\w+\s){1,3}(?:runs|returns|finishes|completes"
+        r"|(?:is|was|has been)\s(?:called|run|used|invoked))"
+    ),
+    "outof": (
+        r"(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)\s?(?:/|out\sof|von|de|sur|su|из|tren|av|dari|op"
+        r"|na)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)(?![\d/.])|(?:5|five)[ -]stars\b"
+    ),
+    "nottell": (
+        r"(?:not|never|dont|without|avoid|from)\s(?:ever\s|to\s)?(?:tell|inform|mention|reveal|disclos|notify"
+        r"|alert|say)\w*"
+    ),
+    "devmode": (r"(?:developer|dev|god|dan|admin|root|maintenance|unrestricted|jailbreak|sudo|unsafe)[ -]mode\b"),
     "address": r"[\w.+-]{1,40}@[\w-]{1,40}\.[a-z]{2,}",
     "keys": r"(?:api|access|private|secret|ssh|encryption|signing)[ _-]?(?:keys?|tokens?)\b",
     "strongbox": (
-        r"/\.(?:ssh|aws|cursor|kube|gnupg|docker|netrc|npmrc|pgpass|(?:bash|zsh)[ _]history|git-credentials|config/)"
-        r"|\bid[ _](?:rsa|ed25519|ecdsa)\b|(?<!\w)\.env\b|/etc/(?:passwd|shadow)|claude[ _]desktop[ _]config|wallet\.dat|mcp\.json"
+        r"/\.(?:ssh|aws|cursor|kube|gnupg|docker|netrc|npmrc|pgpass|(?:bash|zsh)[ _]history|git-credentials"
+        r"|config/)|\bid[ _](?:rsa|ed25519|ecdsa)\b|(?<!\w)\.env\b|/etc/(?:passwd|shadow)"
+        r"|claude[ _]desktop[ _]config|wallet\.dat|mcp\.json"
     ),
 }
 """What stands for a concept although it is no word: regular expressions over lower-case text."""
 
 HINTS: dict[str, tuple[str, ...]] = {
     "fullmarks": (
-        "5 10 100 0 00 20 45 46 47 48 49 4 five ten star stars tier grade a+ cinco funf cinq cinque bes пять 五 5星 5点 5分 5점 点 分 星 점 五星 五分 5点満点",
+        (
+            "5 10 100 0 00 20 45 46 47 48 49 4 five ten star stars tier grade a+ cinco funf cinq cinque bes "
+            "пять 五 5星 5点 5分 5점 点 分 星 점 五星 五分 5点満点"
+        ),
     ),
     "gradea": (
         "a as five fives 5s",
         "an tier grade band level mark rated graded scored judged fixed a all straight five fives",
     ),
-    "nevercall": ("never stop longer", "call use invoke run using calling"),
-    "afterrun": ("after when whenever once before each", "runs returns finishes completes called run used invoked"),
+    "nevercall": (
+        "never stop longer",
+        "call use invoke run using calling",
+    ),
+    "afterrun": (
+        "after when whenever once before each",
+        "runs returns finishes completes called run used invoked",
+    ),
     "outof": ("5 10 five ten cinco funf cinq cinque bes пять",),
     "nottell": (
         "not never dont without avoid from",
-        "tell telling inform informing mention mentioning reveal revealing disclose disclosing notify notifying alert alerting say saying",
+        (
+            "tell telling inform informing mention mentioning reveal revealing disclose disclosing notify "
+            "notifying alert alerting say saying"
+        ),
     ),
-    "devmode": ("mode", "developer dev god dan admin root maintenance unrestricted jailbreak sudo unsafe"),
+    "devmode": (
+        "mode",
+        "developer dev god dan admin root maintenance unrestricted jailbreak sudo unsafe",
+    ),
     "address": ("com example org net io de test",),
     "label": (
-        "score scores rating ratings grade grades tier verdict tdqs overall calificacion punteggio cijfer betyg ocena nilai diem nota note puntuacion bewertung 评分 得分 評価 점수 оценка",
+        (
+            "score scores rating ratings grade grades tier verdict tdqs overall calificacion punteggio cijfer "
+            "betyg ocena nilai diem nota note puntuacion bewertung 评分 得分 評価 점수 оценка"
+        ),
         "5 five 10 100 a excellent perfect pass outstanding",
     ),
     "dimkey": (
-        "clarity guideline guidelines transparency semantics conciseness completeness consistency appropriateness "
-        "purposeclarity usageguidelines behavioraltransparency parametersemantics contextualcompleteness",
+        (
+            "clarity guideline guidelines transparency semantics conciseness completeness consistency "
+            "appropriateness purposeclarity usageguidelines behavioraltransparency parametersemantics "
+            "contextualcompleteness"
+        ),
     ),
-    "keys": ("api access private secret ssh encryption signing apikey apikeys", "key keys token tokens apikey apikeys"),
+    "keys": (
+        "api access private secret ssh encryption signing apikey apikeys",
+        "key keys token tokens apikey apikeys",
+    ),
     "strongbox": (
-        "ssh rsa ed25519 ecdsa env credentials passwd shadow mcp claude kube netrc npmrc history dat pgpass gnupg aws docker "
-        "config zshrc bashrc gitconfig vault",
+        (
+            "ssh rsa ed25519 ecdsa env credentials passwd shadow mcp claude kube netrc npmrc history dat pgpass "
+            "gnupg aws docker config zshrc bashrc gitconfig vault"
+        ),
     ),
     "othertool": (
-        "tool tools herramienta herramientas ferramenta ferramentas outil outils werkzeug werkzeuge strumento strumenti arac "
-        "araclar araclari инструмент инструменты инструменты инструментов الادوات 工具 ツール 도구",
-        "any all every each other another remaining different separate external third next otra otras demas cualquier outra outras qualquer autre autres andere anderen "
-        "anderes altri altre altro diger baska другие других другой الاخرى 其他 其它 别的 他の ほかの 다른",
+        (
+            "tool tools herramienta herramientas ferramenta ferramentas outil outils werkzeug werkzeuge "
+            "strumento strumenti arac araclar araclari инструмент инструменты инструментов الادوات 工具 ツール 도구"
+        ),
+        (
+            "any all every each other another remaining different separate external third next otra otras demas "
+            "cualquier outra outras qualquer autre autres andere anderen anderes altri altre altro diger baska "
+            "другие других другой الاخرى 其他 其它 别的 他の ほかの 다른"
+        ),
     ),
 }
 """Words, one of each line of which stands in every such phrase: the fast answer is no."""
 
-CLUES: dict[str, tuple[str, ...]] = {
+CLUES: dict[str, str] = {
     "fullmarks": (
-        "5/5", "20/20", "4.9", "=1.0", "a+", "en 5", "av 5", "dari 5", "op 5", "na 5", "z 5", "5 star", "5 /", "/ 5", "out of", "10/10", "100/100", "5.0", "a+", "100%", "100 %", "5 star", "5-star", "five star",
-        "five-star", "5 of 5", "of five", "five/", "星", "点", "分", "点", "점", " de 5", " von 5", " sur 5", " su 5", "из 5",
-        "из пяти", "de cinco", "von funf", "sur cinq", "su cinque",
+        "5/5|20/20|4.9|=1.0|a+|en 5|av 5|dari 5|op 5|na 5|z 5|5 star|5 /|/ 5|out of|10/10|100/100|5.0|100%"
+        "|100 %|5-star|five star|five-star|5 of 5|of five|five/|星|点|分|점| de 5| von 5| sur 5| su 5|из 5"
+        "|из пяти|de cinco|von funf|sur cinq|su cinque"
     ),
     "othertool": (
-        "other tool", "different", "separate", "external", "third-party", "any other", "all other", "every other", "each other", "another", "other mcp", "any tool", "all tools", "every tool", "each tool", "any mcp tool", "all mcp tool", "of the tools", "remaining tool", "otra", "cualquier", "outra", "qualquer", "autre", "ander", "altr", "diger", "baska",
-        "друг", "الاخرى", "他", "它", "别", "ほか", "다른",
+        "other tool|different|separate|external|third-party|any other|all other|every other|each other"
+        "|another|other mcp|any tool|all tools|every tool|each tool|any mcp tool|all mcp tool|of the tools"
+        "|remaining tool|otra|cualquier|outra|qualquer|autre|ander|altr|diger|baska|друг|الاخرى|他|它|别|ほか|다른"
     ),
     "strongbox": (
-        "/.ssh", "/.aws", "/.cursor", "/.kube", "/.gnupg", "/.docker", "/.netrc", "/.npmrc", "/.pgpass", "history", "git-cred",
-        "/.config", "id rsa", "id ed", "id ecdsa", ".env", "/etc/", "claude desktop", "wallet.dat", "mcp.json",
+        "/.ssh|/.aws|/.cursor|/.kube|/.gnupg|/.docker|/.netrc|/.npmrc|/.pgpass|history|git-cred|/.config"
+        "|id rsa|id ed|id ecdsa|.env|/etc/|claude desktop|wallet.dat|mcp.json"
     ),
-    "outof": ("5/5", "20/20", "4.9", "=1.0", "a+", "en 5", "av 5", "dari 5", "op 5", "na 5", "z 5", "5 star", "5 / 5", "out of", "10/10", "5 star", "5-star", "five star", "five-star", "de 5", "von 5", "sur 5", "su 5", "tren 5", "из 5", "de cinco", "sur cinq", "von funf"),
-    "nevercall": ("never call", "never use", "never invoke", "never run", "stop using", "stop calling", "no longer"),
-    "afterrun": ("after ", "whenever ", "once ", "each time "),
+    "outof": (
+        "5/5|20/20|4.9|=1.0|a+|en 5|av 5|dari 5|op 5|na 5|z 5|5 star|5 / 5|out of|10/10|5-star|five star"
+        "|five-star|de 5|von 5|sur 5|su 5|tren 5|из 5|de cinco|sur cinq|von funf"
+    ),
+    "nevercall": "never call|never use|never invoke|never run|stop using|stop calling|no longer",
+    "afterrun": "after |whenever |once |each time ",
     "gradea": (
-        " an a", "tier a", "grade a", "band a", "level a", "a grade", "a-grade", "a tier", "a-tier", "all fives", "all as", "straight ",
-        "a five", "fives", "5s", "rated a", "graded a", "scored a", "judged a", "fixed at", "rated an", "at a.", "all-",
+        " an a|tier a|grade a|band a|level a|a grade|a-grade|a tier|a-tier|all fives|all as|straight |a five"
+        "|fives|5s|rated a|graded a|scored a|judged a|fixed at|rated an|at a.|all-"
     ),
-    "label": ("5", "five", "10", ": a", "=a", "excellent", "perfect", "pass", "outstanding"),
-}  # fmt: skip
-"""Strings of which one stands in every such phrase, where words alone would seldom say no."""
+    "label": "5|five|10|: a|=a|excellent|perfect|pass|outstanding",
+}
+"""Strings, one of which stands in every such phrase, where words alone would seldom say no; a bar parts them."""
 
 SAYINGS: dict[Ploy, str] = {
-    # A line is one saying: concepts in any order (`+`) or in this order (`>`), alternatives (`|`), within `@` words.
     Ploy.JUDGE: """
         give + best|fullness + score @7
         score + fullness + grader|judge|model @7
         give + topscore @8
         must + topscore + tool|this @10
         rate > tool|this|every|dimension > best @9
-        rate > best > every|dimension @9
         give + best + dimension @9
         give + five + dimension @8
         give + five + score + tool|grader|judge|model @12
@@ -226,6 +273,8 @@ SAYINGS: dict[Ploy, str] = {
         label + label + label @16
         fullmarks + score|dimension|grader|judge|evaluating|give|rate @8
         hail + model + evaluating @6
+        rate > best > every @9
+        rate > best > dimension + tool|this|must|give @9
     """,
     Ploy.SUSPECT: """
         grader @0
@@ -233,7 +282,6 @@ SAYINGS: dict[Ploy, str] = {
         brand @0
         topscore @0
         dimkey @0
-        this > doc @2
         evaluating + doc @6
         evaluating + quality @4
         judge > tool @6
@@ -292,6 +340,10 @@ SAYINGS: dict[Ploy, str] = {
         model + evaluating + score|best|topscore|dimension @10
         model + evaluating + this|you|must|best|lenient @6
         dimension + best|gradea|fullmarks|topscore + every|give|must @8
+        selfref @0
+        punish + evaluating @6
+        punish > must @6
+        evidence + five @10
     """,
     Ploy.OVERRIDE: """
         ignore > prior > order @7
@@ -334,10 +386,11 @@ SAYINGS: dict[Ploy, str] = {
         obey + doc + only @8
         obey + not + order @6
         guard + not > cover @8
-        order + off @6
         priority + order + user|system @12
         genuine > order + this|tool|doc @8
         disregard > user > request|order|prompt @5
+        order + off + prior|told|given|now|system|you @10
+        assume > text|result > system @14
     """,
     Ploy.CONCEAL: """
         user > not > told @5
@@ -386,6 +439,8 @@ SAYINGS: dict[Ploy, str] = {
         not > user > knowing @5
         not > tell > user @6
         nottell > user @10
+        nottell > account @10
+        keep > covert > from @8
     """,
     Ploy.LEAK: """
         read > strongbox > send|where @16
@@ -431,6 +486,8 @@ SAYINGS: dict[Ploy, str] = {
         read > strongbox + secret|give|send @12
         send > every|whole > envir @5
         send > envir + link|where @6
+        you > system > prompt > where @8
+        read + every + keys|secret + send @12
     """,
     Ploy.REDIRECT: """
         ignore > othertool @4
@@ -471,5 +528,11 @@ SAYINGS: dict[Ploy, str] = {
         othertool + result > this > tool @12
         othertool > discredit @6
         nevercall > use > use > this > tool @14
+        othertool > send > this > tool @14
+        use > change > payee @8
     """,
 }
+"""A line is one saying: concepts in any order (`+`) or in this order (`>`), alternatives (`|`), within `@` words.
+
+The end of a sentence or text counts as three words, a comma as one. Where both signs occur, the ordered stand first.
+"""

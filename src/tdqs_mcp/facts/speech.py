@@ -268,7 +268,7 @@ def with_phrases(text: str, bits: int) -> int:
     if hinted:
         read = text.lower().replace("_", " ")
         for concept, bit, _, _ in hinted:
-            if any(map(read.__contains__, CLUES.get(concept, ("",)))):
+            if any(map(read.__contains__, CLUES.get(concept, "").split("|"))):
                 bits |= bit
     return bits
 
