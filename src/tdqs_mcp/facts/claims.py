@@ -149,7 +149,8 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
             (
                 r"\btrue\s*(?:/|or|\|)\s*false\b|\bdefaults?(?:\s+(?:is|to|value|value\s+is))?\s*[:=]?\s*[`'\"]?(?:true"
                 r"|false)\b"
-                r"|\bset\s+to\s+[`'\"‘“]?(?:true|false)\b|\b(?:if|when|for)\s+[`'\"‘“]?(?:true|false)\b"
+                r"|\bset\s+to\s+[`'\"\u2018\u201c]?(?:true|false)\b|\b(?:if|when|for)\s+[`'\"\u2018\u201c]?"
+                r"(?:true|false)\b"
                 r"|\((?:true|false)\)"
                 r"|\b(?:true|false)\s+for\b"
             ),
@@ -195,8 +196,10 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
             "integer number",
             "boolean array object",
             "a number",
-            "seconds milliseconds ms minutes pixels bytes meters metres kilometers points inches "
-            "percentage latitude longitude",
+            (
+                "seconds milliseconds ms minutes pixels bytes meters metres kilometers points inches percentage "
+                "latitude longitude"
+            ),
         ),
         (
             _LEAD + r"(?:json\s+|[a-z-]+\s+)?"
@@ -217,7 +220,8 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
         ),
         (
             (
-                r"(?<![a-z])(?:iso[- ]?8601|rfc[- ]?3339|yyyy-mm(?:-dd)?|uuid|guid|e-?mail\s+address|comma[- ]separated|"
+                r"(?<![a-z])(?:iso[- ]?8601|rfc[- ]?3339|yyyy-mm(?:-dd)?|uuid|guid|e-?mail\s+address"
+                r"|comma[- ]separated|"
                 r"comma[- ]delimited|hex(?:adecimal)?\s+colou?r|regular\s+expression|regex|iana|base64|markdown|slug"
                 r"|url-encoded|"
                 r"(?:file|folder|directory)\s+path|path\s+to|json\s+string|(?:query|search)\s+string"
@@ -327,6 +331,8 @@ def _stated_types(text: str, origin: Origin) -> Mapping[str, frozenset[str]]:
         if match["lead"] is not None and origin is not Origin.ENTRY:
             continue
         word = match[match.lastindex or 0]
+        if match["paren"] is not None and text.startswith(" values", match.end()):
+            continue
         if _ELSE.match(text, match.end()):
             continue
         found[word] = _TYPE_WORDS[word]
@@ -515,7 +521,9 @@ _ENUMERATED = re.compile(
 _EXAMPLES = re.compile(
     rf"\b(?:e\.g\.?,?|i\.e\.?,?|for\s+example,?|such\s+as|including|like)\s*:?\s+(?P<list>{_LIST})", re.IGNORECASE
 )
-_IN_CHINESE = re.compile(r"(?:[如括是为:\uff1a(\uff08]|选值)\s?(?P<list>\w{1,20}(?:[、,\uff0c]\w{1,20}?){1,60})(?=等|$|\W)")
+_IN_CHINESE = re.compile(
+    r"(?:[如括是为:\uff1a(\uff08]|选值)\s?(?P<list>\w{1,20}(?:[、,\uff0c]\w{1,20}?){1,60})(?=等|$|\W)"
+)
 _OPENERS = re.compile(
     r"(?:^|[.;:]\s+|\n\s*|,\s+(?:and|or)\s+)[`'\"]?(\w[\w-]{1,40})[`'\"]?\s+(?:returns?|creates?|produces?"
     r"|preserves?|gives?|means?|selects?|uses?|shows?|includes?|keeps?|sends?|runs?|sets?|is|are|will|mode|=)\b"
@@ -535,7 +543,9 @@ _OPTION = re.compile(
     r"\bthe\s+[`'\"]?(\w[\w-]{0,40}(?:\s\w[\w-]{0,40}){0,2}?)[`'\"]?\s+(?:option|value|mode|setting)\b", re.IGNORECASE
 )
 _ORDINALS = frozenset("first second third last default latter former other same following next".split())
-_SET_TO = re.compile(r"\bset(?:ting)?\s+(?:(?:this|it)\s+)?to\s+([`'\"]\w[\w.-]{0,60}[`'\"])(?!\s*[-:/])", re.IGNORECASE)
+_SET_TO = re.compile(
+    r"\bset(?:ting)?\s+(?:(?:this|it)\s+)?to\s+([`'\"]\w[\w.-]{0,60}[`'\"])(?!\s*[-:/])", re.IGNORECASE
+)
 _PAIRED = re.compile(rf"(?<![\w=])({_ITEM})\s?=\s?(?=[\w`'\"])")
 _HEADS = re.compile(r"(?:^|,)\s*(?:(?:or|and)\s+)?(\w[\w-]{1,40})\s")
 _VALUE = re.compile(r"[\w$][\w.$+/\-]{0,60}")
@@ -577,9 +587,7 @@ def _strange(saying: Saying, known: frozenset[str], names: frozenset[str]) -> li
         found |= dict.fromkeys(item for item in _quoted(saying.text, known) if item not in names)
     held = [value for value in known if value in saying.text]
     return [
-        item
-        for item in found
-        if not any(item in value for value in held) or _stands_apart(item, held, saying.text)
+        item for item in found if not any(item in value for value in held) or _stands_apart(item, held, saying.text)
     ]
 
 
@@ -966,9 +974,7 @@ class Topic(StrEnum):
     REQUIREMENT = "requirement"
 
 
-def clashes(
-    said: Sequence[Saying], names: frozenset[str], root: Mapping[str, Any]
-) -> Mapping[Topic, Sequence[Clash]]:
+def clashes(said: Sequence[Saying], names: frozenset[str], root: Mapping[str, Any]) -> Mapping[Topic, Sequence[Clash]]:
     """The clashes in everything that the texts of a tool say of its parameters; `names` are no values."""
     found: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
     for saying in said:

@@ -290,7 +290,9 @@ _FORMER_ENDS = tuple("is are of = : [".split()) + tuple(
     "replaces formerly deprecated renamed previously operation action operations actions category categories toolset "
     "toolsets event events field fields enum value values metric key column columns keys from".split()
 )
-_SOURCE_ENDS = tuple("from by via with through using the a before after than unlike of in for to calling running -> →".split())
+_SOURCE_ENDS = tuple(
+    "from by via with through using the a before after than unlike of in for to calling running -> →".split()
+)
 _TOOL_ENDS = tuple("tool tools called named is are like as".split())
 """How a text ends where these patterns can match."""
 
@@ -408,7 +410,8 @@ _PARAMETER_AFTER = re.compile(
 )
 _PARAMETERS_AFTER = re.compile(r"[`'\"*]{1,3}[ \t]+(?:(?:input|query)[ \t]+)?(?:parameters|params|arguments|args)\b")
 _BARE = re.compile(
-    r"\b(?:the|use|set|pass|via|with|The|Use|Set|Pass|Via|With)[ \t]+\$?(?P<name>[a-z]{3,40})[ \t]+(?:parameter|param|argument)\b(?!s"
+    r"\b(?:the|use|set|pass|via|with|The|Use|Set|Pass|Via|With)[ \t]+\$?(?P<name>[a-z]{3,40})[ \t]+"
+    r"(?:parameter|param|argument)\b(?!s"
     r"|[ \t]+(?:of|name|value|list|type|desc))"
 )
 _KINDS_OF = frozenset(
@@ -514,7 +517,9 @@ def _is_companion(token: Token, own: AbstractSet[str]) -> bool:
     return is_named and not _RETURNED.search(token.before) and not _CONDITIONAL.search(token.before)
 
 
-_CONDITIONAL = re.compile(r"\b(?:when|if|where|unless)\s+(?:`?\w+`?\s+(?:and|or)\s+)?`?$|\b(?:to|is|are|as)\s+`?$", re.IGNORECASE)
+_CONDITIONAL = re.compile(
+    r"\b(?:when|if|where|unless)\s+(?:`?\w+`?\s+(?:and|or)\s+)?`?$|\b(?:to|is|are|as)\s+`?$", re.IGNORECASE
+)
 _JOINED_AFTER = re.compile(r"`?\s+(?:and|or)\s+`?(?P<name>[A-Za-z]\w{2,60})`?(?![\w.(])")
 _JOINED_BEFORE = re.compile(r"(?<![\w.])`?(?P<name>[A-Za-z]\w{2,60})`?\s+(?:and|or)\s+`?$")
 _RETURNED = re.compile(
@@ -548,15 +553,16 @@ def _is_named_parameter(token: Token) -> bool:
     if "-" in name:
         return False
     is_set = is_ticked or after.startswith("=")
-    if is_set and lead.endswith(_SET_ENDS) and _SET_BEFORE.search(before):
-        if not is_ticked or _SET_AFTER.match(after) or ("_" in name and _STOPPED.match(after)):
-            return True
+    is_asked = is_set and lead.endswith(_SET_ENDS) and _SET_BEFORE.search(before) is not None
+    if is_asked and (not is_ticked or _SET_AFTER.match(after) or ("_" in name and _STOPPED.match(after))):
+        return True
     return is_ticked and _SURE_AFTER.match(after) is not None
 
 
 _STOPPED = re.compile(r"`(?:[.,;)]|\s*$|\s+(?:when|if|instead)\b)")
 _ONE_OF = re.compile(
-    r"\b(?:pass|provide|specify|supply|give|set)\s+(?:exactly|only|at\s+least|at\s+most)\s+one\s+of\s+(?:the\s+)?`$", re.IGNORECASE
+    r"\b(?:pass|provide|specify|supply|give|set)\s+(?:exactly|only|at\s+least|at\s+most)\s+one\s+of\s+(?:the\s+)?`$",
+    re.IGNORECASE,
 )
 _PARAMETER_ENDS = tuple("parameter param argument arg called named is exactly : ,".split())
 _SET_ENDS = tuple(
@@ -584,9 +590,7 @@ def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
             continue
         block = list(_block(lines, head, every))
         reached = block[-1].end if block else reached
-        if not _is_header(lines[head]) and 2 * sum(fold(entry.name) in own for entry in block) < max(
-            4, len(block)
-        ):
+        if not _is_header(lines[head]) and 2 * sum(fold(entry.name) in own for entry in block) < max(4, len(block)):
             continue
         for entry in block:
             if fold(entry.name) not in own and entry.name.lower() not in _LABELS and not entry.name.istitle():

@@ -186,13 +186,22 @@ def _spoken(sentence: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The sentence for the only parameter that it names; for several, each one's words up to the next."""
     places = sorted(_mentions(sentence, names))
     if len({name for _, _, name in places}) < 2:
-        yield from ((name, sentence) for _, _, name in places[:1])
+        yield from ((name, sentence[: _next_label(sentence, stop)]) for _, stop, name in places[:1])
         return
     before = 0
     for (start, stop, name), (end, _, _) in pairwise([*places, (len(sentence), 0, "")]):
         opening = max(sentence.rfind(mark, before, start) + 1 for mark in ",;:\n")
-        yield name, sentence[max(before, opening) : end]
+        yield name, sentence[max(before, opening) : min(end, _next_label(sentence, stop))]
         before = stop
+
+
+def _next_label(sentence: str, start: int) -> int:
+    """Where the next line begins that is about something else: `limit: …`, `Returns: …`."""
+    label = _LABEL.search(sentence, start) if "\n" in sentence else None
+    return label.start() if label else len(sentence)
+
+
+_LABEL = re.compile(r"\n[ \t]*[`*]{0,2}\w{1,60}[`*]{0,2}[ \t]?(?:\([^()\n]{0,100}\))?:")
 
 
 def _mentions(sentence: str, names: Sequence[str]) -> set[tuple[int, int, str]]:

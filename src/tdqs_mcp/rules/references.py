@@ -21,9 +21,7 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
         return  # a single definition says nothing about the rest of its catalog
     words = measured.vocabulary
     for subject in measured.subjects:
-        for mention in references.unknown_tools(
-            subject.strangers, subject.texts, subject.part_names, words
-        ):
+        for mention in references.unknown_tools(subject.strangers, subject.texts, subject.part_names, words):
             yield Hit(
                 mention.path,
                 f"there is no tool {mention.name!r}: {mention.words!r}",
@@ -44,9 +42,7 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
     """A text explains or asks for a parameter that the schema does not have."""
     words = measured.vocabulary
     for subject in measured.subjects:
-        for mention in references.unknown_parameters(
-            subject.strangers, subject.texts, subject.part_names, words
-        ):
+        for mention in references.unknown_parameters(subject.strangers, subject.texts, subject.part_names, words):
             yield Hit(
                 mention.path,
                 f"there is no parameter {mention.name!r}: {mention.words!r}",
