@@ -43,8 +43,8 @@ def share(seen):
     return sum(seen) / len(seen)
 
 
-FLOORS = {mutations.choices_in_schema: 0.8, mutations.types_in_schema: 0.8}
-"""Prose that only hints at its values stays unread; everything else is found nine times in ten."""
+FLOORS = {mutations.choices_in_schema: 0.83}
+"""Words that are values without quotes, marks or a list around them stay unread: 0.84-0.88 of them are found."""
 
 
 @pytest.mark.parametrize("mutate", mutations.CONTRADICTIONS, ids=lambda mutate: mutate.__name__)
@@ -66,31 +66,32 @@ def test_a_lost_reference_put_into_a_real_catalog_is_found(mutate, catalog_files
         for document in documents(catalog_files)
         for _, changed, guilty in drawn(mutate({**document, "tools": document["tools"][:60]}))[:3]
     ]
-    assert share(seen) >= LOST_FLOORS.get(mutate, 0.85)
+    assert share(seen) >= LOST_FLOORS.get(mutate, 0.9)
 
 
-LOST_FLOORS = {mutations.renamed_parameter: 0.75}
-"""A plain word such as `filters` is found in lists and beside "parameter", not in every sentence."""
+LOST_FLOORS = {mutations.renamed_parameter: 0.8}
+"""A plain word such as `filters` is found in lists and beside "parameter", not in every sentence; 0.82-0.9 are found."""
 
-READ_AND_RIGHT = {
-    "TDQ235": 14,
-    "TDQ236": 4,
-    "TDQ237": 9,
+MOST_FINDINGS = {
+    "TDQ235": 10,
+    "TDQ236": 3,
+    "TDQ237": 7,
     "TDQ238": 0,
-    "TDQ239": 4,
-    "TDQ320": 26,
-    "TDQ321": 90,
+    "TDQ239": 3,
+    "TDQ320": 27,
+    "TDQ321": 82,
     "TDQ323": 3,
 }
-"""Findings on the 1,649 real tools, each of them read; 79 of TDQ321 are one server's `ctx` in its lists of arguments."""
+"""No more findings on the 1,649 real tools, which have all been read: five are wrong, and 79 of TDQ321 are one server's
+`ctx` in its lists of arguments."""
 
 
 def test_real_definitions_have_hardly_a_finding_and_those_have_been_read(catalog_files):
-    counts = dict.fromkeys(READ_AND_RIGHT, 0)
+    counts = dict.fromkeys(MOST_FINDINGS, 0)
     for document in documents(catalog_files):
-        for finding in found(document, *READ_AND_RIGHT):
+        for finding in found(document, *MOST_FINDINGS):
             counts[finding.rule] += 1
-    assert all(counts[rule] <= READ_AND_RIGHT[rule] for rule in counts), counts
+    assert all(counts[rule] <= MOST_FINDINGS[rule] for rule in counts), counts
 
 
 # One defect each, in forms that no real catalog has

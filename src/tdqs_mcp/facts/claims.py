@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.prose import MAX_TEXT, name_parts
 from tdqs_mcp.facts.sayings import DIGITS, Origin, Saying, words_in
 from tdqs_mcp.facts.shape import ANYTHING, SIMPLE, Accepted, accepted, is_simple
@@ -57,7 +58,7 @@ _TYPE_WORDS: dict[str, frozenset[str]] = {
 }
 _TYPE = r"(?:whole\s+|floating[- ]point\s+)?(" + "|".join(sorted(_TYPE_WORDS, key=len, reverse=True)) + r")"
 _AFTER_TYPE = (
-    r"(?=\s*(?:$|[.,;:)|(\n/\]]|-\s|–|—)"
+    r"(?=\s*(?:$|[.,;:)|(\n/\]]|-\s|–|—)"  # noqa: RUF001
     r"|\s+(?:of|containing|with|that|which|who|in|for|to|from|representing|values?|like|such|and|or|not|only|between|"
     r"greater|less|where|when|if|by|is|as|e\.g|per|at|must|should)\b)"
 )
@@ -67,7 +68,7 @@ _ADJECTIVE = (
     r"one-dimensional|two-dimensional|2d|iso|formatted|encoded|base64|stringified|serialized|native|date|datetime|"
     r"unsigned|signed|64-bit|32-bit|proper|actual)\s+){0,3}"
 )
-_NORMATIVE = re.compile(
+_NORMATIVE = late(
     r"(?:\b(?:must|should|shall|has\s+to|needs\s+to|have\s+to)\s+(?P<not2>not\s+)?(?:always\s+)?be\s+"
     r"(?:(?:provided|given|passed|specified|supplied|sent|formatted|encoded|set|entered|written)\s+)?(?:as\s+|to\s+"
     r"|in\s+)?"
@@ -82,19 +83,19 @@ _NORMATIVE = re.compile(
 )
 """For lower-case text: to ignore case takes twice as long."""
 
-_OR_TYPE = re.compile(r"\s*(?:\||/|,?\s*or)\s*(?:an?\s+|the\s+)?" + _ADJECTIVE + _TYPE + r"\b", re.IGNORECASE)
-_ELSE = re.compile(
+_OR_TYPE = late(r"\s*(?:\||/|,?\s*or)\s*(?:an?\s+|the\s+)?" + _ADJECTIVE + _TYPE + r"\b", re.IGNORECASE)
+_ELSE = late(
     r"[^.;\n]{0,40}?(?:,\s*|\bor\s+)(?:(?:the\s+)?(?:literal|string|special)\s+\w*\s*)?[`'\"]|\s+\w+\s+or\s",
     re.IGNORECASE,
 )
 """What follows a type where something else will do as well: a quoted word, another noun."""
 
-_GRANTS = re.compile(
+_GRANTS = late(
     r"\b(strings?|integers?|int|floats?|numeric|boolean|bool|arrays?|objects?|dict|dictionary|map(?=\s+of\b))\b",
     re.IGNORECASE,
 )
-_OF_OBJECTS = re.compile(r"\b(?:list|array)s?\s+of\s+(?:[\w-]+\s+){0,3}(?:objects|strings|integers)\b", re.IGNORECASE)
-_STRINGY = re.compile(
+_OF_OBJECTS = late(r"\b(?:list|array)s?\s+of\s+(?:[\w-]+\s+){0,3}(?:objects|strings|integers)\b", re.IGNORECASE)
+_STRINGY = late(
     r"\bjson\b|\bcomma|\bseparated\b|\bdelimited\b|\bstringified\b|\bserialized\b|\bencoded\b|\bstrings?\b"
     r"|\bexpression\b"
     r"|\bnewline|\bsyntax\b|\bcsv\b",
@@ -115,8 +116,13 @@ def _searching(pattern: str) -> _Search:
 
     What opens with _LEAD does so in each alternative, so that it need not be looked for everywhere.
     """
-    compiled = re.compile(pattern, re.DOTALL)
-    return compiled.match if pattern.startswith(_LEAD) else compiled.search
+    compiled = late(pattern, re.DOTALL)
+    is_opening = pattern.startswith(_LEAD)
+
+    def search(text: str) -> re.Match[str] | None:
+        return compiled.match(text) if is_opening else compiled.search(text)
+
+    return search
 
 
 _FEW = r"(?:(?!(?:new|of|for|to|in|if|whether|only|also|per)\b)[\w-]+\s+){0,2}?"
@@ -149,7 +155,8 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
             (
                 r"\btrue\s*(?:/|or|\|)\s*false\b|\bdefaults?(?:\s+(?:is|to|value|value\s+is))?\s*[:=]?\s*[`'\"]?(?:true"
                 r"|false)\b"
-                r"|\bset\s+to\s+[`'\"‘“]?(?:true|false)\b|\b(?:if|when|for)\s+[`'\"‘“]?(?:true|false)\b"
+                r"|\bset\s+to\s+[`'\"\u2018\u201c]?(?:true|false)\b|\b(?:if|when|for)\s+[`'\"\u2018\u201c]?"
+                r"(?:true|false)\b"
                 r"|\((?:true|false)\)"
                 r"|\b(?:true|false)\s+for\b"
             ),
@@ -176,7 +183,7 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
             (
                 r"\bdefaults?(?:\s+(?:is|to|value\s+is|value))?\s*[:=]?\s*-?\d+(?:\.\d+)?(?![\w:/.\-][\w])"
                 r"(?!\s*(?:days?|hours?|d|h|m|months?|weeks?|years?)\b)"
-                r"|\(\s*-?\d+(?:\.\d+)?\s*(?:-|–|to|\.\.+)\s*-?\d+(?:\.\d+)?\s*[,;)]"
+                r"|\(\s*-?\d+(?:\.\d+)?\s*(?:-|–|to|\.\.+)\s*-?\d+(?:\.\d+)?\s*[,;)]"  # noqa: RUF001
                 r"|\b(?:between|from)\s+-?\d+(?:\.\d+)?\s+(?:and|to)\s+-?\d+(?:\.\d+)?\b(?!\s*(?:char|letter|word"
                 r"|symbol|digit))"
                 r"|\b(?:0|1|zero|one)-(?:based|indexed)\b|\b(?:page|line|row|column)\s+number\b|\b(?:integer|float)\b"
@@ -195,8 +202,10 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
             "integer number",
             "boolean array object",
             "a number",
-            "seconds milliseconds ms minutes pixels bytes meters metres kilometers points inches "
-            "percentage latitude longitude",
+            (
+                "seconds milliseconds ms minutes pixels bytes meters metres kilometers points inches percentage "
+                "latitude longitude"
+            ),
         ),
         (
             _LEAD + r"(?:json\s+|[a-z-]+\s+)?"
@@ -217,7 +226,8 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
         ),
         (
             (
-                r"(?<![a-z])(?:iso[- ]?8601|rfc[- ]?3339|yyyy-mm(?:-dd)?|uuid|guid|e-?mail\s+address|comma[- ]separated|"
+                r"(?<![a-z])(?:iso[- ]?8601|rfc[- ]?3339|yyyy-mm(?:-dd)?|uuid|guid|e-?mail\s+address"
+                r"|comma[- ]separated|"
                 r"comma[- ]delimited|hex(?:adecimal)?\s+colou?r|regular\s+expression|regex|iana|base64|markdown|slug"
                 r"|url-encoded|"
                 r"(?:file|folder|directory)\s+path|path\s+to|json\s+string|(?:query|search)\s+string"
@@ -327,6 +337,8 @@ def _stated_types(text: str, origin: Origin) -> Mapping[str, frozenset[str]]:
         if match["lead"] is not None and origin is not Origin.ENTRY:
             continue
         word = match[match.lastindex or 0]
+        if match["paren"] is not None and text.startswith(" values", match.end()):
+            continue
         if _ELSE.match(text, match.end()):
             continue
         found[word] = _TYPE_WORDS[word]
@@ -421,7 +433,7 @@ _GRANTING = _SOFT[:5] + _SOFT[6:-1]
 """Signs strong enough to excuse another: an id or a unit may stand in any text."""
 
 
-_NAMELY = re.compile(
+_NAMELY = late(
     r"\b(?:url|uri|name|title|email|slug|language|timezone|password|username|id|path (?:to|of))\b", re.IGNORECASE
 )
 """Nouns that are text; a query, a property or a content may well be an object."""
@@ -442,7 +454,7 @@ def _opens_with_verb(text: str) -> bool:
     return first in _VERBS or (first in LEMMAS and first not in _NOUNS)
 
 
-_FIRST_WORD = re.compile(r"[A-Za-z]+")
+_FIRST_WORD = late(r"[A-Za-z]+")
 _VERBS = frozenset("include includes specifies specify indicates define defines determines only also filter".split())
 _NOUNS = frozenset("query search name title label comment file process log record report message text set".split())
 
@@ -479,7 +491,7 @@ _SEPARATOR = (
     r"(?:\s{0,2}[,;、\uff0c]\s{0,2}(?:(?:or|and)\s)?|\s{0,2}\|{1,2}\s{0,2}|\s{0,2}/\s{0,2}|\s(?:or|and|vs\.?)\s)"
 )
 _LIST = rf"{_ITEM}{_GLOSS}(?:{_SEPARATOR}{_ITEM}{_GLOSS}){{1,60}}"
-_TRIGGER = re.compile(
+_TRIGGER = late(
     r"\b(?:(?:must|should|can|may|could|has to|needs to|will)\s+be\s+(?:set\s+to\s+)?(?:(?:any|one)\s+of"
     r"|either)?(?:\s+the\s+following)?(?:\s+values)?"
     r"|(?:any|one)\s+of(?:\s+the(?:se|\s+following)?(?:\s+\w+)?)?|either|choose\s+(?:from|between|one\s+of)"
@@ -502,47 +514,39 @@ _TRIGGERS = frozenset(
     "permitted legal known optional enum values value options choices pick accepts takes supports allows expects "
     "to".split()
 )
-_PARENTHESIS = re.compile(
+_PARENTHESIS = late(
     rf"[(\[{{]\s*(?:(?:one of|either|options|values|enum)\s*:?\s*)?(?P<list>{_LIST})\s*[)\]}}]", re.IGNORECASE
 )
-_PIPES = re.compile(rf"(?<![\w|])(?P<list>{_ITEM}(?:\s?\|\s?{_ITEM}){{1,60}})")
-_GLOSSED = re.compile(
-    rf":\s+(?P<list>{_ITEM}\s?\([^()\n]{{1,200}}\)(?:{_SEPARATOR}{_ITEM}\s?\([^()\n]{{1,200}}\)){{1,60}})"
-)
-_ENUMERATED = re.compile(
-    r"(?<![\w.-])(?<!\bfor )\w[\w.-]{0,60}(?:,\s\w[\w.-]{0,60}){1,60},?\s(?:or|and)\s\w[\w.-]{0,60}"
-)
-_EXAMPLES = re.compile(
+_PIPES = late(rf"(?<![\w|])(?P<list>{_ITEM}(?:\s?\|\s?{_ITEM}){{1,60}})")
+_GLOSSED = late(rf":\s+(?P<list>{_ITEM}\s?\([^()\n]{{1,200}}\)(?:{_SEPARATOR}{_ITEM}\s?\([^()\n]{{1,200}}\)){{1,60}})")
+_ENUMERATED = late(r"(?<![\w.-])(?<!\bfor )\w[\w.-]{0,60}(?:,\s\w[\w.-]{0,60}){1,60},?\s(?:or|and)\s\w[\w.-]{0,60}")
+_EXAMPLES = late(
     rf"\b(?:e\.g\.?,?|i\.e\.?,?|for\s+example,?|such\s+as|including|like)\s*:?\s+(?P<list>{_LIST})", re.IGNORECASE
 )
-_IN_CHINESE = re.compile(
-    r"(?:[如括是为:\uff1a(\uff08]|选值)\s?(?P<list>\w{1,20}(?:[、,\uff0c]\w{1,20}?){1,60})(?=等|$|\W)"
-)
-_OPENERS = re.compile(
+_IN_CHINESE = late(r"(?:[如括是为:\uff1a(\uff08]|选值)\s?(?P<list>\w{1,20}(?:[、,\uff0c]\w{1,20}?){1,60})(?=等|$|\W)")
+_OPENERS = late(
     r"(?:^|[.;:]\s+|\n\s*|,\s+(?:and|or)\s+)[`'\"]?(\w[\w-]{1,40})[`'\"]?\s+(?:returns?|creates?|produces?"
     r"|preserves?|gives?|means?|selects?|uses?|shows?|includes?|keeps?|sends?|runs?|sets?|is|are|will|mode|=)\b"
     r"|(?:^|\n)\s*[`'\"]?(\w[\w-]{1,40})[`'\"]?:\s"
 )
-_EITHER = re.compile(
+_EITHER = late(
     r"(?:\b(?:to|only|either|be|all|return|returns|the|in|as|between|by)\s+|:\s+"
     r"|\()([a-z][\w-]{1,40})\s+or\s+(?:only\s+|the\s+)?([a-z][\w-]{1,40})\b"
 )
 MAX_SHORT = 160
 """Characters of a description that does little else than to list the values."""
 
-_ITEMS = re.compile(rf"(?:^|{_SEPARATOR})({_ITEM}){_GLOSS}")
-_QUOTED = re.compile(r"`([^`\n]{1,60})`|(?<![\w])'([^'\n]{1,60})'(?!\w)|\"([^\"\n]{1,60})\"|“([^”\n]{1,60})”")
-_BULLET = re.compile(rf"^\s{{0,12}}[-*•]\s+({_ITEM})\s*(?::|=|-|–|—|\(|$)", re.MULTILINE)
-_OPTION = re.compile(
+_ITEMS = late(rf"(?:^|{_SEPARATOR})({_ITEM}){_GLOSS}")
+_QUOTED = late(r"`([^`\n]{1,60})`|(?<![\w])'([^'\n]{1,60})'(?!\w)|\"([^\"\n]{1,60})\"|“([^”\n]{1,60})”")
+_BULLET = late(rf"^\s{{0,12}}[-*•]\s+({_ITEM})\s*(?::|=|-|–|—|\(|$)", re.MULTILINE)  # noqa: RUF001
+_OPTION = late(
     r"\bthe\s+[`'\"]?(\w[\w-]{0,40}(?:\s\w[\w-]{0,40}){0,2}?)[`'\"]?\s+(?:option|value|mode|setting)\b", re.IGNORECASE
 )
 _ORDINALS = frozenset("first second third last default latter former other same following next".split())
-_SET_TO = re.compile(
-    r"\bset(?:ting)?\s+(?:(?:this|it)\s+)?to\s+([`'\"]\w[\w.-]{0,60}[`'\"])(?!\s*[-:/])", re.IGNORECASE
-)
-_PAIRED = re.compile(rf"(?<![\w=])({_ITEM})\s?=\s?(?=[\w`'\"])")
-_HEADS = re.compile(r"(?:^|,)\s*(?:(?:or|and)\s+)?(\w[\w-]{1,40})\s")
-_VALUE = re.compile(r"[\w$][\w.$+/\-]{0,60}")
+_SET_TO = late(r"\bset(?:ting)?\s+(?:(?:this|it)\s+)?to\s+([`'\"]\w[\w.-]{0,60}[`'\"])(?!\s*[-:/])", re.IGNORECASE)
+_PAIRED = late(rf"(?<![\w=])({_ITEM})\s?=\s?(?=[\w`'\"])")
+_HEADS = late(r"(?:^|,)\s*(?:(?:or|and)\s+)?(\w[\w-]{1,40})\s")
+_VALUE = late(r"[\w$][\w.$+/\-]{0,60}")
 _NO_VALUES = frozenset(
     "optional required default defaults e.g i.e eg ie etc the a an or and null none empty deprecated true false "
     "string integer number boolean array object if when not inclusive exclusive case-insensitive case-sensitive "
@@ -712,7 +716,7 @@ def _listing(values: Sequence[str]) -> str:
 
 # Defaults
 
-_DEFAULT = re.compile(
+_DEFAULT = late(
     r"\bdefault(?:s|ed|ing)?(?:\s+values?)?(?:\s+(?:to|is|are|of|was|being)(?:\s+set\s+to)?)?\s*(?:[:=]\s*"
     r"|\s)(?P<not>not\s)?"
     r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{0,60}\"|'[^'\n]{0,60}'|-?\d[\d,_]*(?:\.\d+)?%?|\w[\w.+/\-]{0,60})"
@@ -720,7 +724,7 @@ _DEFAULT = re.compile(
     r"|characters|results|items|max|\w))|)",
     re.IGNORECASE,
 )
-_BY_DEFAULT = re.compile(
+_BY_DEFAULT = late(
     r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.-])-?\d[\d,]*(?:\.\d+)?|\b(?:true"
     r"|false))\s*(?:\(default\b|by\s+default\b|\[default\])",
     re.IGNORECASE,
@@ -758,7 +762,7 @@ def _literal(match: re.Match[str], text: str, held: object, values: frozenset[st
     return bare if is_word and (bare in values or _is_spelled_alike(bare, str(held))) else None
 
 
-_ENDS = re.compile(r"\s*(?:$|[.,;)\]\n])")
+_ENDS = late(r"\s*(?:$|[.,;)\]\n])")
 
 
 def _is_spelled_alike(word: str, held: str) -> bool:
@@ -788,22 +792,22 @@ _TRUTH = {True: ("yes", "on", "enabled", "1"), False: ("no", "off", "disabled", 
 # Ranges
 
 _NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
-_BETWEEN = re.compile(
+_BETWEEN = late(
     rf"(?:\bbetween\s+(?P<a>{_NUMBER})\s+and\s+(?P<b>{_NUMBER})|\bfrom\s+(?P<c>{_NUMBER})\s+to\s+(?P<d>{_NUMBER})"
     rf"|\b(?:range|valid|allowed|values?|must be|limit|default|ranges?)\s*(?:is|of|from"
-    rf"|:)?\s*[\[(]?\s*(?P<e>{_NUMBER})\s*(?:-|–|to|,|\.\.+)\s*(?P<f>{_NUMBER})\s*[\])]?"
-    rf"|[(\[]\s*(?P<g>{_NUMBER})\s*(?:-|–|to|\.\.+)\s*(?P<h>{_NUMBER})\s*[,;)\]])"
+    rf"|:)?\s*[\[(]?\s*(?P<e>{_NUMBER})\s*(?:-|–|to|,|\.\.+)\s*(?P<f>{_NUMBER})\s*[\])]?"  # noqa: RUF001
+    rf"|[(\[]\s*(?P<g>{_NUMBER})\s*(?:-|–|to|\.\.+)\s*(?P<h>{_NUMBER})\s*[,;)\]])"  # noqa: RUF001
     rf"(?P<unit>\s*[A-Za-z%]+)?",
     re.IGNORECASE,
 )
-_UPPER = re.compile(
+_UPPER = late(
     rf"(?:\b(?:max(?:imum)?(?:\s+(?:is|of|value|allowed|allowed\s+value|limit|length|value\s+is"
     rf"|allowed\s+value\s+is|length\s+is))?|at\s+most|up\s+to|no\s+more\s+than|"
     rf"not\s+(?:exceed|more\s+than)|cannot\s+exceed|must\s+not\s+exceed|less\s+than\s+or\s+equal\s+to|limited\s+to"
     rf"|upper\s+limit\s+(?:is|of))\s*[:=]?\s*|<=\s*|≤\s*)(?P<value>{_NUMBER})(?P<unit>\s*[A-Za-z%]+)?",
     re.IGNORECASE,
 )
-_LOWER = re.compile(
+_LOWER = late(
     rf"(?:\b(?:min(?:imum)?(?:\s+(?:is|of|value|allowed|length|value\s+is|length\s+is))?|at\s+least|no\s+(?:less"
     rf"|fewer)\s+than|greater\s+than\s+or\s+equal\s+to|not\s+less\s+than|"
     rf"lower\s+limit\s+(?:is|of))\s*[:=]?\s*|>=\s*|≥\s*)(?P<value>{_NUMBER})(?P<unit>\s*[A-Za-z%]+)?",
@@ -813,8 +817,8 @@ _LENGTH_UNITS = frozenset("character characters char chars letter letters symbol
 _ITEM_UNITS = frozenset("item items element elements entries entry values ids urls tags".split())
 
 
-_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n")
-_IF = re.compile(r"\s*(?:if|when)\b", re.IGNORECASE)
+_SENTENCES = late(r"(?<=[.!?])\s+|\n")
+_IF = late(r"\s*(?:if|when)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -887,14 +891,14 @@ def _bound(accepted: Accepted, *, is_upper: bool, units: set[str]) -> tuple[floa
 
 # Requirement
 
-_OPTIONAL = re.compile(
+_OPTIONAL = late(
     r"^\W{0,3}optional\b(?!\s+(?:if|when|for|unless|chain))|\(\s*(?:[\w\s\[\]"
     r"|]{1,40},\s*)?optional\s*(?:,[^)]{0,80})?\)|\[optional\]|\bthis\s+(?:parameter|field"
     r"|argument)\s+is\s+optional\b(?!\s+(?:if|when|for|unless))",
     re.IGNORECASE,
 )
-_REQUIRED = re.compile(
-    r"^\W{0,3}required\s*(?:[.:,)\]]|$|-\s|–|—)"
+_REQUIRED = late(
+    r"^\W{0,3}required\s*(?:[.:,)\]]|$|-\s|–|—)"  # noqa: RUF001
     r"|\(\s*(?:[\w\s\[\]|]{1,40},\s*)?required\s*\)|\[required\]"
     r"|"
     r"\bthis\s+(?:parameter|field|argument)\s+is\s+(?:required|mandatory)\s*(?:[.;,)]|$)",
@@ -919,11 +923,11 @@ def requirement(claim: Claim) -> Clash | None:
     return None
 
 
-_IS_OPTIONAL = re.compile(
+_IS_OPTIONAL = late(
     r"^\W{0,3}(?:the\s+)?[`'\"]?[\w-]+[`'\"]?(?:\s+(?:parameter|argument|field))?\s+is\s+optional\s*(?:[.;,]|$|and\b)",
     re.IGNORECASE,
 )
-_IS_REQUIRED = re.compile(
+_IS_REQUIRED = late(
     r"^\W{0,3}(?:the\s+)?[`'\"]?[\w-]+[`'\"]?(?:\s+(?:parameter|argument|field))?\s+is\s+(?:required"
     r"|mandatory)\s*(?:[.;]|$)",
     re.IGNORECASE,
@@ -935,7 +939,7 @@ _IS_REQUIRED = re.compile(
 _PROVEN_MUTATIONS = frozenset(
     "create delete update write upload destroy drop purge erase rename move publish install uninstall".split()
 )
-_WRITES_LATER = re.compile(
+_WRITES_LATER = late(
     r"\b(?:permanently|irreversibly)\s+(?:deletes?|removes?|erases?|destroys?|drops?|overwrites?)\b"
     r"|\bthis\s+(?:tool|action|operation|call)?\s*(?:will\s+)?(?:also\s+)?(?:deletes?|overwrites?|modif(?:y|ies)"
     r"|removes?|updates?|creates?|writes?)\s+(?:the|any|all|existing|a|an|your)\b"

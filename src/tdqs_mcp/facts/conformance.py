@@ -1,10 +1,10 @@
 """Where a definition breaks MCP or JSON Schema by itself: references, bounds, values, required names, tool names."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.shape import Accepted, Node, Shape, accepted, resolve, type_of
 
 MAX_TOOL_NAME = 128
@@ -13,8 +13,8 @@ MAX_TOOL_NAME = 128
 MAX_CLIENT_NAME = 64
 """Characters of a tool name that every client takes: OpenAI's and older Anthropic APIs, VS Code, Cursor."""
 
-_ALLOWED = re.compile(r"[A-Za-z0-9_.\-]*")
-_EVERYWHERE = re.compile(r"[A-Za-z0-9_\-]*")
+_ALLOWED = late(r"[A-Za-z0-9_.\-]*")
+_EVERYWHERE = late(r"[A-Za-z0-9_\-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,18 +133,18 @@ def unfit_defaults(shape: Shape) -> Iterator[tuple[Breach, bool]]:
 
 def unfit_values(shape: Shape) -> Iterator[Breach]:
     """Examples, members of enumerations and constants that the same schema refuses."""
-    for node in shape.having.get("examples", ()):
-        examples = node.schema["examples"]
-        for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
-            reason = _misfit(value, node, shape)
-            if reason:
-                yield Breach(path=f"{node.path}/examples/{place}", what=f"{_shown(value)} {reason}")
     for keyword in ("enum", "const"):
         for node in shape.having.get(keyword, ()):
             kinds = _kinds(node.schema)
             for step, value in _members(node.schema, keyword) if kinds else ():
                 if not _is_of(value, kinds):
                     yield Breach(path=f"{node.path}/{step}", what=f"{_shown(value)} is no {' or '.join(sorted(kinds))}")
+    for node in shape.having.get("examples", ()):
+        examples = node.schema["examples"]
+        for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
+            reason = _misfit(value, node, shape)
+            if reason:
+                yield Breach(path=f"{node.path}/examples/{place}", what=f"{_shown(value)} {reason}")
 
 
 def _members(schema: Mapping[str, Any], keyword: str) -> Iterator[tuple[str, object]]:

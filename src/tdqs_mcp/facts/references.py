@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts import sayings
 from tdqs_mcp.facts.names import PLAIN_VERBS
+from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT, name_parts
 from tdqs_mcp.facts.relations import shared_prefix
 from tdqs_mcp.facts.shape import Shape
@@ -57,23 +58,23 @@ def fold(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-_TOKEN = re.compile(
+_TOKEN = late(
     r"(?<![\w$@./:<{#&%\\-])(?P<name>[A-Za-z][A-Za-z0-9]*(?:(?:_|__)[A-Za-z0-9]+)+|[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+"
     r"|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+"
     r"|(?<=[`'\"])[A-Za-z]\w{1,60}(?=[`'\"]))(?![\w]|\.\w|-\w|/\w)"
 )
 """A word that looks like a name: joined of several, or alone in backticks."""
 
-_MARKED = re.compile(
+_MARKED = late(
     r"[_\-`'\"A-Z](?:(?<=[A-Za-z0-9][_\-])(?=_?[A-Za-z0-9])|(?<=[`'\"])(?=[A-Za-z]\w{1,60}[`'\"])|(?<=[a-z0-9][A-Z]))"
 )
 """The joint or the quote that every such word has; looked for by itself, because most characters are neither."""
 
 _GLUE = frozenset("_$@./:<{#&%\\-")
-_RUN = re.compile(r"[\w$@./:<{#&%\\-]*")
+_RUN = late(r"[\w$@./:<{#&%\\-]*")
 """What such a word begins: all that sticks together."""
 
-_HUMP = re.compile(r"[A-Z](?<=[a-z][A-Z])")
+_HUMP = late(r"[A-Z](?<=[a-z][A-Z])")
 
 _CALLS = (
     r"use|uses|using|call|calls|calling|run|running|invoke|invoking|invokes|prefer|try|see|see\s+also|via|unlike"
@@ -86,37 +87,37 @@ _CALL_WORDS = frozenset(
     "proceed switch fall refer "
     "consider chain chained replaced pair pairs".split()
 )
-_CALLED = re.compile(
+_CALLED = late(
     rf"\b(?:{_CALLS})(?:\s+(?:the|this\s+with|either|also|first|instead|and|or|[`'\"]?\w+(?:[_-]\w+)+[`'\"]?\s*(?:,|\+|and"
     rf"|or|/)))*\s*:?\s+[`'\"*(]{{0,3}}$",
     re.IGNORECASE,
 )
-_SOURCED = re.compile(rf"\b(?:{_SOURCES})\s+(?:the\s+)?[`'\"*(]{{0,3}}$", re.IGNORECASE)
-_OBTAINED = re.compile(
+_SOURCED = late(rf"\b(?:{_SOURCES})\s+(?:the\s+)?[`'\"*(]{{0,3}}$", re.IGNORECASE)
+_OBTAINED = late(
     r"\b(?:returned|obtained|provided|given|fetched|listed|retrieved|created|generated|produced|found|discovered"
     r"|initialized|ids?|uids?|uuids?|keys?|"
     r"results?|refs?|names?|handles?|follow\s+up|together|combined?|first|available|search|get|it"
     r"|them)\s+(?:\w+\s+)?(?:from|by|via|with|through|using)\s+(?:the\s+|a\s+)?[`'\"*(]{0,3}$",
     re.IGNORECASE,
 )
-_BESIDE = re.compile(
+_BESIDE = late(
     r"\b(?:before|after|than|unlike|instead\s+of|rather\s+than)\s+(?:calling\s+|using\s+"
     r"|running\s+)?(?:the\s+)?[`'\"*(]{0,3}$|(?:->|→)\s*`?$"
     r"|\b(?:pass|feed|hand|give|send|supply)\s+(?:\w+\s+){1,3}to\s+(?:the\s+)?[`'\"*(]{0,3}$"
     r"|\b(?:parameters?|arguments?)\s+(?:(?:to|for)\s+\w+\s+)?(?:of|in|for)\s+(?:the\s+)?[`'\"*(]{0,3}$",
     re.IGNORECASE,
 )
-_TOOL_BEFORE = re.compile(
+_TOOL_BEFORE = late(
     r"\btools?\s+(?:called\s+|named\s+|is\s+|are\s+|like\s+|such\s+as\s+)?[`'\"*(]{0,3}$", re.IGNORECASE
 )
-_TOOL_AFTER = re.compile(
+_TOOL_AFTER = late(
     r"[`'\"*)(]{0,4}\s+(?:mcp\s+)?tools?\b(?!\s*(?:calls?|use|result|response|name|list|set|definitions?|annotations?|"
     r"schemas?|servers?|arguments?|parameters?|outputs?|inputs?|choice)\b)",
     re.IGNORECASE,
 )
-_STRONG_AFTER = re.compile(r"[`'\"*)(]{0,4}\s*,?\s*(?:instead|first|beforehand|rather|prior)\b", re.IGNORECASE)
-_PAREN_AFTER = re.compile(r"`?\(")
-_OTHER_KIND = re.compile(
+_STRONG_AFTER = late(r"[`'\"*)(]{0,4}\s*,?\s*(?:instead|first|beforehand|rather|prior)\b", re.IGNORECASE)
+_PAREN_AFTER = late(r"`?\(")
+_OTHER_KIND = late(
     r"[`'\"*)]{0,3}\s*(?:=|:\s*[\[{\"']|\.\w|(?:(?:api|sdk)\s+)?(?:operations?|endpoints?|apis?|actions?|methods?"
     r"|scopes?|permissions?|"
     r"webhooks?|events?|fields?|propert(?:y|ies)|columns?|keys?|values?|parameters?|params?|arguments?|args?"
@@ -125,18 +126,18 @@ _OTHER_KIND = re.compile(
     r"|objects?|commands?)\b)",
     re.IGNORECASE,
 )
-_FORMER = re.compile(
+_FORMER = late(
     r"\b(?:replaces|formerly|deprecated|renamed\s+from|previously|operation|action|operations|actions|categor(?:y"
     r"|ies)|toolsets?|event|events|"
     r"field|fields|enum|value|values|metric|key|column|columns|keys)\b(?:\s*(?:=|:|is|are|of))?\s*[`'\"*(]{0,3}$"
     r"|[=\[]\s*[`'\"]{0,2}$",
     re.IGNORECASE,
 )
-_PREFIXED = re.compile(
+_PREFIXED = late(
     r"\bmcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?)__(?P<name>\w+)"
     r"|(?<![\w/:.\-])(?P<other>[A-Za-z][\w-]{1,40}):(?P<tool>[A-Za-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\b(?![:/])",
 )
-_JOINT = re.compile(r":(?<=\w:)[A-Za-z]")
+_JOINT = late(r":(?<=\w:)[A-Za-z]")
 _WINDOW = 48
 """Characters before and after a name that tell what it is used as."""
 
@@ -314,7 +315,7 @@ def _is_made_alike(name: str, before: str, words: Vocabulary, *, is_ticked: bool
     return _resembles(name, words) or (_is_imperative(name) and not _EXAMPLE.search(before))
 
 
-_EXAMPLE = re.compile(r"\b(?:e\.g\.?|such\s+as|example|like|i\.e\.?)[,:]?\s*[`'\"(]{0,2}$", re.IGNORECASE)
+_EXAMPLE = late(r"\b(?:e\.g\.?|such\s+as|example|like|i\.e\.?)[,:]?\s*[`'\"(]{0,2}$", re.IGNORECASE)
 
 
 def _is_kin(name: str, words: Vocabulary, *, is_ticked: bool) -> bool:
@@ -404,13 +405,14 @@ def vocabulary(names: Sequence[str], shapes: Sequence[Shape], server: str) -> Vo
 
 # Parameters
 
-_PARAMETER_AFTER = re.compile(
+_PARAMETER_AFTER = late(
     r"[`'\"*]{0,3}[ \t]+(?:(?:input|query|body|path|optional|required|boolean|string)[ \t]+)?(?:parameter|param"
     r"|argument|arg)\b"
 )
-_PARAMETERS_AFTER = re.compile(r"[`'\"*]{1,3}[ \t]+(?:(?:input|query)[ \t]+)?(?:parameters|params|arguments|args)\b")
-_BARE = re.compile(
-    r"\b(?:the|use|set|pass|via|with|The|Use|Set|Pass|Via|With)[ \t]+\$?(?P<name>[a-z]{3,40})[ \t]+(?:parameter|param|argument)\b(?!s"
+_PARAMETERS_AFTER = late(r"[`'\"*]{1,3}[ \t]+(?:(?:input|query)[ \t]+)?(?:parameters|params|arguments|args)\b")
+_BARE = late(
+    r"\b(?:the|use|set|pass|via|with|The|Use|Set|Pass|Via|With)[ \t]+\$?(?P<name>[a-z]{3,40})[ \t]+"
+    r"(?:parameter|param|argument)\b(?!s"
     r"|[ \t]+(?:of|name|value|list|type|desc))"
 )
 _KINDS_OF = frozenset(
@@ -420,18 +422,18 @@ _KINDS_OF = frozenset(
     "given specific "
     "relevant appropriate main key value json only either both default extra".split()
 )
-_PARAMETER_BEFORE = re.compile(
+_PARAMETER_BEFORE = late(
     r"\b(?:parameter|param|argument|arg)[ \t]+(?:(?:called|named|name[ \t]+is(?:[ \t]+exactly)?)[ \t]+)?[`'\"*]{0,3}$"
     r"|\b(?:params|parameters|args|arguments|inputs):\s+(?:`?\w+`?,\s+){0,4}`?$",
     re.IGNORECASE,
 )
-_SET_BEFORE = re.compile(
+_SET_BEFORE = late(
     r"\b(?:set|pass|provide|specify|supply|setting|passing|providing|specifying|omit|leave|requires?|with|via|by"
     r"|using|use)"
     r"[ \t]+(?:the[ \t]+|a[ \t]+|an[ \t]+)?[`*]{0,3}$",
     re.IGNORECASE,
 )
-_SET_AFTER = re.compile(
+_SET_AFTER = late(
     r"[`*]{0,3}(?:[ \t]+(?:must|should|accepts|expects|takes|defaults|is[ \t]+(?:required|optional|set|omitted"
     r"|provided|given|specified|not|mandatory|"
     r"true|false|present|empty|an?)|as|to[ \t]+(?:an?|the|true|false|control|limit|filter|specify|get|set|narrow"
@@ -439,18 +441,18 @@ _SET_AFTER = re.compile(
     r"restrict|[`'\"\d]))\b|[ \t]*=|[ \t]+to[ \t]+[`'\"\d])",
     re.IGNORECASE,
 )
-_SURE_AFTER = re.compile(
+_SURE_AFTER = late(
     r"[`*]{0,3}[ \t]+(?:must[ \t]+be|should[ \t]+be|defaults[ \t]+to|accepts|expects|is[ \t]+(?:required|optional"
     r"|omitted|provided|given|specified|mandatory)"
     r"|are[ \t]+(?:required|optional|omitted|provided|given|specified|mandatory))\b",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(
+_NEGATED = late(
     r"\b(?:no|not|without|isn't|never|instead\s+of|rather\s+than|nor)\s+(?:an?\s+|the\s+|such\s+)?[`'\"*]{0,3}$",
     re.IGNORECASE,
 )
-_OF_TOOL = re.compile(r"[`'\"*]{0,3}(?:\s+\w+)?\s+(?:of|in|on|to|from|for)\s+(?:the\s+)?[`'\"]?(?P<tool>[\w-]+)")
-_HEADER = re.compile(
+_OF_TOOL = late(r"[`'\"*]{0,3}(?:\s+\w+)?\s+(?:of|in|on|to|from|for)\s+(?:the\s+)?[`'\"]?(?P<tool>[\w-]+)")
+_HEADER = late(
     r"[#*_ ]{0,6}(?:(?:input|tool)\s+)?(?:args|arguments|parameters|params|inputs?)[*_ ]{0,3}:?[*_ ]{0,3}:?"
     r"|.{0,300}\b(?:args|arguments?|parameters?|params|inputs)\s*:"
     r"|.{0,300}\btakes\s+(?:\w+\s+){1,2}(?:arguments?|parameters?)\.?",
@@ -516,12 +518,12 @@ def _is_companion(token: Token, own: AbstractSet[str]) -> bool:
     return is_named and not _RETURNED.search(token.before) and not _CONDITIONAL.search(token.before)
 
 
-_CONDITIONAL = re.compile(
+_CONDITIONAL = late(
     r"\b(?:when|if|where|unless)\s+(?:`?\w+`?\s+(?:and|or)\s+)?`?$|\b(?:to|is|are|as)\s+`?$", re.IGNORECASE
 )
-_JOINED_AFTER = re.compile(r"`?\s+(?:and|or)\s+`?(?P<name>[A-Za-z]\w{2,60})`?(?![\w.(])")
-_JOINED_BEFORE = re.compile(r"(?<![\w.])`?(?P<name>[A-Za-z]\w{2,60})`?\s+(?:and|or)\s+`?$")
-_RETURNED = re.compile(
+_JOINED_AFTER = late(r"`?\s+(?:and|or)\s+`?(?P<name>[A-Za-z]\w{2,60})`?(?![\w.(])")
+_JOINED_BEFORE = late(r"(?<![\w.])`?(?P<name>[A-Za-z]\w{2,60})`?\s+(?:and|or)\s+`?$")
+_RETURNED = late(
     r"\b(?:returns?|returned|response|output|result|contains|includes?|field|fields|reports?)\b[^.\n]{0,40}$",
     re.IGNORECASE,
 )
@@ -552,14 +554,14 @@ def _is_named_parameter(token: Token) -> bool:
     if "-" in name:
         return False
     is_set = is_ticked or after.startswith("=")
-    if is_set and lead.endswith(_SET_ENDS) and _SET_BEFORE.search(before):
-        if not is_ticked or _SET_AFTER.match(after) or ("_" in name and _STOPPED.match(after)):
-            return True
+    is_asked = is_set and lead.endswith(_SET_ENDS) and _SET_BEFORE.search(before) is not None
+    if is_asked and (not is_ticked or _SET_AFTER.match(after) or ("_" in name and _STOPPED.match(after))):
+        return True
     return is_ticked and _SURE_AFTER.match(after) is not None
 
 
-_STOPPED = re.compile(r"`(?:[.,;)]|\s*$|\s+(?:when|if|instead)\b)")
-_ONE_OF = re.compile(
+_STOPPED = late(r"`(?:[.,;)]|\s*$|\s+(?:when|if|instead)\b)")
+_ONE_OF = late(
     r"\b(?:pass|provide|specify|supply|give|set)\s+(?:exactly|only|at\s+least|at\s+most)\s+one\s+of\s+(?:the\s+)?`$",
     re.IGNORECASE,
 )
@@ -620,8 +622,8 @@ def _block(lines: Sequence[str], head: int, every: Sequence[sayings.Entry]) -> I
         number = entry.end
 
 
-_QUOTED_ENTRY = re.compile(r"(?:[-*•]\s+)?['\"]")
-_HEADING = re.compile(
+_QUOTED_ENTRY = late(r"(?:[-*•]\s+)?['\"]")
+_HEADING = late(
     r"(?:\*\*|__|#)[^*_`]{0,60}:?(?:\*\*|__)?:?\s|[A-Z][A-Za-z ]{0,40}:\s*$|(?:\*\*|#)[^`]{0,60}:(?:\*\*)?|[A-Z]{3,20}:"
 )
 
@@ -636,7 +638,7 @@ def _indent(line: str) -> int:
 
 # Orders
 
-_ORDERS = re.compile(
+_ORDERS = late(
     r"\b(?:always|must(?:\s+always)?|should\s+always)\s+(?:be\s+)?(?:use|call|run|invoke|try|prefer|used|called|run"
     r"|invoked|tried|preferred)\s+"
     r"(?:(?:this(?:\s+(?:tool|function|one))?|it)\s+)?(?:first|before\s+(?:(?:calling|using|running"
@@ -680,7 +682,7 @@ def orders(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
 _RANKERS = frozenset(
     "first other others always else priority precedence dieses cet esta autre autres otra otras".split()
 )
-_RANKING = re.compile(
+_RANKING = late(
     r"\b(?:first|(?:any|all|every|the|over|instead of) others?|other tools?|always|else|priority|precedence|dieses"
     r"|allen|jedem|cet|autres?|esta|otras?)\b"
     r"|工具|ツール|\bchoice for\b|\btool for (?:all|any|every)\b|\bbefore (?:any|all|every)\b",
@@ -694,7 +696,7 @@ def _may_rank(sentence: str) -> bool:
     return is_likely and _RANKING.search(sentence) is not None
 
 
-_RANKS = re.compile(
+_RANKS = late(
     "first|other|always|else|priority|precedence|dieses|cet|esta|otra|allen|jedem|autre|choice for|tool for|before a"
     "|before every"
 )

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
 from tdqs_mcp.facts.shape import Node, Shape
 
@@ -64,14 +65,14 @@ class Entry:
     has_separator: bool
 
 
-_ENTRY = re.compile(
+_ENTRY = late(
     r"(?:[-*•+][ \t]{1,4}|\d{1,2}[.)][ \t]{1,4}|:param[ \t]{1,4}(?:\w{1,40}[ \t])?"
     r"|@param[ \t]{1,4}(?:\{[^{}]{1,60}\}[ \t])?)?"
     r"[`*_\"'<\[]{0,4}(?P<name>[A-Za-z_$@][\w$@.\-]{0,80}?)(?P<mark>\??)[`*\"'>\]]{0,4}"
     r"(?P<kind>[ \t]{0,4}(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,200}\]|<[^<>\n]{0,80}>))?[`*]{0,3}"
     r"(?P<separator>[ \t]{0,4}(?::|=(?!=)|–|—|->|→)|[ \t]{1,4}-)?(?:[`*]{0,3}(?:[ \t]+|$)(?P<rest>.*))?"  # noqa: RUF001
 )
-_SENTENCE_END = re.compile(
+_SENTENCE_END = late(
     r"[.!?。！？;\uff1b\n](?:(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;\uff1b])"
     r"|(?<=\n)(?:\s*\n|(?=\s*[-*•#])))"
 )
@@ -106,8 +107,8 @@ def words_in(text: str) -> frozenset[str]:
 
 DIGITS = frozenset("0123456789")
 _LETTERS = "".join(char if char.islower() else " " for char in map(chr, range(128)))
-_WORDS = re.compile(r"[a-z]+")
-_DIGIT = re.compile(r"\d")
+_WORDS = late(r"[a-z]+")
+_DIGIT = late(r"\d")
 
 
 def _told(text: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
@@ -168,7 +169,7 @@ def entries(text: str) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-_SIGNED = re.compile(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
+_SIGNED = late(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
 
 
 def _entry(line: str) -> re.Match[str] | None:
@@ -186,13 +187,22 @@ def _spoken(sentence: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The sentence for the only parameter that it names; for several, each one's words up to the next."""
     places = sorted(_mentions(sentence, names))
     if len({name for _, _, name in places}) < 2:
-        yield from ((name, sentence) for _, _, name in places[:1])
+        yield from ((name, sentence[: _next_label(sentence, stop)]) for _, stop, name in places[:1])
         return
     before = 0
     for (start, stop, name), (end, _, _) in pairwise([*places, (len(sentence), 0, "")]):
         opening = max(sentence.rfind(mark, before, start) + 1 for mark in ",;:\n")
-        yield name, sentence[max(before, opening) : end]
+        yield name, sentence[max(before, opening) : min(end, _next_label(sentence, stop))]
         before = stop
+
+
+def _next_label(sentence: str, start: int) -> int:
+    """Where the next line begins that is about something else: `limit: …`, `Returns: …`."""
+    label = _LABEL.search(sentence, start) if "\n" in sentence else None
+    return label.start() if label else len(sentence)
+
+
+_LABEL = late(r"\n[ \t]*[`*]{0,2}\w{1,60}[`*]{0,2}[ \t]?(?:\([^()\n]{0,100}\))?:")
 
 
 def _mentions(sentence: str, names: Sequence[str]) -> set[tuple[int, int, str]]:
@@ -232,9 +242,9 @@ def _is_mention(name: str, before: str, after: str) -> bool:
 _ENDS = ("parameter", "param", "argument", "arg", "for", "of", "the")
 _GLUED = frozenset("_.-$@/")
 _QUOTES = frozenset("`'\"")
-_AFTER_NAME = re.compile(rf"\s+(?:{_NAMING}|{_CLAIMS})\b", re.IGNORECASE)
-_BEFORE_NAME = re.compile(
+_AFTER_NAME = late(rf"\s+(?:{_NAMING}|{_CLAIMS})\b", re.IGNORECASE)
+_BEFORE_NAME = late(
     r"\b(?:(?:parameter|param|argument|arg)|(?:values?|options|choices|default|type|format|range)\s+(?:for|of)(?:\s+the)?)\s+$",
     re.IGNORECASE,
 )
-_SETS = re.compile(r"\b(?:set|setting|pass|provide|specify|supply|give|send|use)\s+(?:the\s+)?$", re.IGNORECASE)
+_SETS = late(r"\b(?:set|setting|pass|provide|specify|supply|give|send|use)\s+(?:the\s+)?$", re.IGNORECASE)
