@@ -58,7 +58,7 @@ _TYPE_WORDS: dict[str, frozenset[str]] = {
 }
 _TYPE = r"(?:whole\s+|floating[- ]point\s+)?(" + "|".join(sorted(_TYPE_WORDS, key=len, reverse=True)) + r")"
 _AFTER_TYPE = (
-    r"(?=\s*(?:$|[.,;:)|(\n/\]]|-\s|–|—)"  # noqa: RUF001
+    r"(?=\s*(?:$|[.,;:)|(\n/\]]|-\s|–|—)"
     r"|\s+(?:of|containing|with|that|which|who|in|for|to|from|representing|values?|like|such|and|or|not|only|between|"
     r"greater|less|where|when|if|by|is|as|e\.g|per|at|must|should)\b)"
 )
@@ -183,7 +183,7 @@ _SOFT: tuple[tuple[_Search, frozenset[str], frozenset[str], str, frozenset[str]]
             (
                 r"\bdefaults?(?:\s+(?:is|to|value\s+is|value))?\s*[:=]?\s*-?\d+(?:\.\d+)?(?![\w:/.\-][\w])"
                 r"(?!\s*(?:days?|hours?|d|h|m|months?|weeks?|years?)\b)"
-                r"|\(\s*-?\d+(?:\.\d+)?\s*(?:-|–|to|\.\.+)\s*-?\d+(?:\.\d+)?\s*[,;)]"  # noqa: RUF001
+                r"|\(\s*-?\d+(?:\.\d+)?\s*(?:-|–|to|\.\.+)\s*-?\d+(?:\.\d+)?\s*[,;)]"
                 r"|\b(?:between|from)\s+-?\d+(?:\.\d+)?\s+(?:and|to)\s+-?\d+(?:\.\d+)?\b(?!\s*(?:char|letter|word"
                 r"|symbol|digit))"
                 r"|\b(?:0|1|zero|one)-(?:based|indexed)\b|\b(?:page|line|row|column)\s+number\b|\b(?:integer|float)\b"
@@ -538,7 +538,7 @@ MAX_SHORT = 160
 
 _ITEMS = late(rf"(?:^|{_SEPARATOR})({_ITEM}){_GLOSS}")
 _QUOTED = late(r"`([^`\n]{1,60})`|(?<![\w])'([^'\n]{1,60})'(?!\w)|\"([^\"\n]{1,60})\"|“([^”\n]{1,60})”")
-_BULLET = late(rf"^\s{{0,12}}[-*•]\s+({_ITEM})\s*(?::|=|-|–|—|\(|$)", re.MULTILINE)  # noqa: RUF001
+_BULLET = late(rf"^\s{{0,12}}[-*•]\s+({_ITEM})\s*(?::|=|-|–|—|\(|$)", re.MULTILINE)
 _OPTION = late(
     r"\bthe\s+[`'\"]?(\w[\w-]{0,40}(?:\s\w[\w-]{0,40}){0,2}?)[`'\"]?\s+(?:option|value|mode|setting)\b", re.IGNORECASE
 )
@@ -795,8 +795,8 @@ _NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
 _BETWEEN = late(
     rf"(?:\bbetween\s+(?P<a>{_NUMBER})\s+and\s+(?P<b>{_NUMBER})|\bfrom\s+(?P<c>{_NUMBER})\s+to\s+(?P<d>{_NUMBER})"
     rf"|\b(?:range|valid|allowed|values?|must be|limit|default|ranges?)\s*(?:is|of|from"
-    rf"|:)?\s*[\[(]?\s*(?P<e>{_NUMBER})\s*(?:-|–|to|,|\.\.+)\s*(?P<f>{_NUMBER})\s*[\])]?"  # noqa: RUF001
-    rf"|[(\[]\s*(?P<g>{_NUMBER})\s*(?:-|–|to|\.\.+)\s*(?P<h>{_NUMBER})\s*[,;)\]])"  # noqa: RUF001
+    rf"|:)?\s*[\[(]?\s*(?P<e>{_NUMBER})\s*(?:-|–|to|,|\.\.+)\s*(?P<f>{_NUMBER})\s*[\])]?"
+    rf"|[(\[]\s*(?P<g>{_NUMBER})\s*(?:-|–|to|\.\.+)\s*(?P<h>{_NUMBER})\s*[,;)\]])"
     rf"(?P<unit>\s*[A-Za-z%]+)?",
     re.IGNORECASE,
 )
@@ -898,7 +898,7 @@ _OPTIONAL = late(
     re.IGNORECASE,
 )
 _REQUIRED = late(
-    r"^\W{0,3}required\s*(?:[.:,)\]]|$|-\s|–|—)"  # noqa: RUF001
+    r"^\W{0,3}required\s*(?:[.:,)\]]|$|-\s|–|—)"
     r"|\(\s*(?:[\w\s\[\]|]{1,40},\s*)?required\s*\)|\[required\]"
     r"|"
     r"\bthis\s+(?:parameter|field|argument)\s+is\s+(?:required|mandatory)\s*(?:[.;,)]|$)",
