@@ -249,7 +249,8 @@ _CODES = (
 _TELLING = (
     "ignore previous instruction instructions highest maximum perfect rating evaluator grader graders evaluating "
     "evaluate definition assign dimension dimensions scores reviewer system secret conversation password mention "
-    "disregard judge judges score award excellent prompt description credit marks please grading evaluation points dear assistant"
+    "disregard judge judges score award excellent prompt description credit marks please grading evaluation points "
+    "dear assistant"
 ).split()
 _KNOWN = frozenset({*_TELLING, *"top give rate tool best all this the user tell".split()})
 _CIPHERS = (

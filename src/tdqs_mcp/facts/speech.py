@@ -192,6 +192,9 @@ class Saying:
     anchor: int
     """The one that ordinary texts hold most seldom."""
 
+    number: int
+    """Its place in the data, where those that say most stand first."""
+
     is_spreadable: bool
     """It speaks of scores or of who gives them, which ordinary texts hardly ever do."""
 
@@ -204,7 +207,7 @@ def _commonness(element: int) -> int:
 _SPREADABLE = sum(_BIT[concept] for concept in ("score", "grader", "topscore", "label", "rubric"))
 
 
-def _parse(ploy: Ploy, line: str) -> Saying:
+def _parse(ploy: Ploy, line: str, number: int) -> Saying:
     """`a > b + c|d @9`: a before b, and c or d near them, within nine words."""
     stated, _, span = line.partition("@")
     elements = [_either_of(_BIT[concept.strip()] for concept in each.split("|")) for each in re.split("[>+]", stated)]
@@ -215,6 +218,7 @@ def _parse(ploy: Ploy, line: str) -> Saying:
         chain=tuple(elements[:chain]),
         free=tuple(elements[chain:]),
         span=int(span),
+        number=number,
         elements=tuple(elements),
         anchor=min(elements, key=_commonness),
         is_spreadable=any(element & _SPREADABLE for element in elements) and ploy is Ploy.JUDGE,
@@ -232,12 +236,11 @@ def _either_of(elements: Iterable[int]) -> int:
 def _anchored() -> dict[int, tuple[Saying, ...]]:
     """The sayings by every bit of their anchors: most texts hold few of those."""
     anchored: dict[int, list[Saying]] = {}
-    for ploy, text in SAYINGS.items():
-        for line in text.split("\n"):
-            if line.strip():
-                saying = _parse(ploy, line)
-                for bit in _bits_of(saying.anchor):
-                    anchored.setdefault(bit, []).append(saying)
+    lines = [(ploy, line) for ploy, text in SAYINGS.items() for line in text.split("\n") if line.strip()]
+    for number, (ploy, line) in enumerate(lines):
+        saying = _parse(ploy, line, number)
+        for bit in _bits_of(saying.anchor):
+            anchored.setdefault(bit, []).append(saying)
     return {bit: tuple(sayings) for bit, sayings in anchored.items()}
 
 
@@ -274,7 +277,7 @@ def with_phrases(text: str, bits: int) -> int:
 
 
 def possible(bits: int) -> tuple[Saying, ...]:
-    """The sayings all of whose concepts may occur in a text with these bits, each once."""
+    """The sayings all of whose concepts may occur in a text with these bits, in the order of the data."""
     anchored = _anchored()
     found = [
         saying
@@ -282,7 +285,11 @@ def possible(bits: int) -> tuple[Saying, ...]:
         for saying in anchored[bit]
         if all(map(bits.__and__, saying.elements))
     ]
-    return tuple(dict.fromkeys(found)) if found else ()
+    return tuple(sorted(set(found), key=_number)) if found else ()
+
+
+def _number(saying: Saying) -> int:
+    return saying.number
 
 
 class _Spoken(NamedTuple):
