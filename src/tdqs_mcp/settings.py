@@ -8,18 +8,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tdqs_mcp.configuration import FILE, read_configuration
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger, Previewed, Price, unpriced
 from tdqs_mcp.judges.judge import Cache, Judge, Model
-from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prices import cost
-from tdqs_mcp.judges.scorecard import versions
-from tdqs_mcp.profiles import Profile, read_profiles
 from tdqs_mcp.rubrics.prompt import PromptForm
 
 if TYPE_CHECKING:
     from tdqs_mcp.judges.endpoint import Endpoint
+    from tdqs_mcp.profiles import Profile
 
 CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
 """The judges as messages name them."""
@@ -91,6 +88,8 @@ def read_settings(
     common = Settings(judge=kind, form=form, cache=_cache(environ), budget=budget or Budget())
     if kind is JudgeKind.JURY:
         if base_url or model or api_key or request_overrides:
+            from tdqs_mcp.configuration import FILE  # noqa: PLC0415
+
             raise InputError(f"the members of a jury have addresses and models of their own: set them in {FILE}")
         members = _members(environ, named or "", cwd=cwd or Path.cwd())
         return replace(common, members=tuple(replace(each, form=form) for each in members))
@@ -143,6 +142,8 @@ def _priced(model: Model, ledger: Ledger) -> Model:
 
 def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
+        from tdqs_mcp.judges.offline import Offline  # noqa: PLC0415  # the server answers before it measures
+
         return Offline(settings.calibration)
     cache = None if settings.cache is None else _open_cache(settings.cache, warn)
     return _make(settings, cache=cache, wrap=wrap)
@@ -150,6 +151,8 @@ def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap) -> Ju
 
 def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
+        from tdqs_mcp.judges.offline import Offline  # noqa: PLC0415  # the server answers before it measures
+
         return Offline(settings.calibration)
     from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
 
@@ -230,6 +233,9 @@ def _members(environ: Mapping[str, str], names: str, *, cwd: Path) -> list[Setti
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if len(wanted) < 2:
         raise InputError("a jury has at least two members: set --judge or TDQS_JUDGE to jury:NAME,NAME")
+    from tdqs_mcp.configuration import FILE, read_configuration  # noqa: PLC0415  # no file is read, no rule needed
+    from tdqs_mcp.profiles import read_profiles  # noqa: PLC0415
+
     configuration = read_configuration(cwd)
     where = str(configuration.path or f"{FILE}, which is not there")
     profiles = read_profiles(configuration.judges, origin=where)
@@ -240,7 +246,7 @@ def _members(environ: Mapping[str, str], names: str, *, cwd: Path) -> list[Setti
     return [_member(environ, profiles[name]) for name in wanted]
 
 
-def _member(environ: Mapping[str, str], profile: Profile) -> Settings:
+def _member(environ: Mapping[str, str], profile: "Profile") -> Settings:
     """A profile with what the environment adds: its own key, or the common endpoint with the common key.
 
     The common endpoint speaks OpenAI's language, so its address and its key are no anthropic member's.
@@ -270,11 +276,18 @@ def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
     if name not in tuple(JudgeKind):
         raise InputError(f"there is no judge {name!r}: set --judge or TDQS_JUDGE to {CHOICES}")
     kind = JudgeKind(name)
-    if separator and kind is JudgeKind.OFFLINE and rest not in versions():
-        raise InputError(f"there is no calibration {rest!r} of the offline judge: it has {', '.join(versions())}")
+    if separator and kind is JudgeKind.OFFLINE:
+        _check_calibration(rest)
     if separator and not rest and kind is not JudgeKind.JURY:
         raise InputError(f"{name}: names no model: set --judge or TDQS_JUDGE to {name}:MODEL, or leave the colon out")
     return kind, rest or None
+
+
+def _check_calibration(version: str) -> None:
+    from tdqs_mcp.judges.scorecard import versions  # noqa: PLC0415
+
+    if version not in versions():
+        raise InputError(f"there is no calibration {version!r} of the offline judge: it has {', '.join(versions())}")
 
 
 def _refuse_unused(explicit: Mapping[str, object]) -> None:

@@ -4,13 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tdqs_mcp.canonical import pretty_json, short_hash
-from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.results import ShadowCandidate
 from tdqs_mcp.rubrics.fence import cleaned, delimiter, fenced
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
+
+if TYPE_CHECKING:  # settings know prompts, and a server that starts has nothing to measure yet
+    from tdqs_mcp.facts.subject import Measured, Subject
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -44,7 +46,7 @@ class Prompt:
 class ToolCase:
     """One tool to be judged among the tools of its catalog."""
 
-    subject: Subject
+    subject: "Subject"
     names: tuple[str, ...]
     """Every tool's name in catalog order, shared by all cases of the catalog."""
 
@@ -56,7 +58,7 @@ class ToolCase:
 class SetCase:
     """A whole tool set to be judged for coherence."""
 
-    measured: Measured
+    measured: "Measured"
     rubric: str = "coherence"
 
 
@@ -65,7 +67,7 @@ class SkillCase:
     """A server's skill text to be judged beside the tools that it speaks of."""
 
     text: str
-    measured: Measured
+    measured: "Measured"
     rubric: str = "skill"
 
 
@@ -100,7 +102,7 @@ def render_hardened(case: Case) -> Prompt:
     return Prompt(system=system, user=f"MARK: {mark}\n\n{prompt.user}")
 
 
-def render_shadowing(measured: Measured) -> Prompt:
+def render_shadowing(measured: "Measured") -> Prompt:
     """The question whether the shadow candidates' purposes overlap, in our own words."""
     descriptions = {tool.name: tool.description or "(no description)" for tool in measured.catalog.tools}
     pairs = "\n".join(_pair(candidate, descriptions) for candidate in measured.shadow_candidates)
@@ -157,7 +159,7 @@ def _tool_fields(case: ToolCase) -> Fields:
     )
 
 
-def _set_fields(measured: Measured) -> Fields:
+def _set_fields(measured: "Measured") -> Fields:
     catalog = measured.catalog
     tools = "\n".join(f"- {tool.name}: {tool.description or '(no description)'}" for tool in catalog.tools)
     return Fields(ours={"tool_count": str(len(catalog.tools))}, theirs={"server": catalog.server, "tools": tools})
