@@ -65,11 +65,11 @@ CONCEPTS: dict[str, str] = {
     "evaluating": """
         grading graded scoring judging assessing assess assessed assessment appraising appraise benchmarking puntuar
         puntuas notez noter notation beurteil* degerlendir* puanla* grade+this appraisal appraise+this appraises
-        judgement judgment judges+this critique critiquing vetting scrutiny evalúa* califica* juzga* valorar revisa*
-        nota+esta évalu* notant juge+cette appréci* bewert* benot* begutacht* prüf* avali* julg* pontua* valuta*
-        giudic* beoorde* waarder* cijfer+geef bedöm* betygsätt* vurder* karakter* arvio* arvostel* ocen* hodnot*
-        posuzov* értékel* bírál* đánh+giá chấm+điểm chấm menilai dinilai penilaian puan+ver puan+verin puan+veren
-        puan+verecek not+verin how+good how+well marking
+        judges+this critique critiquing vetting scrutiny evalúa* califica* juzga* valorar revisa* nota+esta évalu*
+        notant juge+cette appréci* bewert* benot* begutacht* prüf* avali* julg* pontua* valuta* giudic* beoorde*
+        waarder* cijfer+geef bedöm* betygsätt* vurder* karakter* arvio* arvostel* ocen* hodnot* posuzov* értékel*
+        bírál* đánh+giá chấm+điểm chấm menilai dinilai penilaian puan+ver puan+verin puan+veren puan+verecek
+        not+verin how+good how+well marking
         оцен* оцінк* оціни* оцінювання
         تقييم التقييم تقيم تقييمك قيم تقيمون ارزیابی يقيم يقيمون تقيمها
         评估 评价 评分 打分 评测 評価 採点 評定 審査 査定 考核 评审 评定 阅卷 评判 审核

@@ -40,7 +40,7 @@ PHRASES: dict[str, str] = {
     ),
     "gradea": (
         r"\ban\sa(?=[.,;!?)\s]|$)|\b(?:tier|grade|band|level)\sa\b|\b(?:rated|graded|scored|judged"
-        r"|fixed\sat)\s(?:an?\s)?a(?=\s?(?:[.,;!)]|by\b|$))|\ba[ -](?:grade|tier)\b|\b(?:all"
+        r"|fixed\sat)\s(?:an?\s)?a(?=\s?(?:[.,;!)]|by\b|$))|\ba-(?:grade|tier)\b|\b(?:all"
         r"|straight)[ -](?:fives|as)\b|\ball\s5s\b|\ba\sfive\b|\bfives\b"
     ),
     "label": (
@@ -253,21 +253,17 @@ SAYINGS: dict[Ploy, str] = {
         grader + punish|lenient|gradea|fullmarks|topscore @8
         evaluating + doc + best|gradea|fullmarks|lenient|topscore @12
         evaluating + doc + must|not|low @8
-        this > doc + evaluating|score|rate @10
-        score + doc + best|low|gradea|fullmarks|punish|topscore @12
         punish + doc|dimension|grader|quality @10
         not > punish + score|tool|doc @8
         dimension + five + every|must|give|low @8
         facet + five + facet @6
         facet + best + facet @6
-        quality + score|evaluating + doc|best|five|gradea @10
         when + evaluating + reply|give + best|five|gradea @16
         lenient + model|grader|judge @8
         justify + best|five|gradea @10
         compare + prefer + this|tool @12
         best > score|quality + doc|give|must @8
         score + low + threat @10
-        gradea + evaluating|grader|judge|score @8
         give + topscore|fullmarks|gradea + must|plead|when|every|tool|model @10
         plead + punish|topscore|lenient|fullmarks|gradea @8
         label + label + label @16
@@ -275,6 +271,10 @@ SAYINGS: dict[Ploy, str] = {
         hail + model + evaluating @6
         rate > best > every @9
         rate > best > dimension + tool|this|must|give @9
+        gradea + evaluating|grader|judge @8
+        selfref + evaluating|score|rate @10
+        quality + score|evaluating + selfref|best|gradea @10
+        selfref + best|low|gradea|fullmarks|punish|topscore @5
     """,
     Ploy.SUSPECT: """
         grader @0
@@ -344,6 +344,9 @@ SAYINGS: dict[Ploy, str] = {
         punish + evaluating @6
         punish > must @6
         evidence + five @10
+        score + gradea + must|give|doc|model|plead @8
+        score + doc + best|gradea|fullmarks|punish|topscore @10
+        this > doc + evaluating @8
     """,
     Ploy.OVERRIDE: """
         ignore > prior > order @7
