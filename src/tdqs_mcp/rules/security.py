@@ -4,15 +4,9 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts.hostile import Threat
 from tdqs_mcp.facts.ploys import Ploy
-from tdqs_mcp.facts.prose import name_parts
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.model.results import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
-
-GRADERS = 2
-"""Tools named after grading from which a server's business is to grade."""
-
-_GRADING = frozenset("score scores scoring grade grades grading judge judgement judgment rate rating lint".split())
 
 POISONING = "OWASP MCP Top 10, tool poisoning"
 
@@ -25,8 +19,6 @@ POISONING = "OWASP MCP Top 10, tool poisoning"
 )
 def addressed_judge(measured: Measured) -> Iterator[Hit]:
     """A text speaks to whoever grades the definition: it asks for a score, claims one or answers for the judge."""
-    if sum(not _GRADING.isdisjoint(name_parts(name)) for name in measured.names) >= GRADERS:
-        return  # a server that grades things speaks of grades
     yield from _hits(measured, Ploy.JUDGE, "speaks to the judge", "say what the tool does; a score follows from that")
 
 
