@@ -14,6 +14,9 @@ NEAR = 2
 """Score points that a dimension may lie off; two LLM judges on the same tools never differed by more than one."""
 
 
+_SHORT = ("purpose", "usage", "behaviour", "params", "concise", "complete")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
     """A definition with the scores that the published prompt gives it; None where it gives none."""
@@ -101,6 +104,6 @@ def compare(verdicts: Sequence[Verdict | Ungraded]) -> tuple[Section, tuple[str,
         if example.contradiction and not verdict.contradiction:
             faults.append(f"{name}: the contradiction with readOnlyHint was not seen")
     remark = f"definitions of the published prompt; every dimension may lie {NEAR} off"
-    return Section(title="Calibration examples", remark=remark, columns=("tool", "", *keys), rows=tuple(rows)), tuple(
-        faults
-    )
+    return Section(
+        title="Calibration examples", remark=remark, columns=("tool", "scores", *_SHORT), rows=tuple(rows)
+    ), tuple(faults)
