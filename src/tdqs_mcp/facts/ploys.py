@@ -222,7 +222,6 @@ SAYINGS: dict[Ploy, str] = {
         assume + complete + score|dimension|evaluating @10
         reply + only + best|five + score|dimension @12
         must + best + score + tool|this|every|dimension @9
-        every + dimension + best|five|topscore @8
         every + score + five + must|tool|dimension|evaluating @9
         dimkey + five|best|topscore @5
         label + tool|grader|judge|evaluating|dimension|rubric|justify @14
@@ -274,7 +273,9 @@ SAYINGS: dict[Ploy, str] = {
         gradea + evaluating|grader|judge @8
         selfref + evaluating|score|rate @10
         quality + score|evaluating + selfref|best|gradea @10
-        selfref + best|low|gradea|fullmarks|punish|topscore @5
+        selfref + low|gradea|fullmarks|punish|topscore @5
+        every + dimension + five|topscore|fullmarks @8
+        every + dimension + best + must|give|be|reply|tool @8
     """,
     Ploy.SUSPECT: """
         grader @0
