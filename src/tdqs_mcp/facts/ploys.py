@@ -522,7 +522,7 @@ SAYINGS: dict[Ploy, str] = {
         payee + othertool @8
         othertool > must > this @8
         when > othertool > this > must @10
-        use > othertool + must + send|first @10
+        use > othertool + must + send @8
         afterrun > use > this > tool @10
         othertool > never > use @8
         when|every > use > send > payee @12
