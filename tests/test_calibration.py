@@ -1,6 +1,5 @@
 """The offline judge's published error is true, its scorecards are monotone, its reasons hold, padding earns nothing."""
 
-import copy
 import json
 import random
 import subprocess
@@ -203,39 +202,36 @@ def test_the_same_definition_gets_the_same_bytes_in_every_process(write):
 
 
 def _sample(files, each=5):
+    """A few described tools of every catalog, each as a subject among its siblings' names."""
     chance = random.Random(7)
     for path in files:
         tools = json.loads(path.read_text(encoding="utf-8"))["tools"]
-        subjects = {case.subject.tool.index: case.subject for case in _cases(tools)}
-        for index in chance.sample(sorted(subjects), min(each, len(subjects))):
-            yield tools, subjects[index], chance
+        described = [index for index, raw in enumerate(tools) if (raw.get("description") or "").strip()]
+        for index in chance.sample(described, min(each, len(described))):
+            yield tools, _case(tools, index, tools[index]["description"]), chance
 
 
-def _cases(tools):
-    return tool_cases(measure(Catalog(server="x", tools=read_tools(tools))))
+def _case(tools, index, description):
+    """The tool with another description; of its siblings only the names matter to the judge."""
+    siblings = [{"name": raw["name"], "inputSchema": {"type": "object"}} for raw in tools[:index] + tools[index + 1 :]]
+    changed = tools[index] | {"description": description}
+    return next(iter(tool_cases(measure(Catalog(server="x", tools=read_tools([changed, *siblings]))))), None)
 
 
-def _changed(tools, index, description):
-    changed = copy.deepcopy(tools)
-    changed[index]["description"] = description
-    return next((case.subject for case in _cases(changed) if case.subject.tool.index == index), None)
-
-
-def _score(cases):
-    return [_total([each.judgements[key].score for key in load("tdqs").keys]) for each in Offline().verdicts(cases)]
+def _score(case):
+    [verdict] = Offline().verdicts([case])
+    return _total([verdict.judgements[key].score for key in load("tdqs").keys])
 
 
 def _variants(files, change):
     """Pairs of TDQS before and after a change of the description."""
     pairs = []
-    for tools, subject, chance in _sample(files):
-        text = change(subject, chance)
-        changed = copy.deepcopy(tools)
-        changed[subject.tool.index]["description"] = text
-        after = [case for case in _cases(changed) if case.subject.tool.index == subject.tool.index]
-        before = [case for case in _cases(tools) if case.subject.tool.index == subject.tool.index]
-        if text and after:
-            pairs.append((*_score(before), *_score(after)))
+    for tools, case, chance in _sample(files):
+        index = next(index for index, raw in enumerate(tools) if raw["name"] == case.subject.tool.name)
+        text = change(case.subject, chance)
+        after = _case(tools, index, text) if text else None
+        if after is not None and after.subject.tool.name == case.subject.tool.name:
+            pairs.append((_score(case), _score(after)))
     return pairs
 
 
@@ -281,17 +277,16 @@ def test_a_definition_that_loses_a_sentence_rarely_scores_higher(catalog_files):
 
 def test_a_quotation_is_text_of_the_definition_and_without_it_the_score_moves(catalog_files):
     moved, count = 0, 0
-    for tools, subject, _ in _sample(catalog_files, each=2):
-        before = _latents(subject)
-        verdict = Offline().verdicts([case for case in _cases(tools) if case.subject.tool.index == subject.tool.index])[
-            0
-        ]
+    for tools, case, _ in _sample(catalog_files, each=3):
+        text, before = case.subject.tool.description, _latents(case.subject)
+        index = next(index for index, raw in enumerate(tools) if raw["name"] == case.subject.tool.name)
+        [verdict] = Offline().verdicts([case])
         for key, judgement in verdict.judgements.items():
             for quotation in judgement.evidence:
-                assert quotation in subject.tool.description
-                without = _changed(tools, subject.tool.index, subject.tool.description.replace(quotation, "", 1))
+                assert quotation in text
+                without = _case(tools, index, text.replace(quotation, "", 1))
                 count += 1
-                moved += without is None or _latents(without)[key] != before[key]
+                moved += without is None or _latents(without.subject)[key] != before[key]
     assert count > 100
     assert moved / count >= 0.9
 
