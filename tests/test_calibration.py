@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,8 +40,11 @@ PADDING = (
 )
 
 
+SECTIONS = cache(evidence.sections)
+
+
 def table(title):
-    return next(each for each in evidence.sections(NEWEST) if each.title == title)
+    return next(each for each in SECTIONS(NEWEST) if each.title == title)
 
 
 def column(section, name):
