@@ -83,6 +83,9 @@ _NORMATIVE = late(
 )
 """For lower-case text: to ignore case takes twice as long."""
 
+_TYPED = late(_TYPE.partition(")?")[2] + _AFTER_TYPE)
+"""A type and what may follow it: begins with its letters, so that it is quickly seen that there is none."""
+
 _OR_TYPE = late(r"\s*(?:\||/|,?\s*or)\s*(?:an?\s+|the\s+)?" + _ADJECTIVE + _TYPE + r"\b", re.IGNORECASE)
 _ELSE = late(
     r"[^.;\n]{0,40}?(?:,\s*|\bor\s+)(?:(?:the\s+)?(?:literal|string|special)\s+\w*\s*)?[`'\"]|\s+\w+\s+or\s",
@@ -320,7 +323,8 @@ def _stated(text: str, origin: Origin) -> Mapping[str, frozenset[str]]:
     """Types that a text gives outright, by the word it uses; alternatives count together."""
     if words_in(text).isdisjoint(_TYPE_WORDS) or not _demands(text, origin):
         return {}
-    return _stated_types(text.lower(), origin)
+    lowered = text.lower()
+    return _stated_types(lowered, origin) if _TYPED.search(lowered) else {}
 
 
 def _stated_types(text: str, origin: Origin) -> Mapping[str, frozenset[str]]:
@@ -390,11 +394,17 @@ def _soft(saying: Saying, accepted: Accepted) -> Clash | None:
 def _pointing(text: str, held: frozenset[str]) -> tuple[tuple[int, frozenset[str], str], ...]:
     """The signs of a text that point away from all of some types; generated tools repeat the same texts."""
     words, lowered = words_in(text), text.lower()
+    if not DIGITS.isdisjoint(words) and not _MAY_NUMBER.search(lowered):
+        words -= DIGITS
     return tuple(
         (place, kinds, name)
         for place, search, kinds, name, cues in _signs_against(held)
         if not words.isdisjoint(cues) and search(lowered)
     )
+
+
+_MAY_NUMBER = late(r"default|[(]\s*-?\d|between|from|[01]-(?:based|indexed)")
+"""Without one of these a digit is no sign of a number: begins with letters, to be quickly seen as well."""
 
 
 @lru_cache(maxsize=256)

@@ -230,7 +230,8 @@ def unknown_tools(
     for path, each in strange:
         if _is_unknown(each.name, own, words) and _is_tool(each, words) and not _is_value(each.name, texts):
             found.setdefault(each.name, Mention(name=each.name, path=path, words=each.words))
-    for path, text in texts:
+    whole = "\n".join(text for _, text in texts)
+    for path, text in texts if "mcp__" in whole or (":" in whole and _JOINT.search(whole)) else ():
         for name, start, end in _prefixed(text, own, words) if ":" in text or "mcp__" in text else ():
             found.setdefault(name, Mention(name=name, path=path, words=_around(text, start, end)))
     return list(found.values())
@@ -271,7 +272,7 @@ def _is_tool(token: Token, words: Vocabulary) -> bool:
     is_no_name = (is_ordinary and not is_ticked) or name.isupper() or not (is_joined or is_ticked)
     if is_no_name or _OTHER_KIND.match(after) or (lead.endswith(_FORMER_ENDS) and _FORMER.search(before)):
         return False
-    is_called = not _CALL_WORDS.isdisjoint(before.lower().split()) and _CALLED.search(before) is not None
+    is_called = not _CALL_WORDS.isdisjoint(lead.split()) and _CALLED.search(before) is not None
     if _is_called_tool(token, is_called=is_called, is_ticked=is_ticked):
         return True
     if not is_joined or (before.endswith(("'", '"')) and not is_called):
@@ -511,7 +512,9 @@ def _is_asked_for(each: Token, path: str, own: AbstractSet[str], words: Vocabula
 
 def _is_companion(token: Token, own: AbstractSet[str]) -> bool:
     """Named in one breath with a parameter, each in backticks or a compound: "`offset` and `limit`"."""
-    near = _JOINED_AFTER.match(token.after) or _JOINED_BEFORE.search(token.before)
+    near = _JOINED_AFTER.match(token.after)
+    if near is None and token.lead.endswith((" and", " or")):
+        near = _JOINED_BEFORE.search(token.before)
     other = near["name"] if near else ""
     is_marked = token.before.endswith("`") or ("_" in token.name and "_" in other)
     is_named = bool(other) and is_marked and fold(other) in own
@@ -574,13 +577,13 @@ _SET_ENDS = tuple(
 
 def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
     """Entries below a heading such as "Args:" up to the next line that is none; their own sub-entries are values."""
-    lines = text.split("\n")
-    if ":" not in text and "(" not in text:
+    every = sayings.entries(text) if ":" in text or "(" in text else ()
+    if all(fold(entry.name) in own for entry in every):
         return
-    every = sayings.entries(text)
+    lines = text.split("\n")
     heads = {number for number, line in enumerate(lines) if _is_header(line)} if _is_headed(text) else set()
     heads |= {entry.start - 1 for entry in every} if any(fold(entry.name) in own for entry in every) else set()
-    if not every or not heads:
+    if not heads:
         return
     starts = [0]
     for line in lines:
@@ -673,7 +676,7 @@ _ORDERS = late(
 
 def orders(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
     """Words by which a text ranks its tool above all others, or asks to be called before anything else."""
-    if _RANKERS.isdisjoint(words) and all(map(str.isascii, words)):
+    if _RANKERS.isdisjoint(words) and all(map(str.isascii, sentences)):
         return []
     found = [match[0] for sentence in sentences if _may_rank(sentence) for match in _ORDERS.finditer(sentence)]
     return list(dict.fromkeys(" ".join(words.split()) for words in found))
@@ -692,13 +695,13 @@ _RANKING = late(
 
 
 def _may_rank(sentence: str) -> bool:
-    is_likely = not sentence.isascii() or _RANKS.search(sentence.lower()) is not None
+    is_likely = not sentence.isascii() or any(map(sentence.lower().__contains__, _RANKS))
     return is_likely and _RANKING.search(sentence) is not None
 
 
-_RANKS = late(
-    "first|other|always|else|priority|precedence|dieses|cet|esta|otra|allen|jedem|autre|choice for|tool for|before a"
-    "|before every"
+_RANKS = (
+    *("first", "other", "always", "else", "priority", "precedence", "choice for", "tool for", "before a"),
+    *("before every", "dieses", "allen", "jedem", "cet", "autre", "esta", "otra"),
 )
 """Some of what every order has; cheaper still."""
 
