@@ -67,7 +67,8 @@ def addresses_judge(subject: Subject) -> str | None:
     if not hostile.addresses_judge(subject.tool):
         return None
     aimed = (threat for threat in hostile.threats(subject.tool.raw) if threat.ploy in hostile.AIMED_AT_A_MODEL)
-    return next((threat.quote for threat in aimed if not threat.is_mild), None)
+    spoken = (threat.quote for threat in aimed if not threat.is_mild and any(map(str.isalpha, threat.quote)))
+    return next(spoken, None)
 
 
 async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
