@@ -126,13 +126,13 @@ def test_real_definitions_never_score_lower_and_get_no_finding_as_bad_as_one_tha
 
 
 def test_rewriting_a_rewritten_real_catalog_changes_next_to_nothing(real):
-    """A part that was left out because of another may hold once that one is in: two definitions in a thousand."""
+    """A part that was left out because of another may hold once that one is in: three definitions in a thousand at most."""
     again, count = [], 0
     for catalog, rewrites in real:
         improved = apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
         again += [rewrite.name for rewrite in tdqs_mcp.rewrite(improved) if rewrite.changes]
         count += len(rewrites)
-    assert len(again) <= 2 * count / 1000
+    assert len(again) <= 3 * count / 1000
 
 
 def test_the_same_catalog_gives_the_same_rewrites(real):
