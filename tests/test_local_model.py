@@ -62,7 +62,7 @@ def base_url():
 
 
 def test_a_real_model_answers_in_form_because_the_schema_is_enforced(base_url, catalog):
-    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 600}, timeout=120)
+    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 600}, timeout=400)
     judge = Prompted(id="openai", model=Terse(OpenAI(endpoint)))
     (verdict,) = anyio.run(judge.grade, tool_cases(measure(catalog(tool("ping", "Answers pong.")))))
     assert isinstance(verdict, Verdict), verdict
@@ -70,7 +70,7 @@ def test_a_real_model_answers_in_form_because_the_schema_is_enforced(base_url, c
 
 
 def test_an_answer_that_the_real_model_cannot_finish_is_no_verdict(base_url, catalog):
-    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 5}, timeout=120)
+    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 5}, timeout=400)
     judge = Prompted(id="openai", model=OpenAI(endpoint))
     (outcome,) = anyio.run(judge.grade, tool_cases(measure(catalog(tool("ping", "Answers pong.")))))
     assert isinstance(outcome, Ungraded)
