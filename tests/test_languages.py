@@ -192,7 +192,7 @@ def test_a_rewrite_still_cuts_what_stands_there_twice():
 
 @each_language
 def test_no_text_in_another_language_is_read_in_more_than_linear_time(code):
-    """Many phrases and thousands of sentences cost at most three times as much at twice the length."""
+    """Many phrases and thousands of sentences cost at most three and a half times as much at twice the length, never four."""
     phrases = " ".join(entry[-1] for kind in ("heldout", "good") for entry in WRITTEN[code][kind])
     piece = phrases[:5_000] + " 1。" * 1_200
 
@@ -201,5 +201,5 @@ def test_no_text_in_another_language_is_read_in_more_than_linear_time(code):
         assert prose(text).language == code
         return perf_counter() - start
 
-    half, whole = (min(cost(piece * count) for _ in range(7)) for count in (1, 2))
-    assert whole <= 3 * half
+    half, whole = (min(cost(piece * count) for _ in range(15)) for count in (1, 2))
+    assert whole <= 3.5 * half
