@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.pipeline.score import set_case, tool_cases
+from tdqs_mcp.reporters.escape import visible
 from tdqs_mcp.rubrics.prompt import Case, Prompt, SkillCase, render, render_hardened, render_shadowing
 
 
@@ -51,6 +53,26 @@ def prompts_document(
     if tool is None and measured.shadow_candidates and spec != "1.0":
         document["shadowing"] = _prompt(render_shadowing(measured))
     return document
+
+
+def prompts_text(document: Mapping[str, Any]) -> str:
+    """The prompts for eyes: the system prompts once, control characters visible; JSON has the exact bytes."""
+    entries = [(f"tool {entry['name']}", entry) for entry in document["tools"]]
+    entries += [(key, document[key]) for key in ("coherence", "shadowing", "skill") if key in document]
+    entries = [
+        pair
+        for title, entry in entries
+        for pair in ((title, entry), (f"{title}, hardened", entry.get("hardened")))
+        if pair[1] is not None
+    ]
+    seen: set[str] = set()
+    lines = []
+    for title, entry in entries:
+        if entry["system"] and entry["system"] not in seen:
+            lines += ["===== system", *entry["system"].split("\n"), ""]
+            seen.add(entry["system"])
+        lines += [f"===== user: {title} ({entry['promptHash']})", *entry["user"].split("\n"), ""]
+    return "\n".join(visible(line) for line in lines)
 
 
 def capture_document(catalog: Catalog) -> dict[str, Any]:

@@ -1,5 +1,8 @@
-"""What a model's answers took, in one line for people."""
+"""What a model's answers took, or would take."""
 
+from typing import Any
+
+from tdqs_mcp.judges.budget import Ledger
 from tdqs_mcp.judges.judge import Usage
 
 DOLLAR = 10**9
@@ -21,3 +24,18 @@ def price(cost: int | None) -> str:
         return "at an unknown price"
     parts = -(-cost * 10_000 // DOLLAR)
     return f"${parts // 10_000}.{parts % 10_000:04d}"
+
+
+def ledger_line(ledger: Ledger) -> str:
+    """What a run would ask for, in one line for people."""
+    return (
+        f"{ledger.calls} requests would be sent, with about {ledger.input_tokens} input and {ledger.output_tokens} "
+        f"output tokens, {price(ledger.cost)}; what is cached already costs nothing\n"
+    )
+
+
+def ledger_document(ledger: Ledger) -> dict[str, Any]:
+    """The same as JSON; the cost in dollars is null where a price is not known."""
+    cost = None if ledger.cost is None else ledger.cost / DOLLAR
+    counts = {"calls": ledger.calls, "inputTokens": ledger.input_tokens, "outputTokens": ledger.output_tokens}
+    return {**counts, "cost": cost}

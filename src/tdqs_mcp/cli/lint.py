@@ -1,0 +1,129 @@
+"""`lint`."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import click
+
+from tdqs_mcp import app
+from tdqs_mcp.cli.options import TARGET, form_option, listed, live_options, output_option
+from tdqs_mcp.cli.page import View, leave, reporter, show, write
+from tdqs_mcp.cli.work import end, for_each, policy_of, read_json
+from tdqs_mcp.configuration import FAIL_ON, Choice, Policy
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.gate import baseline_document, compare, is_clean, read_baseline, renew, settle
+from tdqs_mcp.model.results import KnownFinding, LintReport
+from tdqs_mcp.reporters.documents import json_text
+from tdqs_mcp.reporters.sited import unused_line
+from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE
+from tdqs_mcp.rules.profiles import PROFILES
+from tdqs_mcp.sources.options import LiveOptions
+
+_VIEWS = {"text": reporter("text:lint_view"), "json": reporter("contract:lint_document")}
+_DOCUMENTS = ("markdown", "sarif", "junit", "github")
+"""Formats that hold several servers in one document."""
+
+
+@click.command()
+@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULE",
+    callback=listed,
+    help="Only these rules: ids, names, aliases or lanes, such as TDQ104, missing-usage, DESC-003, TDQ5 or DESC.",
+)
+@click.option("--ignore", multiple=True, metavar="RULE", callback=listed, help="Not these; spelled as for --select.")
+@click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    help=f"Instead of {DEFAULT_PROFILE.summary}: "
+    f"{'; '.join(f'{name}: {profile.summary}' for name, profile in PROFILES.items())}.",
+)
+@click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 on a finding this bad.  [default: error]")
+@click.option("--baseline", type=TARGET, help="Report only findings that are not in this file.")
+@click.option("--write-baseline", "renews", is_flag=True, help="Write the findings of this run to the --baseline file.")
+@live_options
+@form_option(
+    *_DOCUMENTS[1:],
+    help="What to print: sarif for code scanning, junit for test reports, github for annotations of a workflow, "
+    "markdown for a pull request.",
+)
+@output_option
+def lint(
+    locators: tuple[str, ...],
+    *,
+    select: tuple[str, ...] | None,
+    ignore: tuple[str, ...] | None,
+    profile: str | None,
+    fail_on: str | None,
+    baseline: Path | None,
+    renews: bool,
+    live: LiveOptions,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Report what the rules find.
+
+    What flags leave open is read from TDQS_SELECT, TDQS_IGNORE, TDQS_PROFILE and TDQS_FAIL_ON, then from the nearest
+    tdqs.toml or [tool.tdqs] of pyproject.toml, which also sets severities and suppresses findings.
+    """
+    if renews and baseline is None:
+        raise click.UsageError("--write-baseline needs --baseline FILE, the file to write")
+    policy = policy_of(Choice(select=select, ignore=ignore, profile=profile, fail_on=fail_on))
+    known = _known_findings(baseline, is_new=renews)
+    found = for_each(locators, live, partial(app.lint, policy=policy))
+    reports = settle([report for report in found if report is not None])
+    if baseline is not None and renews:
+        known = _renew(baseline, known, reports, policy)
+    if baseline is not None:
+        reports = compare(reports, known, rules=policy.selection.rules)
+    results = [*reports, *(None for report in found if report is None)]
+    if form in _DOCUMENTS and reports:
+        places = [locator for locator, report in zip(locators, found, strict=True) if report is not None]
+        sited = [app.sited(report, place) for report, place in zip(reports, places, strict=True)]
+        show([sited], _documents(policy), form, output)
+    elif reports:
+        show(results, _VIEWS, form, output)
+    if form != "text":
+        _warn_unused(reports)
+    limit = policy.fail_on
+    end(results, None if limit is None else lambda report: is_clean(report.findings, limit))
+
+
+def _documents(policy: Policy) -> dict[str, View]:
+    return {
+        "markdown": lambda reports: reporter("markdown:lint_markdown")([sited.report for sited in reports]),
+        "sarif": lambda reports: json_text(reporter("sarif:sarif_document")(reports)),
+        "junit": partial(reporter("junit:junit_text"), fail_on=policy.fail_on),
+        "github": reporter("github:github_text"),
+    }
+
+
+def _known_findings(baseline: Path | None, *, is_new: bool) -> tuple[KnownFinding, ...]:
+    """What the baseline file holds; a missing one is empty only where it is about to be written."""
+    if baseline is None or (is_new and not baseline.exists()):
+        return ()
+    if not baseline.exists():
+        leave(InputError(f"there is no baseline {str(baseline)!r}; add --write-baseline to write it"))
+    try:
+        return read_baseline(read_json(baseline), origin=repr(str(baseline)))
+    except InputError as error:
+        leave(error)
+
+
+def _renew(
+    baseline: Path, known: Sequence[KnownFinding], reports: Sequence[LintReport], policy: Policy
+) -> tuple[KnownFinding, ...]:
+    """Write what this run has found as the baseline of the next."""
+    renewed = renew(known, reports, rules=policy.selection.rules)
+    write(json_text(baseline_document(renewed)), baseline)
+    click.echo(f"{len(renewed)} findings in {baseline}; with --baseline, only others are reported.", err=True)
+    return renewed
+
+
+def _warn_unused(reports: Sequence[LintReport]) -> None:
+    """Say on standard error what the configuration suppresses in vain."""
+    for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
+        click.echo(f"warning: {unused_line(unused)}", err=True)

@@ -1,0 +1,85 @@
+"""Words out: results to standard output or a file, warnings and errors to standard error."""
+
+import io
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, NoReturn
+
+import click
+
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.gate import Outcome
+from tdqs_mcp.reporters.documents import json_text
+from tdqs_mcp.reporters.escape import printable, well_formed
+
+WIDTH = 110
+"""Columns where the output is no terminal."""
+
+View = Callable[..., Any]
+
+
+def reporter(name: str) -> View:
+    """A function of the reporters, `module:function`, imported when it is called: most runs need one."""
+
+    def view(*args: Any, **options: Any) -> Any:  # noqa: ANN401  # the function's own
+        return resolve_name(f"tdqs_mcp.reporters.{name}")(*args, **options)
+
+    return view
+
+
+def show(results: Sequence[Any], views: Mapping[str, View], form: str, output: Path | None) -> None:
+    """Print what there is: JSON as one object for one locator and a list for several."""
+    shown = [views[form](result) for result in results if result is not None]
+    if not shown:
+        return
+    if form == "json":
+        write(json_text(shown[0] if len(results) == 1 else shown), output)
+    elif form == "markdown" or isinstance(shown[0], str):
+        write("\n".join(shown), output)
+    else:
+        _write_rich(shown, output)
+
+
+def write(text: str, output: Path | None) -> None:
+    """Text to a file, or to standard output; where that cannot be written, the program ends."""
+    try:
+        if output is None:
+            click.echo(well_formed(text))
+        else:
+            output.write_text(f"{well_formed(text).rstrip()}\n", encoding="utf-8")
+    except BrokenPipeError:
+        raise  # the reader has seen enough; click ends quietly
+    except OSError as error:
+        fail(InputError(f"{str(output or 'standard output')!r} cannot be written: {error.strerror}"))
+        os._exit(Outcome.UNKNOWN)  # a full standard output would fail again, and louder, while the interpreter ends
+
+
+def warn(message: str) -> None:
+    """A warning, which changes no exit code."""
+    click.echo(f"warning: {printable(message)}", err=True)
+
+
+def fail(error: TdqsError) -> None:
+    """An error in one line."""
+    click.echo(f"error: {printable(str(error))}", err=True)
+
+
+def leave(error: TdqsError) -> NoReturn:
+    """End for what cannot run at all."""
+    fail(error)
+    sys.exit(Outcome.UNKNOWN)
+
+
+def _write_rich(renderables: Sequence[Any], output: Path | None) -> None:
+    from rich.console import Console  # noqa: PLC0415  # JSON and Markdown go without
+
+    is_terminal = output is None and sys.stdout.isatty()
+    page = io.StringIO()
+    width = None if is_terminal else WIDTH
+    console = Console(file=page, force_terminal=is_terminal, width=width, highlight=False, emoji=False, markup=False)
+    for position, renderable in enumerate(renderables):
+        console.print(*([""] if position else []), renderable, sep="\n")
+    write("\n".join(line.rstrip() for line in page.getvalue().rstrip("\n").split("\n")), output)

@@ -1,0 +1,60 @@
+"""`rewrite`."""
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from tdqs_mcp import sync
+from tdqs_mcp.cli.options import TARGET, Asked, form_option, judge_options, live_options, output_option, spec_option
+from tdqs_mcp.cli.page import View, reporter, show, write
+from tdqs_mcp.cli.work import end, for_each, judge_of, tell_usage
+from tdqs_mcp.pipeline.rewrite import apply
+from tdqs_mcp.reporters.documents import capture_document, json_text
+from tdqs_mcp.sources.options import LiveOptions
+
+
+@click.command()
+@click.argument("locator", metavar="LOCATOR")
+@click.option("--tool", "tools", multiple=True, metavar="NAME", help="Only this tool; may be given again.")
+@click.option("--write", "target", type=TARGET, help="Save the whole improved catalog.")
+@judge_options
+@spec_option
+@live_options
+@form_option()
+@output_option
+def rewrite(
+    locator: str,
+    *,
+    tools: tuple[str, ...],
+    target: Path | None,
+    asked: Asked,
+    spec: str,
+    live: LiveOptions,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Propose better definitions from what is known, each with its proof, and ask for the rest."""
+    chosen = judge_of(asked)
+    results = for_each(
+        (locator,),
+        live,
+        lambda catalog: (catalog, sync.rewrite(catalog, tools=tools or None, judge=chosen, spec=spec)),
+    )
+    tell_usage(chosen)
+    show(results, _views(spec), form, output)
+    for catalog, rewrites in (result for result in results if result is not None and target is not None):
+        improved = apply(catalog, {each.index: each.definition for each in rewrites})
+        write(json_text(capture_document(improved)), target)
+        click.echo(f"{len(improved.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
+    end(results)
+
+
+def _views(spec: str) -> dict[str, View]:
+    """A result is a catalog with its rewrites."""
+    document = partial(reporter("contract:rewrite_document"), spec=spec)
+    return {
+        "text": lambda result: reporter("rewrite:rewrite_view")(*result),
+        "json": lambda result: document(*result),
+        "markdown": lambda result: reporter("rewrite:rewrite_markdown")(*result),
+    }

@@ -1,0 +1,178 @@
+"""`score` and `skill`."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tdqs_mcp import app, sync
+from tdqs_mcp.cli.options import (
+    FILE,
+    TARGET,
+    Asked,
+    bad_option,
+    form_option,
+    judge_options,
+    live_options,
+    output_option,
+    rubric_option,
+    spec_option,
+)
+from tdqs_mcp.cli.page import reporter, show
+from tdqs_mcp.cli.work import end, for_each, judge_of, policy_of, preview_of, read_answers, read_text, tell_usage
+from tdqs_mcp.configuration import Choice
+from tdqs_mcp.gate import answered, is_good, labelled, reaches
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.results import LabelScore, ServerScore, SkillScore, Tier
+from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
+from tdqs_mcp.sources.options import LiveOptions
+
+_SCORE = {
+    "text": reporter("text:score_view"),
+    "json": reporter("contract:score_document"),
+    "markdown": reporter("markdown:score_markdown"),
+}
+_LABELS = {
+    "text": reporter("labels:label_view"),
+    "json": reporter("contract:label_document"),
+    "markdown": reporter("labels:label_markdown"),
+}
+_SKILL = {
+    "text": reporter("labels:skill_view"),
+    "json": reporter("contract:skill_document"),
+    "markdown": reporter("labels:skill_markdown"),
+}
+_LEDGER = {
+    "text": reporter("usage:ledger_line"),
+    "json": reporter("usage:ledger_document"),
+    "markdown": reporter("usage:ledger_line"),
+}
+
+
+@click.command()
+@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@click.option("--fail-under", type=click.Choice(list("ABCD")), help="Exit 1 below this tier.")
+@click.option("--answers", type=TARGET, help="Finish a judgement from these answers.")
+@click.option("--dry-run", is_flag=True, help="Send nothing; say what a judge would be asked and what that takes.")
+@rubric_option
+@click.option("--skill", type=FILE, help="With --rubric bundles: the server's skill text, to be scored too.")
+@bad_option
+@judge_options
+@spec_option
+@live_options
+@form_option()
+@output_option
+def score(
+    locators: tuple[str, ...],
+    *,
+    fail_under: str | None,
+    answers: Path | None,
+    dry_run: bool,
+    rubric: str,
+    skill: Path | None,
+    fail_on_bad: bool,
+    asked: Asked,
+    spec: str,
+    live: LiveOptions,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Score every tool and the server by TDQS, or by another rubric."""
+    if answers and len(locators) > 1:
+        raise click.UsageError("--answers belongs to one locator; give one")
+    _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill)
+    given = None if answers is None else read_answers(answers, asked)
+    text = read_text(skill) if skill else None
+    if dry_run:
+        _dry_run(locators, live, asked, rubric=rubric, skill=text, form=form, output=output)
+        return
+    chosen = None if answers else judge_of(asked)
+    policy = policy_of(Choice())
+    if rubric != TOOL_RUBRICS[0]:
+        label: Callable[[Catalog], LabelScore] = (
+            partial(app.score_label_answers, answers=given, rubric=rubric, spec=spec)
+            if answers
+            else partial(sync.score_labels, rubric=rubric, judge=chosen, skill=text, spec=spec)
+        )
+        labels = for_each(locators, live, lambda catalog: app.under(policy, label(catalog), catalog))
+        tell_usage(chosen)
+        show(labels, _LABELS, form, output)
+        end(labels, is_good if fail_on_bad else labelled)
+        return
+    use: Callable[[Catalog], ServerScore] = (
+        partial(app.score_answers, answers=given, spec=spec)
+        if answers
+        else partial(sync.score, judge=chosen, spec=spec)
+    )
+    scores = for_each(locators, live, lambda catalog: app.under(policy, use(catalog), catalog))
+    tell_usage(chosen)
+    show(scores, _SCORE, form, output)
+    end(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered)
+
+
+@click.command()
+@click.argument("file", type=FILE, metavar="FILE")
+@click.option("--server", "locator", required=True, metavar="LOCATOR", help="The server that the skill is about.")
+@click.option("--answers", type=FILE, help='Finish a judgement from {"skill": answer}.')
+@bad_option
+@judge_options
+@live_options
+@form_option()
+@output_option
+def skill(
+    file: Path,
+    *,
+    locator: str,
+    answers: Path | None,
+    fail_on_bad: bool,
+    asked: Asked,
+    live: LiveOptions,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Score the skill text of a server beside its tools, by MCPBundles' rubric."""
+    text = read_text(file)
+    use: Callable[[Catalog], SkillScore]
+    if answers:
+        use, chosen = partial(app.score_skill_answer, text=text, answers=read_answers(answers, asked)), None
+    else:
+        chosen = judge_of(asked)
+        use = partial(sync.score_skill, text=text, judge=chosen)
+    results = for_each((locator,), live, use)
+    tell_usage(chosen)
+    show(results, _SKILL, form, output)
+    end(results, is_good if fail_on_bad else labelled)
+
+
+def _dry_run(
+    locators: Sequence[str],
+    live: LiveOptions,
+    asked: Asked,
+    *,
+    rubric: str,
+    skill: str | None,
+    form: str,
+    output: Path | None,
+) -> None:
+    """What scoring would ask for, over all locators."""
+    judge, ledger = preview_of(asked)
+    use: Callable[[Catalog], Any] = (
+        partial(sync.score, judge=judge)
+        if rubric == TOOL_RUBRICS[0]
+        else partial(sync.score_labels, rubric=rubric, judge=judge, skill=skill)
+    )
+    done = for_each(locators, live, use)
+    show([ledger], _LEDGER, form, output)
+    end(done)
+
+
+def _refuse_mixture(rubric: str, *, fail_under: str | None, fail_on_bad: bool, skill: Path | None) -> None:
+    """Options of one rubric mean nothing to another."""
+    if rubric == TOOL_RUBRICS[0] and fail_on_bad:
+        raise click.UsageError("the tdqs rubric has tiers, no labels; use --fail-under")
+    if rubric != TOOL_RUBRICS[0] and fail_under:
+        raise click.UsageError(f"the {rubric} rubric has labels, no tiers; use --fail-on-bad")
+    if rubric != "bundles" and skill:
+        raise click.UsageError("--skill belongs to --rubric bundles; or use tdqs-mcp skill")

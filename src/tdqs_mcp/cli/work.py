@@ -1,0 +1,128 @@
+"""What every command does around its use case: read, ask a judge, end."""
+
+import os
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from tdqs_mcp import sync
+from tdqs_mcp.cli.options import Asked
+from tdqs_mcp.cli.page import fail, leave, warn
+from tdqs_mcp.configuration import Choice, Policy, read_configuration, read_policy
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.gate import Outcome
+from tdqs_mcp.judges.budget import Ledger
+from tdqs_mcp.judges.judge import Judge, used
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.reporters.escape import printable
+from tdqs_mcp.reporters.usage import usage_line
+from tdqs_mcp.settings import Settings, make_judge, make_preview, read_settings
+from tdqs_mcp.sources.load import parse as parse_json
+from tdqs_mcp.sources.locator import parse as parse_locator
+from tdqs_mcp.sources.locator import public
+from tdqs_mcp.sources.options import LiveOptions
+
+Result = TypeVar("Result")
+
+
+def for_each(locators: Sequence[str], live: LiveOptions, use: Callable[[Catalog], Result]) -> list[Result | None]:
+    """The use case's result for each locator; None, with the reason on standard error, where it could not run."""
+    results: list[Result | None] = []
+    for locator in locators:
+        try:
+            with _waiting(locator):
+                catalog = sync.load(locator, live)
+            results.append(use(catalog))
+        except TdqsError as error:
+            fail(error)
+            results.append(None)
+    return results
+
+
+@contextmanager
+def _waiting(locator: str) -> Generator[None]:
+    """A spinner on a terminal while a server is captured; files need none."""
+    if not sys.stderr.isatty() or ":" not in locator:
+        yield
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    with Console(stderr=True).status(f"capturing {printable(public(parse_locator(locator)))}"):
+        yield
+
+
+def policy_of(flags: Choice) -> Policy:
+    """What flags, the environment and the nearest configuration say about findings."""
+    try:
+        return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()))
+    except TdqsError as error:
+        leave(error)
+
+
+def judge_of(asked: Asked) -> Judge | None:
+    """The judge that is named; None for the offline judge, which needs no event loop."""
+    try:
+        settings = read_settings(os.environ, **asked.options())
+        return None if settings == Settings() else make_judge(settings, warn=warn)
+    except InputError as error:
+        leave(error)
+
+
+def preview_of(asked: Asked) -> tuple[Judge, Ledger]:
+    """A judge that sends nothing, and the ledger of what it would have sent."""
+    try:
+        return make_preview(read_settings(os.environ, **asked.options()), warn=warn)
+    except InputError as error:
+        leave(error)
+
+
+def tell_usage(judge: Judge | None) -> None:
+    """What a model was asked and what it cost, on standard error: the same judgement may cost less the next time."""
+    usage = used(judge)
+    if usage and usage.requests:
+        click.echo(usage_line(usage), err=True)
+
+
+def read_answers(file: Path, asked: Asked) -> object:
+    """Answers to prompts that came from elsewhere, which no judge is named beside."""
+    if asked.is_named:
+        raise click.UsageError(
+            "--answers are somebody's judgement already; leave --judge, --base-url, --model and --exact-prompt out"
+        )
+    return read_json(file)
+
+
+def read_json(path: Path) -> object:
+    """The parsed JSON of a file."""
+    try:
+        return parse_json(path.read_bytes(), origin=repr(str(path)))
+    except OSError as error:
+        leave(InputError(f"{str(path)!r} cannot be read: {error.strerror}"))
+    except InputError as error:
+        leave(error)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        leave(InputError(f"{str(path)!r} cannot be read: {error.strerror}"))
+    except UnicodeDecodeError:
+        leave(InputError(f"{str(path)!r} is no UTF-8 text"))
+
+
+def end(results: Sequence[Result | None], gate: Callable[[Result], Outcome] | None = None) -> None:
+    """0 done, 1 the gate was not met, 2 something could not run or the verdict is open."""
+    if any(result is None for result in results):
+        sys.exit(Outcome.UNKNOWN)
+    outcomes = [gate(result) for result in results if result is not None] if gate else []
+    if Outcome.FAILED in outcomes:
+        sys.exit(Outcome.FAILED)
+    if Outcome.UNKNOWN in outcomes:
+        click.echo("error: what is ungraded leaves the verdict open", err=True)
+        sys.exit(Outcome.UNKNOWN)
