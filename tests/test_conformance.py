@@ -3,11 +3,11 @@
 import json
 import random
 import re
-from time import perf_counter
 
 import mutations
 import pytest
 from definitions import tool
+from pace import least
 
 from tdqs_mcp import app
 from tdqs_mcp.rules.registry import find
@@ -192,6 +192,7 @@ def test_a_missing_tool_is_found_in_its_prefixed_form(form):
 # Hostile input
 
 
+PLAIN = "Lists the open orders of one customer, newest first. " * 20_000
 HOSTILE = [
     "a" * 1_000_000,
     "`" * 1_000_000,
@@ -211,23 +212,25 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
-def test_a_megabyte_of_any_text_is_read_in_seconds(text):
+def test_a_megabyte_of_any_text_costs_at_most_ten_times_as_much_as_one_of_plain_text(text):
     schema = {"type": "string", "enum": ["a", "b"], "default": "a", "maxLength": 5, "description": text}
     pair = [one(schema, text), tool("close_orders", text)]
-    start = perf_counter()
-    app.lint(app.read({"tools": pair}))
-    assert perf_counter() - start < 10
+    plain = [one({**schema, "description": PLAIN}, PLAIN), tool("close_orders", PLAIN)]
+    hostile, ordinary = (app.read({"tools": tools}) for tools in (pair, plain))
+    assert least(lambda: app.lint(hostile), 1) < 10 * least(lambda: app.lint(ordinary), 2)
 
 
-def test_references_in_circles_and_a_huge_schema_neither_hang_nor_crash():
+def test_references_in_circles_cost_no_more_than_straight_ones():
     circle = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{(n + 1) % 40}"}] * 2, "default": 1} for n in range(40)}
     properties = {
         f"p{n}": {"$ref": "#/$defs/d0", "default": n, "description": "must be a string"} for n in range(15_000)
     }
     definition = tool("t", "Lists orders.", {"type": "object", "properties": properties, "$defs": circle})
-    start = perf_counter()
-    assert app.lint(app.read(definition)).findings
-    assert perf_counter() - start < 20
+    flat = {name: {**schema, "$ref": "#/$defs/plain"} for name, schema in properties.items()}
+    plain = tool("t", "Lists orders.", {"type": "object", "properties": flat, "$defs": {"plain": {"default": 1}}})
+    circles, straight = app.read(definition), app.read(plain)
+    assert app.lint(circles).findings
+    assert least(lambda: app.lint(circles), 1) < 3 * least(lambda: app.lint(straight), 2)
 
 
 def test_contradictions_are_the_only_errors_that_have_a_measured_effect():

@@ -2,11 +2,11 @@
 
 import json
 import re
-import time
 
 import jsonschema
 import pytest
 from definitions import CORNERS, tool
+from pace import least
 from schemas import schemas
 
 import tdqs_mcp
@@ -429,16 +429,13 @@ def test_corners_and_malformed_definitions_are_left_alone_or_left_out():
 
 
 def test_rewriting_stays_linear_in_the_number_of_tools_and_in_the_length_of_a_text():
-    def seconds(count):
+    def cost(count):
         tools = [tool(f"get_item_{number}_of_list", "Get an item.", takes("id")) for number in range(count)]
         text = "This tool \n Args:\nx: y (" * (count // 2) + "a: b"
         catalog = tdqs_mcp.read({"tools": [*tools, tool("get_text", text[:19_000])]})
-        start = time.perf_counter()
-        tdqs_mcp.rewrite(catalog)
-        return time.perf_counter() - start
+        return least(lambda: tdqs_mcp.rewrite(catalog), 3)
 
-    small, large = min(seconds(200) for _ in range(3)), min(seconds(1600) for _ in range(3))
-    assert large / small < 24  # eight times the work; a pairwise loop would make it 64
+    assert cost(1600) / cost(200) < 24  # eight times the work; a pairwise loop would make it 64
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -592,23 +593,25 @@ def end(process):
     process.wait(10)
 
 
-def test_the_answer_to_initialize_comes_nearly_as_soon_as_a_trivial_server_s(benchmark):
-    def timed(command):
-        begun = time.perf_counter()
-        process = start(command)
-        taken = time.perf_counter() - begun
-        end(process)
-        return taken
+def test_to_answer_initialize_takes_little_more_work_than_a_trivial_server_needs(benchmark):
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    def work(command):
+        before = spent()
+        end(start(command))
+        return spent() - before
 
     trivial = [sys.executable, "-c", TRIVIAL]
-    benchmark.pedantic(lambda: timed(SERVE), rounds=1)
-    pairs = [(timed(trivial), timed(SERVE)) for _ in range(7)]
+    benchmark.pedantic(lambda: work(SERVE), rounds=1)
+    pairs = [(work(trivial), work(SERVE)) for _ in range(5)]
     ratio = min(ours for _, ours in pairs) / min(peer for peer, _ in pairs)
     benchmark.extra_info["ratio"] = ratio
-    assert ratio <= 1.25  # 1.1 to 1.16 measured; importing rules first would take 1.4
+    assert ratio <= 1.25
 
 
-def test_scoring_adds_less_than_five_milliseconds_to_an_empty_call(benchmark):
+def test_a_call_that_scores_takes_at_most_six_times_as_long_as_an_empty_one(benchmark):
     ours, peer = start(SERVE), start([sys.executable, "-c", TRIVIAL])
     numbers = iter(range(2, 10_000))
 
@@ -627,4 +630,4 @@ def test_scoring_adds_less_than_five_milliseconds_to_an_empty_call(benchmark):
     benchmark.extra_info["added_ms"] = 1000 * (scored - empty)
     end(ours)
     end(peer)
-    assert scored - empty < 0.005
+    assert scored <= 6 * empty
