@@ -107,6 +107,6 @@ def _overall(score: ServerScore, tools: Sequence[int], bound: int) -> int:
     if isinstance(score.coherence, Ungraded):
         coherence = dict.fromkeys(load("coherence").keys, bound)
     else:
-        coherence = {key: judgement.score for key, judgement in score.coherence.judgements.items()}
+        coherence = score.coherence.scores
     assumed = [*tools, *[10 * bound] * len(score.ungraded)]
     return roll_up(assumed, tool_count=score.tool_count, coherence=coherence, spec=score.spec_version).overall or 0

@@ -179,8 +179,20 @@ CLOSE = 60
 """Percent below which the likeliest tier is too close to call."""
 
 
+class Judged:
+    """What has a judgement of every dimension of its rubric."""
+
+    __slots__ = ()
+    judgements: Mapping[str, Judgement]
+
+    @property
+    def scores(self) -> dict[str, int]:
+        """1-5 by dimension, in the rubric's order."""
+        return {key: judgement.score for key, judgement in self.judgements.items()}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Judged):
     """A judge's answer that satisfied its rubric's contract."""
 
     judgements: Mapping[str, Judgement]
@@ -221,7 +233,7 @@ class Enforced:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolScore:
+class ToolScore(Judged):
     """The specification's per-tool result."""
 
     index: int
@@ -363,7 +375,7 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledTool:
+class LabelledTool(Judged):
     """One tool under a rubric that ends in a label."""
 
     index: int

@@ -21,7 +21,7 @@ from tdqs_mcp.model.results import (
     Ungraded,
     Verdict,
 )
-from tdqs_mcp.pipeline.score import SMELL_BELOW, gated, tool_cases, ungraded_tool, unmeasured_tools
+from tdqs_mcp.pipeline.score import SMELL_BELOW, sort_out
 from tdqs_mcp.rubrics.rubric import Rubric, load
 
 IMPROVABLE = 3
@@ -50,16 +50,8 @@ def finish(
 ) -> LabelScore:
     """Every tool's label from one verdict for each of the rubric's `tool_cases`, in their order."""
     rules = load(rubric)
-    cases = tool_cases(measured, rubric=rubric)
-    by_index = {case.subject.tool.index: verdict for case, verdict in zip(cases, verdicts, strict=True)}
-    undescribed = gated(rules)
-    tools, ungraded = [], unmeasured_tools(measured)
-    for subject in measured.subjects:
-        verdict = by_index.get(subject.tool.index, undescribed)
-        if isinstance(verdict, Ungraded):
-            ungraded.append(ungraded_tool(subject, verdict))
-        else:
-            tools.append(_labelled(subject, _alone(rules, verdict, measured), judge=judge, spec=spec))
+    judged, ungraded = sort_out(measured, verdicts, rubric=rubric)
+    tools = [_labelled(each, _alone(rules, verdict, measured), judge=judge, spec=spec) for each, verdict in judged]
     catalog = measured.catalog
     score = LabelScore(
         rubric=rubric,
@@ -70,7 +62,7 @@ def finish(
         judge=judge,
         tool_count=len(catalog.tools),
         tools=tuple(tools),
-        ungraded=tuple(sorted(ungraded, key=lambda tool: tool.index)),
+        ungraded=ungraded,
         suggestions=(),
         problems=catalog.problems,
         skill=skill,
@@ -81,7 +73,7 @@ def finish(
 def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, judge: JudgeStamp) -> SkillScore:
     """The skill's scores and label; the credentials rule alone makes it Bad, whatever else is known."""
     graded = verdict if isinstance(verdict, Ungraded) else _alone(load("skill"), verdict, measured)
-    scores = {} if isinstance(graded, Ungraded) else _scores(graded)
+    scores = {} if isinstance(graded, Ungraded) else graded.scores
     proof = asks_for_credentials(text)
     says_so = isinstance(graded, Verdict) and graded.asks_for_credentials
     is_bad = proof is not None or says_so
@@ -105,7 +97,7 @@ def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, 
 
 
 def _labelled(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: str) -> LabelledTool:
-    scores = _scores(verdict)
+    scores = verdict.scores
     return LabelledTool(
         index=subject.tool.index,
         name=subject.tool.name,
@@ -160,11 +152,7 @@ def skill_reason(skill: SkillScore) -> str:
         return f"it has its reader handle credentials ({skill.credentials!r})"
     if isinstance(skill.verdict, Ungraded):
         return skill.verdict.reason
-    scores = _scores(skill.verdict)
+    scores = skill.verdict.scores
     worst = min(skill.smells, key=lambda key: scores[key])
     judgement = skill.verdict.judgements[worst]
     return f"lowest in {worst} ({judgement.score}): {judgement.justification}"
-
-
-def _scores(verdict: Verdict) -> dict[str, int]:
-    return {key: judgement.score for key, judgement in verdict.judgements.items()}

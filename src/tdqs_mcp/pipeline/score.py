@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.facts.signals import published
-from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.subject import Measured, Subject, Unmeasured
 from tdqs_mcp.model.results import (
     Enforced,
     Flag,
@@ -57,21 +57,16 @@ def finish(
     risks: Sequence[ShadowingRisk] = (),
 ) -> ServerScore:
     """The server's score from one verdict for each of `tool_cases`, in their order, and one on coherence."""
-    by_index = {case.subject.tool.index: verdict for case, verdict in zip(tool_cases(measured), verdicts, strict=True)}
-    shadowed = {risk.candidate.index for risk in risks}
-    scored: list[ToolScore] = []
-    ungraded = unmeasured_tools(measured)
-    undescribed = gated(load("tdqs"))
-    for subject in measured.subjects:
-        verdict = by_index.get(subject.tool.index, undescribed)
-        if isinstance(verdict, Ungraded):
-            ungraded.append(ungraded_tool(subject, verdict))
-        else:
-            score = _tool_score(subject, verdict, judge=judge, spec=spec)
-            flags = (Flag.SHADOWING_RISK,) if subject.tool.index in shadowed else ()
-            scored.append(replace(score, server_flags=flags))
+    judged, ungraded = sort_out(measured, verdicts, rubric="tdqs")
+    shadowed = {risk.candidate.index: (Flag.SHADOWING_RISK,) for risk in risks}
+    scored = [
+        replace(
+            _tool_score(subject, verdict, judge=judge, spec=spec), server_flags=shadowed.get(subject.tool.index, ())
+        )
+        for subject, verdict in judged
+    ]
     catalog = measured.catalog
-    coherence_scores = _scores(coherence) if isinstance(coherence, Verdict) else None
+    coherence_scores = coherence.scores if isinstance(coherence, Verdict) else None
     return ServerScore(
         server=catalog.server,
         version=catalog.version,
@@ -80,23 +75,50 @@ def finish(
         judge=judge,
         tool_count=len(catalog.tools),
         tools=tuple(scored),
-        ungraded=tuple(sorted(ungraded, key=lambda tool: tool.index)),
+        ungraded=ungraded,
         coherence=coherence,
         rollup=roll_up(
             [score.tdqs for score in scored], tool_count=len(catalog.tools), coherence=coherence_scores, spec=spec
         ),
         shadow_candidates=() if spec == "1.0" else measured.shadow_candidates,
         shadowing_risks=tuple(risks),
-        problems=catalog.problems + _disputed(measured, by_index),
+        problems=catalog.problems + _disputed(judged),
     )
 
 
-def _disputed(measured: Measured, verdicts: Mapping[int, Verdict | Ungraded]) -> tuple[str, ...]:
+def sort_out(
+    measured: Measured, verdicts: Sequence[Verdict | Ungraded], *, rubric: str
+) -> tuple[list[tuple[Subject, Verdict]], tuple[UngradedTool, ...]]:
+    """The tools with a verdict, which the first hard gate may have given, and those without, in catalog order.
+
+    There is one verdict for each of the rubric's `tool_cases`, in their order.
+    """
+    cases = tool_cases(measured, rubric=rubric)
+    by_index = {case.subject.tool.index: verdict for case, verdict in zip(cases, verdicts, strict=True)}
+    undescribed = _gated(load(rubric))
+    judged: list[tuple[Subject, Verdict]] = []
+    ungraded = [_ungraded(each, Ungraded(judge=UNMEASURED, reason=each.reason)) for each in measured.unmeasured]
+    for subject in measured.subjects:
+        verdict = by_index.get(subject.tool.index, undescribed)
+        if isinstance(verdict, Ungraded):
+            ungraded.append(_ungraded(subject, verdict))
+        else:
+            judged.append((subject, verdict))
+    return judged, tuple(sorted(ungraded, key=lambda tool: tool.index))
+
+
+def _ungraded(part: Subject | Unmeasured, ungraded: Ungraded) -> UngradedTool:
+    """A tool without a verdict; one that no judge could be asked about has no hash."""
+    input_hash = part.signals.input_hash if isinstance(part, Subject) else None
+    return UngradedTool(index=part.tool.index, name=part.tool.name, input_hash=input_hash, ungraded=ungraded)
+
+
+def _disputed(judged: Sequence[tuple[Subject, Verdict]]) -> tuple[str, ...]:
     """Where judge and facts disagree on a contradiction between description and annotations."""
     lines = []
-    for subject in measured.subjects:
-        verdict, proof = verdicts.get(subject.tool.index), subject.prose.contradiction
-        if not isinstance(verdict, Verdict) or verdict.contradiction == (proof is not None):
+    for subject, verdict in judged:
+        proof = subject.prose.contradiction
+        if subject.signals.is_missing_description or verdict.contradiction == (proof is not None):
             continue
         name = repr(subject.tool.name)
         if proof is not None:
@@ -108,7 +130,7 @@ def _disputed(measured: Measured, verdicts: Mapping[int, Verdict | Ungraded]) ->
     return tuple(lines)
 
 
-def gated(rubric: Rubric) -> Verdict:
+def _gated(rubric: Rubric) -> Verdict:
     """The verdict of the first hard gate, which needs no judge."""
     reason = "There is no description, so nothing tells an agent anything."
     return Verdict(
@@ -170,23 +192,3 @@ def _enforced(subject: Subject, scores: Mapping[str, int], *, flags: Sequence[Fl
     strict = dict(scores) | applied
     total = tdqs(load("tdqs"), strict, spec=spec)
     return Enforced(scores=strict, tdqs=total, tier=tier_of(total), why="; ".join(limits[key][1] for key in applied))
-
-
-def _scores(verdict: Verdict) -> dict[str, int]:
-    return {key: judgement.score for key, judgement in verdict.judgements.items()}
-
-
-def ungraded_tool(subject: Subject, verdict: Ungraded) -> UngradedTool:
-    """A tool whose judge gave no verdict."""
-    return UngradedTool(
-        index=subject.tool.index, name=subject.tool.name, input_hash=subject.signals.input_hash, ungraded=verdict
-    )
-
-
-def unmeasured_tools(measured: Measured) -> list[UngradedTool]:
-    """The tools that no judge could be asked about."""
-    return [_unmeasured(each.tool.index, each.tool.name, each.reason) for each in measured.unmeasured]
-
-
-def _unmeasured(index: int, name: str, reason: str) -> UngradedTool:
-    return UngradedTool(index=index, name=name, input_hash=None, ungraded=Ungraded(judge=UNMEASURED, reason=reason))

@@ -509,7 +509,7 @@ def score_document(score: results.ServerScore) -> dict[str, Any]:
     """A server's score as JSON values, checked against the published schema."""
     rollup = score.rollup
     verdict = score.coherence if isinstance(score.coherence, Verdict) else None
-    coherence = {key: judgement.score for key, judgement in verdict.judgements.items()} if verdict else {}
+    coherence = verdict.scores if verdict else {}
     document = ScoreDocument(
         server=_server(score),
         tool_count=score.tool_count,
@@ -715,7 +715,7 @@ def _rewrite(rewrite: results.Rewrite) -> ToolRewrite:
 def _numbers(score: results.ToolScore | None) -> Numbers | None:
     if score is None:
         return None
-    scores = {key: judgement.score for key, judgement in score.judgements.items()}
+    scores = score.scores
     return Numbers(tdqs=score.tdqs / 10, tier=score.tier, scores=scores, judge=_judge(score.judge))
 
 
@@ -743,7 +743,7 @@ def _tool(tool: results.ToolScore, *, spec: str) -> ToolScore:
         name=well_formed(tool.name),
         input_hash=tool.input_hash,
         rubric="tdqs",
-        scores={key: judgement.score for key, judgement in tool.judgements.items()},
+        scores=tool.scores,
         justifications=_judgements(tool.judgements),
         tdqs=tool.tdqs / 10,
         tier=tool.tier,
@@ -766,7 +766,7 @@ def _labelled(tool: results.LabelledTool, *, rubric: str, spec: str) -> Labelled
         name=well_formed(tool.name),
         input_hash=tool.input_hash,
         rubric=rubric,
-        scores={key: judgement.score for key, judgement in tool.judgements.items()},
+        scores=tool.scores,
         justifications=_judgements(tool.judgements),
         overall=tool.overall / 10,
         label=tool.label,
@@ -789,7 +789,7 @@ def _skill(score: results.SkillScore) -> SkillDocument:
         server=well_formed(score.server),
         tool_count=score.tool_count,
         rubric="skill",
-        scores={key: judgement.score for key, judgement in verdict.judgements.items()} if verdict else {},
+        scores=verdict.scores if verdict else {},
         justifications=_judgements(verdict.judgements) if verdict else {},
         overall=None if score.overall is None else score.overall / 10,
         label=score.label,
