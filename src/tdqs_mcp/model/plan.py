@@ -6,6 +6,20 @@ from tdqs_mcp.model.results import Finding, JudgeStamp, Rewrite, Rollup, Tier, T
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """A rewrite that was made and judged."""
+
+    rewrite: Rewrite
+    before: ToolScore
+    after: ToolScore
+
+    @property
+    def tokens_added(self) -> int:
+        """An estimate; below 0 where the rewrite saves."""
+        return self.rewrite.tokens_after - self.rewrite.tokens_before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
     """What one dimension of one tool has left to win."""
 
@@ -15,6 +29,9 @@ class Room:
 
     gain: int
     """Of the tool's TDQS, in hundredths, for each point of the dimension: its weight (TDQS, "Computing the score")."""
+
+    reason: str
+    """Why the judge gave no more."""
 
     finding: Finding | None
     """The worst finding about it, with what to write."""
@@ -52,7 +69,7 @@ class Plan:
     after: Rollup
     """Judged again with the rewrites applied, not only predicted."""
 
-    rewrites: tuple[Rewrite, ...]
+    fixes: tuple[Fix, ...]
     """Proven, in catalog order."""
 
     advice: tuple[Advice, ...]
@@ -67,8 +84,8 @@ class Plan:
 
     @property
     def tokens_added(self) -> int:
-        """An estimate over all rewrites; below 0 where they save."""
-        return sum(rewrite.tokens_after - rewrite.tokens_before for rewrite in self.rewrites)
+        """An estimate over all fixes; below 0 where they save."""
+        return sum(fix.tokens_added for fix in self.fixes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

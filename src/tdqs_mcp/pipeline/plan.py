@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model.plan import Advice, Outcome, Plan, Room, WhatIf
+from tdqs_mcp.model.plan import Advice, Fix, Outcome, Plan, Room, WhatIf
 from tdqs_mcp.model.results import Finding, Rewrite, ServerScore, Tier, ToolScore, tier_of
 from tdqs_mcp.pipeline.rollup import overall_of
 from tdqs_mcp.rubrics.rubric import load
@@ -103,7 +103,9 @@ def plan(
         target=target,
         before=before.rollup,
         after=after.rollup,
-        rewrites=tuple(chosen),
+        fixes=tuple(
+            Fix(rewrite=each, before=each.before, after=each.after) for each in chosen if each.before and each.after
+        ),
         advice=() if wanted is None else _advice(after, wanted, questions),
         problems=before.problems,
     )
@@ -222,6 +224,7 @@ def _rooms(tool: ToolScore, findings: Sequence[Finding]) -> tuple[Room, ...]:
             dimension=dimension.key,
             score=tool.judgements[dimension.key].score,
             gain=dimension.weight,
+            reason=tool.judgements[dimension.key].justification,
             finding=worst.get(dimension.key),
         )
         for dimension in load("tdqs").dimensions
