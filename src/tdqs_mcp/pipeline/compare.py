@@ -147,7 +147,7 @@ def _words(old: Tool, new: Tool) -> Iterator[Difference]:
     for path in before:
         if path in after and before[path] != after[path]:
             what = "new" if not before[path] else "gone" if not after[path] else "reworded"
-            yield Difference(impact=Impact.WORDING, change=f"{what}-text", path=path, message=f"{path} is {what}")
+            yield Difference(impact=Impact.WORDING, change=f"{what}-text", path=path, message=what)
 
 
 def _texts(tool: Tool) -> dict[str, object]:
@@ -172,11 +172,15 @@ def _whole(impact: Impact, change: str, message: str) -> Difference:
 def _findings(
     old: Catalog, new: Catalog, scores: tuple[ServerScore, ServerScore], names: Mapping[int, str]
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Findings that only the new or only the old version has, of what both have shown of themselves."""
+    """Findings that only the new or only the old version has, of what both have shown of themselves.
+
+    What is gone has no finding that was fixed. `names` are the new ones, by the index in the old catalog.
+    """
     kinds = {"tool"} | ({"server"} if (old.server_info is None) == (new.server_info is None) else set())
     kinds |= {"resource"} if old.resources is not None and new.resources is not None else set()
     kinds |= {"prompt"} if old.prompts is not None and new.prompts is not None else set()
     before, after = ([each for each in score.findings if each.subject.kind in kinds] for score in scores)
+    before = [each for each in before if each.tool_index is None or each.tool_index in names]
     moved = [_renamed_subject(finding, names) for finding in before]
     return tuple(_beyond(after, after, moved)), tuple(_beyond(before, moved, after))
 
