@@ -62,7 +62,7 @@ class _Pair:
         """What the old schema takes and the new one refuses."""
         before, after = _schema(old), _schema(new)
         key = (id(before), id(after))
-        if before is after or depth > MAX_DEPTH or len(self._known) > MAX_PAIRS:
+        if depth > MAX_DEPTH or len(self._known) > MAX_PAIRS:
             return ()
         if key not in self._known:
             self._known[key] = ()
@@ -112,6 +112,8 @@ class _Pair:
             yield Break("narrowed-type", "/additionalProperties", "unknown names are now refused")
         elif now is not False and was is not False:
             yield from _below("/additionalProperties", self.narrowed(was, now, depth + 1))
+        for name in after.keys() - before.keys() if isinstance(was, Mapping) else ():
+            yield from _below(f"/properties/{escape(name)}", self.narrowed(was, after[name], depth + 1))
 
 
 class _Losses:

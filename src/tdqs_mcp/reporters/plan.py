@@ -71,7 +71,7 @@ def summary(plan: Plan) -> str:
     if plan.is_reached:
         return f"overall {now} → {then} with {count}, {cost}: the target {target} is reached"
     done = f"{now} → {then} with {count}, {cost}" if plan.fixes else f"stays {now}, no rewrite moves it"
-    return f"overall {done}: the target {target} is out of reach without the author"
+    return f"overall {done}: the target {target} is out of reach{' without the author' * bool(plan.advice)}"
 
 
 def next_step(plan: Plan) -> str:

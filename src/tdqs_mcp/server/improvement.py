@@ -1,6 +1,6 @@
 """The tools that lead to a better catalog: what to improve at the least cost, and whether it was improved."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -36,8 +36,8 @@ class ImprovementDesk(Desk):
         locator: Where = None,
         catalog: Earlier = None,
         target: Annotated[
-            Literal["A", "B", "C", "D"] | Annotated[float, Field(ge=1, le=5)],
-            Field(description="Overall tier, or overall score with one decimal such as 3.7; B begins at 3.0, A at 3.5"),
+            str | float,
+            Field(description="Overall tier A, B, C or D, or an overall score from 1.0 to 5.0 such as 3.7"),
         ] = "A",
         judge: JudgeName = "configured",
         limit: Limit = 10,
