@@ -1,6 +1,7 @@
 """What one version of a definition takes and promises and the next does not: schemas, parameters and hints."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json
@@ -8,7 +9,10 @@ from tdqs_mcp.facts import shape
 from tdqs_mcp.facts.shape import TYPES, escape
 
 MAX_PAIRS = 20_000
-"""Pairs of schemas that are compared of one definition; real ones have fewer than 1,000."""
+"""Pairs of alternatives that are compared of one definition; real ones have fewer than 1,000."""
+
+MAX_BREAKS = 100
+"""Differences that are told of one schema: through references, two may be reached on a million paths."""
 
 MAX_DEPTH = 40
 """Levels that are followed; a schema below them is taken for unchanged."""
@@ -35,12 +39,14 @@ class Break(NamedTuple):
 
 def breaks(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
     """What arguments of the old input schema the new one refuses, as far as its keywords say."""
-    return _Pair(old, new).narrowed(old, new, 0)
+    pair = _Pair(old, new)
+    found = pair.narrowed(old, new, 0)
+    return found if pair.is_whole else (*found, Break("unreadable", "", "too intricate to be compared to the end"))
 
 
 def losses(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
     """What results by the old output schema had and results by the new one may lack."""
-    return tuple(_Losses(old, new).of(old, new, "", 0))
+    return tuple(islice(_Losses(old, new).of(old, new, "", 0), MAX_BREAKS))
 
 
 def signature(schema: Mapping[str, Any]) -> str:
@@ -57,23 +63,30 @@ class _Pair:
     def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         self._roots = (old, new)
         self._known: dict[tuple[int, int], tuple[Break, ...]] = {}
+        self._left = MAX_PAIRS
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was left out."""
+        return self._left >= 0
 
     def narrowed(self, old: object, new: object, depth: int) -> tuple[Break, ...]:
         """What the old schema takes and the new one refuses."""
         before, after = _schema(old), _schema(new)
         key = (id(before), id(after))
-        if depth > MAX_DEPTH or len(self._known) > MAX_PAIRS:
+        if depth > MAX_DEPTH or self._left < 0:
             return ()
         if key not in self._known:
             self._known[key] = ()
-            self._known[key] = tuple(self._alternatives(before, after, depth))
+            self._known[key] = tuple(islice(self._alternatives(before, after, depth), MAX_BREAKS))
         return self._known[key]
 
     def _alternatives(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
         """Every alternative of the old schema needs one of the new schema that takes all of it."""
         candidates = _alternatives(new, self._roots[1])
         for before in _alternatives(old, self._roots[0]):
-            found = [tuple(self._branch(before, after, depth)) for after in candidates]
+            self._left -= len(candidates)
+            found = [tuple(islice(self._branch(before, after, depth), MAX_BREAKS)) for after in candidates]
             if all(found):
                 near = [each for each in found if each[0].path or each[0].change != "narrowed-type"]
                 yield from min(near or found[:1], key=len) if near or len(found) == 1 else [_gone(before, candidates)]
