@@ -3,6 +3,7 @@
 import itertools
 import json
 import time
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -13,11 +14,13 @@ from schemas import schemas
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError, UnknownIdError
-from tdqs_mcp.model.results import Tier
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.model.results import Judgement, JudgeStamp, Tier
 from tdqs_mcp.pipeline.plan import Candidate, cheapest
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.pipeline.rollup import overall_of
 from tdqs_mcp.reporters.plan import PLAN_MARKER
+from tdqs_mcp.rubrics.prompt import SetCase
 from tdqs_mcp.sources.load import read_file
 
 
@@ -156,15 +159,39 @@ def test_a_thousand_tools_are_chosen_from_in_time():
     assert time.process_time() - start < 5
 
 
-def test_rewrites_that_move_the_coherence_are_judged_again():
-    """Two tools that open with the same sentence are told apart by their rewrites, so the tool set scores more."""
-    catalog = tdqs_mcp.read(
-        {"tools": [tool("mark", "Mark", takes("mark_id")), tool("mark_all", "mark", takes("folder_id"))]}
-    )
-    for target in ("2.5", "3.0", "4.0"):
-        plan = tdqs_mcp.plan(catalog, target=target)
-        improved = apply(catalog, {fix.rewrite.index: fix.rewrite.definition for fix in plan.fixes})
-        assert tdqs_mcp.score(improved).rollup == plan.after
+class Moved:
+    """A judge to whom a tool set coheres the better, or the worse, the more of its tools say what they take."""
+
+    def __init__(self, scores):
+        self.stamp = JudgeStamp(id="moved", version="1")
+        self._scores = scores
+
+    async def grade(self, cases):
+        verdicts = await Offline().grade(cases)
+        return [
+            self._set(case, each) if isinstance(case, SetCase) else each
+            for case, each in zip(cases, verdicts, strict=True)
+        ]
+
+    def _set(self, case, verdict):
+        rewritten = sum("`" in (each.tool.description or "") for each in case.measured.subjects)
+        return replace(
+            verdict,
+            judgements={key: Judgement(score=self._scores[rewritten], justification="x") for key in verdict.judgements},
+        )
+
+
+@pytest.mark.parametrize(
+    ("scores", "reached", "count"), [((3, 4, 5), True, 2), ((5, 1, 1), False, 0), ((5, 1, 4), True, 2)]
+)
+def test_rewrites_that_move_the_coherence_are_judged_again_and_chosen_again(scores, reached, count):
+    """What is chosen for the old coherence is enough, does harm, or does harm until the rest is rewritten too."""
+    judge = Moved(scores)
+    now = tdqs_mcp.score(orders(), judge=judge).rollup.overall
+    plan = tdqs_mcp.plan(orders(), target=str((now + {3: 3}.get(scores[0], 1)) / 10), judge=judge)
+    improved = apply(orders(), {fix.rewrite.index: fix.rewrite.definition for fix in plan.fixes})
+    assert tdqs_mcp.score(improved, judge=judge).rollup == plan.after
+    assert (plan.is_reached, len(plan.fixes)) == (reached, count), (now, plan.after)
 
 
 @pytest.mark.parametrize("target", ["E", "", "0.9", "5.1", "3.55", "nan", "inf", "A+", "1e1"])

@@ -354,18 +354,14 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
     goal, judge = planning.read_target(target), judge or Offline()
     before = after = await score(catalog, judge=judge)
     rewrites = await rewrite(catalog, judge=judge)
-    tools = planning.candidates(before, rewrites)
-    chosen: list[Rewrite] = []
-    seen: set[int] = set()
-    while (coherence := _planned(after)) not in seen:
-        seen.add(coherence)
-        nearest = min(goal, planning.farthest(tools, coherence=coherence))
-        picked = planning.cheapest(tools, target=nearest, coherence=coherence) or ()
-        indices = {before.tools[position].index for position in picked}
-        chosen = [each for each in rewrites if each.index in indices]
+    tried: dict[int, planning.Attempt] = {}
+    while (coherence := _planned(after)) not in tried:
+        chosen = planning.choose(before, rewrites, target=goal, coherence=coherence)
         improved = rewriting.apply(catalog, {each.index: each.definition for each in chosen})
         after = await score(improved, judge=judge) if chosen else before
-    return planning.plan(before, after, target=goal, chosen=chosen, rewrites=rewrites)
+        tried[coherence] = planning.Attempt(rewrites=chosen, score=after)
+    nothing = planning.Attempt(rewrites=(), score=before)
+    return planning.plan([nothing, *tried.values()], target=goal, rewrites=rewrites)
 
 
 async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> "list[WhatIf]":

@@ -43,10 +43,26 @@ def read_target(text: str) -> int:
     return int(tenths)
 
 
-def candidates(score: ServerScore, rewrites: Iterable[Rewrite]) -> list[Candidate]:
-    """One for each scored tool, in their order; a rewrite that has no score before and after it is none."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """Rewrites that were applied, and the server's score with them."""
+
+    rewrites: tuple[Rewrite, ...]
+    score: ServerScore
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """Tokens, then rewrites."""
+        return sum(map(_tokens, self.rewrites)), len(self.rewrites)
+
+
+def choose(score: ServerScore, rewrites: Iterable[Rewrite], *, target: int, coherence: int) -> tuple[Rewrite, ...]:
+    """The cheapest rewrites that reach the overall score, or come as near to it as any do."""
     known = {rewrite.index: rewrite for rewrite in rewrites}
-    return [_candidate(tool, known.get(tool.index)) for tool in score.tools]
+    tools = [_candidate(tool, known.get(tool.index)) for tool in score.tools]
+    farthest = _overall([tool.after for tool in tools], coherence)
+    positions = cheapest(tools, target=min(target, farthest), coherence=coherence) or ()
+    return tuple(known[score.tools[position].index] for position in positions)
 
 
 def cheapest(tools: Sequence[Candidate], *, target: int, coherence: int) -> tuple[int, ...] | None:
@@ -81,15 +97,17 @@ def cheapest(tools: Sequence[Candidate], *, target: int, coherence: int) -> tupl
     return None if best is None else _positions(best, count)
 
 
-def farthest(tools: Sequence[Candidate], *, coherence: int) -> int:
-    """The overall score with every rewrite applied."""
-    return _overall([tool.after for tool in tools], coherence)
+def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite]) -> Plan:
+    """The cheapest attempt that reaches the target, else the one that comes nearest, with what is left to write.
 
+    The first attempt has no rewrites.
+    """
 
-def plan(
-    before: ServerScore, after: ServerScore, *, target: int, chosen: Sequence[Rewrite], rewrites: Iterable[Rewrite]
-) -> Plan:
-    """What the chosen rewrites achieve, judged again as `after`, and what is left to write where that is not enough."""
+    def rank(attempt: Attempt) -> tuple[int, tuple[int, int]]:
+        return max(0, target - (attempt.score.rollup.overall or 0)), attempt.cost
+
+    best = min(attempts, key=rank)
+    before, after = attempts[0].score, best.score
     questions = {rewrite.index: rewrite.questions for rewrite in rewrites}
     overall, coherence = after.rollup.overall, after.rollup.coherence
     wanted = None
@@ -104,7 +122,9 @@ def plan(
         before=before.rollup,
         after=after.rollup,
         fixes=tuple(
-            Fix(rewrite=each, before=each.before, after=each.after) for each in chosen if each.before and each.after
+            Fix(rewrite=each, before=each.before, after=each.after)
+            for each in best.rewrites
+            if each.before and each.after
         ),
         advice=() if wanted is None else _advice(after, wanted, questions),
         problems=before.problems,
@@ -171,8 +191,12 @@ def _advice(score: ServerScore, wanted: int, questions: Mapping[int, tuple[str, 
 def _candidate(tool: ToolScore, rewrite: Rewrite | None) -> Candidate:
     if rewrite is None or not rewrite.changes or rewrite.before is None or rewrite.after is None:
         return Candidate(before=tool.tdqs, after=tool.tdqs, tokens=0)
-    added = rewrite.tokens_after - rewrite.tokens_before
-    return Candidate(before=tool.tdqs, after=max(tool.tdqs, rewrite.after.tdqs), tokens=max(0, added))
+    return Candidate(before=tool.tdqs, after=max(tool.tdqs, rewrite.after.tdqs), tokens=_tokens(rewrite))
+
+
+def _tokens(rewrite: Rewrite) -> int:
+    """What it adds; one that saves costs nothing."""
+    return max(0, rewrite.tokens_after - rewrite.tokens_before)
 
 
 def _price(tool: Candidate, position: int, count: int) -> int:
