@@ -329,6 +329,12 @@ async def test_orders_in_a_definition_come_back_fenced_in_every_result():
         answer = {"name": score["tools"][0]["name"], "inputHash": "0" * 16, "answer": ORDER}
         assert_fenced(await call("submit_judgement", tools=tools, answers=[answer], coherence=ORDER, model=ORDER))
         assert_fenced(await refusal(client, "lint_descriptions", tools=tools, tool=ORDER + "x"))
+        for target in ("B", 5.0):
+            assert_fenced(await call("plan_improvements", tools=tools, target=target))
+        assert_fenced(await refusal(client, "plan_improvements", tools=tools, target=ORDER))
+        assert_fenced(await call("compare_definitions", old=tools, new=[HOSTILE | {"inputSchema": {}}]))
+        assert_fenced(await call("compare_definitions", old=[tool("get_orders")], new=json.dumps(tools)))
+        assert_fenced(await refusal(client, "compare_definitions", old="{" + ORDER, new=tools))
         assert_fenced(await refusal(client, "score_server", **{ORDER: 1}))
         fence = score["tools"][0]["name"]
         assert fence.startswith("⟦SYSTEM")
@@ -540,6 +546,11 @@ async def test_rules_rubrics_and_reports_are_resources(mode):
                 await client.read_resource(unknown)
 
 
+def named(prompt):
+    """Our tools in the order in which a prompt sends an agent to them."""
+    return [word for word in re.findall(r"[a-z]+(?:_[a-z]+)+", prompt.messages[0].content.text) if word in walk.TOOLS]
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_two_prompts_lead_in_and_rule_ids_are_completed(mode):
     async with connect(mode=mode) as (client, _):
@@ -548,6 +559,8 @@ async def test_two_prompts_lead_in_and_rule_ids_are_completed(mode):
         review = await client.get_prompt("review_my_server", {"locator": "config:shop"})
         assert "config:shop" in review.messages[0].content.text
         fix = await client.get_prompt("fix_this_tool", {"tool": ORDER})
+        assert named(review) == ["score_server", "plan_improvements", "lint_descriptions", "suggest_rewrite"]
+        assert named(fix) == ["score_tool_definition", "explain_rule", "suggest_rewrite", "compare_definitions"]
         assert_fenced(fix.messages[0].content.text)
         reference = ResourceTemplateReference(type="ref/resource", uri="tdqs://rules/{rule_id}")
         found = (await client.complete(reference, {"name": "rule_id", "value": "tdq10"})).completion

@@ -52,7 +52,8 @@ class ImprovementDesk(Desk):
         """
         found, key = await self._catalog(context, tools=tools, locator=locator, catalog=catalog)
         asked = self._named(judge)
-        plan = await while_present(context, lambda: app.plan(found, target=str(target), judge=asked))
+        wanted = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
+        plan = await while_present(context, lambda: app.plan(found, target=wanted, judge=asked))
         window = Window(offset=offset, limit=limit)
         return proposal.plan_answer(plan, catalog=key, window=window, next_step=steps.after_plan(plan, key))
 
