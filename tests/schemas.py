@@ -13,6 +13,7 @@ from tdqs_mcp.reporters.contract import (
     ScoreDocument,
     SkillDocument,
 )
+from tdqs_mcp.reporters.improvement import CompareDocument, PlanDocument, WhatIfDocument
 
 CONTRACTS = {
     "score": ScoreDocument,
@@ -20,6 +21,9 @@ CONTRACTS = {
     "skill": SkillDocument,
     "lint": LintDocument,
     "rewrite": RewriteDocument,
+    "plan": PlanDocument,
+    "what-if": WhatIfDocument,
+    "compare": CompareDocument,
     "gate": GateDocument,
     "grade": GradeDocument,
 }

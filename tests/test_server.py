@@ -101,6 +101,55 @@ async def test_the_calling_agent_finishes_a_judgement_of_a_live_server_in_pieces
 
 
 @needs_servers
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_an_agent_goes_from_score_through_plan_and_rewrite_to_proof_on_a_live_server(mode, tmp_path):
+    locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-filesystem {tmp_path}"
+    raw = {each.name: each.raw for each in (await app.load(locator)).tools}
+    async with connect("--allow-stdio", mode=mode) as (_, call):
+        scored = await call("score_server", locator=locator)
+        target = round(scored["overallScore"] + 0.1, 1)
+        plan = await call("plan_improvements", catalog=scored["catalog"], target=target)
+        assert (plan["before"]["score"], plan["catalog"]) == (scored["overallScore"], scored["catalog"])
+        proven = [each for each in plan["steps"] if each["proven"]]
+        assert proven
+        assert scored["catalog"] in plan["next"]
+        tokens = 0
+        for step in proven:
+            draft = await call("suggest_rewrite", catalog=plan["catalog"], tool=step["name"])
+            assert (draft["before"]["tdqs"], draft["after"]["tdqs"]) == (step["tdqs"], step["becomes"])
+            tokens += draft["tokensAfter"] - draft["tokensBefore"]
+            raw[step["name"]] = json.loads(unfence(draft["definition"]))
+        assert tokens == plan["tokensAdded"]
+        proof = await call("compare_definitions", old=plan["catalog"], new={"tools": list(raw.values())})
+        assert (proof["before"], proof["after"]) == (plan["before"], plan["after"])
+        assert proof["tokensAfter"] - proof["tokensBefore"] == plan["tokensAdded"]
+        assert (proof["worse"], "breaking" in proof["impacts"]) == (False, False)
+        assert [each["name"] for each in proof["scores"]] == [each["name"] for each in proven]
+        broken = [{**each, "inputSchema": {"type": "object"}} for each in raw.values()]
+        worse = await call("compare_definitions", old=plan["catalog"], new=json.dumps(broken))
+        assert worse["worse"]
+        assert worse["changes"][0]["impact"] == "breaking"
+
+
+async def test_plans_and_comparisons_of_200_tools_are_short_and_paging_reaches_all_of_them():
+    tools = orders(200)
+    worse = [{**each, "description": each["description"][:20], "inputSchema": flat(3)} for each in tools]
+    async with connect() as (client, call):
+        for name, arguments in (
+            ("plan_improvements", {"tools": tools, "target": "A"}),
+            ("compare_definitions", {"old": tools, "new": worse}),
+        ):
+            first = await client.call_tool(name, arguments)
+            assert len(first.model_dump_json(by_alias=True).encode()) < 20_000
+            key = "steps" if name == "plan_improvements" else "changes"
+            total, seen, offset = first.structured_content["total"], 0, 0
+            while offset is not None:
+                page = await call(name, **{**arguments, "limit": 100, "offset": offset})
+                seen, offset = seen + len(page[key]), page["nextOffset"]
+            assert seen == total >= 200
+
+
+@needs_servers
 def test_a_client_of_the_first_sdk_walks_the_same_way():
     python = Path(SERVERS, "mcp-1-client", "bin", "python")
     script = Path(__file__).with_name("mcp1_client.py")
@@ -281,6 +330,12 @@ async def test_orders_in_a_definition_come_back_fenced_in_every_result():
         answer = {"name": score["tools"][0]["name"], "inputHash": "0" * 16, "answer": ORDER}
         assert_fenced(await call("submit_judgement", tools=tools, answers=[answer], coherence=ORDER, model=ORDER))
         assert_fenced(await refusal(client, "lint_descriptions", tools=tools, tool=ORDER + "x"))
+        for target in ("B", 5.0):
+            assert_fenced(await call("plan_improvements", tools=tools, target=target))
+        assert_fenced(await refusal(client, "plan_improvements", tools=tools, target=ORDER))
+        assert_fenced(await call("compare_definitions", old=tools, new=[HOSTILE | {"inputSchema": {}}]))
+        assert_fenced(await call("compare_definitions", old=[tool("get_orders")], new=json.dumps(tools)))
+        assert_fenced(await refusal(client, "compare_definitions", old="{" + ORDER, new=tools))
         assert_fenced(await refusal(client, "score_server", **{ORDER: 1}))
         fence = score["tools"][0]["name"]
         assert fence.startswith("⟦SYSTEM")
@@ -427,6 +482,12 @@ async def test_everything_sent_at_once_needs_no_memory():
         ("score_tool_definition", {"definition": "not JSON"}, "definition is not valid JSON"),
         ("score_tool_definition", {"definition": {"tools": [walk.BAD, walk.BAD]}}, "give lists to score_server"),
         ("submit_judgement", {"tools": [walk.BAD], "judgement": "x"}, "leave 'judgement' out"),
+        ("plan_improvements", {"tools": [tool()], "target": "E"}, "'E' is no target"),
+        ("plan_improvements", {"tools": [tool()], "target": 3.55}, "give a tier A-D or an overall score such as 3.5"),
+        ("plan_improvements", {"tools": []}, "without an overall score there is nothing to plan"),
+        ("compare_definitions", {"old": [tool()]}, "compare_definitions was not called: new"),
+        ("compare_definitions", {"old": "[{", "new": [tool()]}, "the definitions cannot be read"),
+        ("compare_definitions", {"old": [tool()], "new": "0123456789ab"}, "--root"),
         ("suggest_rewrite", {}, "give either 'definition'"),
         ("suggest_rewrite", {"definition": {"description": "x", "name": ""}}, "no usable name"),
         ("lint_descriptions", {"tools": [walk.BAD], "tool": "nope"}, "has no tool nope"),
@@ -486,6 +547,11 @@ async def test_rules_rubrics_and_reports_are_resources(mode):
                 await client.read_resource(unknown)
 
 
+def named(prompt):
+    """Our tools in the order in which a prompt sends an agent to them."""
+    return [word for word in re.findall(r"[a-z]+(?:_[a-z]+)+", prompt.messages[0].content.text) if word in walk.TOOLS]
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_two_prompts_lead_in_and_rule_ids_are_completed(mode):
     async with connect(mode=mode) as (client, _):
@@ -494,6 +560,8 @@ async def test_two_prompts_lead_in_and_rule_ids_are_completed(mode):
         review = await client.get_prompt("review_my_server", {"locator": "config:shop"})
         assert "config:shop" in review.messages[0].content.text
         fix = await client.get_prompt("fix_this_tool", {"tool": ORDER})
+        assert named(review) == ["score_server", "plan_improvements", "lint_descriptions", "suggest_rewrite"]
+        assert named(fix) == ["score_tool_definition", "explain_rule", "suggest_rewrite", "compare_definitions"]
         assert_fenced(fix.messages[0].content.text)
         reference = ResourceTemplateReference(type="ref/resource", uri="tdqs://rules/{rule_id}")
         found = (await client.complete(reference, {"name": "rule_id", "value": "tdq10"})).completion

@@ -10,6 +10,8 @@ TOOLS = [
     "explain_rule",
     "prepare_judgement",
     "submit_judgement",
+    "plan_improvements",
+    "compare_definitions",
 ]
 
 BAD = {

@@ -5,20 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tdqs_mcp.app import costs, explain, lint, prompts, read, score_answers
-    from tdqs_mcp.sync import calibrate, load, rewrite, run_suite, score
+    from tdqs_mcp.sync import calibrate, compare, load, plan, rewrite, run_suite, score, what_if
 
 __all__ = [
     "calibrate",
+    "compare",
     "costs",
     "explain",
     "lint",
     "load",
+    "plan",
     "prompts",
     "read",
     "rewrite",
     "run_suite",
     "score",
     "score_answers",
+    "what_if",
 ]
 
 

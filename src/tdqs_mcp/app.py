@@ -55,6 +55,8 @@ from tdqs_mcp.sources.positions import locate
 if TYPE_CHECKING:
     from tdqs_mcp.gate.suite import Server, Suite
     from tdqs_mcp.gate.targets import Evidence
+    from tdqs_mcp.model.comparison import Comparison
+    from tdqs_mcp.model.plan import Plan, WhatIf
 
 DEFAULT_SPEC = SPECS[0]
 DEFAULT_POLICY = Policy()
@@ -339,6 +341,57 @@ async def rewrite(
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
         doubtful = [each for each in proposals if each.index in failed and each.parts]
     return [rewriting.compare(each, before[each.index], after[each.index]) for each in proposals]
+
+
+async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> "Plan":
+    """The cheapest rewrites that bring the overall score to a tier or a number, with what only the author can write.
+
+    They are chosen for the coherence that the tool set has, applied, and judged again; where that moves the coherence,
+    they are chosen once more. Raises InputError for a target that is none, and where there is no overall score.
+    """
+    from tdqs_mcp.pipeline import plan as planning  # noqa: PLC0415  # nothing but this needs it
+
+    goal, judge = planning.read_target(target), judge or Offline()
+    before = after = await score(catalog, judge=judge)
+    rewrites = await rewrite(catalog, judge=judge)
+    tried: dict[int, planning.Attempt] = {}
+    while (coherence := _planned(after)) not in tried:
+        chosen = planning.choose(before, rewrites, target=goal, coherence=coherence)
+        improved = rewriting.apply(catalog, {each.index: each.definition for each in chosen})
+        after = await score(improved, judge=judge) if chosen else before
+        tried[coherence] = planning.Attempt(rewrites=chosen, score=after)
+    nothing = planning.Attempt(rewrites=(), score=before)
+    return planning.plan([nothing, *tried.values()], target=goal, rewrites=rewrites)
+
+
+async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> "list[WhatIf]":
+    """What the overall score becomes when one tool gets better, for each tool of this name.
+
+    Raises UnknownIdError, UnmeasurableError, and InputError where there is no overall score.
+    """
+    from tdqs_mcp.pipeline import plan as planning  # noqa: PLC0415
+
+    judge = judge or Offline()
+    rewrites = await rewrite(catalog, tools=[tool], judge=judge)
+    now = await score(catalog, judge=judge)
+    _planned(now)
+    return [planning.what_if(now, each) for each in rewrites if each.before]
+
+
+def _planned(score: ServerScore) -> int:
+    """The coherence of a server that has an overall score, in tenths. Raises InputError for another."""
+    if score.rollup.overall is None or score.rollup.coherence is None:
+        reason = score.coherence.reason if isinstance(score.coherence, Ungraded) else "too few tools have a score"
+        raise InputError(f"without an overall score there is nothing to plan: {reason}")
+    return score.rollup.coherence
+
+
+async def compare(old: Catalog, new: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC) -> "Comparison":
+    """Two versions of a catalog, or two definitions of one tool: scores, findings, tokens, and what breaks callers."""
+    from tdqs_mcp.pipeline.compare import compare as hold_against  # noqa: PLC0415  # nothing but this needs it
+
+    scores = await score(old, judge=judge, spec=spec), await score(new, judge=judge, spec=spec)
+    return hold_against(old, new, scores)
 
 
 def prompts(

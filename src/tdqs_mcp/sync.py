@@ -6,6 +6,8 @@ from pathlib import Path
 from tdqs_mcp import app
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.comparison import Comparison
+from tdqs_mcp.model.plan import Plan, WhatIf
 from tdqs_mcp.model.results import CalibrationReport, GateRow, LabelScore, Rewrite, ServerScore, SkillScore
 from tdqs_mcp.sources.options import LiveOptions
 
@@ -61,6 +63,27 @@ def rewrite(
     from anyio import run  # noqa: PLC0415
 
     return run(lambda: app.rewrite(catalog, tools=tools, judge=judge, spec=spec))
+
+
+def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> Plan:
+    """The cheapest rewrites that bring the overall score to a tier or a number. Raises InputError."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(lambda: app.plan(catalog, target=target, judge=judge))
+
+
+def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> list[WhatIf]:
+    """What the overall score becomes when one tool gets better. Raises UnknownIdError and InputError."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(lambda: app.what_if(catalog, tool, judge=judge))
+
+
+def compare(old: Catalog, new: Catalog, *, judge: Judge | None = None, spec: str = app.DEFAULT_SPEC) -> Comparison:
+    """Two versions of a catalog: scores, findings, tokens, and what breaks callers."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(lambda: app.compare(old, new, judge=judge, spec=spec))
 
 
 def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = None) -> CalibrationReport:

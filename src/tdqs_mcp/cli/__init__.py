@@ -6,9 +6,11 @@ import sys
 import click
 
 from tdqs_mcp.cli.check import calibrate, gate, grade
+from tdqs_mcp.cli.compare import compare
 from tdqs_mcp.cli.lint import lint
 from tdqs_mcp.cli.look import capture, explain, prompts
 from tdqs_mcp.cli.page import WIDTH
+from tdqs_mcp.cli.plan import plan
 from tdqs_mcp.cli.rewrite import rewrite
 from tdqs_mcp.cli.score import score, skill
 from tdqs_mcp.server.command import serve
@@ -24,7 +26,7 @@ def cli() -> None:
     """
 
 
-for _command in (score, lint, grade, gate, rewrite, skill, calibrate, explain, prompts, capture, serve):
+for _command in (score, lint, grade, gate, rewrite, plan, compare, skill, calibrate, explain, prompts, capture, serve):
     cli.add_command(_command)
 
 

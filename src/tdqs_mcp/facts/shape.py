@@ -209,7 +209,12 @@ ANYTHING = Accepted(types=frozenset(), values=None, item_types=frozenset(), item
 
 
 def _branches(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The alternatives of a property without null, references followed, single `allOf` unwrapped."""
+    """The alternatives of a property without null."""
+    return [branch for branch in alternatives(schema, root) if branch.get("type") not in ("null", ["null"])]
+
+
+def alternatives(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The alternatives of a property, references followed, single `allOf` unwrapped."""
     found: list[Mapping[str, Any]] = []
     waiting = [(schema, 0)]
     while waiting and len(found) < MAX_BRANCHES:
@@ -217,7 +222,7 @@ def _branches(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mappin
         inner = _inner(branch, root) if hops < MAX_HOPS else None
         if inner is not None:
             waiting += [(each, hops + 1) for each in inner[:MAX_BRANCHES]]
-        elif branch.get("type") not in ("null", ["null"]):
+        else:
             found.append(branch)
     return found
 

@@ -42,11 +42,20 @@ def roll_up(tools: Sequence[int], *, tool_count: int, coherence: Mapping[str, in
     )
 
 
+def overall_of(total: int, *, count: int, lowest: int, coherence: int) -> int:
+    """TDQS 1.2's overall score from the sum, number and minimum of the tools' TDQS and the coherence, in tenths."""
+    return _overall(_quality(total, count=count, lowest=lowest), coherence, spec="1.2")
+
+
 def _description_quality(tools: Sequence[int], *, spec: str) -> int:
     """0.6 mean + 0.4 minimum: one bad definition misleads an agent on the whole server."""
     if spec == "1.0":
         return _tenths_1_0(0.6 * _mean_1_0(tools) + 0.4 * (min(tools) / 10))
-    return round_half_up(6 * sum(tools) + 4 * len(tools) * min(tools), 100 * len(tools))
+    return _quality(sum(tools), count=len(tools), lowest=min(tools))
+
+
+def _quality(total: int, *, count: int, lowest: int) -> int:
+    return round_half_up(6 * total + 4 * count * lowest, 100 * count)
 
 
 def _overall(quality: int, coherence: int, *, spec: str) -> int:

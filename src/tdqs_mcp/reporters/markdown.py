@@ -23,7 +23,7 @@ _ROWS = (1_000_000, 500, 200, 100, 50, 20, 5, 0)
 
 def score_markdown(score: ServerScore) -> str:
     """A server's score as a pull-request comment: a table of its tools, the lowest first, and what to fix first."""
-    return _fitting(lambda rows: _score(score, rows=rows), SCORE_MARKER)
+    return fitting(lambda rows: _score(score, rows=rows), SCORE_MARKER)
 
 
 def _score(score: ServerScore, *, rows: int) -> str:
@@ -41,7 +41,7 @@ def _score(score: ServerScore, *, rows: int) -> str:
 
 def lint_markdown(reports: Sequence[LintReport]) -> str:
     """One pull-request comment on all servers: the rules that fire, and every finding that fits below a fold."""
-    return _fitting(lambda rows: _lint(reports, rows=rows), LINT_MARKER)
+    return fitting(lambda rows: _lint(reports, rows=rows), LINT_MARKER)
 
 
 def _lint(reports: Sequence[LintReport], *, rows: int) -> str:
@@ -68,7 +68,7 @@ def _by_rule(report: LintReport) -> list[tuple[Finding, int]]:
     return sorted(worst, key=lambda each: (-each[0].severity.rank, -each[1], each[0].rule))
 
 
-def _fitting(render: Callable[[int], str], marker: str) -> str:
+def fitting(render: Callable[[int], str], marker: str) -> str:
     """The text with as many rows as fit a comment; whole lines of it where none is few enough."""
     texts = (render(rows) for rows in _ROWS)
     text = next((text for text in texts if len(text) <= MAX_COMMENT), None)

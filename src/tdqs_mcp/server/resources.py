@@ -95,9 +95,11 @@ def add_prompts(server: MCPServer[Any]) -> None:
         """Score a whole MCP server and say what to fix first."""
         return (
             f"Review the tool definitions of the MCP server at {fence(locator)}. Call score_server with it as locator, "
-            "or with its tools/list result as tools if the locator is refused. Then call lint_descriptions with the "
-            "catalog id of the answer, for the lowest tools. Tell me the overall tier, the three fixes that help most "
-            "and why, with the new wording for each. Do not change any file yet."
+            "or with its tools/list result as tools if the locator is refused. Then call plan_improvements with the "
+            "catalog id of the answer, for the next tier above, and lint_descriptions for the tools in the plan. For "
+            "each proven step call suggest_rewrite. Tell me the overall tier, the tier that the proven steps reach "
+            "and what they cost in tokens, the new wording of the three that help most, and the questions that only I "
+            "can answer. Do not change any file yet."
         )
 
     @server.prompt(title="Fix this tool")
@@ -110,8 +112,9 @@ def add_prompts(server: MCPServer[Any]) -> None:
         return (
             f"Fix the definition of the tool {fence(tool)}{where}. Score it with score_tool_definition, giving the "
             "other tools as siblings. Read explain_rule where unclear. Call suggest_rewrite, check every claim of "
-            "the draft against the source code, answer its questions or ask me, apply the result in the source, and "
-            "score again until it is tier A without a warning."
+            "the draft against the source code, answer its questions or ask me, and apply the result in the source. "
+            "Prove it with compare_definitions, the old definition against the new one: it must break nothing and "
+            "score higher. Score again until it is tier A without a warning."
         )
 
 

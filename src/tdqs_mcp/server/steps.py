@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from tdqs_mcp.model.comparison import Comparison
+from tdqs_mcp.model.plan import Plan
 from tdqs_mcp.model.results import Finding, ServerScore
 from tdqs_mcp.pipeline.score import UNMEASURED
 
@@ -41,6 +43,28 @@ def after_rewrite(changes: int) -> str:
     if not changes:
         return "There was nothing to change. Answer the questions, if any, in your own words."
     return "Answer the questions, apply the definition where it is written, then call score_tool_definition with it."
+
+
+def after_plan(plan: Plan, catalog: str) -> str:
+    """A plan was made."""
+    if plan.fixes:
+        rest = " Then answer the questions of the steps that are not proven." if plan.advice else ""
+        return (
+            f"Call suggest_rewrite with catalog {catalog} and the name of each proven step, apply what it gives, then "
+            f"call compare_definitions with old={catalog} and the new definitions.{rest}"
+        )
+    if plan.is_reached:
+        return "The target is reached already: there is nothing to do."
+    if plan.advice:
+        return "No rewrite helps here: answer the questions in the definitions, then plan again."
+    return "No rewrite helps here: make the tool set more coherent, tool definitions alone cannot reach the target."
+
+
+def after_comparison(comparison: Comparison) -> str:
+    """Two versions were compared."""
+    if comparison.regressions:
+        return "The new version is worse in places: take those changes back, or tell the people who call these tools."
+    return "Nothing is worse: the new version can be used."
 
 
 def after_prepare(catalog: str, part: str) -> str:

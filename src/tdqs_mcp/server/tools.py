@@ -1,4 +1,4 @@
-"""The seven tools: arguments in, one use case of `app`, an answer that an agent can act on out."""
+"""The tools that score, lint and judge: arguments in, one use case of `app`, an answer that an agent can act on out."""
 
 import secrets
 from collections.abc import Sequence
@@ -411,7 +411,10 @@ class Desk:
 
 def make_tools(desk: Desk) -> list[Tool]:
     """Every tool, in the order in which an agent should read them."""
-    return [Offered.of(getattr(desk, name)) for name, value in vars(Desk).items() if hasattr(value, "offer")]
+    offered = [
+        name for room in reversed(type(desk).__mro__) for name, value in vars(room).items() if hasattr(value, "offer")
+    ]
+    return [Offered.of(getattr(desk, name)) for name in offered]
 
 
 def _one(definition: dict[str, Any] | str, siblings: Sequence[dict[str, Any] | str]) -> Catalog:

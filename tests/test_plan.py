@@ -1,0 +1,272 @@
+"""The cheapest way to a tier: optimal by brute force, and what is predicted is what is achieved."""
+
+import itertools
+import json
+import time
+from dataclasses import replace
+
+import jsonschema
+import pytest
+from definitions import STRING, tool
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from schemas import schemas
+
+import tdqs_mcp
+from tdqs_mcp.errors import InputError, UnknownIdError
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.model.results import Judgement, JudgeStamp, Tier
+from tdqs_mcp.pipeline.plan import Candidate, cheapest
+from tdqs_mcp.pipeline.rewrite import apply
+from tdqs_mcp.pipeline.rollup import overall_of
+from tdqs_mcp.reporters.plan import PLAN_MARKER
+from tdqs_mcp.rubrics.prompt import SetCase
+from tdqs_mcp.sources.load import read_file
+
+
+def takes(*required):
+    """An input schema of required strings."""
+    return {"type": "object", "properties": dict.fromkeys(required, STRING), "required": list(required)}
+
+
+ORDER_TOOLS = [
+    tool("cancel_order", "Cancel order", takes("order_id", "reason")),
+    tool("find_orders", "Finds the open orders of one customer, newest first, at most 50.", takes("customer")),
+    tool("get_invoice", "Get invoice", takes("invoice_id")),
+]
+"""Two of three have a rewrite that scores more."""
+
+HARD = [tool("do_it", "Does it."), tool("run", "Runs.")]
+"""Nothing is known of them, so there is nothing to rewrite."""
+
+
+def orders():
+    return tdqs_mcp.read({"tools": ORDER_TOOLS}, server="orders")
+
+
+def sets(count):
+    """Every set of positions."""
+    return itertools.chain.from_iterable(itertools.combinations(range(count), size) for size in range(count + 1))
+
+
+@st.composite
+def tool_lists(draw):
+    tools = []
+    for _ in range(draw(st.integers(1, 7))):
+        before = draw(st.integers(10, 50))
+        tools.append(
+            Candidate(
+                before=before, after=draw(st.integers(before, 50)), tokens=draw(st.sampled_from([0, 1, 2, 5, 40]))
+            )
+        )
+    return tools
+
+
+@settings(max_examples=500, deadline=None)
+@given(tool_lists(), st.integers(10, 50), st.integers(10, 50))
+def test_no_other_set_of_rewrites_is_cheaper(tools, target, coherence):
+    """Every subset is tried: fewest tokens, then fewest tools, then the earliest tools."""
+    reaching = []
+    for chosen in sets(len(tools)):
+        scores = [each.after if place in chosen else each.before for place, each in enumerate(tools)]
+        if overall_of(sum(scores), count=len(scores), lowest=min(scores), coherence=coherence) >= target:
+            reaching.append((sum(tools[place].tokens for place in chosen), len(chosen), chosen))
+    assert cheapest(tools, target=target, coherence=coherence) == (min(reaching)[2] if reaching else None)
+
+
+def test_on_real_catalogs_no_other_applied_set_of_rewrites_is_cheaper(catalog_files):
+    """The same through the whole program: every subset of the rewrites of small catalogs is applied and scored."""
+    checked = 0
+    for path in catalog_files:
+        catalog = read_file(path)
+        if len(catalog.tools) > 25:
+            continue
+        better = [each for each in tdqs_mcp.rewrite(catalog) if each.before and each.after.tdqs > each.before.tdqs]
+        if not 1 <= len(better) <= 5:
+            continue
+        tried = []
+        for chosen in sets(len(better)):
+            picked = [better[place] for place in chosen]
+            cost = sum(max(0, each.tokens_after - each.tokens_before) for each in picked)
+            overall = tdqs_mcp.score(apply(catalog, {each.index: each.definition for each in picked})).rollup.overall
+            tried.append((overall, cost, len(chosen), tuple(each.index for each in picked)))
+        for target in {overall for overall, *_ in tried}:
+            plan = tdqs_mcp.plan(catalog, target=str(target / 10))
+            best = min(each[1:] for each in tried if each[0] >= target)
+            assert tuple(fix.rewrite.index for fix in plan.fixes) == best[2], path.stem
+            checked += 1
+    assert checked > 20
+
+
+def test_what_a_plan_predicts_is_achieved_when_exactly_its_rewrites_are_made(catalog_files):
+    reached = 0
+    for path in catalog_files[::2]:
+        catalog = read_file(path)
+        now = tdqs_mcp.score(catalog).rollup.overall
+        plan = tdqs_mcp.plan(catalog, target=str((now + 1) / 10))
+        indices = {fix.rewrite.index for fix in plan.fixes}
+        made = tdqs_mcp.rewrite(catalog, tools=[fix.rewrite.name for fix in plan.fixes])
+        improved = apply(catalog, {each.index: each.definition for each in made if each.index in indices})
+        score = tdqs_mcp.score(improved)
+        assert (score.rollup, plan.before.overall) == (plan.after, now), path.stem
+        tdqs = {each.index: each.tdqs for each in score.tools}
+        assert all(tdqs[fix.rewrite.index] == fix.after.tdqs for fix in plan.fixes), path.stem
+        assert plan.is_reached == (score.rollup.overall > now) != bool(plan.advice), path.stem
+        reached += plan.is_reached
+    assert reached > 5
+
+
+def test_a_plan_that_falls_short_goes_as_far_as_rewrites_go(catalog_files):
+    for path in catalog_files[::4]:
+        catalog = read_file(path)
+        plan = tdqs_mcp.plan(catalog, target="5.0")
+        whole = apply(catalog, {each.index: each.definition for each in tdqs_mcp.rewrite(catalog)})
+        assert plan.after.overall == tdqs_mcp.score(whole).rollup.overall, path.stem
+
+
+def test_if_every_advised_tool_gets_as_high_as_wanted_the_target_is_reached_and_not_below():
+    catalog = tdqs_mcp.read({"tools": [*ORDER_TOOLS, *HARD]})
+    plan = tdqs_mcp.plan(catalog, target="A")
+    improved = apply(catalog, {fix.rewrite.index: fix.rewrite.definition for fix in plan.fixes})
+    score = tdqs_mcp.score(improved)
+    low = {advice.tool.index: advice.wanted for advice in plan.advice}
+    assert low
+    assert low.keys() == {each.index for each in score.tools if each.tdqs < plan.advice[0].wanted}
+    for less, is_reached in ((0, True), (1, False)):
+        tdqs = [max(each.tdqs, low.get(each.index, 0) - less) for each in score.tools]
+        overall = overall_of(sum(tdqs), count=len(tdqs), lowest=min(tdqs), coherence=score.rollup.coherence)
+        assert (overall >= Tier.A.floor) == is_reached
+
+
+def test_200_tools_are_planned_in_a_second_beside_their_rewriting(shared):
+    catalog = read_file(shared / "data" / "catalogs" / "gitlab-zereight.json")
+    assert len(catalog.tools) > 200
+    tdqs_mcp.plan(catalog)
+    start = time.process_time()
+    tdqs_mcp.rewrite(catalog)
+    rewritten = time.process_time()
+    plan = tdqs_mcp.plan(catalog, target="3.3")
+    assert plan.fixes
+    assert time.process_time() - rewritten - (rewritten - start) < 1.0
+
+
+def test_a_thousand_tools_are_chosen_from_in_time():
+    tools = [
+        Candidate(before=20 + each % 15, after=25 + each % 15 + each % 7, tokens=each * 7 % 50) for each in range(1000)
+    ]
+    start = time.process_time()
+    assert cheapest(tools, target=31, coherence=40)
+    assert time.process_time() - start < 5
+
+
+class Moved:
+    """A judge to whom a tool set coheres the better, or the worse, the more of its tools say what they take."""
+
+    def __init__(self, scores):
+        self.stamp = JudgeStamp(id="moved", version="1")
+        self._scores = scores
+
+    async def grade(self, cases):
+        verdicts = await Offline().grade(cases)
+        return [
+            self._set(case, each) if isinstance(case, SetCase) else each
+            for case, each in zip(cases, verdicts, strict=True)
+        ]
+
+    def _set(self, case, verdict):
+        rewritten = sum("`" in (each.tool.description or "") for each in case.measured.subjects)
+        return replace(
+            verdict,
+            judgements={key: Judgement(score=self._scores[rewritten], justification="x") for key in verdict.judgements},
+        )
+
+
+@pytest.mark.parametrize(
+    ("scores", "reached", "count"), [((3, 4, 5), True, 1), ((5, 1, 1), False, 0), ((5, 1, 4), True, 2)]
+)
+def test_rewrites_that_move_the_coherence_are_judged_again_and_chosen_again(scores, reached, count):
+    """What is chosen for the old coherence is enough, does harm, or does harm until the rest is rewritten too."""
+    judge = Moved(scores)
+    now = tdqs_mcp.score(orders(), judge=judge).rollup.overall
+    plan = tdqs_mcp.plan(orders(), target=str((now + 1) / 10), judge=judge)
+    improved = apply(orders(), {fix.rewrite.index: fix.rewrite.definition for fix in plan.fixes})
+    assert tdqs_mcp.score(improved, judge=judge).rollup == plan.after
+    assert (plan.is_reached, len(plan.fixes)) == (reached, count), (now, plan.after)
+
+
+@pytest.mark.parametrize("target", ["E", "", "0.9", "5.1", "3.55", "nan", "inf", "A+", "1e1"])
+def test_what_is_no_target_is_refused(target):
+    with pytest.raises(InputError, match=r"no target; give a tier A-D or an overall score such as 3\.5"):
+        tdqs_mcp.plan(orders(), target=target)
+
+
+@pytest.mark.parametrize("tools", [[], [tool("ok"), {"description": "no name"}]])
+def test_without_an_overall_score_there_is_no_plan(tools):
+    with pytest.raises(InputError, match="without an overall score there is nothing to plan"):
+        tdqs_mcp.plan(tdqs_mcp.read({"tools": tools}))
+
+
+def test_the_command_exits_1_out_of_reach_and_says_what_only_the_author_can_write(command, write):
+    done = command("plan", write("orders.json", ORDER_TOOLS), "--target", "4.9")
+    text = done.stdout.decode()
+    assert done.returncode == 1
+    assert "out of reach without" in text
+    assert "Not proven: the author has to bring 3 tools to TDQS" in text
+    assert "? " in text
+
+
+def test_a_tool_set_that_no_definition_can_save_is_said_to_be_one(command, write):
+    done = command("plan", write("orders.json", HARD), "--target", "5.0")
+    assert done.returncode == 1
+    assert "the tool set itself has to become more coherent" in done.stdout.decode()
+
+
+def test_the_command_exits_0_at_the_target_and_names_what_to_rewrite(command, write):
+    file = write("orders.json", ORDER_TOOLS)
+    now = tdqs_mcp.score(orders()).rollup.overall
+    done = command("plan", file, "--target", str((now + 1) / 10))
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "Proven: apply these rewrites" in done.stdout.decode()
+    assert "Not proven" not in done.stdout.decode()
+    there = command("plan", file, "--target", "D")
+    assert (there.returncode, b"at the target 1.0 D already" in there.stdout) == (0, True)
+
+
+def test_the_command_exits_2_where_there_is_nothing_to_plan(command, write):
+    done = command("plan", write("none.json", []))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert command("plan", write("orders.json", ORDER_TOOLS), "--target", "Z").returncode == 2
+    assert command("plan", write("orders.json", ORDER_TOOLS), "--tool", "nothing").returncode == 2
+
+
+def test_what_if_one_tool_were_better(command, write):
+    file = write("orders.json", ORDER_TOOLS)
+    [entry] = json.loads(command("plan", file, "--tool", "get_invoice", "--format", "json").stdout)["tools"]
+    [rewrite] = tdqs_mcp.rewrite(orders(), tools=["get_invoice"])
+    [reached] = [each for each in entry["outcomes"] if each["isRewrite"]]
+    improved = apply(orders(), {rewrite.index: rewrite.definition})
+    assert (reached["tdqs"], reached["overallScore"]) == (
+        rewrite.after.tdqs / 10,
+        tdqs_mcp.score(improved).rollup.overall / 10,
+    )
+    assert [each["tdqs"] for each in entry["outcomes"]] == sorted({each["tdqs"] for each in entry["outcomes"]})
+    assert {3.0, 3.5, 5.0} <= {each["tdqs"] for each in entry["outcomes"]}
+    assert "it reaches A" in command("plan", file, "--tool", "get_invoice").stdout.decode()
+    with pytest.raises(UnknownIdError):
+        tdqs_mcp.what_if(orders(), "nothing")
+
+
+def test_json_fits_its_schema_and_markdown_carries_its_marker(command, write):
+    contracts = {path.name: schema for path, schema in schemas()}
+    order = "@everyone <script> | `code`\x1b[31m"
+    file = write("orders.json", [*ORDER_TOOLS, tool(order, order, takes(order))])
+    for target in ("D", "2.5", "5.0"):
+        document = json.loads(command("plan", file, "--target", target, "--format", "json").stdout)
+        jsonschema.validate(document, contracts["plan.schema.json"])
+        assert document["reached"] == (document["after"]["overallScore"] >= document["target"])
+        text = command("plan", file, "--target", target, "--format", "markdown").stdout.decode()
+        assert text.rstrip().endswith(PLAN_MARKER)
+        assert "<script>" not in text
+        assert "\x1b" not in text
+    several = json.loads(command("plan", file, "--tool", "find_orders", "--format", "json").stdout)
+    jsonschema.validate(several, contracts["what-if.schema.json"])
