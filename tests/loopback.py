@@ -36,6 +36,7 @@ FOURS = {
     "coherence": justified("coherence", 4, 4, 4, 4),
     "smells": plain(4, 4, 4, 4, 4, 4),
     "bundles": justified("bundles", 4, 4, 4, 4),
+    "shadowing": '{"shadowing": []}',
     "skill": justified("skill", 4, 4, 4, 4, 4, 4, asks_for_credentials=False),
 }
 
