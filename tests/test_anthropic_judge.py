@@ -460,6 +460,14 @@ def test_the_second_run_finds_the_answers_of_the_first(command_of):
     assert second.stderr == b""
 
 
+def test_a_model_that_takes_no_effort_finds_its_judgements_again(fake, catalog, tmp_path):
+    environ = {"TDQS_CACHE": str(tmp_path), "ANTHROPIC_API_KEY": KEY}
+    for _ in range(2):
+        judge = make_judge(read_settings(environ, judge="anthropic", base_url=fake.address))
+        score = anyio.run(lambda judge=judge: app.score(catalog(tool("effortless"), name="effortless"), judge=judge))
+        assert (len(score.tools), len(fake.requests)) == (1, 4)
+
+
 def test_it_sits_on_a_jury_with_a_key_and_an_address_of_its_own(command_of, fake, write, monkeypatch):
     members = (
         f'[judges.a]\nkind = "anthropic"\nbase-url = "{fake.address}"\nsamples = 2\n[judges.b]\nkind = "offline"\n'

@@ -117,6 +117,26 @@ def test_another_prompt_model_or_parameter_is_another_judgement(judge_again, cha
     assert judge_again() == judge_again(**change) == (12, [])
 
 
+@pytest.mark.parametrize(
+    ("judge", "same", "other"),
+    [
+        ("openai:m", '{"temperature": 0}', ['{"temperature": null}', '{"response_format": {"type": "text"}}']),
+        (
+            "anthropic:m",
+            '{"max_tokens": 8000, "output_config": {"effort": "low"}}',
+            ['{"max_tokens": 9000}', '{"output_config": {"effort": "high"}}', '{"output_config": {"format": null}}'],
+        ),
+    ],
+)
+def test_what_we_send_along_is_part_of_the_judgement_whoever_said_so(judge, same, other):
+    def parameters(overrides):
+        environ = {"TDQS_REQUEST_OVERRIDES": overrides, "TDQS_API_KEY": KEY, "TDQS_BASE_URL": "http://127.0.0.1/v1"}
+        return make_judge(read_settings(environ, judge=judge)).parameters
+
+    assert parameters("{}") == parameters(same)
+    assert len({parameters(each) for each in ("{}", *other)}) == 1 + len(other)
+
+
 def test_another_rubric_is_another_judgement(judge_again):
     judge_again()
     assert judge_again(rubric="bundles") == (12, ALL[:-1])
@@ -220,6 +240,16 @@ def test_an_answer_that_no_database_can_hold_stops_nothing(tmp_path):
     assert kept.get(KEY_OF_ONE) is None
     kept.put(KEY_OF_ONE, "fine")
     assert (kept.get(KEY_OF_ONE), said) == ("fine", [])
+
+
+def test_the_oldest_answers_go_when_there_are_too_many(judge_again, monkeypatch):
+    monkeypatch.setattr(judgements, "MAX_ANSWERS", 20)
+    judge_again()
+    newer = [tool(f"n{number:02}") for number in range(12)]
+    judge_again(newer)
+    assert judge_again(newer) == (12, [])
+    count, asked = judge_again()
+    assert (count, 0 < len(asked) < 13) == (12, True)
 
 
 def test_processes_share_a_cache(run, loopback, cache):

@@ -15,7 +15,9 @@ from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.rubrics.prompt import PromptForm
 
 if TYPE_CHECKING:
+    from tdqs_mcp.judges.anthropic import Anthropic
     from tdqs_mcp.judges.endpoint import Endpoint
+    from tdqs_mcp.judges.remote import OpenAI
     from tdqs_mcp.profiles import Profile
 
 CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
@@ -165,13 +167,13 @@ def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap) -> Judge:
 def _prompted(settings: Settings, *, cache: Cache | None, wrap: Wrap, sample: int) -> Judge:
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415  # validation, which the offline judge goes without
 
-    endpoint = _endpoint(settings)
+    model = _model(settings.judge, _endpoint(settings))
     return Prompted(
         id=settings.judge,
-        model=wrap(_model(settings.judge, endpoint)),
+        model=wrap(model),
         form=settings.form,
         cache=cache,
-        parameters=endpoint.digest,
+        parameters=model.parameters,
         sample=sample,
     )
 
@@ -200,7 +202,7 @@ def _endpoint(settings: Settings) -> "Endpoint":
     )
 
 
-def _model(kind: JudgeKind, endpoint: "Endpoint") -> Model:
+def _model(kind: JudgeKind, endpoint: "Endpoint") -> "Anthropic | OpenAI":
     if kind is JudgeKind.ANTHROPIC:
         from tdqs_mcp.judges.anthropic import Anthropic  # noqa: PLC0415
 

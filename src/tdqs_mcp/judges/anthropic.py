@@ -18,7 +18,7 @@ from tdqs_mcp.judges.endpoint import (
     send_patiently,
     unreachable,
 )
-from tdqs_mcp.judges.judge import Failure, Request, Usage, tell
+from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage, tell
 from tdqs_mcp.judges.prices import cost
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ class Anthropic:
         self._effort = effort
         self._usage = Usage()
         self._rubrics: set[str] = set()
+        self.parameters = self._endpoint.digest(self._members(SILENT, ttl="5m"))
+        """Digest of what goes along with every prompt, an effort included that the model may turn out not to take."""
 
     def __repr__(self) -> str:
         return f"Anthropic({self._endpoint!r})"

@@ -87,10 +87,9 @@ class Endpoint:
         except (TypeError, ValueError, RecursionError):
             raise InputError("the request overrides are no JSON object; correct TDQS_REQUEST_OVERRIDES") from None
 
-    @property
-    def digest(self) -> str:
-        """16 hex digits over the address and all that a request carries besides the prompt, the key left out."""
-        return short_hash(json.dumps([self.url, dict(self.overrides)], sort_keys=True))
+    def digest(self, body: Mapping[str, Any]) -> str:
+        """16 hex digits over the address and the members of a request; the key, which is a header, is none of them."""
+        return short_hash(json.dumps([self.url, body], sort_keys=True))
 
     @property
     def url(self) -> str:

@@ -1,5 +1,6 @@
 """The judge that prompts a model: the one place where model and rubric meet."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,7 +28,7 @@ class Prompted:
     """Where good answers are kept and looked up."""
 
     parameters: str = ""
-    """Digest of what else shapes an answer; only answers made under equal parameters are taken from the cache."""
+    """Digest of what the model sends along; only answers made under equal parameters are taken from the cache."""
 
     sample: int = 1
     """Which of several answers of this model this judge asks for."""
@@ -79,7 +80,7 @@ class Prompted:
             rubric=case.rubric,
             judge=self.id,
             model=self.model.name,
-            parameters=self.parameters,
+            parameters=short_hash(json.dumps([self.parameters, schema(case)])),
             sample=self.sample,
         )
 
