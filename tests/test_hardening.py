@@ -276,6 +276,23 @@ def test_what_a_judge_quotes_is_looked_up_in_the_definition(tdqs_mcp, write, wor
     assert (judgement["evidence"], judgement["unverified"]) == (found, missing)
 
 
+@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("rubric", ["tdqs", "bundles"])
+def test_people_see_what_a_judge_quotes_although_nobody_wrote_it(tdqs_mcp, write, form, rubric):
+    def shown(words):
+        answer = justified(rubric, *[4] * len(load(rubric).keys), annotation_contradiction=False, words=words)
+        answers = write("answers.json", {"tools": [{"name": "list_issues", "answer": answer}]})
+        file = write("c.json", [tool("list_issues", "Lists open issues.")])
+        options = ["--answers", answers, "--rubric", rubric, "--format", form]
+        return tdqs_mcp("score", file, *options).stdout.decode()
+
+    said = 'It promises "sub-second latency" and "no side effects at all".'
+    assert "quoted, but not in the definition: list" in shown(said)
+    assert "latency" in shown(said)
+    assert "and 1 more" in shown(said)
+    assert "quoted, but" not in shown('It says "Lists open issues" plainly.')
+
+
 def test_evidence_that_is_offered_as_such_is_checked_to_the_word(catalog):
     answer = json.loads(tdqs(4, 4, 4, 4, 4, 4))
     answer["scores"]["purpose_clarity"]["evidence"] = ["Gets", "Puts"]
