@@ -79,19 +79,18 @@ def test_a_second_run_asks_for_nothing_and_says_the_same(run, loopback, cache):
     assert (cache / FILE).is_file()
 
 
-def test_a_killed_run_goes_on_where_it_was(run, loopback, cache, write):
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_a_killed_run_goes_on_where_it_was(tdqs_mcp, loopback, cache, write, monkeypatch, kind):
     """Sixteen are under way; that the answers of the first four are kept is sure once four more were asked for."""
+    monkeypatch.setenv("TDQS_API_KEY", KEY)
+    loopback.answer = lambda body: FOURS["tdqs" if tool_name(body) else "coherence"]
     loopback.hang_on = lambda body: tool_name(body) not in ("t00", "t01", "t02", "t03")
     command = [
         sys.executable,
         "-m",
         "tdqs_mcp",
-        "score",
-        str(write("c.json", [tool(f"t{number:02}") for number in range(24)])),
-        "--judge",
-        "openai:m",
-        "--base-url",
-        loopback.base_url,
+        *("score", str(write("c.json", [tool(f"t{number:02}") for number in range(24)])), "--format", "json"),
+        *("--judge", f"{kind}:m", "--base-url", loopback.base_url),
     ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     loopback.wait_for(20)
@@ -99,7 +98,7 @@ def test_a_killed_run_goes_on_where_it_was(run, loopback, cache, write):
     process.wait()
     loopback.hang_on = lambda body: False
     loopback.bodies.clear()
-    assert len(scores(run())) == 24
+    assert len(scores(tdqs_mcp(*command[3:]))) == 24
     assert loopback.asked() == ["", *(f"t{number:02}" for number in range(4, 24))]
 
 

@@ -44,7 +44,9 @@ class Settings:
     calibration: str | None = None
     """The offline judge's version; None for the newest."""
 
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)
+    """Checked when the judge is made; until then it may hold a password."""
+
     model: str | None = None
     api_key: str | None = field(default=None, repr=False)
     key_name: str = "TDQS_API_KEY"
