@@ -36,6 +36,7 @@ FOURS = {
     "coherence": justified("coherence", 4, 4, 4, 4),
     "smells": plain(4, 4, 4, 4, 4, 4),
     "bundles": justified("bundles", 4, 4, 4, 4),
+    "shadowing": '{"shadowing": []}',
     "skill": justified("skill", 4, 4, 4, 4, 4, 4, asks_for_credentials=False),
 }
 
@@ -82,7 +83,7 @@ class Loopback:
 
 
 class Chat(Loopback):
-    """Chat completions by a function of the request; `bodies` has what was asked, `answer` may change while it runs."""
+    """Chat completions, or messages as Anthropic has them, by a function of the request; `bodies` has what was asked, `answer` may change while it runs."""
 
     def __init__(self):
         self.bodies = []
@@ -90,7 +91,8 @@ class Chat(Loopback):
         self.answer = lambda body: FOURS[rubric_of(body)]
         self.hang_on = lambda body: False
         self._arrived = threading.Condition()
-        super().__init__([Route("/v1/chat/completions", self._complete, methods=["POST"])])
+        chat = Route("/v1/chat/completions", self._complete, methods=["POST"])
+        super().__init__([chat, Route("/v1/messages", self._message, methods=["POST"])])
         self.base_url = f"{self.address}/v1"
 
     def wait_for(self, count):
@@ -101,6 +103,13 @@ class Chat(Loopback):
         return sorted(tool_name(body) for body in self.bodies)
 
     async def _complete(self, request):
+        return says(await self._answered(request))
+
+    async def _message(self, request):
+        content = [{"type": "text", "text": await self._answered(request)}]
+        return JSONResponse({"type": "message", "role": "assistant", "content": content, "stop_reason": "end_turn"})
+
+    async def _answered(self, request):
         body = json.loads(await request.body())
         with self._arrived:
             self.bodies.append(body)
@@ -109,4 +118,4 @@ class Chat(Loopback):
         if self.hang_on(body):
             while (await request.receive())["type"] != "http.disconnect":
                 pass
-        return says(self.answer(body))
+        return self.answer(body)

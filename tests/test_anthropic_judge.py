@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import tomllib
-from dataclasses import replace
+import traceback
+from dataclasses import dataclass, replace
 from importlib.resources import files
 
 import anyio
@@ -31,6 +32,7 @@ from tdqs_mcp.pipeline.score import tool_cases
 from tdqs_mcp.rubrics.prompt import PromptForm, render_hardened
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.settings import make_judge, read_settings
+from tdqs_mcp.store.judgements import Judgements
 
 KEY = "sk-ant-loopback-0123456789abcdef"
 PATIENT = 3600.0
@@ -109,6 +111,7 @@ class Fake(Loopback):
         self.batches = {}
         self.polls = 0
         self._pair = None
+        self.is_repaired = False
         super().__init__(
             [
                 Route("/v1/messages", self._message, methods=["POST"]),
@@ -126,6 +129,8 @@ class Fake(Loopback):
         name = _asked(body)
         self.requests.append((name, dict(request.headers), body))
         kind = "effortless" if "SERVER NAME: effortless" in unfenced(user(body)) else name.partition("__")[0]
+        if self.is_repaired:
+            return says(COHERENT if name == "(set)" else GOOD)
         if kind == "hanging":
             while (await request.receive())["type"] != "http.disconnect":
                 pass
@@ -254,17 +259,30 @@ def test_without_an_answer_one_tool_is_ungraded_and_the_reason_says_what_to_chan
     assert len(fake.bodies(name)) == requests
 
 
-def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_the_others_say_why(fake, catalog):
+def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_a_resume_asks_for_the_rest_alone(
+    fake, catalog, tmp_path
+):
     behaviours = [*RECOVERING, *HOPELESS]
     kinds = [behaviours[number % len(behaviours)] for number in range(199)]
     names = [f"{kind}__{number}" for number, kind in enumerate(kinds)] + ["hanging__199"]
-    score = anyio.run(lambda: app.score(catalog(*map(tool, names)), judge=judge_of(fake, timeout=8.0)))
+
+    def run(timeout):
+        model, cache = model_of(fake, timeout=timeout), Judgements(tmp_path, warn=pytest.fail)
+        judge = Prompted(id="anthropic", model=model, cache=cache, parameters=model.parameters)
+        return anyio.run(lambda: app.score(catalog(*map(tool, names)), judge=judge))
+
+    score = run(8.0)
     assert {each.name for each in score.tools} == fake.served
     assert len(score.tools) == sum(kind in RECOVERING for kind in kinds) > 80
     assert {each.name for each in score.ungraded} == set(names) - fake.served
     for each in score.ungraded:
         words = HOPELESS.get(each.name.partition("__")[0], (0, "gave no answer within 8 s"))[1]
         assert words in each.ungraded.reason
+    rest = sorted(each.name for each in score.ungraded)
+    fake.requests.clear()
+    fake.is_repaired = True
+    assert len(run(30).tools) == 200
+    assert sorted(name for name, _, _ in fake.requests) == rest
 
 
 def test_a_hanging_answer_ends_at_the_limit(outcome, fake):
@@ -363,7 +381,8 @@ def test_the_key_travels_in_one_header_and_is_told_nobody(fake, catalog, caplog,
     for _, headers, body in fake.requests:
         assert [header for header, value in headers.items() if KEY in value] == ["authorization"]
         assert KEY not in json.dumps(body)
-    told = [repr(results), repr(judge), str(caught.value), repr(settings), repr(make_judge(settings))]
+    shown = "".join(traceback.format_exception(caught.value))
+    told = [repr(results), repr(judge), shown, repr(settings), repr(make_judge(settings))]
     logged = [record.getMessage() + repr(vars(record)) for record in caplog.records]
     assert logged
     assert not [text for text in told + logged if KEY in text]
@@ -458,6 +477,14 @@ def test_the_second_run_finds_the_answers_of_the_first(command_of):
     assert (first.stdout, len(asked)) == (second.stdout, 3)
     assert asked_again == asked
     assert second.stderr == b""
+
+
+def test_a_model_that_takes_no_effort_finds_its_judgements_again(fake, catalog, tmp_path):
+    environ = {"TDQS_CACHE": str(tmp_path), "ANTHROPIC_API_KEY": KEY}
+    for _ in range(2):
+        judge = make_judge(read_settings(environ, judge="anthropic", base_url=fake.address))
+        score = anyio.run(lambda judge=judge: app.score(catalog(tool("effortless"), name="effortless"), judge=judge))
+        assert (len(score.tools), len(fake.requests)) == (1, 4)
 
 
 def test_it_sits_on_a_jury_with_a_key_and_an_address_of_its_own(command_of, fake, write, monkeypatch):
@@ -558,6 +585,35 @@ def test_a_batch_s_answers_become_verdicts_and_what_broke_the_format_is_asked_ag
     known[again.key] = Sample(text=GOOD, model=model.name)
     assert [type(each) for each in grade(judge, shop)] == [Verdict, Verdict]
     assert judge.stamp == JudgeStamp(id="anthropic", version="1", model=DEFAULT_MODEL, prompt="hardened")
+
+
+@dataclass(frozen=True)
+class Later:
+    """A model whose answers come with a batch."""
+
+    name: str
+
+    async def complete(self, requests):
+        raise AnswersNeeded(requests)
+
+
+def test_what_a_batch_brought_is_kept_and_only_the_rest_is_asked_for(fake, catalog, tmp_path):
+    names = ["good", *ROWS, "lost", "fine"]
+    shop, model = catalog(*map(tool, names)), model_of(fake)
+
+    def judge_by(asked):
+        cache = Judgements(tmp_path, warn=pytest.fail)
+        return Prompted(id="anthropic", model=asked, cache=cache, parameters=model.parameters)
+
+    with pytest.raises(AnswersNeeded) as needed:
+        grade(judge_by(Later(DEFAULT_MODEL)), shop)
+    batch = anyio.run(model.submit, needed.value.requests)
+    anyio.run(model.collect, batch, needed.value.requests)
+    anyio.run(model.collect, batch, needed.value.requests)
+    fake.requests.clear()
+    fake.is_repaired = True
+    assert [type(each) for each in grade(judge_by(model_of(fake)), shop)] == [Verdict] * len(names)
+    assert sorted(name for name, _, _ in fake.requests) == sorted([*ROWS, "lost"])
 
 
 @pytest.mark.parametrize(

@@ -79,19 +79,18 @@ def test_a_second_run_asks_for_nothing_and_says_the_same(run, loopback, cache):
     assert (cache / FILE).is_file()
 
 
-def test_a_killed_run_goes_on_where_it_was(run, loopback, cache, write):
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_a_killed_run_goes_on_where_it_was(tdqs_mcp, loopback, cache, write, monkeypatch, kind):
     """Sixteen are under way; that the answers of the first four are kept is sure once four more were asked for."""
+    monkeypatch.setenv("TDQS_API_KEY", KEY)
+    loopback.answer = lambda body: FOURS["tdqs" if tool_name(body) else "coherence"]
     loopback.hang_on = lambda body: tool_name(body) not in ("t00", "t01", "t02", "t03")
     command = [
         sys.executable,
         "-m",
         "tdqs_mcp",
-        "score",
-        str(write("c.json", [tool(f"t{number:02}") for number in range(24)])),
-        "--judge",
-        "openai:m",
-        "--base-url",
-        loopback.base_url,
+        *("score", str(write("c.json", [tool(f"t{number:02}") for number in range(24)])), "--format", "json"),
+        *("--judge", f"{kind}:m", "--base-url", loopback.base_url),
     ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     loopback.wait_for(20)
@@ -99,7 +98,7 @@ def test_a_killed_run_goes_on_where_it_was(run, loopback, cache, write):
     process.wait()
     loopback.hang_on = lambda body: False
     loopback.bodies.clear()
-    assert len(scores(run())) == 24
+    assert len(scores(tdqs_mcp(*command[3:]))) == 24
     assert loopback.asked() == ["", *(f"t{number:02}" for number in range(4, 24))]
 
 
@@ -115,6 +114,26 @@ def test_another_prompt_model_or_parameter_is_another_judgement(judge_again, cha
     assert judge_again() == (12, ALL)
     assert judge_again(**change) == (12, ALL)
     assert judge_again() == judge_again(**change) == (12, [])
+
+
+@pytest.mark.parametrize(
+    ("judge", "same", "other"),
+    [
+        ("openai:m", '{"temperature": 0}', ['{"temperature": null}', '{"response_format": {"type": "text"}}']),
+        (
+            "anthropic:m",
+            '{"max_tokens": 8000, "output_config": {"effort": "low"}}',
+            ['{"max_tokens": 9000}', '{"output_config": {"effort": "high"}}', '{"output_config": {"format": null}}'],
+        ),
+    ],
+)
+def test_what_we_send_along_is_part_of_the_judgement_whoever_said_so(judge, same, other):
+    def parameters(overrides):
+        environ = {"TDQS_REQUEST_OVERRIDES": overrides, "TDQS_API_KEY": KEY, "TDQS_BASE_URL": "http://127.0.0.1/v1"}
+        return make_judge(read_settings(environ, judge=judge)).parameters
+
+    assert parameters("{}") == parameters(same)
+    assert len({parameters(each) for each in ("{}", *other)}) == 1 + len(other)
 
 
 def test_another_rubric_is_another_judgement(judge_again):
@@ -220,6 +239,16 @@ def test_an_answer_that_no_database_can_hold_stops_nothing(tmp_path):
     assert kept.get(KEY_OF_ONE) is None
     kept.put(KEY_OF_ONE, "fine")
     assert (kept.get(KEY_OF_ONE), said) == ("fine", [])
+
+
+def test_the_oldest_answers_go_when_there_are_too_many(judge_again, monkeypatch):
+    monkeypatch.setattr(judgements, "MAX_ANSWERS", 20)
+    judge_again()
+    newer = [tool(f"n{number:02}") for number in range(12)]
+    judge_again(newer)
+    assert judge_again(newer) == (12, [])
+    count, asked = judge_again()
+    assert (count, 0 < len(asked) < 13) == (12, True)
 
 
 def test_processes_share_a_cache(run, loopback, cache):

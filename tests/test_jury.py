@@ -21,7 +21,7 @@ from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
-from tdqs_mcp.pipeline.agreement import icc
+from tdqs_mcp.pipeline.agreement import icc, reliability
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.settings import make_judge, read_settings
 
@@ -152,15 +152,38 @@ def test_a_jury_of_profiles_shows_ballots_means_both_smell_rules_and_what_is_too
         ("sharp", ["A", "A", "A"], False),
         ("split", ["D", "B", "A"], True),
     ]
-    assert document["agreement"]["purpose_clarity"]["tools"] == 2
+    assert document["agreement"]["purpose_clarity"] == {
+        "icc": pytest.approx(0.25, abs=0.5),
+        "tools": 2,
+        "mean": 2.83,
+        "median": 3.0,
+        "smellsByMean": 1,
+        "smellsByMedian": 0,
+    }
 
 
 def test_people_see_the_agreement_and_the_tools_too_close_to_call(judged, votes, write):
     votes({"split": {"a": (1, 1, 1, 1, 1, 1)}})
     shown = judged("score", write("c.json", [tool("clear"), tool("split")])).stdout.decode()
     assert "by jury, a, b, c, hardened prompt" in shown
-    assert re.search(r"jury agreement over 2 tools, ICC\(2,1\): purpose_clarity 0\.\d\d", shown)
-    assert "too close to call: split\n" in shown
+    assert "jury agreement over 2 tools that every juror scored\n" in shown
+    assert re.search(
+        r"dimension +ICC\(2,1\) +mean +median +smells by mean +by median\npurpose clarity +0\.\d\d ", shown
+    )
+    assert "too close to call: split (D, A, A)\njurors far apart: split (purpose_clarity by 3" in shown
+    page = judged("score", write("c.json", [tool("clear"), tool("split")]), "--format", "markdown").stdout.decode()
+    assert re.search(
+        r"\| dimension \| ICC.*\n\| --- .*\n\| purpose clarity \| 0\.\d\d \| 3\.50 \| 4\.00 \| 0 \| 0 \|", page
+    )
+    assert "- too close to call: split (D, A, A)" in page.replace("\\", "")
+    assert "by jury, a, b, c, hardened prompt. Desc" in page
+
+
+def test_a_jury_of_one_mind_leaves_nothing_in_doubt(judged, write):
+    shown = judged("score", write("c.json", [tool("clear")])).stdout.decode()
+    assert "too close" not in shown
+    assert "far apart" not in shown
+    assert re.search(r"purpose clarity +none +4\.00 +4\.00 +0 +0\n", shown)
 
 
 def test_a_jury_labels_by_median_and_shows_the_paper_s_rule_beside_it(judged, votes, write):
@@ -296,6 +319,29 @@ def test_agreement_on_the_released_scores_equals_an_independent_library_s(shared
     table = [[row[judge][key] for judge in JURORS] for row in released(shared)]
     assert len(table) > 500
     assert icc(table) == pytest.approx(reference(table), abs=5e-7)
+
+
+def test_the_released_scores_side_by_side(shared):
+    """The shared half of the paper's tools: ICC(2,1), mean, median, percent smelly by mean and by median."""
+    rows = released(shared)
+    found = {key: reliability([[row[judge][key] for judge in JURORS] for row in rows]) for key in load("smells").keys}
+    assert {
+        key: (
+            round(each.icc, 2),
+            each.mean / 100,
+            each.median / 100,
+            100 * each.smells_by_mean // each.tools,
+            100 * each.smells_by_median // each.tools,
+        )
+        for key, each in found.items()
+    } == {
+        "purpose": (0.81, 2.62, 2.63, 70, 57),
+        "guidelines": (0.88, 1.54, 1.52, 91, 88),
+        "limitations": (0.84, 1.43, 1.41, 92, 91),
+        "parameters": (0.88, 1.36, 1.35, 89, 88),
+        "examples": (0.57, 1.56, 1.45, 86, 82),
+        "length": (0.73, 1.93, 1.8, 84, 81),
+    }
 
 
 def test_the_median_of_three_reproduces_the_paper_s_prevalence_of_unclear_purpose_and_the_mean_does_not(shared):

@@ -7,12 +7,13 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
+from urllib.parse import quote
 
 import anyio
 import pytest
 from definitions import flat, tool
 from loopback import Loopback, tool_name
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 
 from tdqs_mcp import app
@@ -27,6 +28,7 @@ from tdqs_mcp.pipeline.score import set_case, tool_cases
 from tdqs_mcp.rubrics.prompt import PromptForm, render
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.settings import Settings, make_judge, read_settings
+from tdqs_mcp.store.judgements import Judgements
 
 KEY = "sk-loopback-0123456789abcdef"
 PATIENT = 3600.0
@@ -125,6 +127,7 @@ class Fake(Loopback):
     def __init__(self):
         self.requests = []
         self.most_at_once = 0
+        self.is_repaired = False
         self._at_once = 0
         self._pair = self._last = None
         super().__init__([Route("/v1/chat/completions", self._complete, methods=["POST"])])
@@ -150,6 +153,9 @@ class Fake(Loopback):
             self._at_once -= 1
 
     async def _behave(self, name, body, request):
+        if self.is_repaired:
+            return says(GOOD)
+        asked, name = name, name.partition("__")[0]
         if name == "hanging":
             while (await request.receive())["type"] != "http.disconnect":
                 pass
@@ -160,7 +166,7 @@ class Fake(Loopback):
         if name.startswith("early_"):
             return says(tool_answer(*numbered(int(name.removeprefix("early_")))))
         behave = BEHAVIOUR.get(name, lambda n, form: says(GOOD))
-        return behave(len(self.bodies(name)), body.get("response_format", {}).get("type"))
+        return behave(len(self.bodies(asked)), body.get("response_format", {}).get("type"))
 
     async def _meet(self):
         """Goes on when two requests are here."""
@@ -213,14 +219,18 @@ def outcome(fake, catalog):
     return run
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("good", "fenced", "talkative", "thinking", "miscounted"),
-        *("shaky", "overloaded", "html_first", "cut_first"),
-        *("form_400", "form_422", "form_500", "form_500_mute", "formless"),
-    ],
-)
+RECOVERING = [
+    *("good", "fenced", "talkative", "thinking", "miscounted"),
+    *("shaky", "overloaded", "html_first", "cut_first"),
+    *("form_400", "form_422", "form_500", "form_500_mute", "formless"),
+]
+HOPELESS = [
+    *("stubborn", "prose", "down", "html", "not_json", "error_with_200", "thinking_for_ever", "two_objects", "huge"),
+    *("truncated", "refused", "filtered", "empty", "redirected", "unauthorized", "too_long", "limited_for_long"),
+]
+
+
+@pytest.mark.parametrize("name", RECOVERING)
 def test_a_usable_answer_becomes_a_verdict(outcome, name):
     result = outcome(name)
     assert isinstance(result, Verdict)
@@ -263,6 +273,29 @@ def test_without_an_answer_one_tool_is_ungraded_and_the_reason_says_what_to_chan
     assert result.judge == "openai"
     assert words in result.reason
     assert len(fake.bodies(name)) == requests
+
+
+def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_a_resume_asks_for_the_rest_alone(
+    fake, catalog, tmp_path
+):
+    behaviours = [*RECOVERING, "mended", "limited", "limited_until", *HOPELESS]
+    names = [f"{behaviours[number % len(behaviours)]}__{number}" for number in range(199)] + ["hanging__199"]
+    good = {name for name in names if name.partition("__")[0] not in (*HOPELESS, "hanging")}
+
+    def run(timeout):
+        cache = Judgements(tmp_path, warn=pytest.fail)
+        model = OpenAI(endpoint_of(fake, timeout=timeout))
+        judge = Prompted(id="openai", model=model, cache=cache, parameters=model.parameters)
+        return anyio.run(lambda: app.score(catalog(*map(tool, names)), judge=judge))
+
+    first = run(8.0)
+    assert {each.name for each in first.tools} == good
+    assert {each.name for each in first.ungraded} == set(names) - good
+    assert all(each.ungraded.reason for each in first.ungraded)
+    fake.requests.clear()
+    fake.is_repaired = True
+    assert len(run(30).tools) == 200
+    assert sorted(name for name, _, _ in fake.requests) == sorted(set(names) - good)
 
 
 def test_a_wrong_answer_goes_back_with_the_reason(outcome, fake):
@@ -406,6 +439,31 @@ def test_the_key_travels_in_one_header_and_is_told_nobody(fake, catalog, caplog,
     logged = [record.getMessage() + repr(vars(record)) for record in caplog.records]
     assert logged
     assert not [text for text in told + logged if KEY in text]
+
+
+@pytest.mark.parametrize(
+    "echoed", ["{key}", "{upper}", "%22{quoted}%22", '{{"error": {{"message": "key {key}"}}}}', "Bearer {key} {gate}"]
+)
+def test_an_endpoint_that_echoes_a_secret_does_not_bring_it_to_light(fake, catalog, echoed):
+    key, gate = 'sk-a+b/c="d"-0123456789', "gate-0123456789abcdef"
+    words = echoed.format(key=key, upper=key.upper(), quoted=quote(key, safe=""), gate=gate)
+    BEHAVIOUR["echoing"] = lambda n, form: PlainTextResponse(words, 401)
+    judge = judge_of(fake, api_key=key, overrides={"extra": [{"gateway": gate}]})
+    (result,) = grade(judge, catalog(tool("echoing")))
+    assert "[key]" in result.reason
+    assert not [part for part in ("0123456789", quote("sk-a+b/c", safe="")) if part in result.reason]
+
+
+def test_a_password_in_an_address_is_told_nobody(tdqs_mcp, write):
+    environ = {"TDQS_BASE_URL": "https://me:hunter2@host/v1"}
+    settings = read_settings(environ, judge="openai:m")
+    with pytest.raises(InputError) as caught:
+        make_judge(settings)
+    done = tdqs_mcp(
+        "score", write("c.json", [tool()]), "--judge", "openai:m", "--base-url", "https://me:hunter2@host/v1"
+    )
+    assert done.returncode == 2
+    assert "hunter2" not in f"{settings!r}{caught.value}{done.stderr.decode()}{done.stdout.decode()}"
 
 
 def test_requests_and_tokens_are_counted_where_the_endpoint_tells_them(fake, catalog):

@@ -10,7 +10,7 @@ import last_attacks
 import later_attacks
 import pytest
 from definitions import tool
-from manipulations import DEVELOPED, HELD_OUT, LATER
+from manipulations import DEVELOPED, HELD_OUT, LAST, LATER
 from poisonings import LATER as LATER_POISONINGS
 from poisonings import POISONINGS
 
@@ -43,8 +43,9 @@ def test_a_definition_that_manipulates_its_judge_is_known_before_it_is_judged(na
 
 
 def test_nearly_all_later_manipulations_are_known_too():
-    known = [name for name, definition in LATER.items() if addresses_judge(read_tool(definition, 0))]
-    assert 100 * len(known) >= 90 * len(LATER)
+    later = LATER | LAST
+    missed = [name for name, definition in later.items() if not addresses_judge(read_tool(definition, 0))]
+    assert missed == ["quota", "parameter names"]
 
 
 @pytest.mark.parametrize("written", [attacks, later_attacks, last_attacks], ids=lambda module: module.__name__)

@@ -37,7 +37,7 @@ from tdqs_mcp.model.results import (
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
-from tdqs_mcp.pipeline.score import finish, set_case, tool_cases
+from tdqs_mcp.pipeline.score import finish, set_case, shadow_case, tool_cases
 from tdqs_mcp.reporters.documents import prompts_document
 from tdqs_mcp.reporters.explanation import dimension_page, rule_page, term_page
 from tdqs_mcp.reporters.sited import Sited
@@ -180,8 +180,10 @@ async def score(
         return score_offline(catalog, spec=spec)
     measured = measure(catalog)
     cases = _cases(measured)
-    graded = await _guarded(judge, addresses).grade(cases)
-    whole = _scored(measured, graded, stamp=judge.stamp, spec=spec)
+    shadow = None if _is_offline(judge) else shadow_case(measured, spec=spec)
+    graded = await _guarded(judge, addresses).grade([*cases, *([shadow] if shadow else [])])
+    confirmed = graded[-1] if shadow else None
+    whole = _scored(measured, graded[: len(cases)], stamp=judge.stamp, spec=spec, confirmed=confirmed)
     return whole if _is_offline(judge) else _flagged(whole, cases, addresses)
 
 
@@ -503,11 +505,23 @@ def _cases(measured: Measured) -> list[Case]:
     return [*tool_cases(measured), *([coherence] if coherence else [])]
 
 
-def _scored(measured: Measured, graded: Sequence[Verdict | Ungraded], *, stamp: JudgeStamp, spec: str) -> ServerScore:
-    """The score from one outcome for each of `_cases`."""
+def _scored(
+    measured: Measured,
+    graded: Sequence[Verdict | Ungraded],
+    *,
+    stamp: JudgeStamp,
+    spec: str,
+    confirmed: Verdict | Ungraded | None = None,
+) -> ServerScore:
+    """The score from one outcome for each of `_cases`, and one on the shadow candidates where a judge was asked."""
     nothing = Ungraded(judge=stamp.id, reason="the catalog has no tool that could be measured", was_asked=False)
     verdicts, coherence = (graded[:-1], graded[-1]) if graded else ((), nothing)
-    return _with_findings(finish(measured, verdicts=verdicts, coherence=coherence, judge=stamp, spec=spec), measured)
+    risks = confirmed.risks if isinstance(confirmed, Verdict) else ()
+    whole = finish(measured, verdicts=verdicts, coherence=coherence, judge=stamp, spec=spec, risks=risks)
+    if isinstance(confirmed, Ungraded) and confirmed.was_asked:
+        problem = f"shadow candidates were not judged, so none is flagged: {confirmed.reason}"
+        whole = replace(whole, problems=(*whole.problems, problem))
+    return _with_findings(whole, measured)
 
 
 def _with_findings(score: ServerScore, measured: Measured) -> ServerScore:

@@ -15,7 +15,9 @@ from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.rubrics.prompt import PromptForm
 
 if TYPE_CHECKING:
+    from tdqs_mcp.judges.anthropic import Anthropic
     from tdqs_mcp.judges.endpoint import Endpoint
+    from tdqs_mcp.judges.remote import OpenAI
     from tdqs_mcp.profiles import Profile
 
 CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
@@ -42,7 +44,9 @@ class Settings:
     calibration: str | None = None
     """The offline judge's version; None for the newest."""
 
-    base_url: str | None = None
+    base_url: str | None = field(default=None, repr=False)
+    """Checked when the judge is made; until then it may hold a password."""
+
     model: str | None = None
     api_key: str | None = field(default=None, repr=False)
     key_name: str = "TDQS_API_KEY"
@@ -165,13 +169,13 @@ def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap) -> Judge:
 def _prompted(settings: Settings, *, cache: Cache | None, wrap: Wrap, sample: int) -> Judge:
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415  # validation, which the offline judge goes without
 
-    endpoint = _endpoint(settings)
+    model = _model(settings.judge, _endpoint(settings))
     return Prompted(
         id=settings.judge,
-        model=wrap(_model(settings.judge, endpoint)),
+        model=wrap(model),
         form=settings.form,
         cache=cache,
-        parameters=endpoint.digest,
+        parameters=model.parameters,
         sample=sample,
     )
 
@@ -200,7 +204,7 @@ def _endpoint(settings: Settings) -> "Endpoint":
     )
 
 
-def _model(kind: JudgeKind, endpoint: "Endpoint") -> Model:
+def _model(kind: JudgeKind, endpoint: "Endpoint") -> "Anthropic | OpenAI":
     if kind is JudgeKind.ANTHROPIC:
         from tdqs_mcp.judges.anthropic import Anthropic  # noqa: PLC0415
 

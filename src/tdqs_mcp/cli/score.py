@@ -86,7 +86,7 @@ def score(
     given = None if answers is None else read_answers(answers, asked)
     text = read_text(skill) if skill else None
     if dry_run:
-        _dry_run(locators, live, asked, rubric=rubric, skill=text, form=form, output=output)
+        _dry_run(locators, live, asked, rubric=rubric, spec=spec, skill=text, form=form, output=output)
         return
     chosen = None if answers else judge_of(asked)
     policy = policy_of(Choice())
@@ -152,6 +152,7 @@ def _dry_run(
     asked: Asked,
     *,
     rubric: str,
+    spec: str,
     skill: str | None,
     form: str,
     output: Path | None,
@@ -159,7 +160,7 @@ def _dry_run(
     """What scoring would ask for, over all locators."""
     judge, ledger = preview_of(asked)
     use: Callable[[Catalog], Any] = (
-        partial(sync.score, judge=judge)
+        partial(sync.score, judge=judge, spec=spec)
         if rubric == TOOL_RUBRICS[0]
         else partial(sync.score_labels, rubric=rubric, judge=judge, skill=skill)
     )

@@ -56,6 +56,16 @@ _BASE32 = re.compile(r"[A-Z2-7]{24,}={0,6}")
 _HEX = re.compile(r"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[\s:,]?){10,}")
 _BYTES = re.compile(r"(?:[01]{8}\s?){8,}")
 _DECIMALS = re.compile(r"(?:\d{2,3}[\s,]\s?){10,}\d{2,3}")
+_MORSE = re.compile(r"(?:[.-]{1,4}[ ](?:[/|][ ])?){8,}[.-]{1,4}")
+_MORSE_LETTERS = dict(
+    zip(
+        (
+            ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.."
+        ).split(),
+        "abcdefghijklmnopqrstuvwxyz",
+        strict=True,
+    )
+)
 _ESCAPES = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
 _HEX_DIGITS = re.compile(r"\\x|0x|[^0-9a-fA-F]")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -120,6 +130,7 @@ def _letters(text: str) -> Iterator[Reading]:
         ("reversed words", _WORD.sub(lambda word: word[0][::-1], read)),
         ("rot13", codecs.encode(read, "rot13")),
         ("mirrored alphabet", read.translate(ATBASH)),
+        ("Pig Latin", _WORD.sub(_unpigged, read)),
     )
     before = _told(read)
     for name, said in ciphered:
@@ -149,6 +160,18 @@ _COMMON_WORDS = frozenset(
     "credit grader graders judge evaluator ignore instructions previous highest send never about under below five "
     "answer password secret do to us".split()
 )
+
+
+def _unpigged(word: re.Match[str]) -> str:
+    """A word of Pig Latin with its first consonants back in front: of several readings the one that is known."""
+    stem = word[0].removesuffix("ay")
+    turned = (stem[-count:] + stem[:-count] for count in range(1, min(4, len(stem))))
+    return next((each for each in turned if each in _COMMON_WORDS or each in _KNOWN), word[0])
+
+
+def _pigged(word: str) -> str:
+    start = next((place for place, letter in enumerate(word) if letter in "aeiouy"), 0)
+    return f"{word[start:]}{word[:start]}ay"
 
 
 ATBASH = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjihgfedcba")
@@ -207,10 +230,25 @@ def _as_text(decode: object, run: str) -> str:
     """What a run says when it is decoded; nothing when that is no text."""
     try:
         data = decode(run)  # type: ignore[operator]  # one of _CODES
-        read: str = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8")
+        read: str = data.decode(_charset(data))
     except (ValueError, binascii.Error):
         return ""
     return read if read.replace("\n", " ").isprintable() else ""
+
+
+def _charset(data: bytes) -> str:
+    """UTF-16 by its mark, or because every other byte is 0, which no text of one byte a letter has."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    if len(data) >= 2 and len(data) % 2 == 0:
+        for charset, place in (("utf-16-be", 0), ("utf-16-le", 1)):
+            if not any(data[place::2]):
+                return charset
+    return "utf-8"
+
+
+def _from_morse(run: str) -> bytes:
+    return "".join(_MORSE_LETTERS.get(sign, "?" if sign.strip("/|") else " ") for sign in run.split()).encode()
 
 
 def _from_base64(run: str) -> bytes:
@@ -241,6 +279,7 @@ _CODES = (
     ("hexadecimal", _HEX, _from_hex),
     ("binary", _BYTES, _from_bits),
     ("character codes", _DECIMALS, _from_decimals),
+    ("Morse code", _MORSE, _from_morse),
 )
 
 
@@ -255,12 +294,14 @@ _TELLING = (
 _KNOWN = frozenset({*_TELLING, *"top give rate tool best all this the user tell".split()})
 _CIPHERS = (
     frozenset(
-        cipher for word in _TELLING for cipher in (word[::-1], codecs.encode(word, "rot13"), word.translate(ATBASH))
+        cipher
+        for word in _TELLING
+        for cipher in (word[::-1], codecs.encode(word, "rot13"), word.translate(ATBASH), _pigged(word))
     )
     | frozenset(
         cipher
         for word in "tool this user tell give best full never send five about from your must with".split()
-        for cipher in (codecs.encode(word, "rot13"), word.translate(ATBASH))
+        for cipher in (codecs.encode(word, "rot13"), word.translate(ATBASH), _pigged(word))
     )
     | frozenset("resu llet siht eht evig tseb lluf reven drowssap dnes tcuded".split())
 )
@@ -295,6 +336,7 @@ def is_disguised(text: str, words: AbstractSet[str], bits: int) -> bool:
         bits & (_CIPHER | _CODED) > 0
         or (bits & _LETTER > 0 and len(_LETTERS & words) >= 6)
         or (bits & _CODE > 0 and len(_CODES_OF_LETTERS & words) >= 8)
+        or (". -" in text and _MORSE.search(text) is not None)
         or ("%" in text and _PERCENT.search(text) is not None)
         or ("&" in text and _ENTITY.search(text) is not None)
         or ("\\" in text and _ESCAPE.search(text) is not None)

@@ -155,10 +155,13 @@ _TURNS = tuple(
         r"(?i:(?:^|\s)(?:assistant|ai)\s{0,8}:\s{0,8}(?:sure|ok|yes|i\s|\{))",
         r"(?i:(?:^|\n)\s{0,8}final\s(?:answer|verdict|score|grade)\s{0,8}[:=])",
         r"(?i:\"role\"\s{0,8}:\s{0,8}\"(?:system|developer)\")",
+        # Members of the answers that rubrics ask for: nobody but a judge has a use for them.
+        r"\"(?:annotation_contradiction|improvement_needed|justification)\"\s{0,8}:",
     )
 )
 _TURN_WORDS = frozenset(
-    "system assistant developer human judge grader evaluator final inst instruction instructions response".split()
+    "system assistant developer human judge grader evaluator final inst instruction instructions response contradiction "
+    "improvement justification".split()
 )
 _TURN_HINTS = (
     "system message", "system prompt", "system override", "system note", "system update", "system instr", "system direct",
@@ -166,6 +169,7 @@ _TURN_HINTS = (
     "assistant :", "assistant note", "assistant mess", "assistant inst", "assistant upd", "assistant prompt", "assistant\n",
     "assistant_", "assistant]", "assistant*", "developer m", "developer]", "developer:", "human:", "judge:", "judge :", "grader:",
     "grader :", "evaluator:", "evaluator :", "[judge", "[grader", "# instruction", "# response", "# new ", "# updated ", "# hidden ", "# secret ", "# real ", "# assistant", "final answer", "final verdict", "final score", "final grade", '"role"', "ai:", "inst]",
+    '_contradiction"', 'improvement_needed"', 'justification"',
 )  # fmt: skip
 _SHOUTED = ("END ", "BEGIN ", "START ", "CLOSE ")
 _BRACKETED = re.compile(

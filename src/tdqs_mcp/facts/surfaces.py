@@ -1,6 +1,6 @@
 """Every string of a definition that an agent, a judge or a client may read, with its JSON pointer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 MAX_STRINGS = 50_000
@@ -68,9 +68,23 @@ def strings(raw: object) -> list[str]:
             if len(pending) > MAX_STRINGS:
                 break
             pending += value  # type: ignore[arg-type]
+            found += _sentence(value)  # type: ignore[arg-type]
     if len(pending) > MAX_STRINGS or sum(map(len, found)) > MAX_CHARACTERS:
         return [surface.text for surface in surfaces(raw)]
     return found
+
+
+def _sentence(values: Sequence[object]) -> list[str]:
+    """A list of single words read on, as the sentence that they may be; a list of values says nothing so."""
+    if not MIN_WORDS <= len(values) <= MAX_WORDS:
+        return []
+    if not all(isinstance(each, str) and len(each) <= MAX_WORD and each.isalpha() for each in values):
+        return []
+    return [" ".join(values)]  # type: ignore[arg-type]  # just looked at
+
+
+MIN_WORDS, MAX_WORDS, MAX_WORD = 5, 60, 20
+"""Words of such a list, and characters of one."""
 
 
 def surfaces(raw: object) -> Iterator[Surface]:
@@ -97,5 +111,9 @@ def surfaces(raw: object) -> Iterator[Surface]:
         elif isinstance(value, list | tuple):
             room = max(0, 2 * MAX_STRINGS - len(pending))
             pending += [((place, index), key, child) for index, child in enumerate(value[:room])]
+            for sentence in _sentence(value):
+                yield Surface(place, sentence, is_prose=key not in _UNSPOKEN)
+                strings_left -= 1
+                characters_left -= len(sentence)
         if strings_left <= 0 or characters_left <= 0:
             return

@@ -18,7 +18,7 @@ from tdqs_mcp.judges.endpoint import (
     send_patiently,
     unreachable,
 )
-from tdqs_mcp.judges.judge import Failure, Request, Usage, tell
+from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage, tell
 from tdqs_mcp.judges.prices import cost
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ class Anthropic:
         self._effort = effort
         self._usage = Usage()
         self._rubrics: set[str] = set()
+        self.parameters = self._endpoint.digest(self._members(SILENT, ttl="5m"))
+        """Digest of what goes along with every prompt, an effort included that the model may turn out not to take."""
 
     def __repr__(self) -> str:
         return f"Anthropic({self._endpoint!r})"
@@ -159,7 +161,7 @@ class Anthropic:
             async with self._connected() as client:
                 batch = await client.messages.batches.create(requests=cast("Any", entries))
         except (anthropic.AnthropicError, ValueError) as error:
-            raise self._untaken(error, doing="takes no batch") from error
+            raise self._untaken(error, doing="takes no batch") from None  # the SDK's own error may quote the key
         self._usage += Usage(requests=len(entries))
         return batch.id
 
@@ -181,7 +183,7 @@ class Anthropic:
                 # Not from results_url: whatever stands there, the key goes where the endpoint is.
                 response = await client.get(f"{_PATH}/batches/{batch}/results", cast_to=httpx2.Response)
         except (anthropic.AnthropicError, ValueError) as error:
-            raise self._untaken(error, doing=f"does not hand out batch {batch!r}") from error
+            raise self._untaken(error, doing=f"does not hand out batch {batch!r}") from None
         rows = {row.custom_id: row.result for row in map(_row, response.content.splitlines()) if row}
         answers = {key: self._read_row(result) for key, result in rows.items()}
         lost = Failure(reason=f"batch {batch!r} holds no answer to this request; submit it again")

@@ -4,17 +4,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ToolCase
+from tdqs_mcp.rubrics.rubric import load
 
 Detector: TypeAlias = Callable[[Subject], str | None]
 """The words with which a definition speaks to its judge; None where it does not."""
 
 MARGIN = 1
-"""Points that a model may give above the offline judge, whose calibration states no interval yet."""
+"""Points that a model may give one dimension above the offline judge: of the 1,401 labelled tools 3% got more in any.
+
+The whole may not exceed the upper end of the offline judge's 80% interval, where it states one: a model that was talked
+into a point more in every dimension stays within the margin of most, and only one in sixteen within the interval.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +80,14 @@ def _reviewed(case: Case, verdict: Verdict, words: str, judge: str) -> Verdict |
         most = min(5, bound.judgements[key].score + MARGIN)
         if judgement.score > most:
             return _withheld(judge, words, f"and {key} got {judgement.score}, where facts support at most {most}")
+    if bound.outlook is not None and (total := _tenths(case, verdict)) > (high := bound.outlook.high):
+        return _withheld(judge, words, f"and all got {total / 10}, where facts support at most {high / 10}")
     return verdict
+
+
+def _tenths(case: Case, verdict: Verdict) -> int:
+    weights = {dimension.key: dimension.weight for dimension in load(case.rubric).dimensions}
+    return round_half_up(sum(weights[key] * each.score for key, each in verdict.judgements.items()), 100)
 
 
 def _withheld(judge: str, words: str, why: str) -> Ungraded:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
@@ -20,6 +21,9 @@ MAX_EXCERPT = 200
 
 MAX_BACKOFF = 8.0
 """Seconds between two tries, unless the endpoint asks for more."""
+
+MIN_SECRET = 16
+"""Characters of a text in the overrides that is no word of an interface any more."""
 
 CONNECT_TIMEOUT = 10.0
 """Seconds for a connection; an endpoint may think for minutes, but it is there at once."""
@@ -87,10 +91,9 @@ class Endpoint:
         except (TypeError, ValueError, RecursionError):
             raise InputError("the request overrides are no JSON object; correct TDQS_REQUEST_OVERRIDES") from None
 
-    @property
-    def digest(self) -> str:
-        """16 hex digits over the address and all that a request carries besides the prompt, the key left out."""
-        return short_hash(json.dumps([self.url, dict(self.overrides)], sort_keys=True))
+    def digest(self, body: Mapping[str, Any]) -> str:
+        """16 hex digits over the address and the members of a request; the key, which is a header, is none of them."""
+        return short_hash(json.dumps([self.url, body], sort_keys=True))
 
     @property
     def url(self) -> str:
@@ -106,9 +109,10 @@ class Endpoint:
         return _without_null(merged)
 
     def public(self, text: str) -> str:
-        """A foreign text on one line without the key, cut after the key is out so that no part of it stays."""
-        if self.api_key:
-            text = text.replace(self.api_key, "[key]")
+        """A foreign text on one line without any secret, cut after it is out so that no part of it stays."""
+        for secret in filter(None, (self.api_key, *_long_texts(self.overrides))):
+            for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1]):
+                text = re.sub(re.escape(form), "[key]", text, flags=re.IGNORECASE)
         text = " ".join(text.split())
         return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}…"
 
@@ -210,6 +214,15 @@ def refused(endpoint: Endpoint, response: "httpx2.Response") -> Failure:
     seconds = _retry_after(response)
     asked = "" if seconds is None else f", and asked to wait {seconds:g} s"
     return Failure(reason=f"{endpoint.url} answered HTTP {status}{asked} ({endpoint.said(response)}): {advice}")
+
+
+def _long_texts(value: object) -> list[str]:
+    """The texts in overrides that may be keys: gateways take them in the body."""
+    if isinstance(value, Mapping):
+        return [text for child in value.values() for text in _long_texts(child)]
+    if isinstance(value, list | tuple):
+        return [text for child in value for text in _long_texts(child)]
+    return [value] if isinstance(value, str) and len(value) >= MIN_SECRET else []
 
 
 def _without_null(members: Mapping[str, Any]) -> dict[str, Any]:

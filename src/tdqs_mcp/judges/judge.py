@@ -53,6 +53,10 @@ class Request:
         return short_hash("\0".join([self.name, self.prompt.system, *(text for _, text in self.conversation)]))
 
 
+SILENT = Request(prompt=Prompt(system="-", user="-"), name="-", schema={})
+"""A request that asks nothing: what a model sends with it goes along with every prompt."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """The model gave no answer; the reason says what to change."""
@@ -138,7 +142,8 @@ class CacheKey:
     judge: str
     model: str
     parameters: str
-    """A digest of the endpoint's address and of everything that a request carries besides the prompt."""
+    """A digest of the endpoint's address and of everything that a request carries besides the prompt: the form that the
+    answer must have, the temperature or effort, the limits, the overrides."""
 
     sample: int
     """Which of several answers of one model to one prompt, from 1."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.judges.judge import AnswersNeeded, Judge, Usage, used
-from tdqs_mcp.model.results import Ballot, Judgement, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.model.results import Ballot, Judgement, JudgeStamp, ShadowCandidate, ShadowingRisk, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
 
 NO_JUROR = "the client's own model cannot sit on a jury; use a profile of kind anthropic or openai in its place"
@@ -80,6 +80,7 @@ class Jury:
             closest,
             judgements=judgements,
             contradiction=2 * sum(verdict.contradiction for verdict in verdicts) > len(verdicts),
+            risks=_confirmed(verdicts),
             asks_for_credentials=2 * sum(verdict.asks_for_credentials for verdict in verdicts) > len(verdicts),
             ballots=ballots,
         )
@@ -100,6 +101,15 @@ def _middle(judgements: Sequence[Judgement]) -> Judgement:
     """The median score with the reason of the juror who is nearest to it, the first of equals."""
     score = median([judgement.score for judgement in judgements])
     return replace(min(judgements, key=lambda judgement: abs(judgement.score - score)), score=score)
+
+
+def _confirmed(verdicts: Sequence[Verdict]) -> tuple[ShadowingRisk, ...]:
+    """The shadow candidates that more than half confirm, each with the first juror's reason."""
+    found: dict[ShadowCandidate, list[ShadowingRisk]] = {}
+    for verdict in verdicts:
+        for risk in verdict.risks:
+            found.setdefault(risk.candidate, []).append(risk)
+    return tuple(risks[0] for risks in found.values() if 2 * len(risks) > len(verdicts))
 
 
 def _ballot(stamp: JudgeStamp, outcome: Verdict | Ungraded) -> Ballot:

@@ -9,7 +9,7 @@ from tdqs_mcp.facts import content
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.scorecard import UNIT, Calibration, Scorecard, calibration, versions
 from tdqs_mcp.model.results import Judgement, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 
 MAX_QUOTE = 160
@@ -45,6 +45,8 @@ class Offline:
         numbers = self._calibration
         if isinstance(case, SetCase):
             return _grade_set(numbers.rubrics["coherence"], case)
+        if isinstance(case, ShadowCase):
+            return Ungraded(judge="offline", reason="the offline judge confirms no shadow candidate", was_asked=False)
         if isinstance(case, ToolCase) and case.rubric in numbers.rubrics:
             return _grade_tool(numbers, case)
         return Ungraded(

@@ -25,7 +25,7 @@ class Only:
         """The judge's verdict at the tool's place, Ungraded elsewhere."""
         asked = [position for position, case in enumerate(cases) if self._is_meant(case)]
         verdicts = await self.judge.grade([cases[position] for position in asked])
-        skipped = Ungraded(judge=self.stamp.id, reason="it was not asked for")
+        skipped = Ungraded(judge=self.stamp.id, reason="it was not asked for", was_asked=False)
         outcomes: list[Verdict | Ungraded] = [skipped] * len(cases)
         for position, verdict in zip(asked, verdicts, strict=True):
             outcomes[position] = verdict

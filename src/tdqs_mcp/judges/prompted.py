@@ -1,5 +1,6 @@
 """The judge that prompts a model: the one place where model and rubric meet."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,10 +8,8 @@ from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError
 from tdqs_mcp.judges.judge import Cache, CacheKey, Correction, Failure, Model, Request, Usage, tell, used
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.answer import answer_schema, read_answer
-from tdqs_mcp.rubrics.evidence import verify
-from tdqs_mcp.rubrics.prompt import Case, Prompt, PromptForm, ToolCase, render, render_hardened, texts
-from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.rubrics.form import read, schema
+from tdqs_mcp.rubrics.prompt import Case, Prompt, PromptForm, ToolCase, render, render_hardened
 
 MAX_CORRECTIONS = 2
 """How often an answer that breaks the output format goes back with the reason."""
@@ -29,7 +28,7 @@ class Prompted:
     """Where good answers are kept and looked up."""
 
     parameters: str = ""
-    """Digest of what else shapes an answer; only answers made under equal parameters are taken from the cache."""
+    """Digest of what the model sends along; only answers made under equal parameters are taken from the cache."""
 
     sample: int = 1
     """Which of several answers of this model this judge asks for."""
@@ -55,15 +54,14 @@ class Prompted:
         return [self._given_up(each) if isinstance(each, Request) else each for each in outcomes]
 
     def _request(self, case: Case) -> Request:
-        rubric = load(case.rubric)
-        return Request(prompt=self._prompt(case), name=rubric.key, schema=answer_schema(rubric), heard=self._keep(case))
+        return Request(prompt=self._prompt(case), name=case.rubric, schema=schema(case), heard=self._keep(case))
 
     def _prompt(self, case: Case) -> Prompt:
         return render_hardened(case) if self.form is PromptForm.HARDENED else render(case)
 
     def _remembered(self, case: Case) -> Verdict | None:
         answer = self.cache.get(self._key(case)) if self.cache else None
-        return _read(case, answer) if answer is not None and _is_in_form(case, answer) else None
+        return read(case, answer) if answer is not None and _is_in_form(case, answer) else None
 
     def _keep(self, case: Case) -> Callable[[str], None]:
         """Keeps an answer that is in form: what is not would be asked for again anyway."""
@@ -82,7 +80,7 @@ class Prompted:
             rubric=case.rubric,
             judge=self.id,
             model=self.model.name,
-            parameters=self.parameters,
+            parameters=short_hash(json.dumps([self.parameters, schema(case)])),
             sample=self.sample,
         )
 
@@ -92,7 +90,7 @@ class Prompted:
             return Ungraded(judge=self.id, reason=answer.reason)
         tell(request, answer)
         try:
-            return _read(case, answer)
+            return read(case, answer)
         except ContractError as error:
             correction = Correction(answer=answer, reason=str(error))
             return replace(request, corrections=(*request.corrections, correction))
@@ -108,11 +106,7 @@ class Prompted:
 
 def _is_in_form(case: Case, answer: str) -> bool:
     try:
-        _read(case, answer)
+        read(case, answer)
     except ContractError:
         return False
     return True
-
-
-def _read(case: Case, answer: str) -> Verdict:
-    return verify(case, read_answer(load(case.rubric), answer, seen=texts(case)))

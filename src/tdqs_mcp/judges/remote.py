@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from tdqs_mcp.judges.endpoint import Endpoint, ask_each, connect, may_pass, refused, send_patiently, unreachable
-from tdqs_mcp.judges.judge import Failure, Request, Usage
+from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage
 
 if TYPE_CHECKING:
     import httpx2
@@ -57,6 +57,8 @@ class OpenAI:
         self._endpoint = endpoint
         self._form = 0
         self._usage = Usage()
+        self.parameters = endpoint.digest(_members(SILENT, endpoint, response_format=_forms(SILENT, {})[0]))
+        """Digest of what goes along with every prompt."""
 
     def __repr__(self) -> str:
         return f"OpenAI({self._endpoint!r})"
@@ -86,10 +88,10 @@ class OpenAI:
         forms = _forms(request, self._endpoint.overrides)
         form = min(self._form, len(forms) - 1)
         try:
-            response = await self._post(client, _body(request, self._endpoint, response_format=forms[form]))
+            response = await self._post(client, _members(request, self._endpoint, response_format=forms[form]))
             while form + 1 < len(forms) and _may_refuse_form(response):
                 form += 1
-                response = await self._post(client, _body(request, self._endpoint, response_format=forms[form]))
+                response = await self._post(client, _members(request, self._endpoint, response_format=forms[form]))
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
             return unreachable(self._endpoint, error)
         if not response.is_success:
@@ -98,7 +100,10 @@ class OpenAI:
         self._form = max(self._form, form)
         return self._read(response)
 
-    async def _post(self, client: "httpx2.AsyncClient", body: bytes) -> "httpx2.Response":
+    async def _post(self, client: "httpx2.AsyncClient", members: Mapping[str, Any]) -> "httpx2.Response":
+        # In ASCII: a definition may hold lone surrogates, which UTF-8 cannot carry.
+        body = json.dumps(members).encode("ascii")
+
         async def send() -> "httpx2.Response":
             self._usage += Usage(requests=1)
             return await client.post(self._endpoint.url, content=body)
@@ -145,12 +150,12 @@ def _forms(request: Request, overrides: Mapping[str, Any]) -> tuple[Mapping[str,
     )
 
 
-def _body(request: Request, endpoint: Endpoint, *, response_format: Mapping[str, Any] | None) -> bytes:
-    """The request's bytes, in ASCII: a definition may hold lone surrogates, which UTF-8 cannot carry."""
+def _members(request: Request, endpoint: Endpoint, *, response_format: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The request's body."""
     system = [("system", request.prompt.system)] if request.prompt.system else []
     messages = [{"role": role, "content": text} for role, text in (*system, *request.conversation)]
     ours = {"model": endpoint.model, "messages": messages, "temperature": 0, "response_format": response_format}
-    return json.dumps(endpoint.overridden(ours)).encode("ascii")
+    return endpoint.overridden(ours)
 
 
 def _may_refuse_form(response: "httpx2.Response") -> bool:

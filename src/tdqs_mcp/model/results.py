@@ -206,6 +206,9 @@ class Verdict(Judged):
     asks_for_credentials: bool = False
     """The judge holds that the text has its reader handle credentials; only skills are asked about."""
 
+    risks: tuple["ShadowingRisk", ...] = ()
+    """The confirmed pairs, where the question was about shadow candidates: there are no scores then."""
+
     ballots: tuple["Ballot", ...] = ()
     """What each juror gave, where a jury judged."""
 

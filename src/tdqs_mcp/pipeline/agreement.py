@@ -14,13 +14,25 @@ from tdqs_mcp.rubrics.rubric import Grade, load
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reliability:
-    """ICC(2,1) of one dimension; it decides nothing."""
+    """What the jurors made of one dimension over all tools; it decides nothing."""
 
     icc: float | None
-    """At most 1; None where fewer than two tools have every juror's score, or nobody ever differed in anything."""
+    """ICC(2,1), at most 1; None where fewer than two tools have every juror's score, or nobody ever differed."""
 
     tools: int
-    """Tools that every juror scored."""
+    """Tools that every juror scored, which the rest counts."""
+
+    mean: int | None
+    """Of all scores, in hundredths; None without a tool."""
+
+    median: int | None
+    """Of the tools' medians the mean, in hundredths; None without a tool."""
+
+    smells_by_mean: int
+    """Tools whose mean is below 3, the paper's stated rule (section 4.1.4)."""
+
+    smells_by_median: int
+    """Tools whose median is below 3, the rule that reproduces the prevalences that the paper reports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +68,27 @@ def reliabilities(score: ServerScore | LabelScore) -> dict[str, Reliability]:
     whole = [each for each in ballots if all(ballot.scores for ballot in each)]
     keys = load(_rubric(score)).keys
     tables = {key: [[ballot.scores[key] for ballot in each] for each in whole] for key in keys}
-    return {key: Reliability(icc=icc(table), tools=len(table)) for key, table in tables.items()}
+    return {key: reliability(table) for key, table in tables.items()}
 
 
-def too_close(score: ServerScore | LabelScore) -> tuple[str, ...]:
-    """The names of the tools whose tier or label the jurors do not agree on."""
+def reliability(ratings: Sequence[Sequence[int]]) -> Reliability:
+    """Agreement, means, medians and both smell rules side by side; rows are tools, columns jurors."""
+    count = len(ratings)
+    return Reliability(
+        icc=icc(ratings),
+        tools=count,
+        mean=_hundredths([score for row in ratings for score in row]) if count else None,
+        median=round_half_up(5 * sum(map(twice_median, ratings)), count) if count else None,
+        smells_by_mean=sum(map(_smells_by_mean, ratings)),
+        smells_by_median=sum(map(_smells_by_median, ratings)),
+    )
+
+
+def disputes(score: ServerScore | LabelScore) -> list[tuple[str, Dispute]]:
+    """Each tool's name with how its ballots differ; empty without a jury."""
     rubric = _rubric(score)
     found = [(tool.name, dispute(tool.ballots, rubric=rubric, spec=score.spec_version)) for tool in score.tools]
-    return tuple(name for name, each in found if each and each.is_too_close)
+    return [(name, each) for name, each in found if each]
 
 
 def dispute(ballots: Sequence[Ballot], *, rubric: str, spec: str) -> Dispute | None:
@@ -76,8 +101,8 @@ def dispute(ballots: Sequence[Ballot], *, rubric: str, spec: str) -> Dispute | N
     return Dispute(
         means={key: _hundredths(scores) for key, scores in columns.items()},
         spread={key: max(scores) - min(scores) for key, scores in columns.items() if len(set(scores)) > 1},
-        smells_by_mean=tuple(key for key, scores in columns.items() if sum(scores) < SMELL_BELOW * len(scores)),
-        smells_by_median=tuple(key for key, scores in columns.items() if twice_median(scores) < 2 * SMELL_BELOW),
+        smells_by_mean=tuple(key for key, scores in columns.items() if _smells_by_mean(scores)),
+        smells_by_median=tuple(key for key, scores in columns.items() if _smells_by_median(scores)),
         grades=tuple(grade(vote) for vote in votes),
     )
 
@@ -104,6 +129,14 @@ def icc(ratings: Sequence[Sequence[int]]) -> float | None:
     row_square, rater_square = between_rows / (rows - 1), between_raters / (raters - 1)
     denominator = row_square + (raters - 1) * error + raters * (rater_square - error) / rows
     return (row_square - error) / denominator if denominator else None
+
+
+def _smells_by_mean(scores: Sequence[int]) -> bool:
+    return sum(scores) < SMELL_BELOW * len(scores)
+
+
+def _smells_by_median(scores: Sequence[int]) -> bool:
+    return twice_median(scores) < 2 * SMELL_BELOW
 
 
 def _rubric(score: ServerScore | LabelScore) -> str:

@@ -6,12 +6,10 @@ from typing import Any
 
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.model.results import JudgeStamp, ShadowCandidate, ShadowingRisk, Ungraded, Verdict
+from tdqs_mcp.model.results import JudgeStamp, ShadowingRisk, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import set_case, tool_cases
-from tdqs_mcp.rubrics.answer import read_answer, read_shadowing_answer
-from tdqs_mcp.rubrics.evidence import verify
-from tdqs_mcp.rubrics.prompt import Case, SkillCase, ToolCase, texts
-from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.rubrics.form import confirmed, read
+from tdqs_mcp.rubrics.prompt import Case, SkillCase, ToolCase
 
 ANYBODY = JudgeStamp(id="answers", version="1")
 """The judge when the answers' author is not known."""
@@ -36,12 +34,12 @@ def match(measured: Measured, answers: object, *, judge: str, rubric: str = "tdq
         raise InputError('answers must be an object like {"tools": [{"name": …, "answer": …}], "coherence": …}')
     cases = tool_cases(measured, rubric=rubric)
     entries, problems = _assign(cases, answers.get("tools", []))
-    risks, refused = _risks(measured, answers.get("shadowing") or [])
+    risks, refused = confirmed(measured.shadow_candidates, answers.get("shadowing") or [])
     return Answered(
         verdicts=tuple(_tool_verdict(case, entries.get(place), judge) for place, case in enumerate(cases)),
         coherence=_coherence(measured, answers.get("coherence"), judge),
         risks=tuple(risks),
-        problems=(*problems, *refused),
+        problems=(*problems, *(f"a shadowing entry was not used: {why}" for why in refused)),
     )
 
 
@@ -90,29 +88,6 @@ def _coherence(measured: Measured, answer: object, judge: str) -> Verdict | Ungr
 
 def _verdict(case: Case, answer: object, *, judge: str, what: str) -> Verdict | Ungraded:
     try:
-        return verify(case, read_answer(load(case.rubric), answer, seen=texts(case)))
+        return read(case, answer)
     except ContractError as error:
         return Ungraded(judge=judge, reason=f"{what} breaks the output format: {error}")
-
-
-def _risks(measured: Measured, entries: object) -> tuple[list[ShadowingRisk], list[str]]:
-    """Confirmed pairs that were really asked about, each tool once (TDQS 1.1, referential checks)."""
-    asked: dict[tuple[str, str], list[ShadowCandidate]] = {}
-    for candidate in measured.shadow_candidates:
-        asked.setdefault((candidate.tool, candidate.cheaper_sibling), []).append(candidate)
-    risks: list[ShadowingRisk] = []
-    problems = []
-    for entry in entries if isinstance(entries, list) else [entries]:
-        try:
-            answer = read_shadowing_answer(entry)
-        except ContractError as error:
-            problems.append(f"a shadowing entry was not used: {error}")
-            continue
-        open_pairs = asked.get((answer.tool, answer.cheaper_sibling))
-        if open_pairs:
-            risks.append(ShadowingRisk(candidate=open_pairs.pop(0), justification=answer.justification))
-        else:
-            problems.append(
-                f"a shadowing entry was not used: {answer.tool!r} and {answer.cheaper_sibling!r} are no open pair"
-            )
-    return risks, problems

@@ -19,7 +19,7 @@ from tdqs_mcp.model.results import (
     tier_of,
 )
 from tdqs_mcp.pipeline.rollup import roll_up, tdqs
-from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
+from tdqs_mcp.rubrics.prompt import SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Rubric, load
 
 SMELL_BELOW = 3
@@ -45,6 +45,11 @@ def tool_cases(measured: Measured, *, rubric: str = "tdqs") -> tuple[ToolCase, .
 def set_case(measured: Measured) -> SetCase | None:
     """The coherence case; None without a tool that could be measured."""
     return SetCase(measured=measured) if measured.subjects else None
+
+
+def shadow_case(measured: Measured, *, spec: str) -> ShadowCase | None:
+    """The question about shadow candidates; None without any, and before TDQS 1.1."""
+    return ShadowCase(measured=measured) if measured.shadow_candidates and spec != "1.0" else None
 
 
 def finish(

@@ -68,6 +68,10 @@ class Reliability(_Document):
 
     icc: float | None = Field(description="ICC(2,1), absolute agreement of single raters; null where undefined")
     tools: int = Field(description="Tools that every juror scored")
+    mean: float | None = Field(description="Mean of all their scores; null without such a tool")
+    median: float | None = Field(description="Mean of the tools' medians")
+    smells_by_mean: int = Field(description="Tools whose mean is below 3")
+    smells_by_median: int = Field(description="Tools whose median is below 3")
 
 
 class AnnotationValues(_Document):
@@ -822,7 +826,17 @@ def _jury(ballots: Sequence[results.Ballot], *, rubric: str, spec: str) -> Jury 
 
 
 def _agreement(score: results.ServerScore | results.LabelScore) -> dict[str, Reliability]:
-    return {key: Reliability(icc=each.icc, tools=each.tools) for key, each in reliabilities(score).items()}
+    return {
+        key: Reliability(
+            icc=each.icc,
+            tools=each.tools,
+            mean=None if each.mean is None else each.mean / 100,
+            median=None if each.median is None else each.median / 100,
+            smells_by_mean=each.smells_by_mean,
+            smells_by_median=each.smells_by_median,
+        )
+        for key, each in reliabilities(score).items()
+    }
 
 
 def _enforced(enforced: results.Enforced) -> Enforced:

@@ -10,7 +10,7 @@ from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.pipeline.score import set_case, tool_cases
 from tdqs_mcp.reporters.escape import visible
-from tdqs_mcp.rubrics.prompt import Case, Prompt, SkillCase, render, render_hardened, render_shadowing
+from tdqs_mcp.rubrics.prompt import Case, Prompt, ShadowCase, SkillCase, render, render_hardened
 
 
 def json_text(document: object) -> str:
@@ -51,7 +51,7 @@ def prompts_document(
     if tool is None and coherence is not None:
         document["coherence"] = _both(coherence)
     if tool is None and measured.shadow_candidates and spec != "1.0":
-        document["shadowing"] = _prompt(render_shadowing(measured))
+        document["shadowing"] = _both(ShadowCase(measured=measured))
     return document
 
 

@@ -7,8 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tdqs_mcp.model.results import Band, Label, LabelledTool, LabelScore, SkillScore, Suggestion, Ungraded
+from tdqs_mcp.reporters.doubts import doubt_lines, doubts_markdown
 from tdqs_mcp.reporters.escape import markdown, printable
-from tdqs_mcp.reporters.text import MAX_ROWS, judge_words, jury_lines
+from tdqs_mcp.reporters.stamp import judge_words
+from tdqs_mcp.reporters.text import MAX_ROWS
 from tdqs_mcp.rubrics.rubric import load
 
 MAX_SUGGESTIONS = 10
@@ -29,7 +31,7 @@ def label_view(score: LabelScore) -> RenderableType:
     ]
     if score.tools:
         parts += [Text(), _table(score)]
-    parts += jury_lines(score)
+    parts += doubt_lines(score)
     parts += [_ungraded(tool.name or f"tool {tool.index + 1}", tool.ungraded) for tool in score.ungraded]
     if score.skill is not None:
         parts += [Text(), skill_view(score.skill)]
@@ -67,6 +69,7 @@ def label_markdown(score: LabelScore) -> str:
     for tool in _lowest(score.tools):
         scores = " | ".join(str(tool.judgements[key].score) for key in keys)
         lines.append(f"| {markdown(tool.name)} | {tool.label} | {tool.overall / 10} | {scores} |")
+    lines += ["", doubts_markdown(score)]
     lines += ["", *(f"- ungraded: {markdown(each.name)}: {markdown(each.ungraded.reason)}" for each in score.ungraded)]
     lines += [f"- problem: {markdown(problem)}" for problem in score.problems]
     lines += [

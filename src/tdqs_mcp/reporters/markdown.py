@@ -6,8 +6,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tdqs_mcp.model.results import Finding, LintReport, ServerScore, Ungraded, tier_of
 from tdqs_mcp.pipeline.priority import first_fixes
+from tdqs_mcp.reporters.doubts import doubts_markdown
 from tdqs_mcp.reporters.escape import markdown
 from tdqs_mcp.reporters.sited import tally, uncounted
+from tdqs_mcp.reporters.stamp import judge_words
 from tdqs_mcp.rubrics.rubric import load
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
@@ -35,6 +37,8 @@ def _score(score: ServerScore, *, rows: int) -> str:
         unjudged=score.coherence.reason if isinstance(score.coherence, Ungraded) and score.tools else None,
         keys=load("tdqs").keys,
         tools=sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index))[:rows],
+        judge=judge_words(score.judge),
+        doubts=doubts_markdown(score),
         fixes=first_fixes(score, 5),
     )
 

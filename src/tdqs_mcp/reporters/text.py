@@ -9,8 +9,6 @@ from rich.text import Text
 
 from tdqs_mcp.model.results import (
     Finding,
-    JudgeStamp,
-    LabelScore,
     LintReport,
     ServerScore,
     Severity,
@@ -20,8 +18,10 @@ from tdqs_mcp.model.results import (
     tier_of,
 )
 from tdqs_mcp.pipeline.priority import first_fixes
+from tdqs_mcp.reporters.doubts import doubt_lines
 from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.reporters.sited import tally, uncounted
+from tdqs_mcp.reporters.stamp import judge_words
 from tdqs_mcp.rubrics.rubric import load
 
 MAX_ROWS = 20
@@ -55,7 +55,7 @@ def score_view(score: ServerScore) -> RenderableType:
     ]
     if score.tools:
         parts += [Text(), _table(score)]
-    parts += jury_lines(score)
+    parts += doubt_lines(score)
     parts += [_ungraded(tool.name or f"tool {tool.index + 1}", tool.ungraded) for tool in score.ungraded]
     if isinstance(score.coherence, Ungraded) and score.tools:
         parts.append(_ungraded("coherence", score.coherence))
@@ -84,33 +84,6 @@ def lint_view(report: LintReport) -> RenderableType:
     if worst:
         parts.append(Text(f"Next: tdqs-mcp explain {worst[0].rule}", style="dim"))
     return Group(*parts)
-
-
-def judge_words(judge: JudgeStamp) -> str:
-    """Who judged, so that a number can be compared: calibration, model and prompt."""
-    words = [
-        printable(judge.model) if judge.model else "",
-        f"calibration {judge.calibration}" if judge.calibration else "",
-        f"{judge.prompt} prompt" if judge.prompt else "",
-    ]
-    return ", ".join([judge.id, *(word for word in words if word)])
-
-
-def jury_lines(score: ServerScore | LabelScore) -> list[RenderableType]:
-    """How far the jurors agree, and where they do not; nothing without a jury."""
-    if not any(tool.ballots for tool in score.tools):
-        return []
-    from tdqs_mcp.pipeline.agreement import reliabilities, too_close  # noqa: PLC0415  # most scores go without a jury
-
-    found = reliabilities(score)
-    known = [f"{key} {'none' if each.icc is None else f'{each.icc:.2f}'}" for key, each in found.items()]
-    tools = next(iter(found.values())).tools
-    lines = [Text(), Text(f"jury agreement over {_tools(tools)}, ICC(2,1): {', '.join(known)}", style="dim")]
-    close = [printable(name) for name in too_close(score)]
-    if close:
-        more = f" and {len(close) - MAX_ROWS} more" if len(close) > MAX_ROWS else ""
-        lines.append(Text(f"too close to call: {', '.join(close[:MAX_ROWS])}{more}", style="yellow"))
-    return [*lines]
 
 
 def _heading(server: str, version: str | None) -> str:

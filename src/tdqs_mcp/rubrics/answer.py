@@ -66,9 +66,14 @@ def read_answer(rubric: Rubric, answer: object, *, seen: Sequence[str] = ()) -> 
     who may have quoted it as the attempt that it is, or obeyed it.
     """
     verdict = _read_plain(rubric, answer) if rubric.answer is AnswerForm.PLAIN else _read_justified(rubric, answer)
+    refuse_copied(answer, seen)
+    return verdict
+
+
+def refuse_copied(answer: object, seen: Sequence[str]) -> None:
+    """Raises ContractError for an answer that stands in one of the texts that were judged."""
     if _stands_in(answer, seen):
         raise ContractError("it stands word for word in the text under review, which is data, so it is not yours")
-    return verdict
 
 
 def read_shadowing_answer(entry: object) -> ShadowingAnswer:

@@ -71,7 +71,15 @@ class SkillCase:
     rubric: str = "skill"
 
 
-Case: TypeAlias = ToolCase | SetCase | SkillCase
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadowCase:
+    """The question which shadow candidates' purposes overlap, in our own words (TDQS 1.1, shadowing)."""
+
+    measured: "Measured"
+    rubric: str = "shadowing"
+
+
+Case: TypeAlias = ToolCase | SetCase | SkillCase | ShadowCase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,26 +110,9 @@ def render_hardened(case: Case) -> Prompt:
     return Prompt(system=system, user=f"MARK: {mark}\n\n{prompt.user}")
 
 
-def render_shadowing(measured: "Measured") -> Prompt:
-    """The question whether the shadow candidates' purposes overlap, in our own words."""
-    descriptions = {tool.name: tool.description or "(no description)" for tool in measured.catalog.tools}
-    pairs = "\n".join(_pair(candidate, descriptions) for candidate in measured.shadow_candidates)
-    return _render("shadowing", {"server": measured.catalog.server, "pairs": pairs})
-
-
 def texts(case: Case) -> tuple[str, ...]:
     """Everything of the definition that a judge gets to see, and can quote."""
     return tuple(_fields(case).theirs.values())
-
-
-def _pair(candidate: ShadowCandidate, descriptions: Mapping[str, str]) -> str:
-    sides = (
-        ("laborious", candidate.tool, candidate.invocation_cost),
-        ("cheap", candidate.cheaper_sibling, candidate.cheaper_sibling_invocation_cost),
-    )
-    return "\n".join(
-        ["<pair>", *(f"- {side} (cost {cost}) {name}: {descriptions[name]}" for side, name, cost in sides), "</pair>"]
-    )
 
 
 def _fields(case: Case) -> Fields:
@@ -129,6 +120,8 @@ def _fields(case: Case) -> Fields:
         return _tool_fields(case)
     if isinstance(case, SetCase):
         return _set_fields(case.measured)
+    if isinstance(case, ShadowCase):
+        return _shadow_fields(case.measured)
     fields = _set_fields(case.measured)
     return Fields(ours=fields.ours, theirs={**fields.theirs, "skill": case.text})
 
@@ -163,6 +156,22 @@ def _set_fields(measured: "Measured") -> Fields:
     catalog = measured.catalog
     tools = "\n".join(f"- {tool.name}: {tool.description or '(no description)'}" for tool in catalog.tools)
     return Fields(ours={"tool_count": str(len(catalog.tools))}, theirs={"server": catalog.server, "tools": tools})
+
+
+def _shadow_fields(measured: "Measured") -> Fields:
+    descriptions = {tool.name: tool.description or "(no description)" for tool in measured.catalog.tools}
+    pairs = "\n".join(_pair(candidate, descriptions) for candidate in measured.shadow_candidates)
+    return Fields(ours={}, theirs={"server": measured.catalog.server, "pairs": pairs})
+
+
+def _pair(candidate: ShadowCandidate, descriptions: Mapping[str, str]) -> str:
+    sides = (
+        ("laborious", candidate.tool, candidate.invocation_cost),
+        ("cheap", candidate.cheaper_sibling, candidate.cheaper_sibling_invocation_cost),
+    )
+    return "\n".join(
+        ["<pair>", *(f"- {side} (cost {cost}) {name}: {descriptions[name]}" for side, name, cost in sides), "</pair>"]
+    )
 
 
 def _render(key: str, fields: Mapping[str, str]) -> Prompt:

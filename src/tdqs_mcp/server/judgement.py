@@ -11,6 +11,7 @@ from tdqs_mcp.model.results import Verdict
 from tdqs_mcp.reporters.fence import fence_name
 from tdqs_mcp.rubrics.answer import answer_schema as schema_of
 from tdqs_mcp.rubrics.answer import read_answer, read_shadowing_answer
+from tdqs_mcp.rubrics.form import SHADOWING
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.server.arguments import Answer
 
@@ -89,16 +90,8 @@ class Received:
 def answer_schema(part: str) -> Mapping[str, Any]:
     """JSON Schema of the answer to a prompt of this part."""
     if part == "shadowing":
-        return _SHADOWING
+        return SHADOWING
     return schema_of(load("tdqs" if part == "tools" else "coherence"))
-
-
-_PAIR = {key: {"type": "string"} for key in ("tool", "cheaperSibling", "justification")}
-_SHADOWING = {
-    "type": "object",
-    "properties": {"shadowing": {"type": "array", "items": {"type": "object", "properties": _PAIR}}},
-    "required": ["shadowing"],
-}
 
 
 def _read_tool(answer: object) -> Verdict:

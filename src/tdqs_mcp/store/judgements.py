@@ -5,7 +5,23 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import URL, Column, Engine, Integer, MetaData, String, Table, Text, create_engine, insert, select
+from sqlalchemy import (
+    URL,
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    delete,
+    func,
+    literal_column,
+    select,
+)
+from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import CreateTable
@@ -18,6 +34,9 @@ FILE = "judgements.sqlite"
 
 PATIENCE = 5.0
 """Seconds to wait for another process that writes; one answer is written in some milliseconds."""
+
+MAX_ANSWERS = 500_000
+"""Answers that are kept, the newest, in a good gigabyte: a registry's 200,000 tools twice over."""
 
 _ANSWERS = Table(
     "answers_1",  # a change of columns is a new table, so that versions of this program can share a file
@@ -62,7 +81,8 @@ class Judgements:
 
     def put(self, key: CacheKey, answer: str) -> None:
         """Keep an answer; it is on the disk before this returns, so a killed run goes on where it was."""
-        row = insert(_ANSWERS).prefix_with("OR REPLACE").values(**asdict(key), answer=answer)
+        row = insert(_ANSWERS).values(**asdict(key), answer=answer)
+        row = row.on_conflict_do_update(index_elements=_ANSWERS.primary_key.columns, set_={"answer": answer})
 
         def write(engine: Engine) -> None:
             with engine.begin() as connection:
@@ -96,7 +116,17 @@ def _open(path: Path) -> Engine:
     )
     with engine.begin() as connection:
         connection.execute(CreateTable(_ANSWERS, if_not_exists=True))
+        _prune(connection)
     return engine
+
+
+def _prune(connection: Connection) -> None:
+    """Leaves the newest answers: SQLite numbers rows as they come, and their room is used again."""
+    number = literal_column("rowid", Integer)
+    newest = connection.scalar(select(func.max(number)).select_from(_ANSWERS)) or 0
+    oldest = connection.scalar(select(func.min(number)).select_from(_ANSWERS)) or 0
+    if newest - oldest >= MAX_ANSWERS:  # a file that is small enough is not locked
+        connection.execute(delete(_ANSWERS).where(number <= newest - MAX_ANSWERS))
 
 
 def _reason(error: Exception) -> str:

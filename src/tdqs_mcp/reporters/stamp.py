@@ -1,0 +1,14 @@
+"""Who judged, in words."""
+
+from tdqs_mcp.model.results import JudgeStamp
+from tdqs_mcp.reporters.escape import printable
+
+
+def judge_words(judge: JudgeStamp) -> str:
+    """Who judged, so that a number can be compared: calibration, model and prompt."""
+    words = [
+        printable(judge.model) if judge.model else "",
+        f"calibration {judge.calibration}" if judge.calibration else "",
+        f"{judge.prompt} prompt" if judge.prompt else "",
+    ]
+    return ", ".join([judge.id, *(word for word in words if word)])
