@@ -13,6 +13,7 @@ from tdqs_mcp.reporters.contract import (
     ScoreDocument,
     SkillDocument,
 )
+from tdqs_mcp.reporters.selected import SelectDocument
 
 CONTRACTS = {
     "score": ScoreDocument,
@@ -20,6 +21,7 @@ CONTRACTS = {
     "skill": SkillDocument,
     "lint": LintDocument,
     "rewrite": RewriteDocument,
+    "select": SelectDocument,
     "gate": GateDocument,
     "grade": GradeDocument,
 }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tdqs_mcp.app import costs, explain, lint, prompts, read, score_answers
-    from tdqs_mcp.sync import calibrate, load, rewrite, run_suite, score
+    from tdqs_mcp.sync import calibrate, load, rewrite, run_suite, score, select
 
 __all__ = [
     "calibrate",
@@ -19,6 +19,7 @@ __all__ = [
     "run_suite",
     "score",
     "score_answers",
+    "select",
 ]
 
 

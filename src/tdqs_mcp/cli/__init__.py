@@ -11,6 +11,7 @@ from tdqs_mcp.cli.look import capture, explain, prompts
 from tdqs_mcp.cli.page import WIDTH
 from tdqs_mcp.cli.rewrite import rewrite
 from tdqs_mcp.cli.score import score, skill
+from tdqs_mcp.cli.select import select
 from tdqs_mcp.server.command import serve
 
 
@@ -24,7 +25,7 @@ def cli() -> None:
     """
 
 
-for _command in (score, lint, grade, gate, rewrite, skill, calibrate, explain, prompts, capture, serve):
+for _command in (score, lint, grade, gate, rewrite, select, skill, calibrate, explain, prompts, capture, serve):
     cli.add_command(_command)
 
 
