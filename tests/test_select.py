@@ -2,15 +2,22 @@
 
 import json
 import re
+import sys
 from itertools import pairwise
 from time import perf_counter
 
 import jsonschema
+import numpy as np
 import pytest
 from definitions import tool
 from loopback import Chat
+from model2vec import StaticModel
 from schemas import schemas
+from scipy.stats import bootstrap
 from statsmodels.stats.contingency_tables import mcnemar
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError
@@ -241,6 +248,13 @@ def test_the_paired_test_is_mcnemar_s_and_its_interval_holds_the_difference(cata
     assert 5 < same.high < 25
 
 
+def test_the_queries_of_a_report_can_be_put_to_a_file_of_another_name(command, write):
+    first = command("select", write("shop.json", SHOP), "--format", "json")
+    again = command("select", write("later.json", SHOP), "--queries", write("q.json", first.stdout), "--format", "json")
+    assert reported(again)["queries"] == reported(first)["queries"]
+    assert {query["server"] for query in reported(first)["queries"]} == {None}
+
+
 def test_fail_under_holds_the_recall_after_a_change_against_a_bar(command, write):
     shop, asked = write("shop.json", SHOP), write("asked.json", ASKED)
     assert command("select", shop, "--queries", asked, "--fail-under", 100).returncode == 0
@@ -298,6 +312,40 @@ def test_hostile_names_reach_no_terminal_and_no_markup(command, write):
         assert "y\\x1b[31m" in shown or "y\\\\x1b\\[31m" in shown
     assert "<b>" not in shown
     assert "@all" not in shown
+
+
+@pytest.fixture
+def embeddings(tmp_path):
+    """A model of four words, two of which mean nearly the same."""
+    words = {"[UNK]": [0, 0, 0], "car": [1, 0, 0], "automobile": [0.9, 0.1, 0], "tea": [0, 0, 1]}
+    tokenizer = Tokenizer(WordLevel({word: place for place, word in enumerate(words)}, "[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    StaticModel(np.array([*words.values()], dtype="float32"), tokenizer).save_pretrained(tmp_path / "tiny")
+    return tmp_path / "tiny"
+
+
+def test_embeddings_find_what_shares_no_word(command, write, embeddings):
+    file = write("x.json", [tool("a", "tea"), tool("b", "automobile"), tool("c", "automobile"), tool("d", None)])
+    asked = write("asked.json", [{"query": "car", "tool": "b"}, {"query": "tea", "tool": "d"}])
+    args = ("select", file, "--queries", asked, "--format", "json")
+    assert [query["rank"] for query in reported(command(*args))["queries"]] == [None, None]
+    document = reported(command(*args, "--embeddings", embeddings))
+    assert document["selector"] == "tiny"
+    assert [query["rank"] for query in document["queries"]] == [1.5, None]
+
+
+def test_embeddings_that_cannot_be_had_say_what_is_missing(command, write, tmp_path, embeddings, monkeypatch):
+    file = write("shop.json", SHOP)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "model2vec", None)
+        assert b"pip install 'tdqs-mcp[embeddings]'" in command("select", file, "--embeddings", embeddings).stderr
+    assert b"it has no config.json" in command("select", file, "--embeddings", tmp_path).stderr
+    (embeddings / "model.safetensors").write_bytes(b"broken")
+    run = command("select", file, "--embeddings", embeddings)
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert b"holds no model2vec model that can be read" in run.stderr
+    run = command("select", file, "--embeddings", embeddings, "--judge", "openai:m", "--base-url", "http://127.0.0.1:1")
+    assert b"name two selectors" in run.stderr
 
 
 @pytest.fixture
@@ -381,6 +429,16 @@ def test_a_test_of_1_649_tools_takes_seconds(catalog_files):
     assert len(found.choices) > 0.95 * found.tool_count
 
 
+def resampled(*reports, key):
+    """The percentile bootstrap of the mean difference, in points: an independent interval."""
+    changes = [
+        100 * float(getattr(after, key) - getattr(before, key))
+        for report in reports
+        for before, after in zip(report.choices, report.against.choices, strict=True)
+    ]
+    return bootstrap((changes,), np.mean, method="percentile", rng=1, n_resamples=2000, batch=100).confidence_interval
+
+
 def test_rewriting_real_definitions_costs_them_little_in_search(catalog_files):
     """Queries fixed by the originals, one index; measured anew with whatever writer there is.
 
@@ -393,3 +451,7 @@ def test_rewriting_real_definitions_costs_them_little_in_search(catalog_files):
     assert found.figures.queries >= 300
     assert found.against.recall.low > -2
     assert found.against.top1.low > -2.5
+    apart = [tdqs_mcp.select([one], against=[other]) for one, other in zip(catalogs, rewritten, strict=True)]
+    assert resampled(found, key="found").low == pytest.approx(found.against.recall.low, abs=0.3)
+    assert resampled(*apart, key="found").low > -2
+    assert resampled(*apart, key="first").low > -3

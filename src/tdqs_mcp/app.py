@@ -443,7 +443,10 @@ async def select(
     asked, problems = selecting.ask(index) if queries is None else selecting.check(queries, index)
     texts = [query.text for query in asked]
     before = selecting.choose(asked, await selector.rank(index.tools, texts, k=k), index, k=k)
-    report = selecting.report(index, before, selector=selector.name, k=k, problems=problems)
+    told = tuple(problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems)
+    report = selecting.report(
+        index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(told)) + problems
+    )
     if other is None:
         return report
     after = selecting.choose(asked, await selector.rank(other.tools, texts, k=k), other, k=k)

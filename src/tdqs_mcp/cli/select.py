@@ -12,7 +12,7 @@ from tdqs_mcp import sync
 from tdqs_mcp.cli.options import FILE, Asked, form_option, judge_options, live_options, output_option
 from tdqs_mcp.cli.page import leave, reporter, show, warn
 from tdqs_mcp.cli.work import end, for_each, tell_usage
-from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import finds
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model.catalog import Catalog
@@ -40,6 +40,12 @@ _VIEWS = {
 )
 @click.option("--mutate", type=click.Choice([*map(str, Mutation)]), help="Compare with definitions made worse.")
 @click.option(
+    "--embeddings",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Select by the vectors of a model2vec model instead of BM25.",
+)
+@click.option(
     "--top",
     "k",
     type=click.IntRange(min=1),
@@ -63,6 +69,7 @@ def select(
     file: Path | None,
     against: tuple[str, ...],
     mutate: str | None,
+    embeddings: Path | None,
     k: int,
     fail_under: int | None,
     asked: Asked,
@@ -83,7 +90,7 @@ def select(
             queries=_queries(file),
             against=_all(against, live) or None,
             mutation=Mutation(mutate) if mutate else None,
-            selector=_prompted(model),
+            selector=_selector(model, embeddings),
             k=k,
         )
     except TdqsError as error:
@@ -110,9 +117,14 @@ def _queries(file: Path | None) -> list[Query] | None:
     return read_queries(file)
 
 
-def _prompted(model: Model | None) -> "Selector | None":
-    if model is None:
-        return None
-    from tdqs_mcp.pipeline.selectors import Prompted  # noqa: PLC0415  # most commands ask nobody
+def _selector(model: Model | None, embeddings: Path | None) -> "Selector | None":
+    """None for BM25. Raises InputError for two selectors, and for embeddings that cannot be read."""
+    if model and embeddings:
+        raise InputError("--embeddings and --judge name two selectors; leave one of them out")
+    from tdqs_mcp.pipeline.selectors import Embedded, Prompted  # noqa: PLC0415  # other commands select nothing
 
-    return Prompted(model=model)
+    if embeddings:
+        from tdqs_mcp.sources.embeddings import read_embeddings  # noqa: PLC0415
+
+        return Embedded(name=embeddings.resolve().name, encode=read_embeddings(embeddings))
+    return Prompted(model=model) if model else None

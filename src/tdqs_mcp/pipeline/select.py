@@ -87,6 +87,7 @@ def ask(index: Index) -> tuple[list[Query], tuple[str, ...]]:
     A query holds words of the definition that it is made from, never of one that is written later: whoever rewrites the
     definition can lose by it and hardly win.
     """
+    is_shared = len(index.servers) > 1
     queries: list[Query] = []
     mute: list[str] = []
     seen = set()
@@ -97,7 +98,8 @@ def ask(index: Index) -> tuple[list[Query], tuple[str, ...]]:
         need = search.need(entry.tool)
         if need.said:
             text = " ".join(need.said)
-            queries.append(Query(text=text, tool=entry.tool.name, server=entry.server, withheld=need.withheld))
+            server = entry.server if is_shared else None
+            queries.append(Query(text=text, tool=entry.tool.name, server=server, withheld=need.withheld))
         else:
             mute.append(index.label(position))
     return queries, (f"too few words beside the name to ask for {_some(mute)}",) if mute else ()
@@ -135,8 +137,6 @@ def choose(
 
 def report(index: Index, choices: tuple[Choice, ...], *, selector: str, k: int, problems: tuple[str, ...]) -> Selection:
     """The figures of the choices."""
-    failed = [choice.failure for choice in choices if choice.failure]
-    unanswered = (f"{len(failed)} of {len(choices)} queries have no answer: {failed[0]}",) if failed else ()
     return Selection(
         selector=selector,
         k=k,
@@ -147,7 +147,7 @@ def report(index: Index, choices: tuple[Choice, ...], *, selector: str, k: int, 
         confusions=_confusions(choices, is_named=len(index.servers) > 1),
         shares=_shares(choices, index),
         against=None,
-        problems=problems + unanswered,
+        problems=problems + _unanswered(choices),
     )
 
 
@@ -163,7 +163,7 @@ def compare(before: Selection, after: tuple[Choice, ...], *, label: str) -> Sele
         top1=_paired([(one.first, other.first) for one, other in pairs]),
         recall=_paired([(one.found, other.found) for one, other in pairs]),
     )
-    return replace(before, against=against)
+    return replace(before, against=against, problems=tuple(dict.fromkeys(before.problems + _unanswered(after))))
 
 
 def figures(choices: Sequence[Choice]) -> Figures:
@@ -285,6 +285,11 @@ def _paired(pairs: Sequence[tuple[Fraction, Fraction]]) -> Paired | None:
         high=100 * (up - down + math.hypot(better.high - up, down - worse.low)),
         p_value=float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0,
     )
+
+
+def _unanswered(choices: Sequence[Choice]) -> tuple[str, ...]:
+    failed = [choice.failure for choice in choices if choice.failure]
+    return (f"{len(failed)} of {len(choices)} queries have no answer: {failed[0]}",) if failed else ()
 
 
 def _servers(query: Query, names: Mapping[str, Mapping[str, object]]) -> list[str]:

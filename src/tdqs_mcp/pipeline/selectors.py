@@ -1,6 +1,6 @@
 """Who finds the tools for a query: the search that clients put before large tool sets, or a model that sees all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 MAX_CORRECTIONS = 2
 """How often an answer that breaks the output format goes back with the reason."""
+
+COSINE_DIGITS = 5
+"""Decimals of a cosine that float32 gets right, whatever the order in which a machine adds."""
 
 Ranking = Mapping[int, float]
 """Positions of the tools that were found, each with a number that is higher for a better one; equal numbers tie."""
@@ -56,6 +59,21 @@ class Lexical:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """The nearest by meaning: cosines between the query's vector and those of the same texts that BM25 reads."""
+
+    name: str
+    encode: "Callable[[Sequence[str]], ndarray[Any, Any]]"
+    """Vectors of length 1; all zeros for a text without a known word."""
+
+    async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Ranking | Failure]:  # noqa: ARG002
+        """Every tool on the query's side of a right angle; digits beyond float32's are no difference."""
+        documents = self.encode([search.indexed(tool) for tool in tools])
+        cosines = (self.encode(list(queries)) @ documents.T).round(COSINE_DIGITS)
+        return [_found(row.clip(min=0)) for row in cosines]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prompted:
     """A model that is shown every tool and names those it would call; one request for each query."""
 
@@ -81,7 +99,7 @@ class Prompted:
         return [_given_up(each) if isinstance(each, Request) else each for each in outcomes]
 
 
-def _found(scores: "ndarray[tuple[int], Any]") -> Ranking:
+def _found(scores: "ndarray[Any, Any]") -> Ranking:
     places = scores.nonzero()[0]
     return dict(zip(places.tolist(), scores[places].tolist(), strict=True))
 

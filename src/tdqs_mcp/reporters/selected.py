@@ -154,6 +154,7 @@ def _change(paired: model.Paired | None) -> SelectChange | None:
 
 
 def _query(choice: model.Choice, after: model.Choice | None) -> SelectQuery:
+    failure = choice.failure or (after.failure if after else None)
     return SelectQuery(
         query=well_formed(choice.query.text),
         tool=well_formed(choice.query.tool),
@@ -162,7 +163,7 @@ def _query(choice: model.Choice, after: model.Choice | None) -> SelectQuery:
         rank=_rank(choice),
         rank_after=None if after is None else _rank(after),
         picked_instead=[well_formed(name) for name in choice.instead],
-        failure=None if choice.failure is None else well_formed(choice.failure),
+        failure=None if failure is None else well_formed(failure),
     )
 
 
