@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from time import perf_counter
 
@@ -23,6 +24,7 @@ import tdqs_mcp
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.prose import name_parts, stem, words_of
 from tdqs_mcp.model.selection import Mutation, Query
+from tdqs_mcp.pipeline.mutate import mutate
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.sources.load import read_file
 
@@ -292,6 +294,22 @@ def test_of_five_equivalent_servers_the_one_that_says_what_is_asked_is_picked():
     asked = [Query(text=text, tool="send_invoice") for text in ("mail the bill", "bill with tax", "list all positions")]
     shares = {each.server: each.share for each in tdqs_mcp.select(five, queries=asked).shares}
     assert shares == {"plain": 1000, "a": 0, "b": 0, "c": 0, "d": 0}
+
+
+def test_servers_that_offer_the_same_tools_are_picked_by_how_well_they_describe_them(catalog):
+    shop = catalog(*SHOP)
+    rivals = [shop, *(mutate(shop, each) for each in (Mutation.TRUNCATE, Mutation.GENERIC, Mutation.BLANK))]
+    servers = [replace(each, server=str(place)) for place, each in enumerate(rivals)]
+    given = tdqs_mcp.select(servers, queries=[Query(text=each["query"], tool=each["tool"]) for each in ASKED]).shares
+    assert [each.share for each in given] == sorted((each.share for each in given), reverse=True)
+    assert given[0].share > 500
+
+
+def test_a_server_that_wins_only_the_queries_made_from_its_own_words_has_no_share_beside_them():
+    two = [server("a", "Mails a bill with all positions and the tax."), server("b", "Hands buyers printed receipts.")]
+    found = tdqs_mcp.select(two)
+    assert [each.highest for each in found.choices] == [("a",), ("b",)]
+    assert {each.server: (each.share, each.others) for each in found.shares} == {"a": (500, 0), "b": (500, 0)}
 
 
 def test_five_equal_servers_of_one_name_share_every_pick():
