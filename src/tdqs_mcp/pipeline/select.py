@@ -175,7 +175,7 @@ def figures(choices: Sequence[Choice]) -> Figures:
         queries=len(answered),
         top1=_share([choice.first for choice in answered]),
         recall=_share([choice.found for choice in answered]),
-        mrr=int(1000 * fmean(1 / choice.rank if choice.rank else 0 for choice in answered) + Fraction(1, 2)),
+        mrr=int(1000 * fmean(1 / choice.rank if choice.rank else 0 for choice in answered) + 0.5),
     )
 
 
@@ -186,20 +186,21 @@ def _choice(
         return Choice(query=query, rank=None, first=_MISS, found=_MISS, failure=ranking.reason)
     right = {place for server, own in places.items() if query.server in (None, server) for place in own}
     best = max((ranking[place] for place in right if place in ranking), default=None)
-    top = max(ranking.values(), default=None)
-    instead = [place for place, score in ranking.items() if score == top and place not in right]
+    top = max(ranking.values(), default=0.0)
+    floor = top if best is None else best
+    rivals = [(place, score) for place, score in ranking.items() if score >= floor and place not in right]
     missed = Choice(
         query=query,
         rank=None,
         first=_MISS,
         found=_MISS,
-        instead=tuple(dict.fromkeys(index.label(place) for place in sorted(instead))),
+        instead=tuple(dict.fromkeys(index.label(place) for place, score in sorted(rivals) if score == top)),
         highest=_highest(places, ranking),
     )
     if best is None:
         return missed
-    ahead = sum(score > best for place, score in ranking.items() if place not in right)
-    tied = sum(score == best for place, score in ranking.items() if place not in right)
+    tied = sum(score == best for _, score in rivals)
+    ahead = len(rivals) - tied
     return replace(
         missed,
         rank=1 + ahead + Fraction(tied, 2),
