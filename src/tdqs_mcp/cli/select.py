@@ -83,6 +83,8 @@ def select(
     is BM25, as in the tool search of real clients; --judge names a model instead, which then gets the definitions.
     Several LOCATORs are searched together.
     """
+    if asked.exact_prompt:
+        raise click.UsageError("no prompt for selecting is published; leave --exact-prompt out")
     try:
         model = make_model(read_settings(os.environ, **asked.options()))
         result = sync.select(
