@@ -14,6 +14,7 @@ from tdqs_mcp.reporters.contract import (
     SkillDocument,
 )
 from tdqs_mcp.reporters.improvement import CompareDocument, PlanDocument, WhatIfDocument
+from tdqs_mcp.reporters.selected import SelectDocument
 
 CONTRACTS = {
     "score": ScoreDocument,
@@ -24,6 +25,7 @@ CONTRACTS = {
     "plan": PlanDocument,
     "what-if": WhatIfDocument,
     "compare": CompareDocument,
+    "select": SelectDocument,
     "gate": GateDocument,
     "grade": GradeDocument,
 }

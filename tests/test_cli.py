@@ -225,7 +225,7 @@ def test_files_are_read_without_the_sdk_or_any_http_client(write, command):
         "try: main()\n"
         "except SystemExit: pass\n"
         "loaded = {name.partition('.')[0] for name in sys.modules}\n"
-        "sys.exit(', '.join(sorted(loaded & {'mcp', 'mcp_types', 'anthropic', 'openai', 'httpx2', 'pydantic', 'jinja2'})) or 0)"
+        "sys.exit(', '.join(sorted(loaded & {'mcp', 'mcp_types', 'anthropic', 'openai', 'httpx2', 'pydantic', 'jinja2', 'numpy', 'scipy'})) or 0)"
     )
     run = subprocess.run(
         [sys.executable, "-c", program, command, str(write("x.json", [FINE]))],

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tdqs_mcp.app import costs, explain, lint, prompts, read, score_answers
-    from tdqs_mcp.sync import calibrate, compare, load, plan, rewrite, run_suite, score, what_if
+    from tdqs_mcp.sync import calibrate, compare, load, plan, rewrite, run_suite, score, select, what_if
 
 __all__ = [
     "calibrate",
@@ -21,6 +21,7 @@ __all__ = [
     "run_suite",
     "score",
     "score_answers",
+    "select",
     "what_if",
 ]
 

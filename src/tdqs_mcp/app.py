@@ -34,6 +34,7 @@ from tdqs_mcp.model.results import (
     Ungraded,
     Verdict,
 )
+from tdqs_mcp.model.selection import Mutation, Query, Selection
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.gate.targets import Evidence
     from tdqs_mcp.model.comparison import Comparison
     from tdqs_mcp.model.plan import Plan, WhatIf
+    from tdqs_mcp.pipeline.selectors import Selector
 
 DEFAULT_SPEC = SPECS[0]
 DEFAULT_POLICY = Policy()
@@ -467,6 +469,43 @@ def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
         if unmeasured.tool.name in (tools or ()):
             raise UnmeasurableError(f"{unmeasured.tool.name!r} cannot be rewritten: {unmeasured.reason}")
     return {each.tool.index for each in measured.subjects if tools is None or each.tool.name in tools}
+
+
+async def select(
+    catalogs: Sequence[Catalog],
+    *,
+    queries: Sequence[Query] | None = None,
+    against: Sequence[Catalog] | None = None,
+    mutation: Mutation | None = None,
+    selector: "Selector | None" = None,
+    k: int = 5,
+) -> Selection:
+    """How often the right tool is found for a query, by BM25 unless another selector is named.
+
+    Without queries they are made from the catalogs, never from `against`: other versions of the same catalogs in their
+    order, or what a mutation makes of them, to which the same queries are put. Raises InputError.
+    """
+    from tdqs_mcp.pipeline import select as selecting  # noqa: PLC0415  # what scoring goes without
+    from tdqs_mcp.pipeline.mutate import mutate  # noqa: PLC0415
+    from tdqs_mcp.pipeline.selectors import Lexical  # noqa: PLC0415
+
+    if against is not None and mutation is not None:
+        raise InputError("a test compares with other catalogs or with a mutation, not with both")
+    if mutation is not None:
+        against = [mutate(catalog, mutation) for catalog in catalogs]
+    selector, index = selector or Lexical(), selecting.Index.of(catalogs)
+    other = None if against is None else index.like(against)
+    asked, problems = selecting.ask(index) if queries is None else selecting.check(queries, index)
+    texts = [query.text for query in asked]
+    before = selecting.choose(asked, await selector.rank(index.tools, texts, k=k), index, k=k)
+    told = tuple(problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems)
+    report = selecting.report(
+        index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(told)) + problems
+    )
+    if other is None:
+        return report
+    after = selecting.choose(asked, await selector.rank(other.tools, texts, k=k), other, k=k)
+    return selecting.compare(report, after, label=mutation or "after")
 
 
 async def _standings(measured: Measured, indices: AbstractSet[int], *, judge: Judge, spec: str) -> dict[int, Standing]:

@@ -137,6 +137,19 @@ def make_preview(
     return judge, ledger
 
 
+def make_model(settings: Settings, *, price: Price = cost) -> Model | None:
+    """The model behind the judge that the settings name, without a rubric; None for the offline judge.
+
+    Raises InputError for a jury, which has several.
+    """
+    if settings.judge is JudgeKind.OFFLINE:
+        return None
+    if settings.judge is JudgeKind.JURY:
+        raise InputError("a jury is several models: name the one to ask with --judge openai:MODEL or anthropic:MODEL")
+    ledger, model = Ledger(settings.budget, price), _model(settings.judge, _endpoint(settings))
+    return model if settings.budget == Budget() else Budgeted(model=_priced(model, ledger), ledger=ledger)
+
+
 def _priced(model: Model, ledger: Ledger) -> Model:
     """The model, whose price is known where money is bounded. Raises InputError."""
     if ledger.misses_price(model.name):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tdqs_mcp import app
 from tdqs_mcp.judges.judge import Judge
@@ -9,7 +10,11 @@ from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.comparison import Comparison
 from tdqs_mcp.model.plan import Plan, WhatIf
 from tdqs_mcp.model.results import CalibrationReport, GateRow, LabelScore, Rewrite, ServerScore, SkillScore
+from tdqs_mcp.model.selection import Mutation, Query, Selection
 from tdqs_mcp.sources.options import LiveOptions
+
+if TYPE_CHECKING:
+    from tdqs_mcp.pipeline.selectors import Selector
 
 
 def load(locator: str, options: LiveOptions | None = None) -> Catalog:
@@ -84,6 +89,23 @@ def compare(old: Catalog, new: Catalog, *, judge: Judge | None = None, spec: str
     from anyio import run  # noqa: PLC0415
 
     return run(lambda: app.compare(old, new, judge=judge, spec=spec))
+
+
+def select(
+    catalogs: Sequence[Catalog],
+    *,
+    queries: Sequence[Query] | None = None,
+    against: Sequence[Catalog] | None = None,
+    mutation: Mutation | None = None,
+    selector: "Selector | None" = None,
+    k: int = 5,
+) -> Selection:
+    """How often the right tool is found for a query, by BM25 unless another selector is named. Raises InputError."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(
+        lambda: app.select(catalogs, queries=queries, against=against, mutation=mutation, selector=selector, k=k)
+    )
 
 
 def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = None) -> CalibrationReport:

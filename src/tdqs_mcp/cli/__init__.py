@@ -13,6 +13,7 @@ from tdqs_mcp.cli.page import WIDTH
 from tdqs_mcp.cli.plan import plan
 from tdqs_mcp.cli.rewrite import rewrite
 from tdqs_mcp.cli.score import score, skill
+from tdqs_mcp.cli.select import select
 from tdqs_mcp.server.command import serve
 
 
@@ -26,7 +27,22 @@ def cli() -> None:
     """
 
 
-for _command in (score, lint, grade, gate, rewrite, plan, compare, skill, calibrate, explain, prompts, capture, serve):
+for _command in (
+    score,
+    lint,
+    grade,
+    gate,
+    rewrite,
+    plan,
+    compare,
+    select,
+    skill,
+    calibrate,
+    explain,
+    prompts,
+    capture,
+    serve,
+):
     cli.add_command(_command)
 
 

@@ -80,7 +80,7 @@ def preview_of(asked: Asked) -> tuple[Judge, Ledger]:
         leave(error)
 
 
-def tell_usage(judge: Judge | None) -> None:
+def tell_usage(judge: object) -> None:
     """What a model was asked and what it cost, on standard error: the same judgement may cost less the next time."""
     usage = used(judge)
     if usage and usage.requests:

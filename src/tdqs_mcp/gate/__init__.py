@@ -1,7 +1,7 @@
 """What a result means for an exit code: the pass/fail policy, suppressions and baselines; suites are in `suite`."""
 
 from tdqs_mcp.gate.baseline import baseline_document, compare, read_baseline, renew
-from tdqs_mcp.gate.policy import Outcome, answered, decide, earns, is_clean, is_good, labelled, reaches
+from tdqs_mcp.gate.policy import Outcome, answered, decide, earns, finds, is_clean, is_good, labelled, reaches
 from tdqs_mcp.gate.suppression import settle, suppress
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "compare",
     "decide",
     "earns",
+    "finds",
     "is_clean",
     "is_good",
     "labelled",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
+from fractions import Fraction
 
 from tdqs_mcp.model.results import (
     Finding,
@@ -17,6 +18,7 @@ from tdqs_mcp.model.results import (
     Tier,
     Ungraded,
 )
+from tdqs_mcp.model.selection import Selection
 from tdqs_mcp.pipeline.rollup import roll_up
 from tdqs_mcp.pipeline.score import UNMEASURED
 from tdqs_mcp.rubrics.rubric import load
@@ -60,6 +62,22 @@ def is_good(score: LabelScore | SkillScore) -> Outcome:
     if Outcome.FAILED in labels:
         return Outcome.FAILED
     return Outcome.UNKNOWN if Outcome.UNKNOWN in labels or score.ungraded or not score.tools else Outcome.PASSED
+
+
+def finds(selection: Selection, *, percent: int) -> Outcome:
+    """Whether that share of the queries find their tool, after the change where there is one.
+
+    Queries without an answer are counted as found, and as missed: where that decides, the verdict is open.
+    """
+    choices = selection.against.choices if selection.against else selection.choices
+    found = sum((choice.found for choice in choices), start=Fraction(0))
+    wanted = Fraction(percent * len(choices), 100)
+    if not choices:
+        return Outcome.UNKNOWN
+    if found >= wanted:
+        return Outcome.PASSED
+    open_ones = sum(choice.failure is not None for choice in choices)
+    return Outcome.UNKNOWN if found + open_ones >= wanted else Outcome.FAILED
 
 
 def labelled(score: LabelScore | SkillScore) -> Outcome:

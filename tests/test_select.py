@@ -1,0 +1,476 @@
+"""Is the right tool found? Queries that give no name away, fair ties, worse definitions that do worse, exact tests."""
+
+import json
+import re
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from time import perf_counter
+
+import jsonschema
+import numpy as np
+import pytest
+from definitions import tool
+from loopback import Chat
+from model2vec import StaticModel
+from schemas import schemas
+from scipy.stats import bootstrap
+from statsmodels.stats.contingency_tables import mcnemar
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+
+import tdqs_mcp
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.prose import name_parts, stem, words_of
+from tdqs_mcp.model.selection import Mutation, Query
+from tdqs_mcp.pipeline.mutate import mutate
+from tdqs_mcp.pipeline.rewrite import apply
+from tdqs_mcp.sources.load import read_file
+
+SHOP = (
+    tool(
+        "find_orders",
+        "Finds the open orders of one customer, newest first, with their delivery dates.",
+        {"type": "object", "properties": {"customer_number": {"type": "string", "description": "Such as C-1042"}}},
+    ),
+    tool("cancel_order", "Cancels an unpaid order for good and puts its items back on the shelf."),
+    tool("send_invoice", "Mails a bill with all positions and the tax to whoever bought something."),
+    tool("refund_payment", "Gives money back through the card or the bank account that was charged."),
+)
+ASKED = [
+    {"query": "which deliveries does customer C-1042 still wait for", "tool": "find_orders"},
+    {"query": "put unpaid items back on the shelf", "tool": "cancel_order"},
+    {"query": "mail the tax bill", "tool": "send_invoice"},
+    {"query": "money back to the bank account", "tool": "refund_payment"},
+]
+
+
+def reported(run):
+    assert run.returncode == 0, run.stderr.decode()
+    document = json.loads(run.stdout)
+    path, schema = next(pair for pair in schemas() if pair[0].name == "select.schema.json")
+    assert json.loads(path.read_text(encoding="utf-8")) == schema
+    jsonschema.validate(document, schema)
+    return document
+
+
+def test_given_queries_find_their_tools_and_the_report_says_how_often(command, write):
+    document = reported(
+        command("select", write("shop.json", SHOP), "--queries", write("asked.json", ASKED), "--format", "json")
+    )
+    assert document["figures"] == {"queries": 4, "top1": 100.0, "recall": 100.0, "mrr": 1.0}
+    assert [query["rank"] for query in document["queries"]] == [1, 1, 1, 1]
+    assert document["confusions"] == []
+
+
+def test_a_tool_whose_words_are_another_s_is_a_confusion_and_the_text_says_what_to_do(command, write):
+    asked = [{"query": "which unpaid items were bought", "tool": "find_orders"}]
+    run = command("select", write("shop.json", SHOP), "--queries", write("asked.json", asked))
+    lines = [re.sub(r"\s+", " ", line).strip() for line in run.stdout.decode().splitlines()]
+    assert "first 0.0 %" in lines
+    assert "find_orders cancel_order 1" in lines
+    assert lines[-1].startswith("Next: say what sets find_orders apart (tdqs-mcp rewrite)")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("asked.json", json.dumps(ASKED)),
+        ("asked.jsonl", "\n".join(map(json.dumps, ASKED))),
+        ("asked.yml", "".join(f"- query: {each['query']}\n  tool: {each['tool']}\n" for each in ASKED)),
+        ("asked.json", json.dumps({"queries": ASKED})),
+    ],
+)
+def test_queries_may_be_json_lines_yaml_or_an_earlier_report(command, write, name, content):
+    run = command("select", write("shop.json", SHOP), "--queries", write(name, content), "--format", "json")
+    assert reported(run)["figures"]["queries"] == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "holds no queries; give a list of {query, tool}"),
+        ("", "holds no queries"),
+        ("7", "holds no queries"),
+        ("{", "neither JSON nor YAML"),
+        (b"\xff\xfe\xfa", "is no UTF-8 text"),
+        ("[3]", "query 1 in"),
+        ('[{"tool": "find_orders"}]', "has no query"),
+        ('[{"query": "  ", "tool": "find_orders"}]', "has no query"),
+        ('[{"query": "orders", "tool": 3}]', "has no tool"),
+        ('[{"query": "orders", "tool": "find_orders", "server": 3}]', "has a server that is no text"),
+        ('[{"query": "orders", "tool": "find_orders", "withheld": "x"}]', "withheld words that are no list"),
+        (
+            '[{"query": "orders", "tool": "find_order"}]',
+            "1 of 1 queries ask for tools that are not there: 'find_order'",
+        ),
+        ('[{"query": "orders", "tool": "find_orders", "server": "bank"}]', "not there: 'bank/find_orders'"),
+    ],
+)
+def test_a_query_file_that_cannot_be_used_says_why(command, write, content, message):
+    run = command("select", write("shop.json", SHOP), "--queries", write("asked.json", content))
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert message in run.stderr.decode()
+
+
+def test_a_query_that_comes_twice_counts_once_and_one_without_known_words_finds_nothing(command, write):
+    asked = [*ASKED, ASKED[0], {"query": "zzz 123 !?", "tool": "find_orders"}]
+    run = command(
+        "select", write("shop.json", SHOP), "--queries", write("asked.json", asked), "--format", "json", "--top", 1
+    )
+    document = reported(run)
+    assert document["problems"] == ["1 of 6 queries came twice and count once"]
+    assert document["queries"][-1]["rank"] is None
+    assert document["figures"] == {"queries": 5, "top1": 80.0, "recall": 80.0, "mrr": 0.8}
+
+
+@pytest.mark.parametrize("tools", [[], [{"description": "nameless"}], [3, "x", None]])
+def test_a_catalog_without_a_named_tool_has_nothing_to_select_from(tools):
+    with pytest.raises(InputError, match="no tool with a name"):
+        tdqs_mcp.select([tdqs_mcp.read({"tools": tools})])
+
+
+def test_one_tool_and_tools_without_words_are_no_accident(catalog):
+    only = tdqs_mcp.select([catalog(SHOP[1])])
+    assert (only.figures.top1, only.confusions) == (1000, ())
+    silent = tdqs_mcp.select([catalog(tool("ping", None), tool("zap", ""))])
+    assert silent.choices == ()
+    assert silent.figures.top1 is None
+    assert silent.problems == ("too few words beside the name to ask for 'ping', 'zap'",)
+
+
+def test_malformed_nested_and_huge_definitions_disturb_no_other_tool(catalog):
+    deep = {"type": "object"}
+    for _ in range(3000):
+        deep = {"type": "object", "properties": {"x": deep}}
+    odd = tool("odd", 3, {"type": "object", "properties": {"a": 3, "b": {"description": ["x"]}, "": {}}})
+    huge = tool("huge", "tax bill positions " * 500_000)
+    begun = perf_counter()
+    found = tdqs_mcp.select([catalog(*SHOP, tool("deep", "Goes down.", deep), odd, huge)])
+    assert perf_counter() - begun < 10
+    assert [choice.first for choice in found.choices[:4]] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("query", "right"),
+    [("查询用户的订单", "a"), ("删除图片", "b"), ("고객 주문을 찾아", "c"), ("найти письма", "d")],
+)
+def test_other_scripts_are_searched_by_their_own_words(catalog, query, right):
+    tools = (
+        tool("a", "获取用户订单列表"),
+        tool("b", "永久删除一张图片"),
+        tool("c", "고객의 주문을 모두 찾는다"),
+        tool("d", "Позволяет найти все письма."),
+    )
+    found = tdqs_mcp.select([catalog(*tools)], queries=[Query(text=query, tool=right)])
+    assert found.choices[0].first == 1
+
+
+def test_a_query_made_from_a_definition_in_a_joined_script_has_words_to_find_it_by(catalog):
+    found = tdqs_mcp.select([catalog(tool("a", "获取用户订单列表和发货状态"), tool("b", "永久删除一张旧的图片文件"))])
+    assert [choice.first for choice in found.choices] == [1, 1]
+
+
+def test_ties_count_as_if_they_were_broken_by_lot_in_any_order(catalog):
+    twins = [tool(name, "Reads the weather of a city.") for name in ("east", "west", "north", "south")]
+    for tools in (twins, twins[::-1]):
+        found = tdqs_mcp.select([catalog(*tools)], queries=[Query(text="weather", tool="east")], k=2)
+        choice = found.choices[0]
+        assert (choice.rank, choice.first * 4, choice.found * 2) == (2.5, 1, 1)
+        assert (found.figures.top1, found.figures.recall) == (250, 500)
+        assert sorted(choice.instead) == ["north", "south", "west"]
+
+
+def test_tools_of_one_name_are_one_answer(catalog):
+    found = tdqs_mcp.select(
+        [catalog(tool("read", "Reads weather."), tool("read", "Reads weather."), tool("x", "Counts."))],
+        queries=[Query(text="weather", tool="read")],
+    )
+    assert (found.choices[0].rank, found.choices[0].instead) == (1, ())
+
+
+def test_no_query_says_a_word_of_its_tool_s_name_and_each_says_what_it_withholds(catalog_files):
+    count = 0
+    for file in catalog_files:
+        for choice in tdqs_mcp.select([read_file(file)]).choices:
+            said = {stem(word) for word in words_of(choice.query.text)}
+            assert choice.query.withheld == tuple(dict.fromkeys(name_parts(choice.query.tool)))
+            assert said.isdisjoint(map(stem, choice.query.withheld)), choice.query
+            count += 1
+    assert count >= 300
+
+
+def test_no_query_quotes_three_words_of_a_description(catalog_files):
+    for file in catalog_files:
+        catalog = read_file(file)
+        texts = {each.name: f" {' '.join(words_of(each.description or ''))} " for each in catalog.tools}
+        for choice in tdqs_mcp.select([catalog]).choices:
+            words = choice.query.text.split()
+            for start in range(len(words) - 2):
+                assert f" {' '.join(words[start : start + 3])} " not in texts[choice.query.tool], choice.query
+
+
+def test_queries_are_made_before_and_without_any_change(catalog):
+    shop = catalog(*SHOP)
+    blank = catalog(*(each | {"description": ""} for each in SHOP))
+    alone, against = tdqs_mcp.select([shop]), tdqs_mcp.select([shop], against=[blank])
+    assert [choice.query for choice in alone.choices] == [choice.query for choice in against.choices]
+    assert [choice.query for choice in against.against.choices] == [choice.query for choice in alone.choices]
+    assert alone.choices == against.choices
+
+
+def test_a_tool_that_is_gone_after_the_change_is_lost(command, write):
+    before, after = write("shop.json", SHOP), write("less.json", SHOP[1:])
+    args = ("select", before, "--against", after, "--queries", write("asked.json", ASKED))
+    document = reported(command(*args, "--format", "json"))
+    assert [document["against"]["top1"][key] for key in ("gained", "lost", "difference")] == [0, 1, -25.0]
+    assert [query["rankAfter"] for query in document["queries"]] == [None, 1, 1, 1]
+    text = re.sub(r" +", " ", command(*args).stdout.decode())
+    assert "find_orders which deliveries does customer C-1042 still wait for 1 not found" in text
+    assert text.rstrip().endswith("Next: read the definitions of the tools that lost")
+
+
+def test_the_paired_test_is_mcnemar_s_and_its_interval_holds_the_difference(catalog):
+    words = [f"w{chr(97 + number // 5)}{chr(97 + number % 5)}" for number in range(25)]
+    before = catalog(*(tool(f"t{number}", word) for number, word in enumerate(words)))
+    moved = {0: 1, 1: 2, 2: 3, 3: 4, 4: 5, 5: 0}
+    after = catalog(*(tool(f"t{number}", words[moved.get(number, number)]) for number in range(25)))
+    queries = [Query(text=word, tool=f"t{number}") for number, word in enumerate(words)]
+    lost = tdqs_mcp.select([before], against=[after], queries=queries).against.top1
+    won = tdqs_mcp.select([after], against=[before], queries=queries).against.top1
+    assert (lost.gained, lost.lost, won.gained, won.lost) == (0, 6, 6, 0)
+    assert lost.p_value == pytest.approx(mcnemar([[19, 6], [0, 0]], exact=True).pvalue)
+    assert lost.difference == pytest.approx(-24)
+    assert lost.low < lost.difference < lost.high < 0
+    assert (won.low, won.high) == pytest.approx((-lost.high, -lost.low))
+    same = tdqs_mcp.select([before], against=[before], queries=queries).against.top1
+    assert (same.difference, same.p_value) == (0, 1)
+    assert same.low == pytest.approx(-same.high)
+    assert 5 < same.high < 25
+
+
+def test_the_queries_of_a_report_can_be_put_to_a_file_of_another_name(command, write):
+    first = command("select", write("shop.json", SHOP), "--format", "json")
+    again = command("select", write("later.json", SHOP), "--queries", write("q.json", first.stdout), "--format", "json")
+    assert reported(again)["queries"] == reported(first)["queries"]
+    assert {query["server"] for query in reported(first)["queries"]} == {None}
+
+
+def test_fail_under_holds_the_recall_after_a_change_against_a_bar(command, write):
+    shop, asked = write("shop.json", SHOP), write("asked.json", ASKED)
+    assert command("select", shop, "--queries", asked, "--fail-under", 100).returncode == 0
+    less = write("less.json", SHOP[1:])
+    assert command("select", shop, "--queries", asked, "--against", less, "--fail-under", 75).returncode == 0
+    assert command("select", shop, "--queries", asked, "--against", less, "--fail-under", 76).returncode == 1
+    silent = write("silent.json", [tool("ping", None)])
+    assert command("select", silent, "--fail-under", 1).returncode == 2
+
+
+def test_what_does_not_go_together_is_refused(command, write, catalog):
+    shop = write("shop.json", SHOP)
+    assert command("select", shop, "--against", shop, "--against", shop).returncode == 2
+    assert (
+        b"1 catalogs cannot be compared with 2" in command("select", shop, "--against", shop, "--against", shop).stderr
+    )
+    assert b"not with both" in command("select", shop, "--against", shop, "--mutate", "blank").stderr
+    assert command("select", shop, "--judge", "jury:a,b").returncode == 2
+    assert b"no prompt for selecting" in command("select", shop, "--judge", "openai:m", "--exact-prompt").stderr
+    assert command("select", shop, "nowhere.json").returncode == 2
+    with pytest.raises(InputError, match="a query has no text"):
+        tdqs_mcp.select([catalog(*SHOP)], queries=[Query(text=" ", tool="find_orders")])
+    with pytest.raises(InputError, match="there are no queries"):
+        tdqs_mcp.select([catalog(*SHOP)], queries=[])
+
+
+def server(name, description):
+    return tdqs_mcp.read({"tools": [tool("send_invoice", description), tool("other", "Sorts shelves.")]}, server=name)
+
+
+def test_of_five_equivalent_servers_the_one_that_says_what_is_asked_is_picked():
+    five = [
+        server("plain", "Mails a bill with all positions and the tax."),
+        *(server(name, "Handles documents.") for name in ("a", "b", "c", "d")),
+    ]
+    asked = [Query(text=text, tool="send_invoice") for text in ("mail the bill", "bill with tax", "list all positions")]
+    shares = {each.server: each.share for each in tdqs_mcp.select(five, queries=asked).shares}
+    assert shares == {"plain": 1000, "a": 0, "b": 0, "c": 0, "d": 0}
+
+
+def test_servers_that_offer_the_same_tools_are_picked_by_how_well_they_describe_them(catalog):
+    shop = catalog(*SHOP)
+    rivals = [shop, *(mutate(shop, each) for each in (Mutation.TRUNCATE, Mutation.GENERIC, Mutation.BLANK))]
+    servers = [replace(each, server=str(place)) for place, each in enumerate(rivals)]
+    given = tdqs_mcp.select(servers, queries=[Query(text=each["query"], tool=each["tool"]) for each in ASKED]).shares
+    assert [each.share for each in given] == sorted((each.share for each in given), reverse=True)
+    assert given[0].share > 500
+
+
+def test_a_server_that_wins_only_the_queries_made_from_its_own_words_has_no_share_beside_them():
+    two = [server("a", "Mails a bill with all positions and the tax."), server("b", "Hands buyers printed receipts.")]
+    found = tdqs_mcp.select(two)
+    assert [each.highest for each in found.choices] == [("a",), ("b",)]
+    assert {each.server: (each.share, each.others) for each in found.shares} == {"a": (500, 0), "b": (500, 0)}
+
+
+def test_five_equal_servers_of_one_name_share_every_pick():
+    found = tdqs_mcp.select([server("shop", "Mails a bill with all positions and the tax.")] * 5)
+    assert [each.server for each in found.shares] == ["shop", "shop (2)", "shop (3)", "shop (4)", "shop (5)"]
+    assert {(each.share, each.others) for each in found.shares} == {(200, 200)}
+    assert "shop (2)/send_invoice" in {name for choice in found.choices for name in choice.instead}
+
+
+def test_hostile_names_reach_no_terminal_and_no_markup(command, write):
+    evil = tool("x\x1b[31m|<b>@all", "Reads weather of towns.")
+    twin = tool("y\x1b[31m|<b>@all", "Reads weather of towns.")
+    asked = write("asked.json", [{"query": "weather", "tool": evil["name"]}])
+    file = write("evil.json", [evil, twin])
+    for form in ("text", "markdown"):
+        shown = command("select", file, "--queries", asked, "--format", form).stdout.decode()
+        assert "\x1b" not in shown
+        assert "y\\x1b[31m" in shown or "y\\\\x1b\\[31m" in shown
+    assert "<b>" not in shown
+    assert "@all" not in shown
+
+
+@pytest.fixture
+def embeddings(tmp_path):
+    """A model of four words, two of which mean nearly the same."""
+    words = {"[UNK]": [0, 0, 0], "car": [1, 0, 0], "automobile": [0.9, 0.1, 0], "tea": [0, 0, 1]}
+    tokenizer = Tokenizer(WordLevel({word: place for place, word in enumerate(words)}, "[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    StaticModel(np.array([*words.values()], dtype="float32"), tokenizer).save_pretrained(tmp_path / "tiny")
+    return tmp_path / "tiny"
+
+
+def test_embeddings_find_what_shares_no_word(command, write, embeddings):
+    file = write("x.json", [tool("a", "tea"), tool("b", "automobile"), tool("c", "automobile"), tool("d", None)])
+    asked = write("asked.json", [{"query": "car", "tool": "b"}, {"query": "tea", "tool": "d"}])
+    args = ("select", file, "--queries", asked, "--format", "json")
+    assert [query["rank"] for query in reported(command(*args))["queries"]] == [None, None]
+    document = reported(command(*args, "--embeddings", embeddings))
+    assert document["selector"] == "tiny"
+    assert [query["rank"] for query in document["queries"]] == [1.5, None]
+
+
+def test_embeddings_that_cannot_be_had_say_what_is_missing(command, write, tmp_path, embeddings, monkeypatch):
+    file = write("shop.json", SHOP)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "model2vec", None)
+        assert b"pip install 'tdqs-mcp[embeddings]'" in command("select", file, "--embeddings", embeddings).stderr
+    assert b"it has no config.json" in command("select", file, "--embeddings", tmp_path).stderr
+    (embeddings / "model.safetensors").write_bytes(b"broken")
+    run = command("select", file, "--embeddings", embeddings)
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert b"holds no model2vec model that can be read" in run.stderr
+    run = command("select", file, "--embeddings", embeddings, "--judge", "openai:m", "--base-url", "http://127.0.0.1:1")
+    assert b"name two selectors" in run.stderr
+
+
+@pytest.fixture
+def chat():
+    chat = Chat()
+    yield chat
+    chat.close()
+
+
+def numbered(body):
+    """The numbers of the tools in what the model is shown."""
+    system = body["messages"][0]["content"]
+    return {name: int(number) for number, name in re.findall(r"^(?:<data-\w+>)?(\d+)\. (\w+)", system, re.MULTILINE)}
+
+
+def judged(chat):
+    return {"TDQS_BASE_URL": chat.base_url, "TDQS_MODEL": "small", "TDQS_API_KEY": "k"}
+
+
+def test_a_model_selects_among_fenced_definitions_and_may_correct_itself(command, write, chat):
+    def answer(body):
+        places, asked = numbered(body), body["messages"][1]["content"]
+        if "tax" in asked and len(body["messages"]) == 2:
+            return json.dumps({"tools": [99]})
+        if "shelf" in asked:
+            return json.dumps({"tools": [places["send_invoice"], places["cancel_order"]]})
+        right = next(each["tool"] for each in ASKED if each["query"] in asked)
+        return json.dumps({"tools": [places[right]]})
+
+    chat.answer = answer
+    run = command(
+        *("select", write("shop.json", SHOP), "--queries", write("asked.json", ASKED), "--judge", "openai"),
+        *("--format", "json"),
+        env=judged(chat),
+    )
+    document = reported(run)
+    assert document["selector"] == "small"
+    assert [query["rank"] for query in document["queries"]] == [1, 2, 1, 1]
+    assert document["confusions"] == [{"tool": "cancel_order", "picked": "send_invoice", "count": 1}]
+    assert len(chat.bodies) == 5
+    system = chat.bodies[0]["messages"][0]["content"]
+    mark = re.search(r"<data-(\w+)>1\. find_orders", system)[1]
+    assert system.endswith(f"</data-{mark}>")
+    assert "customer_number" in system
+
+
+def test_an_answer_that_stays_out_of_form_is_no_miss_and_leaves_the_verdict_open(command, write, chat):
+    chat.answer = lambda body: "I like the second one." if "tax" in str(body["messages"][1]) else '{"tools": []}'
+    args = ("select", write("shop.json", SHOP), "--queries", write("asked.json", ASKED), "--judge", "openai")
+    document = reported(command(*args, "--format", "json", env=judged(chat)))
+    assert document["figures"] == {"queries": 3, "top1": 0.0, "recall": 0.0, "mrr": 0.0}
+    assert "broke the output format" in document["queries"][2]["failure"]
+    assert "1 of 4 queries have no answer" in document["problems"][0]
+    assert command(*args, "--fail-under", 25, env=judged(chat)).returncode == 2
+    assert command(*args, "--fail-under", 26, env=judged(chat)).returncode == 1
+
+
+def test_worse_definitions_of_real_servers_do_worse_in_this_order(catalog_files):
+    """Pooled: one index of 63 catalogs; deterministic, so that the order is a fact and no chance."""
+    catalogs = [read_file(file) for file in catalog_files]
+    worse = {mutation: tdqs_mcp.select(catalogs, mutation=mutation) for mutation in Mutation}
+    ordered = [worse[Mutation.TRUNCATE].figures] + [
+        worse[each].against.figures for each in (Mutation.TRUNCATE, Mutation.GENERIC, Mutation.BLANK)
+    ]
+    for better, less in pairwise(ordered):
+        assert better.top1 >= less.top1
+        assert better.recall >= less.recall
+        assert better.mrr >= less.mrr
+    assert ordered[0].top1 > ordered[1].top1 > ordered[2].top1
+    distracted = worse[Mutation.DISTRACTORS].against
+    assert distracted.top1.high < 0
+
+
+def test_a_test_of_1_649_tools_takes_seconds(catalog_files):
+    catalogs = [read_file(file) for file in catalog_files]
+    tdqs_mcp.select(catalogs[:1], against=catalogs[:1])
+    begun = perf_counter()
+    found = tdqs_mcp.select(catalogs)
+    assert perf_counter() - begun < 10
+    assert found.tool_count == sum(len(each.tools) for each in catalogs)
+    assert len(found.choices) > 0.95 * found.tool_count
+
+
+def resampled(*reports, key):
+    """The percentile bootstrap of the mean difference, in points: an independent interval."""
+    changes = [
+        100 * float(getattr(after, key) - getattr(before, key))
+        for report in reports
+        for before, after in zip(report.choices, report.against.choices, strict=True)
+    ]
+    return bootstrap((changes,), np.mean, method="percentile", rng=1, n_resamples=2000, batch=100).confidence_interval
+
+
+def test_rewriting_real_definitions_costs_them_little_in_search(catalog_files):
+    """Queries fixed by the originals, in one index and apart; measured anew with whatever writer there is.
+
+    The aim is -2 points at the lower end of each interval. What costs the most is a sentence that points to a sibling: it
+    carries the sibling's words. Queries made from the new texts instead favour these by more than what is lost here.
+    """
+    catalogs = [read_file(file) for file in catalog_files]
+    rewritten = [apply(each, {one.index: one.definition for one in tdqs_mcp.rewrite(each)}) for each in catalogs]
+    found = tdqs_mcp.select(catalogs, against=rewritten)
+    assert found.figures.queries >= 300
+    assert found.against.recall.low > -2
+    assert found.against.top1.low > -2.5
+    apart = [tdqs_mcp.select([one], against=[other]) for one, other in zip(catalogs, rewritten, strict=True)]
+    assert resampled(found, key="found").low == pytest.approx(found.against.recall.low, abs=0.3)
+    assert resampled(*apart, key="found").low > -2.5
+    assert resampled(*apart, key="first").low > -3
