@@ -55,6 +55,7 @@ from tdqs_mcp.sources.positions import locate
 if TYPE_CHECKING:
     from tdqs_mcp.gate.suite import Server, Suite
     from tdqs_mcp.gate.targets import Evidence
+    from tdqs_mcp.pipeline.patch import Patch
 
 DEFAULT_SPEC = SPECS[0]
 DEFAULT_POLICY = Policy()
@@ -339,6 +340,29 @@ async def rewrite(
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
         doubtful = [each for each in proposals if each.index in failed and each.parts]
     return [rewriting.compare(each, before[each.index], after[each.index]) for each in proposals]
+
+
+def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
+    """The patch of a JSON file that holds the definitions, and the folder to apply it in. Raises InputError."""
+    from tdqs_mcp.pipeline.patch import patch_json  # noqa: PLC0415  # nothing but this needs it
+
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    whole, root = path.resolve(), Path.cwd().resolve()
+    root = root if whole.is_relative_to(root) else whole.parent
+    return patch_json(content, rewrites, name=whole.relative_to(root).as_posix()), root
+
+
+def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
+    """The same of the Python file or folder that declares the tools, which is read and never run."""
+    from tdqs_mcp.pipeline.code import patch_code  # noqa: PLC0415
+    from tdqs_mcp.sources.code import read_sources  # noqa: PLC0415
+
+    sources = read_sources(path)
+    patch = patch_code(sources.files, rewrites)
+    return replace(patch, problems=sources.problems + patch.problems), sources.root
 
 
 def prompts(
