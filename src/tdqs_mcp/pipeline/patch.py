@@ -203,7 +203,9 @@ def _together(edits: Sequence[Edit]) -> list[Edit]:
     """Members that go behind the same one as one edit, in the order of the changes."""
     merged: dict[tuple[int, int], str] = {}
     for edit in edits:
-        merged[edit.start, edit.end] = merged.get((edit.start, edit.end), "") + edit.text
+        known = merged.get((edit.start, edit.end))
+        comma = ", " if known and not edit.text.startswith(",") else ""  # members of an object that was empty
+        merged[edit.start, edit.end] = f"{known or ''}{comma}{edit.text}"
     return [Edit(start=start, end=end, text=text) for (start, end), text in merged.items()]
 
 
@@ -249,7 +251,7 @@ class _Layout:
         if step:
             separators = (",", ": ")
         text = json.dumps(value, indent=step, separators=separators, ensure_ascii=self.is_ascii)
-        shown = "".join(each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text)
+        shown = "".join(each if each.isprintable() or each in "\n\t" else json.dumps(each)[1:-1] for each in text)
         return shown.replace("\n", self.lead) if step else shown
 
 
