@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.model.comparison import Comparison
     from tdqs_mcp.model.plan import Plan, WhatIf
     from tdqs_mcp.pipeline.selectors import Selector
+    from tdqs_mcp.pipeline.patch import Patch
 
 DEFAULT_SPEC = SPECS[0]
 DEFAULT_POLICY = Policy()
@@ -396,6 +397,29 @@ async def compare(old: Catalog, new: Catalog, *, judge: Judge | None = None, spe
 
     scores = await score(old, judge=judge, spec=spec), await score(new, judge=judge, spec=spec)
     return hold_against(old, new, scores)
+
+
+def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
+    """The patch of a JSON file that holds the definitions, and the folder to apply it in. Raises InputError."""
+    from tdqs_mcp.pipeline.patch import patch_json  # noqa: PLC0415  # nothing but this needs it
+
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    whole, root = path.resolve(), Path.cwd().resolve()
+    root = root if whole.is_relative_to(root) else whole.parent
+    return patch_json(content, rewrites, name=whole.relative_to(root).as_posix()), root
+
+
+def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
+    """The same of the Python file or folder that declares the tools, which is read and never run."""
+    from tdqs_mcp.pipeline.code import patch_code  # noqa: PLC0415
+    from tdqs_mcp.sources.code import read_sources  # noqa: PLC0415
+
+    sources = read_sources(path)
+    patch = patch_code(sources.files, rewrites)
+    return replace(patch, problems=sources.problems + patch.problems), sources.root
 
 
 def prompts(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger, Previewed, Price, unpriced
+from tdqs_mcp.judges.heard import Heard, Report
 from tdqs_mcp.judges.judge import Cache, Judge, Model
 from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.rubrics.prompt import PromptForm
@@ -120,12 +121,24 @@ def warn_caller(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def make_judge(settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost) -> Judge:
-    """The judge that the settings name; `warn` hears of a cache that is of no use. Raises InputError."""
+def make_judge(
+    settings: Settings,
+    *,
+    warn: Callable[[str], None] = warn_caller,
+    price: Price = cost,
+    heard: Report | None = None,
+) -> Judge:
+    """The judge that the settings name; `warn` hears of a cache that is of no use, `heard` of every answer.
+
+    Raises InputError.
+    """
     ledger = Ledger(settings.budget, price)
-    if settings.budget == Budget():
-        return _judge(settings, warn=warn, wrap=lambda model: model)
-    return _judge(settings, warn=warn, wrap=lambda model: Budgeted(model=_priced(model, ledger), ledger=ledger))
+
+    def wrap(model: Model) -> Model:
+        counted = model if heard is None else Heard(model=model, report=heard)
+        return counted if settings.budget == Budget() else Budgeted(model=_priced(counted, ledger), ledger=ledger)
+
+    return _judge(settings, warn=warn, wrap=wrap)
 
 
 def make_preview(

@@ -9,6 +9,7 @@ import click
 from tdqs_mcp import app, sync
 from tdqs_mcp.cli.options import TARGET, Asked, form_option, judge_options, live_options, output_option
 from tdqs_mcp.cli.page import leave, reporter, show
+from tdqs_mcp.cli.progress import waiting
 from tdqs_mcp.cli.work import end, for_each, judge_of, tell_usage
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate import Outcome, decide, earns
@@ -83,7 +84,8 @@ def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, for
     chosen = judge_of(asked)
     catalogs = for_each(locators, live, lambda catalog: catalog)
     known = [catalog for catalog in catalogs if catalog is not None]
-    report = sync.calibrate(known, judge=chosen)
+    with waiting().on("calibrating"):
+        report = sync.calibrate(known, judge=chosen)
     tell_usage(chosen)
     show([report], _CALIBRATION, form, output)
     if len(known) < len(catalogs) or (locators and len(report.sections) == 1):

@@ -57,6 +57,14 @@ def write(text: str, output: Path | None) -> None:
         os._exit(Outcome.UNKNOWN)  # a full standard output would fail again, and louder, while the interpreter ends
 
 
+def save(content: bytes, output: Path) -> None:
+    """Bytes to a file as they are; where it cannot be written, the program ends."""
+    try:
+        output.write_bytes(content)
+    except OSError as error:
+        leave(InputError(f"{str(output)!r} cannot be written: {error.strerror}"))
+
+
 def warn(message: str) -> None:
     """A warning, which changes no exit code."""
     click.echo(f"warning: {printable(message)}", err=True)

@@ -8,6 +8,7 @@ import click
 from tdqs_mcp import sync
 from tdqs_mcp.cli.options import TARGET, Asked, form_option, judge_options, live_options, output_option, spec_option
 from tdqs_mcp.cli.page import View, reporter, show, write
+from tdqs_mcp.cli.patch import patched_place, write_patch
 from tdqs_mcp.cli.work import end, for_each, judge_of, tell_usage
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.reporters.documents import capture_document, json_text
@@ -17,7 +18,17 @@ from tdqs_mcp.sources.options import LiveOptions
 @click.command()
 @click.argument("locator", metavar="LOCATOR")
 @click.option("--tool", "tools", multiple=True, metavar="NAME", help="Only this tool; may be given again.")
-@click.option("--write", "target", type=TARGET, help="Save the whole improved catalog.")
+@click.option(
+    "--write",
+    "target",
+    type=TARGET,
+    help="Save the whole improved catalog; as FILE.patch, a patch of the LOCATOR's file or of --source.",
+)
+@click.option(
+    "--source",
+    type=click.Path(exists=True, path_type=Path),
+    help="The Python file or folder that declares the tools, for --write FILE.patch; it is not run.",
+)
 @judge_options
 @spec_option
 @live_options
@@ -28,6 +39,7 @@ def rewrite(
     *,
     tools: tuple[str, ...],
     target: Path | None,
+    source: Path | None,
     asked: Asked,
     spec: str,
     live: LiveOptions,
@@ -35,6 +47,7 @@ def rewrite(
     output: Path | None,
 ) -> None:
     """Propose better definitions from what is known, each with its proof, and ask for the rest."""
+    place = patched_place(locator, target, source)
     chosen = judge_of(asked)
     results = for_each(
         (locator,),
@@ -44,6 +57,9 @@ def rewrite(
     tell_usage(chosen)
     show(results, _views(spec), form, output)
     for catalog, rewrites in (result for result in results if result is not None and target is not None):
+        if place and target:
+            write_patch(place, rewrites, target, is_code=source is not None)
+            continue
         improved = apply(catalog, {each.index: each.definition for each in rewrites})
         write(json_text(capture_document(improved)), target)
         click.echo(f"{len(improved.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)

@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,13 +11,13 @@ import click
 from tdqs_mcp import sync
 from tdqs_mcp.cli.options import Asked
 from tdqs_mcp.cli.page import fail, leave, warn
+from tdqs_mcp.cli.progress import waiting
 from tdqs_mcp.configuration import Choice, Policy, read_configuration, read_policy
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome
 from tdqs_mcp.judges.budget import Ledger
 from tdqs_mcp.judges.judge import Judge, used
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.reporters.usage import usage_line
 from tdqs_mcp.settings import Settings, make_judge, make_preview, read_settings
 from tdqs_mcp.sources.load import parse as parse_json
@@ -32,27 +31,26 @@ Result = TypeVar("Result")
 def for_each(locators: Sequence[str], live: LiveOptions, use: Callable[[Catalog], Result]) -> list[Result | None]:
     """The use case's result for each locator; None, with the reason on standard error, where it could not run."""
     results: list[Result | None] = []
-    for locator in locators:
+    for number, locator in enumerate(locators, start=1):
+        place = f" (server {number} of {len(locators)})" if len(locators) > 1 else ""
         try:
-            with _waiting(locator):
+            # Files take no time worth a line.
+            with waiting().on(f"capturing {_shown(locator)}{place}", at_once=":" in locator):
                 catalog = sync.load(locator, live)
-            results.append(use(catalog))
+            with waiting().on(f"judging {catalog.server}{place}"):
+                results.append(use(catalog))
         except TdqsError as error:
             fail(error)
             results.append(None)
     return results
 
 
-@contextmanager
-def _waiting(locator: str) -> Generator[None]:
-    """A spinner on a terminal while a server is captured; files need none."""
-    if not sys.stderr.isatty() or ":" not in locator:
-        yield
-        return
-    from rich.console import Console  # noqa: PLC0415
-
-    with Console(stderr=True).status(f"capturing {printable(public(parse_locator(locator)))}"):
-        yield
+def _shown(locator: str) -> str:
+    """A locator without its secrets."""
+    try:
+        return public(parse_locator(locator))
+    except InputError:
+        return "nothing"
 
 
 def policy_of(flags: Choice) -> Policy:
@@ -67,7 +65,7 @@ def judge_of(asked: Asked) -> Judge | None:
     """The judge that is named; None for the offline judge, which needs no event loop."""
     try:
         settings = read_settings(os.environ, **asked.options())
-        return None if settings == Settings() else make_judge(settings, warn=warn)
+        return None if settings == Settings() else make_judge(settings, warn=warn, heard=waiting().count)
     except InputError as error:
         leave(error)
 

@@ -33,7 +33,8 @@ class Positions:
     catalog: Catalog
     """The parts as this scan has read them, so that their values are known by identity."""
 
-    nodes: "Mapping[int, _Node]"
+    text: str
+    nodes: "Mapping[int, Node]"
     newlines: Sequence[int]
 
     def find(self, place: Location) -> Position | None:
@@ -45,8 +46,16 @@ class Positions:
         offset = self._offset(listed[place.index].raw, place.path)
         return None if offset is None else self._position(offset)
 
-    def _offset(self, raw: Any, pointer: str) -> int | None:  # noqa: ANN401  # any JSON value
-        node = self.nodes.get(id(raw)) or self._renamed(raw)
+    def node(self, raw: Any) -> "Node | None":  # noqa: ANN401  # any JSON value
+        """Where an object or an array of the catalog stands, a tool in another format under MCP's keys."""
+        return self.nodes.get(id(raw)) or self._renamed(raw)
+
+    def end(self, start: int) -> int:
+        """The offset behind the value that begins at an offset."""
+        return _DECODER.raw_decode(self.text, start)[1]
+
+    def _offset(self, raw: Any, pointer: str) -> int | None:  # noqa: ANN401
+        node = self.node(raw)
         if node is None:
             return None
         offset, value = node.start, raw
@@ -59,7 +68,7 @@ class Positions:
             node = self.nodes.get(id(value))
         return offset
 
-    def _renamed(self, raw: Any) -> "_Node | None":  # noqa: ANN401
+    def _renamed(self, raw: Any) -> "Node | None":  # noqa: ANN401
         """The node of a definition in another format, found by one of its values, under MCP's keys."""
         values = raw.values() if isinstance(raw, Mapping) else ()
         parents = [self.nodes[id(value)].parent for value in values if id(value) in self.nodes]
@@ -72,7 +81,7 @@ class Positions:
             for theirs in others
             if theirs in node.children
         }
-        return _Node(start=node.start, parent=None, children={**spelled, **node.children})
+        return Node(start=node.start, parent=None, children={**spelled, **node.children})
 
     def _position(self, offset: int) -> Position:
         line = bisect_right(self.newlines, offset - 1)
@@ -80,11 +89,11 @@ class Positions:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Node:
-    """An object or an array of the text."""
+class Node:
+    """An object or an array of the text, and where its entries stand."""
 
     start: int
-    parent: "_Node | None"
+    parent: "Node | None"
     children: dict[str, tuple[int, Any]] = field(default_factory=dict)
     """Start and value by key, or by index in decimal."""
 
@@ -99,7 +108,7 @@ def locate(content: bytes) -> Positions | None:
     except (RecursionError, InputError, ValueError, IndexError):
         return None
     newlines = [found.start() for found in re.finditer("\n", text)]
-    return Positions(catalog=catalog, nodes=scan.nodes, newlines=newlines)
+    return Positions(catalog=catalog, text=text, nodes=scan.nodes, newlines=newlines)
 
 
 class _Scan:
@@ -107,20 +116,20 @@ class _Scan:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.nodes: dict[int, _Node] = {}
+        self.nodes: dict[int, Node] = {}
         self._kept: list[Any] = []
 
-    def value(self, start: int, parent: _Node | None) -> tuple[Any, int]:
+    def value(self, start: int, parent: Node | None) -> tuple[Any, int]:
         """The value at an offset and the offset behind it."""
         match self._text[start]:
             case "{":
-                return self._object(_Node(start=start, parent=parent))
+                return self._object(Node(start=start, parent=parent))
             case "[":
-                return self._array(_Node(start=start, parent=parent))
+                return self._array(Node(start=start, parent=parent))
             case _:
                 return _DECODER.raw_decode(self._text, start)
 
-    def _object(self, node: _Node) -> tuple[dict[str, Any], int]:
+    def _object(self, node: Node) -> tuple[dict[str, Any], int]:
         value: dict[str, Any] = {}
         self._keep(value, node)
         at = _skip(self._text, node.start + 1)
@@ -132,7 +141,7 @@ class _Scan:
             at = self._next(at)
         return value, at + 1
 
-    def _array(self, node: _Node) -> tuple[list[Any], int]:
+    def _array(self, node: Node) -> tuple[list[Any], int]:
         value: list[Any] = []
         self._keep(value, node)
         at = _skip(self._text, node.start + 1)
@@ -143,7 +152,7 @@ class _Scan:
             at = self._next(end)
         return value, at + 1
 
-    def _keep(self, value: Any, node: _Node) -> None:  # noqa: ANN401
+    def _keep(self, value: Any, node: Node) -> None:  # noqa: ANN401
         """Remember a container; one that a repeated key replaces stays alive, so that no other takes its identity."""
         self.nodes[id(value)] = node
         self._kept.append(value)

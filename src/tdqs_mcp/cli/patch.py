@@ -1,0 +1,60 @@
+"""`rewrite --write FILE.patch`: rewrites as a patch of the files that the definitions come from."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from tdqs_mcp import app
+from tdqs_mcp.cli.page import leave, save, warn
+from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.model.results import Rewrite
+from tdqs_mcp.pipeline.patch import LeftOut
+from tdqs_mcp.reporters.escape import printable
+from tdqs_mcp.sources.locator import File
+from tdqs_mcp.sources.locator import parse as parse_locator
+
+SUFFIXES = (".patch", ".diff")
+"""Names of a `--write` file that ask for a patch."""
+
+
+def patched_place(locator: str, target: Path | None, source: Path | None) -> Path | None:
+    """The file or folder that is to be patched; None where no patch is asked for."""
+    is_patch = target is not None and target.suffix in SUFFIXES
+    if source is not None and not is_patch:
+        raise click.UsageError("--source needs --write FILE.patch, the patch to write")
+    if source is not None or not is_patch:
+        return source
+    try:
+        parsed = parse_locator(locator)
+    except TdqsError as error:
+        leave(error)
+    if not isinstance(parsed, File) or parsed.path == "-":
+        raise click.UsageError("a patch is one of a JSON file as LOCATOR, or of the Python code that --source names")
+    return Path(parsed.path)
+
+
+def write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_code: bool) -> None:
+    """The patch to a file; what it leaves to the author, and how to apply it, to standard error."""
+    try:
+        patch, root = (app.patch_sources if is_code else app.patch_file)(place, rewrites)
+    except TdqsError as error:
+        leave(error)
+    save(patch.diff, target)
+    for problem in patch.problems:
+        warn(problem)
+    for line in _left(patch.left_out):
+        click.echo(line, err=True)
+    where = "" if root == Path.cwd().resolve() else f" in {root}"
+    count = "1 change" if patch.made == 1 else f"{patch.made} changes"
+    then = f". Next: git apply {target.resolve()}{where}" if patch.made else ""
+    click.echo(printable(f"{count} in {target}{then}"), err=True)
+
+
+def _left(left_out: Sequence[LeftOut]) -> Iterator[str]:
+    """A line for each tool: what the patch does not change, and why."""
+    by_tool: dict[str, list[str]] = {}
+    for each in left_out:
+        by_tool.setdefault(each.tool, []).append(f"{each.path} ({each.reason})")
+    for tool, parts in by_tool.items():
+        yield f"left to the author: {printable(tool)}: {printable('; '.join(parts))}"

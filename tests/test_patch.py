@@ -1,0 +1,519 @@
+"""Patches of rewrites: they apply, the server then says what the rewrite says, and nothing else has changed."""
+
+import ast
+import inspect
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from definitions import tool
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tdqs_mcp
+from tdqs_mcp import app
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.model.results import Change, Rewrite
+from tdqs_mcp.sources.load import read_file
+from tdqs_mcp.sources.options import LiveOptions
+
+MCP_SERVER = '''\
+#!/usr/bin/env python
+"""A shop."""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Literal
+
+from mcp.server.mcpserver import MCPServer
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+server = MCPServer("shop")
+LONG = """Finds orders.
+
+Slowly."""
+
+
+def reported(fn):
+    @functools.wraps(fn)
+    def wrapper(*args, **kwargs):
+        return fn(*args, **kwargs)
+
+    return wrapper
+
+
+@server.tool()
+def list_orders(customer: str, limit: Annotated[int, Field(ge=1)] = 10, text: str = Field("x", description="Text.")) -> str:
+    """List orders.
+
+    Args:
+        customer: a customer
+    """
+    return customer
+
+
+@server.tool(
+    name="get_order",
+    title="Order",
+    description="Get order.",  # short
+    annotations=ToolAnnotations(read_only_hint=True),
+)
+@reported
+async def order(number: Annotated[int, "The number"], kind: Annotated[Literal["a", "b"], Field(description='Kind "a"')] = "a") -> str:
+    return "…"
+
+
+@server.tool(description=LONG)
+def find_orders(
+    query: Annotated[
+        str,
+        Field(
+            min_length=1,  # never empty
+        ),
+    ],
+    flags: list[str] | None = None,
+) -> str:
+    return query
+
+
+@server.tool()
+def undescribed(a: int) -> int:
+    # adds one
+    return a + 1
+
+
+class Desk:
+    def close(self, hour: int) -> str:
+        'Close the desk.'
+        return "closed"
+
+
+def plain(value: str) -> str:
+    r"""Match \\d+ in a value."""
+    return value
+
+
+server.add_tool(plain, name="match")
+server.add_tool(Desk().close, name="close_desk")
+'''
+
+LOW_LEVEL = """\
+from enum import Enum
+
+from mcp import types
+from mcp.server import Server
+from pydantic import BaseModel, Field
+
+
+class Names(str, Enum):
+    PUT = "put_item"
+
+
+class Item(BaseModel):
+    key: str = Field(description="Key")
+    value: int = 3
+
+
+async def listed(ctx, params) -> types.ListToolsResult:
+    return types.ListToolsResult(
+        tools=[
+            types.Tool(
+                name=Names.PUT,
+                description=(
+                    "Put an "
+                    "item."
+                ),
+                input_schema=Item.model_json_schema(),
+            ),
+            types.Tool(name="drop_item", description="Drop.", annotations=types.ToolAnnotations(), input_schema={
+                "type": "object",
+                "properties": {"key": {"type": "string"}, "mode": {"type": "string", "description": "Mode"}},
+            }),
+        ]
+    )
+
+
+server = Server("items", on_list_tools=listed)
+"""
+
+NASTY = 'Say "x", \'y\', """z""" and \'\'\'w\'\'\' for C:\\new\\table — naïve ✓ "'
+
+
+def keys(path):
+    return [key.replace("~1", "/") for key in path.split("/")[1:]]
+
+
+def rewrites(catalog, wanted):
+    """Rewrites of a catalog from new values by tool and path."""
+    made = []
+    for each in catalog.tools:
+        definition, changes = json.loads(json.dumps(each.raw)), []
+        for path, after in wanted.get(each.name, {}).items():
+            *parents, key = keys(path)
+            place = definition
+            for parent in parents:
+                place = place[parent]
+            changes.append(Change(path=path, before=place.get(key), after=after, sources=("given",)))
+            place[key] = after
+        made.append(
+            Rewrite(
+                index=each.index, name=each.name, definition=definition, changes=tuple(changes), questions=(),
+                before=None, after=None, tokens_before=0, tokens_after=0, findings_removed=(), findings_added=(),
+            )
+        )  # fmt: skip
+    return made
+
+
+def applied(patch, folder):
+    """Both programs that people have take the patch as it is; the files are as the first one leaves them."""
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    results = []
+    for command in (["patch", "-p1", "--fuzz=0", "--binary"], ["git", "apply", "--verbose", "-"]):
+        for path, content in before.items():
+            path.write_bytes(content)
+        run = subprocess.run(command, input=patch.diff, cwd=folder, capture_output=True, check=False)
+        assert run.returncode == 0, run.stdout + run.stderr
+        assert b"offset" not in run.stdout + run.stderr
+        results.append({path: path.read_bytes() for path in before})
+    assert results[0] == results[1]
+
+
+def captured(module, folder):
+    """What the server says, asked in a process of its own."""
+    command = [
+        sys.executable,
+        "-m",
+        "tdqs_mcp",
+        "capture",
+        f"py:{module}:server",
+        "--cwd",
+        folder,
+        "-o",
+        folder / "c.json",
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    catalog = read_file(folder / "c.json")
+    (folder / "c.json").unlink()
+    return catalog
+
+
+def left(patch):
+    return [(each.tool, each.path, each.reason) for each in patch.left_out]
+
+
+def cleaned(definition):
+    """Without the margin that a docstring has in its source, which the SDK sends along."""
+    return {**definition, "description": inspect.cleandoc(definition["description"])}
+
+
+def schema(name, key="description"):
+    return f"/inputSchema/properties/{name}/{key}"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_patched_server_says_what_the_rewrite_says(tmp_path, newline):
+    (tmp_path / "shop.py").write_bytes(MCP_SERVER.replace("\n", newline).encode())
+    catalog = captured("shop", tmp_path)
+    described = {each.name: each.description for each in catalog.tools}
+    wanted = {
+        "list_orders": {
+            "/description": described["list_orders"].strip() + "\n\n    " + NASTY,
+            schema("customer"): NASTY,
+            schema("limit"): "At most this many.",
+            schema("text"): "Text to find.",
+        },
+        "get_order": {
+            "/title": "One order",
+            "/description": NASTY,
+            "/annotations": {"readOnlyHint": False, "openWorldHint": False},
+            schema("number"): "Number of the order.",  # beside a bare text, which the SDK gives no meaning
+            schema("kind"): 'Kind "b".',
+        },
+        "find_orders": {
+            "/description": "Finds orders.\n\nFast.",
+            schema("query"): "What to find.",
+            schema("flags"): "Flags.",
+        },
+        "undescribed": {"/description": f"Adds one.\n\n{NASTY}", schema("a"): "A number."},
+        "match": {"/description": r"Match \d+ or \w in a value.", schema("value"): "A value."},
+        "close_desk": {"/description": "Close the desk.\n        Today.", schema("hour"): "Hour of the day."},
+    }
+    made = rewrites(catalog, wanted)
+    patch, root = app.patch_sources(tmp_path, made)
+    assert (left(patch), patch.problems, root) == ([], (), tmp_path)
+    applied(patch, tmp_path)
+    now = captured("shop", tmp_path)
+    for rewrite, each in zip(made, now.tools, strict=True):
+        assert cleaned(each.raw) == cleaned(rewrite.definition)
+    text = (tmp_path / "shop.py").read_bytes().decode()
+    assert text.count(newline) == text.count("\n")
+    assert f"    {newline}" not in text
+    assert 'description="Get order."' not in text
+    assert "# short" in text
+    assert "# never empty" in text
+    assert 'r"""Match \\\\d+ or \\\\w' in text or 'r"""Match \\d+' in text
+
+
+def test_a_patched_low_level_server_says_what_the_rewrite_says(tmp_path):
+    (tmp_path / "items.py").write_text(LOW_LEVEL)
+    catalog = captured("items", tmp_path)
+    wanted = {
+        "put_item": {"/description": NASTY, schema("key"): "Key of the item.", schema("value"): "Its value."},
+        "drop_item": {
+            "/description": "Drop an item.\nFor ever.",
+            "/annotations": {"destructiveHint": True},
+            schema("key"): NASTY,
+            schema("mode"): "How to drop it.",
+            schema("mode", "enum"): ["soft", "hard"],
+        },
+    }
+    made = rewrites(catalog, wanted)
+    patch, _ = app.patch_sources(tmp_path / "items.py", made)
+    assert left(patch) == []
+    applied(patch, tmp_path)
+    now = captured("items", tmp_path)
+    assert [each.raw for each in now.tools] == [each.definition for each in made]
+
+
+@pytest.mark.parametrize(("name", "argument"), [("git", []), ("time", []), ("fetch", [])])
+def test_a_patch_of_a_published_server_shows_in_what_it_lists(tmp_path, name, argument):
+    folder = os.environ.get("TDQS_TEST_SERVERS")
+    if not folder:
+        pytest.skip("TDQS_TEST_SERVERS: no published servers")
+    home = Path(folder, f"mcp-server-{name}")
+    package = f"mcp_server_{name}"
+    [source] = home.glob(f"lib/python3*/site-packages/{package}")
+    shutil.copytree(source, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    locator = f"stdio:{home / 'bin' / 'python'} -m {package}"
+    options = LiveOptions(cwd=str(tmp_path))
+    catalog = tdqs_mcp.load(locator, options)
+    wanted = {
+        each.name: {"/description": f"{each.description} Again: {each.name}."}
+        | {
+            schema(key): f"{value.get('description', '')} A {key}."
+            for key, value in each.input_schema["properties"].items()
+        }
+        for each in catalog.tools
+    }
+    made = rewrites(catalog, wanted)
+    patch, root = app.patch_sources(tmp_path / package, made)
+    computed = {(each.tool, each.path) for each in patch.left_out}
+    assert {each.reason for each in patch.left_out} <= {"its text is an f-string"}
+    assert len(computed) == {"git": 2, "time": 3, "fetch": 0}[name]
+    applied(patch, root)
+    for old, each, rewrite in zip(catalog.tools, tdqs_mcp.load(locator, options).tools, made, strict=True):
+        for change in rewrite.changes:
+            is_left = (rewrite.name, change.path) in computed
+            assert at(each.raw, change.path) == (at(old.raw, change.path) if is_left else change.after)
+
+
+def at(value, path):
+    for key in keys(path):
+        value = value[key]
+    return value
+
+
+HEAD = "from fastmcp import FastMCP\nmcp = FastMCP('x')\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("@mcp.tool\ndef run(a):\n    f'Run {mcp}.'\n", "its function has no docstring, so its words come from elsewhere"),
+        ("@mcp.tool(description=f'Run{1}.')\ndef run(a): ...\n", "its text is an f-string"),
+        ("@mcp.tool(description='Run' + '.')\ndef run(a): ...\n", "its text is computed"),
+        ("T = 'Run.'\n@mcp.tool(description=T)\ndef run(a): print(T)\n", "its text has a name that may be used elsewhere"),
+        ("@mcp.tool\ndef run(a):\n    'Walk.'\n", "the source says something else than the server; is it the same version?"),
+        ("@mcp.tool(description=(\n  'Run'  # why\n  '.'))\ndef run(a): ...\n", "a comment stands between its pieces"),
+        ("@mcp.tool\ndef run(a):\n    'Run.'\nmcp.add_tool(run, name='walk')\n", "its function serves several tools"),
+        ("@mcp.tool\ndef run(a):\n    'Run.'\n@mcp.tool(name='run')\ndef ran(a):\n    'Run.'\n", "it is declared more than once: s.py:4, s.py:6"),
+        ("name = input()\n@mcp.tool(name=name)\ndef run(a):\n    'Run.'\n", "no function and no Tool(…) declares it where the source was searched"),
+        ("mcp.add_tool(lambda a: a, name='run', description='Run.')\n", "no function and no Tool(…) declares it where the source was searched"),
+    ],
+)  # fmt: skip
+def test_what_is_not_certain_is_left_to_the_author(write, catalog, source, reason):
+    made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
+    patch, _ = app.patch_sources(write("s.py", HEAD + source), made)
+    assert (patch.diff, patch.made, left(patch)) == (b"", 0, [("run", "/description", reason)])
+
+
+def test_a_parameter_gets_a_field_only_where_its_names_are_free(write, catalog):
+    given = tool(
+        "run",
+        "Run.",
+        {"type": "object", "properties": {"a": {"type": "string"}, "b": {}, "c": {}, "d": {"description": "D"}}},
+    )
+    wanted = {"run": {schema(name): "Say." for name in "abcd"} | {schema("a", "enum"): ["x"], "/title": "Run"}}
+    code = "@mcp.tool\ndef run(a: str, b, d: str = 'd'):\n    'Run.'\n"
+    patch, _ = app.patch_sources(write("s.py", f"{HEAD}Field = 3\n{code}"), rewrites(catalog(given), wanted))
+    assert left(patch) == [
+        ("run", schema("a"), "Field cannot be imported there without a risk"),
+        ("run", schema("b"), "its parameter has no type annotation to stand beside"),
+        ("run", schema("c"), "no parameter has this name"),
+        ("run", schema("d"), "its words come from elsewhere"),
+        ("run", schema("a", "enum"), "only the type of its parameter can say this"),
+        ("run", "/title", "its declaration has no title="),
+    ]
+    qualified = f"import typing as t\nimport pydantic\n{HEAD}{code}"
+    patch, root = app.patch_sources(write("s.py", qualified), rewrites(catalog(given), {"run": {schema("a"): "Say."}}))
+    applied(patch, root)
+    assert 't.Annotated[str, pydantic.Field(description="Say.")]' in (root / "s.py").read_text()
+
+
+def test_a_folder_is_searched_within_bounds_and_without_what_is_not_the_server_s(tmp_path, catalog):
+    code = HEAD + "@mcp.tool\ndef run(a):\n    'Run.'\n"
+    for name in ("venv", ".git", "node_modules/x", "pkg"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "copied.py").write_text(code)
+    (tmp_path / "venv" / "pyvenv.cfg").touch()
+    (tmp_path / "linked.py").symlink_to(tmp_path / "pkg" / "copied.py")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "huge.py").write_bytes(b"#" * (2**20 + 1))
+    for name, content in {
+        "bad.py": b"def",
+        "nul.py": b"x\0",
+        "odd.py": b"# coding: nope\n",
+        "latin.py": b"\xff",
+        "deep.py": b"(" * 5000,
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    patch, root = app.patch_sources(
+        tmp_path, rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
+    )
+    assert (patch.made, patch.left_out, root) == (1, (), tmp_path)
+    assert b"+++ b/pkg/copied.py\n" in patch.diff
+    assert len(patch.problems) == 6
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="holds no Python file"):
+        app.patch_sources(tmp_path / "empty", [])
+    with pytest.raises(InputError, match="there is no file or folder"):
+        app.patch_sources(tmp_path / "nowhere", [])
+
+
+def test_files_of_a_server_are_read_together(tmp_path, catalog):
+    (tmp_path / "texts.py").write_text("RUN = 'Run.'\n")
+    (tmp_path / "work.py").write_text("def run(a: int):\n\treturn a\n")
+    (tmp_path / "server.py").write_text(
+        HEAD + "from texts import RUN\nfrom work import run\nmcp.add_tool(run, description=RUN)\n"
+    )
+    given = tool("run", "Run.", {"type": "object", "properties": {"a": {"type": "integer"}}})
+    wanted = {"run": {"/description": "Run\tit.", schema("a"): "How far."}}
+    patch, _ = app.patch_sources(tmp_path, rewrites(catalog(given), wanted))
+    assert left(patch) == [("run", schema("a"), "Annotated cannot be imported there without a risk")]
+    applied(patch, tmp_path)
+    assert (tmp_path / "texts.py").read_text() == "RUN = 'Run\\tit.'\n"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.text(max_size=40).filter(str.strip),
+    st.sampled_from(['"', "'", '"""', "'''", 'r"', 'r"""', "R'''", "u'"]),
+    st.sampled_from(["utf-8", "latin-1", "ascii"]),
+)
+def test_any_text_stands_in_any_kind_of_literal_and_the_rest_of_the_file_stays(text, quote, encoding):
+    code = f"# coding: {encoding}\n@mcp.tool(description={quote}Run.{quote.lstrip('rRu')})  # run\ndef run(a): ..."
+    made = rewrites(tdqs_mcp.read([tool("run", "Run.")]), {"run": {"/description": text}})
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "s.py")
+        file.write_bytes(code.encode(encoding))
+        patch, _ = app.patch_sources(file, made)
+        applied(patch, Path(folder))
+        tree = ast.parse(file.read_bytes())
+    value = tree.body[0].decorator_list[0].keywords[0].value
+    assert ast.literal_eval(value) == text
+    value.value = "Run."
+    assert ast.unparse(tree) == ast.unparse(ast.parse(code))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        lambda tools: json.dumps({"tools": tools}),
+        lambda tools: json.dumps({"tools": tools}, indent=2) + "\n",
+        lambda tools: json.dumps({"tools": tools}, indent="\t").replace("\n", "\r\n"),
+        lambda tools: json.dumps(tools, separators=(",", ":")) + "\n",
+        lambda tools: json.dumps({"result": {"tools": tools}, "jsonrpc": "2.0", "id": 1}, indent=4, ensure_ascii=False),
+        lambda tools: "\ufeff" + json.dumps([{"tools": tools[:1]}, {"tools": tools[1:]}], indent=1),
+        lambda tools: json.dumps([{"type": "function", "function": {"parameters": each.pop("inputSchema"), **each}} for each in tools], indent=2),
+    ],
+)  # fmt: skip
+def test_a_patched_file_holds_the_rewrites_and_keeps_its_layout(write, content):
+    tools = [
+        tool("run", "Run ✓.", {"type": "object", "properties": {"a/b": {"type": "string"}, "c": {}}}),
+        tool("walk", "Walk.", annotations={"title": "Walk"}),
+        tool("rest", "Rest."),
+    ]
+    file = write("some tools.json", content(json.loads(json.dumps(tools))))
+    catalog, before = read_file(file), file.read_bytes()
+    wanted = {
+        "run": {"/description": NASTY + "\u202e", schema("a~1b"): "A\nB.", schema("c"): "C.", schema("c", "enum"): [1, "é"], "/title": "Run"},
+        "walk": {"/annotations": {"title": "Walk", "readOnlyHint": True}, "/title": "Walk"},
+    }  # fmt: skip
+    made = rewrites(catalog, wanted)
+    patch, root = app.patch_file(file, made)
+    assert (patch.made, left(patch), root) == (7, [], file.parent)
+    applied(patch, root)
+    assert [each.raw for each in read_file(file).tools] == [each.definition for each in made]
+    after = file.read_bytes()
+    assert "\u202e".encode() not in after
+    assert (after[:4], after[-4:], b"\r" in after) == (before[:4], before[-4:], b"\r" in before)
+    assert (b"\n" in after.strip()) == (b"\n" in before.strip())
+
+
+def test_every_real_catalog_takes_its_patch(catalog_files, tmp_path):
+    for path in catalog_files[::6]:
+        file = tmp_path / path.name
+        shutil.copy(path, file)
+        catalog = read_file(file)
+        wanted = {each.name: {"/description": f"{each.description} Again."} for each in catalog.tools[::3]}
+        made = rewrites(catalog, wanted)
+        patch, root = app.patch_file(file, made)
+        applied(patch, root)
+        assert [each.raw for each in read_file(file).tools] == [each.definition for each in made]
+        file.unlink()
+
+
+@pytest.mark.parametrize("suffix", [".patch", ".diff"])
+def test_the_command_writes_a_patch_and_says_how_to_apply_it(command, write, tmp_path, suffix):
+    tools = [
+        tool("list_orders", "This tool lists the open orders of one customer."),
+        tool("search_orders", "Searches all orders."),
+    ]
+    file = write("shop.json", tools)
+    run = command("rewrite", "shop.json", "--write", f"x{suffix}", cwd=tmp_path)
+    assert run.stderr.decode().splitlines()[-1].endswith(f"x{suffix}. Next: git apply {tmp_path / f'x{suffix}'}")
+    subprocess.run(["git", "apply", f"x{suffix}"], cwd=tmp_path, check=True)
+    assert json.loads(file.read_bytes())[0]["description"].startswith("Lists the open orders")
+    write("s.py", HEAD + "@mcp.tool\ndef list_orders():\n    'This tool lists the open orders of one customer.'\n")
+    write("shop.json", tools)
+    run = command("rewrite", "shop.json", "--source", "s.py", "--write", f"x{suffix}", cwd=tmp_path)
+    assert run.returncode == 0
+    assert b"left to the author: list_orders: /title (its declaration has no title=)\n" in run.stderr
+    subprocess.run(["git", "apply", f"x{suffix}"], cwd=tmp_path, check=True)
+    assert "    'Lists the open orders" in (tmp_path / "s.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["-", "--write", "x.patch"], "a patch is one of a JSON file as LOCATOR"),
+        (["http://127.0.0.1:1/mcp", "--write", "x.patch"], "a patch is one of a JSON file as LOCATOR"),
+        (["s.json", "--source", "."], "--source needs --write FILE.patch"),
+        (["s.json", "--source", ".", "--write", "x.json"], "--source needs --write FILE.patch"),
+        (["s.json", "--source", "empty", "--write", "x.patch"], "holds no Python file"),
+        (["s.json", "--write", "no/x.patch"], "cannot be written"),
+    ],
+)
+def test_a_patch_of_nothing_that_could_be_patched_exits_2(command, write, tmp_path, args, said):
+    write("s.json", [tool("run", "Run.")])
+    (tmp_path / "empty").mkdir()
+    run = command("rewrite", *args, cwd=tmp_path)
+    assert run.returncode == 2
+    assert said in " ".join(run.stderr.decode().split())
