@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from tdqs_mcp.gate.targets import Evidence
     from tdqs_mcp.model.comparison import Comparison
     from tdqs_mcp.model.plan import Plan, WhatIf
-    from tdqs_mcp.pipeline.selectors import Selector
     from tdqs_mcp.pipeline.patch import Patch
+    from tdqs_mcp.pipeline.selectors import Selector
 
 DEFAULT_SPEC = SPECS[0]
 DEFAULT_POLICY = Policy()
