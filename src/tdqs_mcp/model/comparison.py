@@ -63,3 +63,13 @@ class Comparison:
     findings_fixed: tuple[Finding, ...]
     regressions: tuple[str, ...]
     """Why the new version is worse, one sentence each."""
+
+    @property
+    def tokens_before(self) -> int:
+        """An estimate for all definitions of the old version that can be measured."""
+        return sum(tool.tokens_before or 0 for tool in self.tools)
+
+    @property
+    def tokens_after(self) -> int:
+        """The same for the new version."""
+        return sum(tool.tokens_after or 0 for tool in self.tools)

@@ -36,6 +36,11 @@ class Room:
     finding: Finding | None
     """The worst finding about it, with what to write."""
 
+    @property
+    def advice(self) -> str:
+        """What to write as far as a rule knows it, else what the judge misses."""
+        return self.finding.suggestion or self.finding.message if self.finding else self.reason
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:

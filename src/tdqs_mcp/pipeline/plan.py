@@ -76,7 +76,7 @@ def cheapest(tools: Sequence[Candidate], *, target: int, coherence: int) -> tupl
     most = sum(tool.after - tool.before for tool in tools)
     prices = [_price(tool, position, count) for position, tool in enumerate(tools)]
     order = sorted(range(count), key=lambda position: -tools[position].before)
-    costs: list[int | None] = [0]  # the lowest price of each gain, or of more than the last
+    costs: list[int | None] = [0]  # the lowest price of each gain in tenths, None where no set has it
     best: int | None = None
     taken = 0
     for height in sorted({score for tool in tools for score in (tool.before, tool.after)}, reverse=True):

@@ -45,16 +45,8 @@ def summary(comparison: Comparison) -> str:
     old, new = comparison.old, comparison.new
     name = new.server if old.server == new.server else f"{old.server} → {new.server}"
     overall = f"overall {_score(old.rollup.overall)} → {_score(new.rollup.overall)}"
-    before, after = tokens(comparison)
-    return f"{name}: {overall}, {old.tool_count} → {new.tool_count} tools, about {before} → {after} tokens"
-
-
-def tokens(comparison: Comparison) -> tuple[int, int]:
-    """The estimates for both versions."""
-    return (
-        sum(tool.tokens_before or 0 for tool in comparison.tools),
-        sum(tool.tokens_after or 0 for tool in comparison.tools),
-    )
+    cost = f"about {comparison.tokens_before} → {comparison.tokens_after} tokens"
+    return f"{name}: {overall}, {old.tool_count} → {new.tool_count} tools, {cost}"
 
 
 def verdict(comparison: Comparison) -> str:

@@ -10,7 +10,6 @@ from tdqs_mcp.model import plan as plans
 from tdqs_mcp.model import results
 from tdqs_mcp.model.comparison import Comparison, Impact, ToolComparison
 from tdqs_mcp.model.results import Severity, Tier, tier_of
-from tdqs_mcp.reporters.compare import tokens
 from tdqs_mcp.reporters.contract import Judge, Point, Tenths, generated_by
 from tdqs_mcp.reporters.escape import well_formed
 
@@ -191,7 +190,6 @@ def what_if_document(tools: Sequence[plans.WhatIf]) -> dict[str, Any]:
 
 def compare_document(comparison: Comparison) -> dict[str, Any]:
     """A comparison as JSON values, checked against the published schema."""
-    before, after = tokens(comparison)
     changed = [tool for tool in comparison.tools if tool.differences]
     return _dumped(
         CompareDocument(
@@ -200,8 +198,8 @@ def compare_document(comparison: Comparison) -> dict[str, Any]:
             judge=_judge(comparison.new.judge),
             before=_standing(comparison.old.rollup),
             after=_standing(comparison.new.rollup),
-            tokens_before=before,
-            tokens_after=after,
+            tokens_before=comparison.tokens_before,
+            tokens_after=comparison.tokens_after,
             regressions=[well_formed(reason) for reason in comparison.regressions],
             tools=[_changed(tool) for tool in changed],
             unchanged_tool_count=len(comparison.tools) - len(changed),

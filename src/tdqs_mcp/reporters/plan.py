@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tdqs_mcp.model.plan import Advice, Fix, Outcome, Plan, Room, WhatIf
+from tdqs_mcp.model.plan import Advice, Fix, Outcome, Plan, WhatIf
 from tdqs_mcp.model.results import Outlook, tier_of
 from tdqs_mcp.reporters.escape import markdown, printable
 from tdqs_mcp.reporters.markdown import fitting
@@ -85,12 +85,6 @@ def next_step(plan: Plan) -> str:
     return "Next: tdqs-mcp rewrite LOCATOR, with --tool NAME for each of these and --write FILE"
 
 
-def room_words(room: Room) -> str:
-    """A dimension, what a point of it is worth, and what to write."""
-    what = room.finding.suggestion or room.finding.message if room.finding else room.reason
-    return f"{room.dimension} {room.score} (each point +{room.gain / 100:.2f}): {what}"
-
-
 def _plan_markdown(plan: Plan, rows: int) -> str:
     lines = [f"## {markdown(plan.server)}: {markdown(summary(plan))}", ""]
     if plan.fixes and rows:
@@ -115,7 +109,7 @@ def _told(advice: Advice) -> Iterator[tuple[str, str]]:
     """Lines and their styles: the tool, its best dimensions, what to answer."""
     yield f"{printable(advice.tool.name)}   {_score(advice.tool.tdqs)}{_likely(advice.tool.outlook)}", "bold"
     for room in advice.rooms[:MAX_ROOMS]:
-        yield f"  {printable(room_words(room))}", ""
+        yield f"  {room.dimension} {room.score} (each point +{room.gain / 100:.2f}): {printable(room.advice)}", ""
     for question in advice.questions[:MAX_QUESTIONS]:
         yield f"  ? {printable(question)}", "yellow"
 

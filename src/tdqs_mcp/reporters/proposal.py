@@ -12,12 +12,15 @@ from tdqs_mcp.model import results
 from tdqs_mcp.model.comparison import Comparison, Impact
 from tdqs_mcp.model.results import Severity, Tier, tier_of
 from tdqs_mcp.reporters.agent import MAX_MESSAGE, Judge, Window
-from tdqs_mcp.reporters.compare import tokens
 from tdqs_mcp.reporters.fence import NOTICE, fence, fence_name
-from tdqs_mcp.reporters.plan import MAX_QUESTIONS, MAX_ROOMS, room_words
 
 MAX_FINDINGS = 10
 """New findings that are listed, the worst first."""
+
+MAX_ROOMS = 2
+"""Dimensions named for one tool."""
+
+MAX_QUESTIONS = 2
 
 
 class _Document(BaseModel):
@@ -142,7 +145,6 @@ def compare_answer(comparison: Comparison, *, window: Window, next_step: str) ->
     changes = [(tool.name, each) for tool in comparison.tools for each in tool.differences]
     changes.sort(key=lambda change: rank(change[1].impact))
     worst = sorted(comparison.findings_added, key=lambda finding: -finding.severity.rank)
-    before, after = tokens(comparison)
     return CompareAnswer(
         notice=NOTICE,
         old=fence_name(comparison.old.server),
@@ -151,8 +153,8 @@ def compare_answer(comparison: Comparison, *, window: Window, next_step: str) ->
         worse=bool(comparison.regressions),
         before=_overall(comparison.old.rollup),
         after=_overall(comparison.new.rollup),
-        tokens_before=before,
-        tokens_after=after,
+        tokens_before=comparison.tokens_before,
+        tokens_after=comparison.tokens_after,
         impacts=dict(Counter(each.impact.value for _, each in changes)),
         changes=[_change(*change) for change in changes[window.offset : window.offset + window.limit]],
         scores=_heights(comparison),
@@ -185,7 +187,7 @@ def _advice(advice: plans.Advice) -> Step:
         tdqs=advice.tool.tdqs / 10,
         becomes=advice.wanted / 10,
         tokens_added=None,
-        write=[fence(room_words(room), limit=MAX_MESSAGE) for room in advice.rooms[:MAX_ROOMS]],
+        write=[fence(f"{room.dimension}: {room.advice}", limit=MAX_MESSAGE) for room in advice.rooms[:MAX_ROOMS]],
         questions=[fence(question, limit=MAX_MESSAGE) for question in advice.questions[:MAX_QUESTIONS]],
     )
 
