@@ -34,7 +34,6 @@ from tdqs_mcp.model.results import (
     Ungraded,
     Verdict,
 )
-from tdqs_mcp.model.selection import Mutation, Query, Selection
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
@@ -57,7 +56,9 @@ if TYPE_CHECKING:
     from tdqs_mcp.gate.suite import Server, Suite
     from tdqs_mcp.gate.targets import Evidence
     from tdqs_mcp.model.comparison import Comparison
+    from tdqs_mcp.model.mutation import Mutation
     from tdqs_mcp.model.plan import Plan, WhatIf
+    from tdqs_mcp.model.selection import Query, Selection
     from tdqs_mcp.pipeline.patch import Patch
     from tdqs_mcp.pipeline.selectors import Selector
 
@@ -498,12 +499,12 @@ def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
 async def select(
     catalogs: Sequence[Catalog],
     *,
-    queries: Sequence[Query] | None = None,
+    queries: "Sequence[Query] | None" = None,
     against: Sequence[Catalog] | None = None,
-    mutation: Mutation | None = None,
+    mutation: "Mutation | None" = None,
     selector: "Selector | None" = None,
     k: int = 5,
-) -> Selection:
+) -> "Selection":
     """How often the right tool is found for a query, by BM25 unless another selector is named.
 
     Without queries they are made from the catalogs, never from `against`: other versions of the same catalogs in their

@@ -10,10 +10,11 @@ from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.comparison import Comparison
 from tdqs_mcp.model.plan import Plan, WhatIf
 from tdqs_mcp.model.results import CalibrationReport, GateRow, LabelScore, Rewrite, ServerScore, SkillScore
-from tdqs_mcp.model.selection import Mutation, Query, Selection
 from tdqs_mcp.sources.options import LiveOptions
 
 if TYPE_CHECKING:
+    from tdqs_mcp.model.mutation import Mutation
+    from tdqs_mcp.model.selection import Query, Selection
     from tdqs_mcp.pipeline.selectors import Selector
 
 
@@ -94,12 +95,12 @@ def compare(old: Catalog, new: Catalog, *, judge: Judge | None = None, spec: str
 def select(
     catalogs: Sequence[Catalog],
     *,
-    queries: Sequence[Query] | None = None,
+    queries: "Sequence[Query] | None" = None,
     against: Sequence[Catalog] | None = None,
-    mutation: Mutation | None = None,
+    mutation: "Mutation | None" = None,
     selector: "Selector | None" = None,
     k: int = 5,
-) -> Selection:
+) -> "Selection":
     """How often the right tool is found for a query, by BM25 unless another selector is named. Raises InputError."""
     from anyio import run  # noqa: PLC0415
 

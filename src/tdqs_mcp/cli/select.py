@@ -16,11 +16,12 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import finds
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.selection import Mutation, Query
+from tdqs_mcp.model.mutation import Mutation
 from tdqs_mcp.settings import make_model, read_settings
 from tdqs_mcp.sources.options import LiveOptions
 
 if TYPE_CHECKING:
+    from tdqs_mcp.model.selection import Query
     from tdqs_mcp.pipeline.selectors import Selector
 
 _VIEWS = {
@@ -111,7 +112,7 @@ def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
     return [catalog for catalog in catalogs if catalog is not None]
 
 
-def _queries(file: Path | None) -> list[Query] | None:
+def _queries(file: Path | None) -> "list[Query] | None":
     if file is None:
         return None
     from tdqs_mcp.sources.queries import read_queries  # noqa: PLC0415  # most commands read none

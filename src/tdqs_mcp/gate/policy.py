@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from tdqs_mcp.model.results import (
     Finding,
@@ -18,10 +18,12 @@ from tdqs_mcp.model.results import (
     Tier,
     Ungraded,
 )
-from tdqs_mcp.model.selection import Selection
 from tdqs_mcp.pipeline.rollup import roll_up
 from tdqs_mcp.pipeline.score import UNMEASURED
 from tdqs_mcp.rubrics.rubric import load
+
+if TYPE_CHECKING:
+    from tdqs_mcp.model.selection import Selection
 
 
 class Outcome(IntEnum):
@@ -64,11 +66,13 @@ def is_good(score: LabelScore | SkillScore) -> Outcome:
     return Outcome.UNKNOWN if Outcome.UNKNOWN in labels or score.ungraded or not score.tools else Outcome.PASSED
 
 
-def finds(selection: Selection, *, percent: int) -> Outcome:
+def finds(selection: "Selection", *, percent: int) -> Outcome:
     """Whether that share of the queries find their tool, after the change where there is one.
 
     Queries without an answer are counted as found, and as missed: where that decides, the verdict is open.
     """
+    from fractions import Fraction  # noqa: PLC0415  # with the results, what other gates go without
+
     choices = selection.against.choices if selection.against else selection.choices
     found = sum((choice.found for choice in choices), start=Fraction(0))
     wanted = Fraction(percent * len(choices), 100)

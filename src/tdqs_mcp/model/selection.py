@@ -1,17 +1,7 @@
 """What a selection test asks and what it finds: queries, ranks, figures and a paired comparison."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from fractions import Fraction
-
-
-class Mutation(StrEnum):
-    """How every definition of a catalog is made worse, to see what its words are worth."""
-
-    TRUNCATE = "truncate"
-    GENERIC = "generic"
-    BLANK = "blank"
-    DISTRACTORS = "distractors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

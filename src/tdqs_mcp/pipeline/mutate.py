@@ -6,7 +6,7 @@ from typing import Any
 
 from tdqs_mcp.facts.prose import name_parts
 from tdqs_mcp.model.catalog import Catalog, read_tools
-from tdqs_mcp.model.selection import Mutation
+from tdqs_mcp.model.mutation import Mutation
 
 KEPT = 40
 """Characters that truncation leaves of each text: a line of a menu."""

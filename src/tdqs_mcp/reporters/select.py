@@ -6,7 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tdqs_mcp.model.selection import Choice, Mutation, Paired, Selection
+from tdqs_mcp.model.mutation import Mutation
+from tdqs_mcp.model.selection import Choice, Paired, Selection
 from tdqs_mcp.reporters.escape import markdown, printable
 
 MAX_SHOWN = 10
