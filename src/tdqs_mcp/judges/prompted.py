@@ -66,10 +66,14 @@ class Prompted:
         return _read(case, answer) if answer is not None and _is_in_form(case, answer) else None
 
     def _keep(self, case: Case) -> Callable[[str], None]:
-        """Keeps an answer that is in form: what is not would be asked for again anyway."""
+        """Keeps an answer that is in form, once: what is not would be asked for again anyway."""
+        heard: set[str] = set()
 
         def keep(answer: str) -> None:
-            if self.cache and _is_in_form(case, answer):
+            if self.cache is None or answer in heard:
+                return
+            heard.add(answer)
+            if _is_in_form(case, answer):
                 self.cache.put(self._key(case), answer)
 
         return keep
