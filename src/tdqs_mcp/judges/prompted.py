@@ -46,7 +46,7 @@ class Prompted:
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The model's verdicts; a case whose answer fails, or stays out of form, is Ungraded with the reason."""
-        outcomes: list[Verdict | Ungraded | Request] = [self._remembered(case) or self._request(case) for case in cases]
+        outcomes: list[Verdict | Ungraded | Request] = [self._remembered_or_asked(case) for case in cases]
         for _ in range(1 + MAX_CORRECTIONS):
             asked = {position: each for position, each in enumerate(outcomes) if isinstance(each, Request)}
             answers = await self.model.complete(list(asked.values())) if asked else []
@@ -54,18 +54,19 @@ class Prompted:
                 outcomes[position] = self._outcome(cases[position], request=request, answer=answer)
         return [self._given_up(each) if isinstance(each, Request) else each for each in outcomes]
 
-    def _request(self, case: Case) -> Request:
-        rubric = load(case.rubric)
-        return Request(prompt=self._prompt(case), name=rubric.key, schema=answer_schema(rubric), heard=self._keep(case))
+    def _remembered_or_asked(self, case: Case) -> Verdict | Request:
+        """The verdict that the cache has, or what to ask the model; a prompt is rendered once."""
+        rubric, prompt = load(case.rubric), self._prompt(case)
+        key = self._key(case, prompt)
+        known = self.cache.get(key) if self.cache else None
+        if known is not None and _is_in_form(case, known):
+            return _read(case, known)
+        return Request(prompt=prompt, name=rubric.key, schema=answer_schema(rubric), heard=self._keep(case, key))
 
     def _prompt(self, case: Case) -> Prompt:
         return render_hardened(case) if self.form is PromptForm.HARDENED else render(case)
 
-    def _remembered(self, case: Case) -> Verdict | None:
-        answer = self.cache.get(self._key(case)) if self.cache else None
-        return _read(case, answer) if answer is not None and _is_in_form(case, answer) else None
-
-    def _keep(self, case: Case) -> Callable[[str], None]:
+    def _keep(self, case: Case, key: CacheKey) -> Callable[[str], None]:
         """Keeps an answer that is in form, once: what is not would be asked for again anyway."""
         heard: set[str] = set()
 
@@ -74,15 +75,15 @@ class Prompted:
                 return
             heard.add(answer)
             if _is_in_form(case, answer):
-                self.cache.put(self._key(case), answer)
+                self.cache.put(key, answer)
 
         return keep
 
-    def _key(self, case: Case) -> CacheKey:
+    def _key(self, case: Case, prompt: Prompt) -> CacheKey:
         return CacheKey(
             input_hash=case.subject.signals.input_hash if isinstance(case, ToolCase) else "",
             sibling_digest=short_hash("\0".join(case.names)) if isinstance(case, ToolCase) else "",
-            prompt_hash=self._prompt(case).hash,
+            prompt_hash=prompt.hash,
             rubric=case.rubric,
             judge=self.id,
             model=self.model.name,
