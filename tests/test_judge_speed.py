@@ -1,54 +1,53 @@
-"""How fast a remote judge is: as a ratio against the oracle's client, on the same endpoint at the same time."""
+"""How fast a remote judge is: as a ratio to the oracle's client and to bare sockets, on one endpoint, in one run."""
 
-import json
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
 from time import perf_counter
 
 import anyio
 import httpx  # the oracle's HTTP library, not ours
 import pytest
 from definitions import flat, tool
-from loopback import Loopback
-from starlette.responses import JSONResponse
-from starlette.routing import Route
+from slow_endpoint import LATENCY
 from tdqs import score_server
 from tdqs.create_llm_client import create_llm_client
 from tdqs.parse_tool_definitions import parse_tool_definitions
 
 from tdqs_mcp import app
-from tdqs_mcp.judges.endpoint import Endpoint
-from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.remote import OpenAI
 from tdqs_mcp.reporters.usage import usage_line
-from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.settings import make_judge, read_settings
 
 AT_ONCE = 16
-LATENCY = 0.3
-TOOLS = [tool(f"get_order_{number}", f"Gets order {number} of a customer.", flat(2)) for number in range(79)]
-"""With the question about coherence, five rounds of 16."""
-
-
-def completion(key, **more):
-    scores = {name: {"score": 4, "justification": "So."} for name in load(key).keys}
-    message = {"content": json.dumps({"scores": scores, **more, "summary": "All said."})}
-    usage = {"prompt_tokens": 2300, "completion_tokens": 200, "prompt_tokens_details": {"cached_tokens": 2000}}
-    return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
-
-
-ANSWERS = {False: completion("tdqs", annotation_contradiction=False), True: completion("coherence")}
+ROUNDS = 2
+TOOLS = [tool(f"get_order_{number}", f"Gets order {number} of a customer.", flat(2)) for number in range(200)]
+IDEAL = LATENCY * (len(TOOLS) + 1) / AT_ONCE
+"""Seconds for the tools and the question about coherence, were nothing but the latency to be waited for."""
 
 
 @pytest.fixture
-def base_url():
-    """An endpoint that always takes 0.3 s."""
+def port():
+    """An endpoint in a process of its own, so that its work is nobody's."""
+    script = Path(__file__).with_name("slow_endpoint.py")
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) as process:
+        yield int(process.stdout.readline())
+        process.terminate()
 
-    async def complete(request):
-        body = await request.body()
-        await anyio.sleep(LATENCY)
-        return JSONResponse(ANSWERS[b"SERVER NAME" in body])
 
-    loopback = Loopback([Route("/v1/chat/completions", complete, methods=["POST"])])
-    yield f"{loopback.address}/v1"
-    loopback.close()
+async def bare(port):
+    """The same requests over sockets, with nothing read or understood: what the endpoint and the machine allow."""
+    left = [b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 9000\r\n\r\n" + b"a" * 9000] * (len(TOOLS) + 1)
+
+    async def connection():
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while left:
+            writer.write(left.pop())
+            head = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(head.partition(b"content-length:")[2].partition(b"\r")[0]))
+        writer.close()
+
+    await asyncio.gather(*(connection() for _ in range(AT_ONCE)))
 
 
 def timed(work):
@@ -57,11 +56,14 @@ def timed(work):
     return perf_counter() - begun
 
 
-def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_at_the_same_width(base_url, benchmark):
+def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_and_keeping_it_costs_little(port, benchmark, tmp_path):
     catalog, definitions = app.read(TOOLS), parse_tool_definitions(TOOLS).tools
-    judge = Prompted(id="openai", model=OpenAI(Endpoint(base_url=base_url, model="m", concurrency=AT_ONCE)))
+    base_url = f"http://127.0.0.1:{port}/v1"
 
-    def ours():
+    def judge(cache="off"):
+        return make_judge(read_settings({"TDQS_CACHE": str(cache)}, judge="openai:m", base_url=base_url))
+
+    def ours(judge):
         assert len(anyio.run(lambda: app.score(catalog, judge=judge)).tools) == len(TOOLS)
 
     def theirs():
@@ -70,11 +72,23 @@ def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_at_the_same_wid
             report = score_server(concurrency=AT_ONCE, llm=oracle, server_name="x", tools=definitions)
         assert len(report.tools) == len(TOOLS)
 
-    benchmark.pedantic(ours, rounds=1)
-    pairs = [(timed(ours), timed(theirs)) for _ in range(3)]
-    ratio = min(mine for mine, _ in pairs) / min(peer for _, peer in pairs)
-    ideal = min(mine for mine, _ in pairs) / (LATENCY * (len(TOOLS) + 1) / AT_ONCE)
-    benchmark.extra_info.update(ratio=ratio, of_the_ideal=ideal, usage=usage_line(judge.usage))
-    print(f"{ratio:.2f} of the oracle's time, {ideal:.2f} of the ideal; {usage_line(judge.usage)}")  # noqa: T201
-    assert judge.usage.requests == 4 * (len(TOOLS) + 1)
-    assert ratio <= 1.1
+    plain = judge()
+    benchmark.pedantic(lambda: ours(plain), rounds=1)  # imports and what else is done once
+    runs = [
+        (
+            timed(lambda: asyncio.run(bare(port))),
+            timed(lambda: ours(plain)),
+            timed(lambda number=number: ours(judge(tmp_path / str(number)))),
+            timed(theirs),
+        )
+        for number in range(ROUNDS)
+    ]
+    floor, mine, kept, peer = (min(times) for times in zip(*runs, strict=True))
+    figures = {"ours": mine, "kept": kept, "oracle": peer, "sockets": floor}
+    said = ", ".join(f"{name} {seconds / IDEAL:.2f}" for name, seconds in figures.items())
+    benchmark.extra_info.update(figures, ideal=IDEAL, usage=usage_line(plain.usage))
+    print(f"of the ideal: {said}; {usage_line(plain.usage)}")  # noqa: T201
+    assert plain.usage.requests == (1 + ROUNDS) * (len(TOOLS) + 1)
+    assert plain.usage.cache_read_tokens == 2000 * plain.usage.requests
+    assert mine <= 1.25 * peer  # 1.03 to 1.07 on a machine with three times as much to do as it has processors
+    assert kept <= 1.7 * mine  # 1.25 to 1.4 there; a commit that waits for the disk made it 2.3 and more

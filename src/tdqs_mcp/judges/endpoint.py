@@ -151,6 +151,7 @@ async def ask_each(
 ) -> list[str | Failure]:
     """One answer for each request, in their order; so many at once and so long as the endpoint says."""
     import anyio  # noqa: PLC0415
+    from anyio.lowlevel import checkpoint  # noqa: PLC0415
 
     answers: dict[int, str | Failure] = {}
     places = anyio.CapacityLimiter(endpoint.concurrency)
@@ -159,7 +160,10 @@ async def ask_each(
         async with places:
             with anyio.move_on_after(endpoint.timeout):
                 answers[position] = await ask(request)
-                tell(request, answers[position])
+        if position in answers:
+            # The next request goes out before this answer is read and kept.
+            await checkpoint()
+            tell(request, answers[position])
 
     async with anyio.create_task_group() as tasks:
         for position, request in enumerate(requests):

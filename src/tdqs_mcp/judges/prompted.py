@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.canonical import short_hash
@@ -36,7 +37,7 @@ class Prompted:
     @property
     def stamp(self) -> JudgeStamp:
         """The kind of judge, the model behind it and the prompt that it gets."""
-        return JudgeStamp(id=self.id, version="1", model=self.model.name, prompt=self.form)
+        return JudgeStamp(id=self.id, version="1", model=self.model.name or None, prompt=self.form)
 
     @property
     def usage(self) -> Usage | None:
@@ -45,7 +46,7 @@ class Prompted:
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The model's verdicts; a case whose answer fails, or stays out of form, is Ungraded with the reason."""
-        outcomes: list[Verdict | Ungraded | Request] = [self._remembered(case) or self._request(case) for case in cases]
+        outcomes: list[Verdict | Ungraded | Request] = [self._remembered_or_asked(case) for case in cases]
         for _ in range(1 + MAX_CORRECTIONS):
             asked = {position: each for position, each in enumerate(outcomes) if isinstance(each, Request)}
             answers = await self.model.complete(list(asked.values())) if asked else []
@@ -53,30 +54,52 @@ class Prompted:
                 outcomes[position] = self._outcome(cases[position], request=request, answer=answer)
         return [self._given_up(each) if isinstance(each, Request) else each for each in outcomes]
 
-    def _request(self, case: Case) -> Request:
-        return Request(prompt=self._prompt(case), name=case.rubric, schema=schema(case), heard=self._keep(case))
+    def remembered(self, case: Case) -> Verdict | None:
+        """The verdict in the answer that is kept for the case; None where there is none in form."""
+        return self._known(case, self._key(case, self._prompt(case)))
+
+    def keep(self, case: Case, answer: str) -> None:
+        """Keeps an answer to the case in place of an earlier one. Raises ContractError for one out of form."""
+        if self.cache:
+            read(case, answer)
+            self.cache.put(self._key(case, self._prompt(case)), answer)
+
+    def _remembered_or_asked(self, case: Case) -> Verdict | Request:
+        """The verdict that the cache has, or what to ask the model; a prompt is rendered once."""
+        prompt = self._prompt(case)
+        key = self._key(case, prompt)
+        request = Request(prompt=prompt, name=case.rubric, schema=schema(case), heard=self._keep(case, key))
+        return self._known(case, key) or request
+
+    def _known(self, case: Case, key: CacheKey) -> Verdict | None:
+        answer = self.cache.get(key) if self.cache else None
+        try:
+            return None if answer is None else read(case, answer)
+        except ContractError:
+            return None
 
     def _prompt(self, case: Case) -> Prompt:
         return render_hardened(case) if self.form is PromptForm.HARDENED else render(case)
 
-    def _remembered(self, case: Case) -> Verdict | None:
-        answer = self.cache.get(self._key(case)) if self.cache else None
-        return read(case, answer) if answer is not None and _is_in_form(case, answer) else None
-
-    def _keep(self, case: Case) -> Callable[[str], None]:
-        """Keeps an answer that is in form: what is not would be asked for again anyway."""
+    def _keep(self, case: Case, key: CacheKey) -> Callable[[str], None]:
+        """Keeps an answer that is in form, once: what is not would be asked for again anyway."""
+        heard: set[str] = set()
 
         def keep(answer: str) -> None:
-            if self.cache and _is_in_form(case, answer):
-                self.cache.put(self._key(case), answer)
+            if self.cache is None or answer in heard:
+                return
+            heard.add(answer)
+            with suppress(ContractError):
+                read(case, answer)
+                self.cache.put(key, answer)
 
         return keep
 
-    def _key(self, case: Case) -> CacheKey:
+    def _key(self, case: Case, prompt: Prompt) -> CacheKey:
         return CacheKey(
             input_hash=case.subject.signals.input_hash if isinstance(case, ToolCase) else "",
             sibling_digest=short_hash("\0".join(case.names)) if isinstance(case, ToolCase) else "",
-            prompt_hash=self._prompt(case).hash,
+            prompt_hash=prompt.hash,
             rubric=case.rubric,
             judge=self.id,
             model=self.model.name,
@@ -102,11 +125,3 @@ class Prompted:
             reason=f"{count} answers of {self.model.name!r} broke the output format, the last one because "
             f"{last.reason}; try a stronger model",
         )
-
-
-def _is_in_form(case: Case, answer: str) -> bool:
-    try:
-        read(case, answer)
-    except ContractError:
-        return False
-    return True

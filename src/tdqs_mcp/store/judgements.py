@@ -16,6 +16,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    bindparam,
     create_engine,
     delete,
     event,
@@ -53,6 +54,12 @@ _ANSWERS = Table(
     Column("answer", Text, nullable=False),
 )
 
+_GET = select(_ANSWERS.c.answer).where(*(column == bindparam(column.name) for column in _ANSWERS.primary_key))
+_INSERT = insert(_ANSWERS)
+_PUT = _INSERT.on_conflict_do_update(
+    index_elements=_ANSWERS.primary_key.columns, set_={"answer": _INSERT.excluded.answer}
+)
+
 
 class Judgements:
     """A cache of answers in a folder; on the first failure it says so once and is off from then on.
@@ -71,23 +78,20 @@ class Judgements:
 
     def get(self, key: CacheKey) -> str | None:
         """The answer kept under the key."""
-        columns = [_ANSWERS.c[name] == value for name, value in asdict(key).items()]
 
         def read(engine: Engine) -> str | None:
             with engine.connect() as connection:
-                answer: str | None = connection.scalar(select(_ANSWERS.c.answer).where(*columns))
+                answer: str | None = connection.scalar(_GET, asdict(key))
             return answer
 
         return self._try(read)
 
     def put(self, key: CacheKey, answer: str) -> None:
         """Keep an answer; the system has it before this returns, so a killed run goes on where it was."""
-        row = insert(_ANSWERS).values(**asdict(key), answer=answer)
-        row = row.on_conflict_do_update(index_elements=_ANSWERS.primary_key.columns, set_={"answer": answer})
 
         def write(engine: Engine) -> None:
             with engine.begin() as connection:
-                connection.execute(row)
+                connection.execute(_PUT, {**asdict(key), "answer": answer})
 
         self._try(write)
 
