@@ -1,5 +1,6 @@
 """The openai judge and a real model on this machine: the path, never the quality."""
 
+import json
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,8 +9,14 @@ import anyio
 import httpx2
 import pytest
 from definitions import tool
+from loopback import Loopback
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
+from tdqs_mcp import app
 from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.judges.jury import Jury
+from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.model.results import Ungraded, Verdict
@@ -39,11 +46,13 @@ class Terse:
 def _shortened(schema):
     if schema["type"] == "string":
         return schema | {"maxLength": MAX_SENTENCE}
+    if schema["type"] == "array":
+        return schema | {"maxItems": 1, "items": _shortened(schema["items"])}
     children = {name: _shortened(child) for name, child in schema.get("properties", {}).items()}
     return schema | ({"properties": children} if children else {})
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def base_url():
     """SmolLM2-135M behind llama.cpp's own HTTP server, in this process."""
     xllamacpp = pytest.importorskip("xllamacpp", reason="pip install xllamacpp")
@@ -75,3 +84,54 @@ def test_an_answer_that_the_real_model_cannot_finish_is_no_verdict(base_url, cat
     (outcome,) = anyio.run(judge.grade, tool_cases(measure(catalog(tool("ping", "Answers pong.")))))
     assert isinstance(outcome, Ungraded)
     assert "cut off" in outcome.reason
+
+
+def test_two_samples_of_a_real_model_and_the_offline_judge_sit_on_a_jury(base_url, catalog):
+    endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 300}, timeout=900)
+    samples = tuple(Prompted(id="openai", model=Terse(OpenAI(endpoint)), sample=number) for number in (1, 2))
+    jury = Jury(members=(*samples, Offline()))
+    score = anyio.run(lambda: app.score_labels(catalog(tool("ping", "Answers pong.")), rubric="smells", judge=jury))
+    assert score.ungraded == ()
+    ballots = score.tools[0].ballots
+    assert [ballot.judge.model for ballot in ballots] == ["smollm2", "smollm2", None]
+    assert all(set(ballot.scores) == set(load("smells").keys) for ballot in ballots)
+
+
+class Narrow(Loopback):
+    """Hands requests on to a model, but refuses answer formats as smaller endpoints do."""
+
+    def __init__(self, base_url, refused):
+        self.forms = []
+        self._base_url, self._refused = base_url, refused
+        super().__init__([Route("/v1/chat/completions", self._complete, methods=["POST"])])
+
+    async def _complete(self, request):
+        content = await request.body()
+        self.forms.append((json.loads(content).get("response_format") or {}).get("type"))
+        if self.forms[-1] in self._refused:
+            return JSONResponse({"error": {"message": "response_format is not supported"}}, 400)
+        async with httpx2.AsyncClient(timeout=900) as client:
+            answer = await client.post(f"{self._base_url}/chat/completions", content=content)
+        return Response(answer.content, answer.status_code, {"content-type": "application/json"})
+
+
+@pytest.mark.parametrize(
+    ("refused", "forms", "kinds", "limit"),
+    [
+        (("json_schema",), ["json_schema", "json_object"], (Verdict,), 300),
+        (("json_schema", "json_object"), ["json_schema", "json_object", None], (Verdict, Ungraded), 20),
+    ],
+)
+def test_a_real_model_is_asked_in_the_strictest_form_that_its_endpoint_takes(
+    base_url, catalog, refused, forms, kinds, limit
+):
+    """Asked in the prompt alone, a model of this size may or may not answer in form; either way somebody says so."""
+    narrow = Narrow(base_url, refused)
+    endpoint = Endpoint(base_url=f"{narrow.address}/v1", model="smollm2", overrides={"max_tokens": limit}, timeout=900)
+    judge = Prompted(id="openai", model=Terse(OpenAI(endpoint)))
+    cases = tool_cases(measure(catalog(tool("ping", "Answers pong."))), rubric="smells")
+    (outcome,) = anyio.run(judge.grade, cases)
+    narrow.close()
+    assert narrow.forms[: len(forms)] == forms
+    assert isinstance(outcome, kinds), outcome
+    assert isinstance(outcome, Verdict) or "broke the output format" in outcome.reason or "cut off" in outcome.reason

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import anyio
 import pytest
-from definitions import tool
+from definitions import flat, tool
 from loopback import tool_of
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
@@ -35,6 +35,9 @@ WRONG = in_form("tdqs", 9, annotation_contradiction=False)
 COHERENT = in_form("coherence", 4)
 
 
+SHADOWED = {"tool": "dear", "cheaperSibling": "cheap", "justification": "Both report sales."}
+
+
 @dataclass
 class Host:
     """A client with a model that answers by the tool's name; what it was asked stands in `asked`."""
@@ -42,7 +45,8 @@ class Host:
     asked: list = field(default_factory=list)
 
     async def sample(self, context, params):
-        name = tool_of(params.messages[0].content.text) or "(set)"
+        question = params.messages[0].content.text
+        name = tool_of(question) or ("(pairs)" if "<pairs>" in question else "(set)")
         self.asked.append((name, params))
         tries = [asked for asked, _ in self.asked].count(name)
         if name == "declined":
@@ -51,6 +55,8 @@ class Host:
             return self._says(ImageContent(type="image", data="", mime_type="image/png"))
         if name == "cut":
             return self._says(TextContent(type="text", text=GOOD[:30]), stop="maxTokens")
+        if name == "(pairs)":
+            return self._says(TextContent(type="text", text=json.dumps({"shadowing": [SHADOWED]})))
         text = (
             COHERENT if name == "(set)" else WRONG if name == "stubborn" or (name == "mended" and tries == 1) else GOOD
         )
@@ -98,6 +104,17 @@ async def test_the_client_s_model_scores_a_server(mode):
     _, corrected = [asked for asked in host.asked if asked[0] == "mended"][1]
     assert [each.role for each in corrected.messages] == ["user", "assistant", "user"]
     assert "scores.purpose_clarity.score" in corrected.messages[2].content.text
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_the_client_s_model_is_asked_once_which_shadow_candidates_are_risks(mode):
+    host = Host()
+    async with connect(mode=mode, sampling_callback=host.sample) as client:
+        tools = [tool("dear", "Finds sales.", flat(8)), tool("cheap", "Gets sales.")]
+        answer = await call(client, "score_server", tools=tools, detail="full")
+        await call(client, "score_tool_definition", definition=tools[0], siblings=["cheap"])
+    assert [each["tool"] for each in answer["full"]["shadowingRisks"]] == ["dear"]
+    assert host.names().count("(pairs)") == 1
 
 
 @pytest.mark.parametrize("mode", ERAS)
