@@ -23,6 +23,9 @@ PLAIN_VERBS = frozenset(
 """Verbs that name no thing as well; `order_history` and `comment_list` open with nouns."""
 
 _TRAILING = PLAIN_VERBS - {"list", "search", "start", "stop", "register", "move", "archive"}
+_INNER = PLAIN_VERBS - {"set", "read", "compute", "search", "register", "start", "stop", "move", "archive", "test"}
+"""Verbs behind a product's name: `r2_create_bucket`."""
+
 _PREPOSITIONS = frozenset("to for from in into by of on with at and".split())
 _WORDS = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 _VERSION = re.compile(r"v?\d+")
@@ -36,7 +39,8 @@ class Label:
 
     tool: str
     verb: str | None
-    """The verb at the name's start, or at its end (`worker_delete`); None where it could as well be a noun."""
+    """The verb at the name's start, at its end (`worker_delete`) or behind a product's name (`r2_create_bucket`);
+    None where it could as well be a noun."""
 
     nouns: tuple[str, ...]
     """The other words, in order."""
@@ -90,6 +94,8 @@ def _label(name: str, words: Sequence[str], prefix: str) -> Label:
         return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect)
     if len(own) > 1 and own[-1] in _TRAILING and PLAIN_VERBS.isdisjoint(own[:-1]):
         return Label(tool=name, verb=own[-1], nouns=own[:-1], effect=effect)
+    if len(own) > 2 and own[1] in _INNER:
+        return Label(tool=name, verb=own[1], nouns=(own[0], *own[2:]), effect=effect)
     return Label(tool=name, verb=None, nouns=own, effect=effect)
 
 
@@ -116,14 +122,25 @@ class Neighbours:
         )
         return tuple(self._names[place] for _, place in ranked[:count])
 
+    def twins(self, name: str) -> tuple[str, ...]:
+        """Names with just the same resource, in order; none where they are a crowd."""
+        crowd = self._crowds.get(tuple(sorted(self._labels[name].resource)), ())
+        own = set(self._labels[name].resource)
+        found = (other for other in crowd if other != name and set(self._labels[other].resource) == own)
+        return tuple(found) if len(crowd) <= MAX_CROWD else ()
+
     def _nearness(self, own: Label, name: str) -> int:
-        """Percent of their resource words that two names share, and one more for the same verb; 0 below one half."""
+        """Percent of their resource words that two names share, and one more for the same verb.
+
+        0 below one half, except for the same verb with the same thing: `add_note_to_page` and `add_note_before_text`.
+        """
         other = self._labels[name]
         if _kind(own.effect) != _kind(other.effect):
             return 0
         mine, theirs = set(own.resource), set(other.resource)
         shared = 100 * len(mine & theirs) // max(1, len(mine | theirs))
-        return shared + (own.verb == other.verb) if shared >= 50 else 0
+        is_near = shared >= 50 or (own.verb == other.verb and own.thing.lower() == other.thing.lower())
+        return shared + (own.verb == other.verb) if is_near else 0
 
 
 def _keys(label: Label) -> set[tuple[str, ...]]:

@@ -8,7 +8,8 @@ from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Catalog, read_tool
 from tdqs_mcp.model.results import Change, Finding, Rewrite, ToolScore
-from tdqs_mcp.pipeline import parts
+from tdqs_mcp.pipeline import compose
+from tdqs_mcp.pipeline.compose import Mode
 from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.questions import ask
 
@@ -50,13 +51,13 @@ class Standing:
     findings: tuple[Finding, ...]
 
 
-def propose(measured: Measured, findings: Iterable[Finding]) -> list[Proposal]:
+def propose(measured: Measured, findings: Iterable[Finding], *, mode: Mode = Mode.COMPACT) -> list[Proposal]:
     """A proposal for every measured tool, in catalog order; pure, and linear in the size of the catalog."""
     scene = Scene.of(measured)
     rules: dict[int | None, set[str]] = {}
     for finding in findings:
         rules.setdefault(finding.tool_index, set()).add(finding.rule)
-    return [_proposal(subject, scene, rules.get(subject.tool.index, set())) for subject in measured.subjects]
+    return [_proposal(subject, scene, rules.get(subject.tool.index, set()), mode) for subject in measured.subjects]
 
 
 def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
@@ -128,11 +129,11 @@ def _worst(findings: Sequence[Finding]) -> int:
     return max((finding.severity.rank for finding in findings), default=-1)
 
 
-def _proposal(subject: Subject, scene: Scene, rules: set[str]) -> Proposal:
+def _proposal(subject: Subject, scene: Scene, rules: set[str], mode: Mode) -> Proposal:
     label, near = scene.labels[subject.tool.name], scene.near(subject)
-    found = parts.of(subject, label=label, near=near, scene=scene)
+    found = compose.of(subject, label=label, near=near, scene=scene, mode=mode)
     answered = {"TDQ106"} if any(part.path == "/annotations" for part in found) else set()
-    unsaid = parts.unsaid(subject, label=label, near=near, scene=scene)
+    unsaid = compose.unsaid(subject, label=label, near=near, scene=scene)
     questions = ask(subject, label=label, near=near, rules=rules - answered, unsaid=unsaid)
     return Proposal(subject=subject, parts=found, questions=questions)
 
@@ -145,10 +146,8 @@ def _description(old: str, parts: Sequence[Part]) -> str:
             text = _joined(text, old[position : splice.start]) + splice.text
             position = splice.end
     text = _joined(text, old[position:]).strip()
-    for part in parts:
-        if part.sentence:
-            text = _with(text, part.sentence)
-    return text
+    said = " ".join(part.sentence for part in parts if part.sentence)
+    return _with(text, said) if said else text
 
 
 def _joined(text: str, rest: str) -> str:
@@ -156,10 +155,10 @@ def _joined(text: str, rest: str) -> str:
     return text + (rest[1:] if text.endswith("\n") and rest.startswith("\n\n") else rest)
 
 
-def _with(text: str, sentence: str) -> str:
-    """The text and one more sentence: in line with running text, below anything that has lines."""
+def _with(text: str, said: str) -> str:
+    """The text and more sentences: in line with running text, below anything that has lines."""
     if not text:
-        return sentence
+        return said
     if "\n" in text:
-        return f"{text}\n\n{sentence}"
-    return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {sentence}"
+        return f"{text}\n\n{said}"
+    return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {said}"
