@@ -29,11 +29,17 @@ def of(subject: Subject, *, label: Label, near: Sequence[str], scene: Scene, mod
     is_foreign = statements.is_foreign(subject) or (subject.signals.is_missing_description and scene.is_foreign)
     first = None if is_foreign else purpose(subject, label, is_third_person=scene.is_third_person)
     has_text = first is not None or not subject.signals.is_missing_description
-    said = guidance.of(subject, label, near, scene) if has_text and statements.is_english(subject) else ()
-    found = [part for part in (first, *said, effects.read_only(subject)) if part]
+    is_fit = has_text and statements.is_english(subject)
+    said = guidance.of(subject, label, near, scene) if is_fit else ()
+    more = _more(subject, scene) if mode is Mode.FULL and is_fit else ()
+    found = [part for part in (first, *said, effects.read_only(subject), *effects.enumerated(subject), *more) if part]
     less = cut(subject)
     named = title(subject, label) if (found or less) and not is_foreign else None
     return (*found, *(part for part in (named, less) if part))
+
+
+def _more(subject: Subject, scene: Scene) -> tuple[Part | None, ...]:
+    return (effects.hinted(subject), effects.returned(subject), *effects.explained(subject, scene))
 
 
 def unsaid(subject: Subject, *, label: Label, near: Sequence[str], scene: Scene) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def of(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> tup
     """What else to use and when, for a description that names no sibling yet; then the schema's demands."""
     found: list[Part | None] = []
     if not subject.mentions and not any(name in (subject.tool.description or "") for name in near):
-        sources = () if subject.is_duplicate else scene.origins[subject.tool.name][:MAX_SOURCES]
+        sources = scene.origins.get(subject.tool.name, ())[:MAX_SOURCES]
         named = {tool for origin in sources for tool in origin.tools}
         found = [
             _alternatives(subject, label, [name for name in near if name not in named], scene),
@@ -62,7 +62,7 @@ def _sources(origins: Sequence[Origin]) -> Part | None:
 def _uses(subject: Subject, scene: Scene) -> Part | None:
     """What the answer of a listing is for: the parameter that most siblings take from it, and which they are."""
     takers: dict[str, list[str]] = {}
-    for parameter, name in () if subject.is_duplicate else scene.takers.get(subject.tool.name, ()):
+    for parameter, name in scene.takers.get(subject.tool.name, ()):
         takers.setdefault(parameter, []).append(name)
     if not takers:
         return None

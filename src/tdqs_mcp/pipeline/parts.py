@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.facts import names, statements
+from tdqs_mcp.facts import meanings, names, statements
+from tdqs_mcp.facts.meanings import Agreed
 from tdqs_mcp.facts.names import Label, Neighbours
 from tdqs_mcp.facts.origins import Origin, Origins
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.model.catalog import Tool
 
 MAX_SIBLINGS = 2
 """Siblings that one description points to."""
@@ -41,7 +43,8 @@ class Scene:
     """What the parts of one tool need to know of all the others."""
 
     subjects: Mapping[str, Subject]
-    """By name, duplicates left out: a name that two tools carry points nowhere."""
+    """By name, without those that others must not point to: a name that two tools carry points nowhere, and a
+    definition that tries to steer its reader gets no readers from here."""
 
     labels: Mapping[str, Label]
     neighbours: Neighbours
@@ -50,6 +53,9 @@ class Scene:
 
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
+
+    agreed: Agreed
+    """What the siblings say of parameters with one voice."""
 
     is_third_person: bool
     """Most first sentences say "Lists", not "List"."""
@@ -61,7 +67,12 @@ class Scene:
     def of(cls, measured: Measured) -> "Scene":
         """The scene of a catalog, read once for all its tools."""
         labels = names.read(subject.tool.name for subject in measured.subjects)
-        unique = {subject.tool.name: subject for subject in measured.subjects if not subject.is_duplicate}
+        hostile = {part.index for part, threat in measured.threats if isinstance(part, Tool) and not threat.is_mild}
+        unique = {
+            subject.tool.name: subject
+            for subject in measured.subjects
+            if not subject.is_duplicate and subject.tool.index not in hostile
+        }
         foreign = sum(map(statements.is_foreign, measured.subjects))
         described = sum(not subject.signals.is_missing_description for subject in measured.subjects)
         plain = [subject for subject in measured.subjects if not statements.is_foreign(subject)]
@@ -79,17 +90,22 @@ class Scene:
             neighbours=Neighbours({name: labels[name] for name in unique}),
             origins=origins,
             takers=takers,
+            agreed=meanings.agreed(unique.values()),
             is_third_person=2 * sum(word.endswith("s") and LEMMAS.get(word) != word for word in leads) > len(leads),
             is_foreign=2 * foreign > described,
         )
 
+    def knows(self, subject: Subject) -> bool:
+        """The tool may be pointed to, and so may point."""
+        return self.subjects.get(subject.tool.name) is subject
+
     def near(self, subject: Subject) -> tuple[str, ...]:
         """The siblings that an agent could take for this tool."""
-        return () if subject.is_duplicate else self.neighbours.nearest(subject.tool.name, MAX_SIBLINGS)
+        return self.neighbours.nearest(subject.tool.name, MAX_SIBLINGS) if self.knows(subject) else ()
 
     def twins(self, subject: Subject) -> tuple[str, ...]:
         """The siblings that do something else with just the same resource."""
-        return () if subject.is_duplicate else self.neighbours.twins(subject.tool.name)
+        return self.neighbours.twins(subject.tool.name) if self.knows(subject) else ()
 
 
 def listed(names: Sequence[str], joint: str = "and") -> str:

@@ -31,11 +31,12 @@ class Proposal:
     def definition(self) -> Mapping[str, Any]:
         """The raw definition with the parts applied; what no part names is what it was."""
         raw: Mapping[str, Any] = self.subject.tool.raw
-        fields = {part.path[1:]: part.value for part in self.parts if part.path != "/description"}
+        for part in self.parts:
+            if part.path != "/description":
+                raw = _put(raw, _steps(part.path), part.value)
         spoken = [part for part in self.parts if part.path == "/description"]
-        if spoken:
-            fields["description"] = _description(self.subject.tool.description or "", spoken)
-        return {**raw, **fields} if fields else raw
+        text = _description(self.subject.tool.description or "", spoken)
+        return _put(raw, ["description"], text) if spoken else raw
 
     def reduced(self) -> "Proposal":
         """Without the last part, and without a title that would be left alone."""
@@ -103,8 +104,8 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
         changes=tuple(
             Change(
                 path=path,
-                before=tool.raw.get(path[1:]),
-                after=definition[path[1:]],
+                before=_at(tool.raw, path),
+                after=_at(definition, path),
                 sources=tuple(dict.fromkeys(sources)),
             )
             for path, sources in by_path.items()
@@ -136,6 +137,23 @@ def _proposal(subject: Subject, scene: Scene, rules: set[str], mode: Mode) -> Pr
     unsaid = compose.unsaid(subject, label=label, near=near, scene=scene)
     questions = ask(subject, label=label, near=near, rules=rules - answered, unsaid=unsaid)
     return Proposal(subject=subject, parts=found, questions=questions)
+
+
+def _steps(path: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+
+
+def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
+    """What stands at a JSON pointer; None where there is nothing."""
+    for step in _steps(path):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping[str, Any]:
+    """A copy with something else at one place; all else is what it was, in its order."""
+    first, *rest = steps
+    return {**value, first: _put(value[first], rest, new) if rest else new}
 
 
 def _description(old: str, parts: Sequence[Part]) -> str:
