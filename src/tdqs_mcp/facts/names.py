@@ -18,15 +18,17 @@ PLAIN_VERBS = frozenset(
     "get list search find fetch read retrieve describe download validate verify generate convert calculate compute "
     "create add insert append register upload send submit publish write update edit modify rename move set assign "
     "attach detach enable disable activate explain analyze summarize extract inspect delete remove destroy cancel "
-    "revoke archive start stop".split()
+    "revoke archive start stop count connect disconnect protect unprotect unlock install uninstall unsubscribe unpin "
+    "unarchive unassign unpublish approve reject restore customize populate "
+    "put".split()
 )
 """Verbs that name no thing as well; `order_history` and `comment_list` open with nouns."""
 
-_TRAILING = PLAIN_VERBS - {"list", "search", "start", "stop", "register", "move", "archive"}
-_INNER = PLAIN_VERBS - {"set", "read", "compute", "search", "register", "start", "stop", "move", "archive", "test"}
+_TRAILING = PLAIN_VERBS - {"list", "search", "start", "stop", "register", "move", "archive", "count"}
+_INNER = PLAIN_VERBS - {"set", "read", "compute", "search", "register", "start", "stop", "move", "archive", "count"}
 """Verbs behind a product's name: `r2_create_bucket`."""
 
-_PREPOSITIONS = frozenset("to for from in into by of on with at and".split())
+_PREPOSITIONS = frozenset("to for from in into by of on with at and after before".split())
 _WORDS = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 _VERSION = re.compile(r"v?\d+")
 _PLAIN = re.compile(r"[A-Za-z]\w*(?:[.\-/]\w+)*", re.ASCII)
@@ -132,14 +134,16 @@ class Neighbours:
     def _nearness(self, own: Label, name: str) -> int:
         """Percent of their resource words that two names share, and one more for the same verb.
 
-        0 below one half, except for the same verb with the same thing: `add_note_to_page` and `add_note_before_text`.
+        0 below one half, except for the same verb with a variant of the thing: `add_note_to_page`, `add_note_fast`.
         """
         other = self._labels[name]
         if _kind(own.effect) != _kind(other.effect):
             return 0
         mine, theirs = set(own.resource), set(other.resource)
         shared = 100 * len(mine & theirs) // max(1, len(mine | theirs))
-        is_near = shared >= 50 or (own.verb == other.verb and own.thing.lower() == other.thing.lower())
+        things = sorted((label.thing.lower().split() for label in (own, other)), key=len)
+        is_variant = bool(things[0]) and own.verb == other.verb and things[1][: len(things[0])] == things[0]
+        is_near = shared >= 50 or is_variant
         return shared + (own.verb == other.verb) if is_near else 0
 
 

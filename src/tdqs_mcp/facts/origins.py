@@ -19,8 +19,11 @@ KINDS = frozenset("id ids gid uuid guid key slug arn urn urns url name number".s
 _WEAK_KINDS = frozenset("name number url key slug".split())
 """Kinds that identify only together with a thing: a plain `name` may as well be a new one."""
 
-_NO_THINGS = frozenset("new parent page line row column next previous start end file old target phone".split())
+_NO_THINGS = frozenset("new page line row column next previous start end file old phone".split())
 """Words before a kind that name no resource: `page_number`, `new_name`, `file_name`."""
+
+_ROLES = frozenset("parent target source destination child".split())
+"""Words that say what a thing is here for: the `parent_task_id` of a task is a task's."""
 
 _SCOPE_WORDS = STOPWORDS | {"all", "available", "every"}
 
@@ -149,6 +152,9 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
     if kind not in KINDS or _NO_THINGS & set(rest):
         return frozenset()
     own = frozenset(map(stem, label.thing.lower().split()))
+    if rest and _ROLES.issuperset(rest):
+        return frozenset()
+    rest = [word for word in rest if word not in _ROLES]
     if not rest:
         is_there = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
         return own if kind not in _WEAK_KINDS and is_there and not _listed(label) else frozenset()

@@ -26,8 +26,8 @@ _CLOSED = re.compile(
 _ITEMS = re.compile(rf"({_ITEM}){_GLOSS}(?:,\s(?:or\s|and\s)?|\s(?:or|and)\s|\s?\|\s?|$)")
 _OPEN = re.compile(
     r"\be\.?g\b|\bsuch as\b|\bexamples?\b|\blike\b|\betc\b|\bfor instance\b|\binclud|\bcustom\b|\bany other\b"
-    r"|\bor any\b|\bothers?\b|\bmore\b|\.\.\.|…|\bcommon|\busual|\bcase.insensitive|\bcomma|\blists? of\b|\bmultiple\b|\bappend"
-    r"|\bprefix|\bcombin|\bdepend|\bjson\b|\barray\b|\bseparated\b|\bempty\b|\bnull\b|\bleave\b",
+    r"|\bor any\b|\bothers?\b|\bmore\b|\.\.\.|…|\bcommon|\busual|\bcase.insensitive|\bcomma|\blists? of\b|\bmultiple\b"
+    r"|\bappend|\bprefix|\bcombin|\bdepend|\bjson\b|\barray\b|\bseparated\b|\bempty\b|\bnull\b|\bleave\b",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[`'\"]([\w.+-]{1,40})[`'\"]")

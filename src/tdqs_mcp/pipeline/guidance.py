@@ -18,6 +18,22 @@ MAX_SOURCES = 2
 MAX_TAKERS = 2
 """Tools that one description names as the use of its answer; the others are counted."""
 
+_OPPOSITES = {
+    "create": ("delete", "remove", "destroy"),
+    "add": ("remove", "delete", "detach"),
+    "insert": ("delete", "remove"),
+    "append": ("delete", "remove"),
+    "register": ("delete", "remove"),
+    "upload": ("delete", "remove"),
+    "put": ("delete", "remove"),
+    "start": ("stop", "cancel"),
+    "enable": ("disable",),
+    "attach": ("detach", "remove"),
+    "connect": ("disconnect",),
+    "archive": ("unarchive", "restore"),
+}
+"""Verbs, and those that take back what they did."""
+
 _SHOWING = frozenset("get read fetch retrieve describe show view".split())
 
 
@@ -32,6 +48,7 @@ def of(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> tup
             _sources(sources),
             _uses(subject, scene),
             _look(subject, label, named, scene),
+            _undo(subject, label, near, scene),
         ]
     return tuple(part for part in (*found, _demands(subject)) if part)
 
@@ -85,6 +102,15 @@ def _look(subject: Subject, label: Label, named: AbstractSet[str], scene: Scene)
         if scene.labels[name].verb in _SHOWING and required and required <= own and name not in named:
             source = f"tool {name}: its name and its required parameters"
             return _sentence(f"To see the {label.thing} first, use `{name}`.", [source])
+    return None
+
+
+def _undo(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> Part | None:
+    """What takes back the thing that this tool makes or turns on."""
+    for name in scene.twins(subject):
+        verb = scene.labels[name].verb
+        if verb and label.verb and name not in near and verb in (f"un{label.verb}", *_OPPOSITES.get(label.verb, ())):
+            return _sentence(f"To {verb} it later, use `{name}`.", [f"tool {name}: its name"])
     return None
 
 
