@@ -30,18 +30,18 @@ FORMATS: Mapping[str, str] = {
 """What formats ask for, as JSON Schema defines them (2020-12, validation, 7.3)."""
 
 _UNITS: Mapping[str, str] = {
-    short: unit
-    for unit, shorts in {
-        "milliseconds": "ms millis msec msecs milliseconds",
-        "seconds": "sec secs seconds",
-        "minutes": "mins minutes",
-        "hours": "hrs hours",
-        "bytes": "bytes",
-        "pixels": "px pixels",
-        "percent": "pct percent",
-    }.items()
-    for short in shorts.split()
+    "ms": "milliseconds",
+    "millis": "milliseconds",
+    "msec": "milliseconds",
+    "sec": "seconds",
+    "secs": "seconds",
+    "mins": "minutes",
+    "hrs": "hours",
+    "px": "pixels",
+    "pct": "percent",
 }
+"""Units that names cut short; `size_bytes` needs no explanation."""
+
 _SIZES = frozenset("limit max_results maxresults page_size pagesize per_page perpage top first count".split())
 _SKIPS = frozenset("offset skip start_index startindex".split())
 _CURSORS = frozenset("cursor next_token nexttoken page_token pagetoken next_cursor nextcursor starting_token".split())

@@ -48,7 +48,7 @@ class Label:
     """The other words, in order."""
 
     effect: Effect | None
-    """What the first verb anywhere in the name does."""
+    """What the verb does; without one, what the first verb anywhere in the name does."""
 
     @property
     def phrase(self) -> str:
@@ -75,6 +75,14 @@ def is_plain(name: str) -> bool:
     return len(name) <= MAX_NAME and _PLAIN.fullmatch(name) is not None
 
 
+def spelled(phrase: str) -> str:
+    """A name's words with the acronyms in capitals."""
+    return " ".join(_ACRONYMS.get(word, word) for word in phrase.split())
+
+
+_ACRONYMS = {word.lower(): word for word in "ID IDs URL URI API SQL PDF CSV JSON HTML XML HTTP IP DNS UUID AI".split()}
+
+
 def read(names: Iterable[str]) -> dict[str, Label]:
     """The labels of a catalog's names."""
     parts = {name: _words(name) for name in names}
@@ -95,9 +103,9 @@ def _label(name: str, words: Sequence[str], prefix: str) -> Label:
     if own and own[0] in PLAIN_VERBS:
         return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect)
     if len(own) > 1 and own[-1] in _TRAILING and PLAIN_VERBS.isdisjoint(own[:-1]):
-        return Label(tool=name, verb=own[-1], nouns=own[:-1], effect=effect)
+        return Label(tool=name, verb=own[-1], nouns=own[:-1], effect=effect_of(own[-1]) or effect)
     if len(own) > 2 and own[1] in _INNER:
-        return Label(tool=name, verb=own[1], nouns=(own[0], *own[2:]), effect=effect)
+        return Label(tool=name, verb=own[1], nouns=(own[0], *own[2:]), effect=effect_of(own[1]) or effect)
     return Label(tool=name, verb=None, nouns=own, effect=effect)
 
 

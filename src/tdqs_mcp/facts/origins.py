@@ -22,6 +22,9 @@ _WEAK_KINDS = frozenset("name number url key slug".split())
 _NO_THINGS = frozenset("new page line row column next previous start end file old phone".split())
 """Words before a kind that name no resource: `page_number`, `new_name`, `file_name`."""
 
+_GENERIC = frozenset("resource object item entity record value attribute data type entry node element".split())
+"""Things of which a name alone does not tell the kind: a `resource_name` may be any resource's."""
+
 _ROLES = frozenset("parent target source destination child".split())
 """Words that say what a thing is here for: the `parent_task_id` of a task is a task's."""
 
@@ -159,6 +162,8 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
         is_there = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
         return own if kind not in _WEAK_KINDS and is_there and not _listed(label) else frozenset()
     thing = frozenset(map(stem, rest))
+    if kind in _WEAK_KINDS and thing <= _GENERIC:
+        return frozenset()
     is_new = label.effect in (Effect.CREATE, Effect.PRODUCE) and kind in _WEAK_KINDS and thing <= own
     return frozenset() if is_new else thing
 

@@ -38,6 +38,7 @@ def hinted(subject: Subject) -> Part | None:
 
 
 def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
+    """Never what a destructive tool destroys: the hint does not know, and "something" is no news after its verb."""
     signals, prose = subject.signals, subject.prose
     cues, effect = prose.cues.keys(), prose.effect
     if signals.read_only is True:
@@ -46,8 +47,6 @@ def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
         return
     if {Cue.DESTRUCTION, Cue.SAFETY} & cues:
         return
-    if signals.destructive is True and effect is not Effect.DELETE:
-        yield "It can overwrite or delete what is there.", "destructiveHint"
     if signals.destructive is False and effect is Effect.CREATE:
         yield "It only adds; nothing that is there is overwritten or deleted.", "destructiveHint"
     if signals.idempotent is True and signals.destructive is not None:

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from tdqs_mcp.facts import choices, statements
 from tdqs_mcp.facts.choices import Choice, Demand
 from tdqs_mcp.facts.lexicon import STOPWORDS, Effect
-from tdqs_mcp.facts.names import Label
+from tdqs_mcp.facts.names import Label, spelled
 from tdqs_mcp.facts.origins import Origin
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import LEMMAS
@@ -124,7 +124,7 @@ def _route(sibling: Subject, label: Label, subject: Subject, own: Label) -> tupl
     if said and said == statements.purpose(subject, own):
         return None
     known = {*first, *(LEMMAS.get(word, word) for word in first), *own.phrase.lower().split()} | STOPWORDS
-    by_name = label.phrase if label.verb and label.nouns else ""
+    by_name = spelled(label.phrase) if label.verb and label.nouns else ""
     for words, source in ((said, "its first sentence"), (by_name, "its name")):
         if not known.issuperset(words.lower().split()):
             return words, f"tool {label.tool}: {source}"

@@ -55,11 +55,13 @@ def _given(subject: Subject, label: Label) -> tuple[str, list[str]]:
         return "", []
     own = [each.name for each in required if _identifies(each, label)]
     others = [each.name for each in required if each.name not in own]
-    foreign = [name for name in others if _IDENTIFIERS & set(name_parts(name)[1:][-1:])]
-    rest = [name for name in others if name not in foreign]
+    scopes = [name for name in others if _IDENTIFIERS & set(name_parts(name)[1:][-1:])]
+    rest = [name for name in others if name not in scopes]
+    said = {stem(word) for words in subject.prose.spoken[:1] for word in words}
+    foreign = [name for name in scopes if not said.issuperset(map(stem, name_parts(name)[:-1]))]
     groups = (("by", own), ("with", rest), ("for the given", foreign))
-    said = [f"{word} {listed(group)}" for word, group in groups if group]
-    return " ".join(said), [f"/inputSchema/required: {each.name}" for each in required]
+    used = [f"/inputSchema/required: {name}" for _, group in groups for name in group]
+    return " ".join(f"{word} {listed(group)}" for word, group in groups if group), used
 
 
 _IDENTIFIERS = frozenset("id ids gid key uuid guid slug path url uri arn number email handle name".split())
@@ -84,11 +86,8 @@ def title(subject: Subject, label: Label) -> Part | None:
     is_plain = names.is_plain(label.tool) and (label.verb or names.PLAIN_VERBS.isdisjoint(label.nouns))
     if is_titled or not is_plain or len(label.phrase.split()) < 2:
         return None
-    words = [_ACRONYMS.get(word, word) for word in label.phrase.split()]
-    return Part(path="/title", sources=("name",), value=" ".join([words[0][:1].upper() + words[0][1:], *words[1:]]))
-
-
-_ACRONYMS = {word.lower(): word for word in "ID IDs URL URI API SQL PDF CSV JSON HTML XML HTTP IP DNS UUID AI".split()}
+    words = names.spelled(label.phrase)
+    return Part(path="/title", sources=("name",), value=words[:1].upper() + words[1:])
 
 
 def cut(subject: Subject) -> Part | None:

@@ -21,6 +21,8 @@ class Proposal:
     subject: Subject
     parts: tuple[Part, ...]
     questions: tuple[str, ...]
+    next: tuple[tuple[Part, ...], ...] = ()
+    """What to try where these parts do not hold: any one left out, the least certain first; then ever fewer."""
 
     @property
     def index(self) -> int:
@@ -39,9 +41,13 @@ class Proposal:
         return _put(raw, ["description"], text) if spoken else raw
 
     def reduced(self) -> "Proposal":
-        """Without the last part, and without a title that would be left alone."""
-        left = self.parts[:-1]
-        return replace(self, parts=() if all(part.path == "/title" for part in left) else left)
+        """The next fewer parts, without a title that would be left alone; none at last.
+
+        A part that fails takes no other with it, so a second run finds nothing that this one has missed.
+        """
+        left = self.next or _fewer(self.parts)
+        parts = left[0] if left else ()
+        return replace(self, parts=() if all(part.path == "/title" for part in parts) else parts, next=left[1:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +143,12 @@ def _proposal(subject: Subject, scene: Scene, rules: set[str], mode: Mode) -> Pr
     unsaid = compose.unsaid(subject, label=label, near=near, scene=scene)
     questions = ask(subject, label=label, near=near, rules=rules - answered, unsaid=unsaid)
     return Proposal(subject=subject, parts=found, questions=questions)
+
+
+def _fewer(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], ...]:
+    """Every selection that lacks one part, then those that lack the last two, three and so on: linear in the parts."""
+    places = range(len(parts) - 1, -1, -1)
+    return (*(parts[:place] + parts[place + 1 :] for place in places), *(parts[:place] for place in places[1:]))
 
 
 def _steps(path: str) -> list[str]:
