@@ -42,6 +42,9 @@ _UNITS: Mapping[str, str] = {
 }
 """Units that names cut short; `size_bytes` needs no explanation."""
 
+_PAGING = ("Entries to skip;", "Most entries in one answer;", "Where the next page begins,")
+"""How the descriptions open that a pair proves: no siblings' voice where there is no pair."""
+
 _SIZES = frozenset("limit max_results maxresults page_size pagesize per_page perpage top first count".split())
 _SKIPS = frozenset("offset skip start_index startindex".split())
 _CURSORS = frozenset("cursor next_token nexttoken page_token pagetoken next_cursor nextcursor starting_token".split())
@@ -66,7 +69,7 @@ def agreed(subjects: Iterable[Subject]) -> Agreed:
     for subject in subjects:
         for name, schema in arguments.properties(subject.tool).items():
             text = _description(schema)
-            if text and is_plain(name):
+            if text and is_plain(name) and not text.startswith(_PAGING) and text not in FORMATS.values():
                 said.setdefault((name, _type(schema)), {}).setdefault(text, []).append(subject.tool.name)
     found = {key: next(iter(texts.items())) for key, texts in said.items() if len(texts) == 1}
     return {
@@ -116,13 +119,13 @@ def _page(name: str, kind: str, names: AbstractSet[str]) -> Meaning | None:
     skip = next((folded[each] for each in folded if each in _SKIPS), None)
     cursor = next((folded[each] for each in folded if each in _CURSORS), None)
     if name == skip and size and kind == "integer":
-        text, other = f"Entries to skip; raise it by `{size}` for the next page.", size
+        text, other = f"{_PAGING[0]} raise it by `{size}` for the next page.", size
     elif name == size and skip and kind == "integer":
-        text, other = f"Most entries in one answer; page on with `{skip}`.", skip
+        text, other = f"{_PAGING[1]} page on with `{skip}`.", skip
     elif name == size and cursor and kind == "integer":
-        text, other = f"Most entries in one answer; page on with `{cursor}`.", cursor
+        text, other = f"{_PAGING[1]} page on with `{cursor}`.", cursor
     elif name == cursor and size and kind == "string":
-        text, other = "Where the next page begins, from the answer before; omit it for the first page.", size
+        text, other = f"{_PAGING[2]} from the answer before; omit it for the first page.", size
     else:
         return None
     return Meaning(parameter=name, text=text, sources=(arguments.pointer(name), arguments.pointer(other)))

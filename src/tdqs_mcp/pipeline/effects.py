@@ -27,7 +27,8 @@ def read_only(subject: Subject) -> Part | None:
 
 def hinted(subject: Subject) -> Part | None:
     """What hints declare, the verb does not tell and the text is silent about; hints stay with the client."""
-    found = [(text, f"/annotations/{hint}") for text, hint in _hinted(subject)]
+    said = subject.tool.description or ""
+    found = [(text, f"/annotations/{hint}") for text, hint in _hinted(subject) if text not in said]
     if not found:
         return None
     return Part(
@@ -42,8 +43,8 @@ def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
     signals, prose = subject.signals, subject.prose
     cues, effect = prose.cues.keys(), prose.effect
     if signals.read_only is True:
-        if effect is not Effect.READ and Cue.SAFETY not in cues and not (effect and effect.is_mutating):
-            yield "It changes nothing.", "readOnlyHint"
+        if effect in (Effect.ACT, None) and Cue.SAFETY not in cues:
+            yield "Read-only: it changes nothing.", "readOnlyHint"
         return
     if {Cue.DESTRUCTION, Cue.SAFETY} & cues:
         return
