@@ -1,7 +1,9 @@
 """Better definitions: what is known is said, what is not is asked, nothing is invented, and the proof is shown."""
 
+import hashlib
 import json
 import re
+import statistics
 import time
 
 import jsonschema
@@ -15,10 +17,14 @@ from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.prose import stem, words_of
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.results import Judgement, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.pipeline.rewrite import apply
+from tdqs_mcp.pipeline.compose import Mode
+from tdqs_mcp.pipeline.rewrite import MENDED_ELSEWHERE, apply
 from tdqs_mcp.sources.load import read_file
 
-GLUE = frozenset("to instead use by with for the given and a an give exactly one at least of also these or".split())
+GLUE = frozenset(
+    "to instead use by with for the given and a an give exactly one at least of also these or look up it find that "
+    "take takes more tool tools see first later".split()
+)
 """All that a rewrite may say of its own."""
 
 HINTS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
@@ -63,6 +69,14 @@ def rewritten(*definitions, **options):
     return tdqs_mcp.rewrite(tdqs_mcp.read({"tools": list(definitions)}), **options)
 
 
+def drawn(pairs):
+    """200 tools of tier C or D, fixed by the order of a hash of their input hashes, each definition once."""
+    weak = {
+        rewrite.before.input_hash: rewrite for _, rewrites in pairs for rewrite in rewrites if rewrite.before.tdqs < 30
+    }
+    return [weak[key] for key in sorted(weak, key=lambda key: hashlib.sha256(f"200:{key}".encode()).digest())[:200]]
+
+
 def description(rewrite):
     return rewrite.definition.get("description")
 
@@ -90,23 +104,64 @@ class Fixed:
         return outcomes
 
 
-@pytest.fixture(scope="session")
-def real(catalog_files):
-    """Every real catalog with its rewrites."""
+@pytest.fixture(scope="session", params=Mode)
+def both(request, catalog_files):
+    """Every real catalog with its rewrites, in either mode, and the mode."""
     catalogs = [read_file(path) for path in catalog_files]
-    return [(catalog, tdqs_mcp.rewrite(catalog)) for catalog in catalogs]
+    return request.param, [(catalog, tdqs_mcp.rewrite(catalog, mode=request.param)) for catalog in catalogs]
+
+
+@pytest.fixture
+def real(both):
+    return both[1]
+
+
+FLOORS = {Mode.COMPACT: 56, Mode.FULL: 57}
+"""Hundredths of TDQS by which the 200 gain on average; 58.6 and 59.0 were measured."""
+
+
+def test_200_weak_real_tools_gain_at_a_few_tokens_each(both):
+    mode, real = both
+    rewrites = drawn(real)
+    assert len(rewrites) == 200
+    assert sum(10 * (each.after.tdqs - each.before.tdqs) for each in rewrites) / 200 >= FLOORS[mode]
+    assert statistics.median(each.tokens_after - each.tokens_before for each in rewrites) <= 25
 
 
 def test_real_definitions_keep_their_name_their_schemas_and_every_field_that_no_change_names(real):
+    """Inside a schema only descriptions and enums are ever added, and never where there was one."""
     for catalog, rewrites in real:
         for rewrite in rewrites:
-            old, new = catalog.tools[rewrite.index].raw, rewrite.definition
-            changed = {change.path[1:] for change in rewrite.changes}
-            assert changed <= {"title", "description", "annotations"}
-            assert json.dumps({**new, **{key: old.get(key) for key in changed}}) == json.dumps(
-                {**old, **{key: old.get(key) for key in changed}}
-            )
-            assert all(change.before == old.get(change.path[1:]) != change.after for change in rewrite.changes)
+            new = json.loads(json.dumps(rewrite.definition))
+            for change in rewrite.changes:
+                *parents, last = change.path[1:].split("/")
+                within = new
+                for step in parents:
+                    within = within[step]
+                assert within.pop(last) == change.after != change.before
+                assert not parents or (
+                    parents[:-1] == ["inputSchema", "properties"] and last in {"description", "enum"}
+                )
+                assert not parents or not change.before
+                if change.before is not None:
+                    within[last] = change.before
+            assert new == catalog.tools[rewrite.index].raw
+            assert [*rewrite.definition][: len(new)] == [*catalog.tools[rewrite.index].raw]
+
+
+def test_every_source_of_a_real_rewrite_is_there(real):
+    for catalog, rewrites in real:
+        names = {tool.name for tool in catalog.tools}
+        for rewrite in rewrites:
+            for source in {source for change in rewrite.changes for source in change.sources}:
+                if source.startswith("/"):
+                    value = catalog.tools[rewrite.index].raw
+                    for step in source.partition(": ")[0].split("/")[1:]:
+                        value = value[step]
+                elif found := re.match(r"tool (\S+): its|tool (\S+): what it says", source):
+                    assert (found[1] or found[2]) in names - {rewrite.name}
+                else:
+                    assert source == "name" or source.startswith("description")
 
 
 def test_real_definitions_never_score_lower_and_get_no_finding_as_bad_as_one_that_went(real):
@@ -116,33 +171,32 @@ def test_real_definitions_never_score_lower_and_get_no_finding_as_bad_as_one_tha
         for rewrite in rewrites:
             gains += rewrite.after.tdqs - rewrite.before.tdqs
             assert rewrite.after.tdqs >= rewrite.before.tdqs
-            if rewrite.findings_added:
+            added = set(rewrite.findings_added) - MENDED_ELSEWHERE
+            if added:
                 worst = max(ranks[rule] for rule in rewrite.findings_removed)
-                assert max(ranks[rule] for rule in rewrite.findings_added) <= worst
+                assert max(ranks[rule] for rule in added) <= worst
             if not rewrite.changes:
                 assert rewrite.after == rewrite.before
     count = sum(len(rewrites) for _, rewrites in real)
     assert gains / count / 10 > 0.15  # mean TDQS; a rewrite that does nothing would pass all else here
 
 
-def test_rewriting_a_rewritten_real_catalog_changes_next_to_nothing(real):
-    """A part that was left out because of another may hold once that one is in: three definitions in a thousand at most."""
-    again, count = [], 0
+def test_rewriting_a_rewritten_real_catalog_changes_nothing(both):
+    mode, real = both
     for catalog, rewrites in real:
         improved = apply(catalog, {rewrite.index: rewrite.definition for rewrite in rewrites})
-        again += [rewrite.name for rewrite in tdqs_mcp.rewrite(improved) if rewrite.changes]
-        count += len(rewrites)
-    assert len(again) <= 3 * count / 1000
+        assert [rewrite.name for rewrite in tdqs_mcp.rewrite(improved, mode=mode) if rewrite.changes] == []
 
 
-def test_the_same_catalog_gives_the_same_rewrites(real):
+def test_the_same_catalog_gives_the_same_rewrites(both):
+    mode, real = both
     for catalog, rewrites in real[:10]:
-        assert tdqs_mcp.rewrite(catalog) == rewrites
+        assert tdqs_mcp.rewrite(catalog, mode=mode) == rewrites
 
 
-def test_every_word_of_a_real_rewrite_has_a_source(real):
+def test_every_word_of_a_real_compact_rewrite_has_a_source(both):
     """The old text, the name, the schema, a sibling's name or first sentence, or a closed list of glue words."""
-    for catalog, rewrites in real:
+    for catalog, rewrites in both[1] if both[0] is Mode.COMPACT else ():
         known = {rewrite.index: vocabulary(catalog.tools[rewrite.index].raw) for rewrite in rewrites}
         tools = catalog.tools
         shared = {tool.name: vocabulary([tool.name, (tool.description or "").split(". ")[0]]) for tool in tools}
@@ -150,12 +204,11 @@ def test_every_word_of_a_real_rewrite_has_a_source(real):
             if not rewrite.changes:
                 continue
             assert all(change.sources for change in rewrite.changes)
-            siblings = {
-                name for change in rewrite.changes for name in re.findall(r"tool (\S+):", " ".join(change.sources))
-            }
-            allowed = known[rewrite.index].union(GLUE, *(shared[name] for name in siblings))
+            sources = " ".join(source for change in rewrite.changes for source in change.sources)
+            siblings = set(re.findall(r"tool (\S+):", sources))
+            allowed = known[rewrite.index].union(GLUE, vocabulary(sources), *(shared[name] for name in siblings))
             new = vocabulary([rewrite.definition.get("title") or "", rewrite.definition.get("description")])
-            assert new - allowed == set()
+            assert {word for word in new - allowed if not word.isdigit()} == set()
 
 
 def vocabulary(raw):
@@ -197,7 +250,7 @@ def test_a_missing_description_is_composed_from_name_and_required_parameters_in_
             "Deletes an issue by `issue_id` for the given `repo_id`.",
         ),
         ("create_user", "Create user", takes("name", "email"), "Create user with `name` and `email`."),
-        ("remove_member_from_card", "Remove member from card", takes("card_id", "member_id"), "Remove member from card by `member_id` for the given `card_id`."),
+        ("remove_member_from_card", "Remove member from card", takes("card_id", "member_id"), "Remove member from card by `member_id`."),
         ("listUsers", "List users", takes(), "List users"),
         ("get_user", "Get user by user_id.", takes("user_id"), "Get user by user_id."),
         ("get_user", "Get user.", takes("a", "b", "c", "d", "e"), "Get user."),
@@ -264,11 +317,10 @@ def test_the_nearest_siblings_are_named_with_what_they_do():
         tool("create_order", "Creates an order for a customer of the shop."),
     )
     assert description(orders) == (
-        "List the open orders of one customer, newest first. "
-        "To search all orders for a text instead, use `search_orders`."
+        "List the open orders of one customer, newest first. To search orders instead, use `search_orders`."
     )
-    assert orders.changes[0].sources == ("description", "tool search_orders: its first sentence")
-    assert description(search).endswith("To list the open orders of one customer instead, use `list_orders`.")
+    assert orders.changes[0].sources == ("description", "tool search_orders: its name")
+    assert description(search).endswith("To list orders instead, use `list_orders`.")
     assert orders.findings_removed == ("TDQ104", "TDQ105")
     assert not create.changes, "no sibling writes orders"
 
@@ -297,9 +349,12 @@ def test_what_another_tool_says_to_agents_never_gets_into_a_description():
         fresh = description(rewrite).removeprefix(old)
         assert not re.search(r"(?i)always|ignore|every|ssh|before|everywhere|[^\x20-\x7e]", fresh)
         assert {"[2J", "[31m", "read_issue"}.isdisjoint(re.split(r"[\s`\x1b]", fresh))
-    named = description(rewritten(tool("get_issue", "Get one issue by its number."), *hostile)[0])
-    assert named == (
-        "Get one issue by its number. To get issues instead, use `get_issues`; to list issues, use `list_issues`."
+    harmless = tool("list_issues", "List the open issues of one project, newest first.")
+    for place in range(len(hostile)):
+        alone = rewritten(tool("get_issue", "Get one issue by its number."), hostile[place])[0]
+        assert not alone.changes, "nobody is sent to a definition that tries to steer its reader"
+    assert description(rewritten(tool("get_issue", "Get one issue by its number."), harmless)[0]) == (
+        "Get one issue by its number. To list issues instead, use `list_issues`."
     )
 
 
@@ -465,7 +520,7 @@ def test_tokens_of_a_definition_are_those_of_the_fields_that_a_model_gets():
 
 SHOP = [
     tool("list_orders", "This tool lists the open orders of one customer.", takes("customer_id")),
-    tool("search_orders", "Searches all orders for a text.\x1b[2J", takes("query"), _meta={"a": [1]}),
+    tool("search_orders", "Searches all orders for a text.", takes("query"), _meta={"a": [1]}),
     tool("process", "Process.", takes("data")),
 ]
 
@@ -496,7 +551,8 @@ Next: answer the questions in the definitions; --write FILE saves the catalog wi
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_what_is_shown_cannot_steer_a_terminal(tdqs_mcp, write, form):
-    shown = tdqs_mcp("rewrite", write("shop.json", SHOP), "--format", form).stdout.decode()
+    steering = tool("find_shop", "This tool finds the shops of a town.\x1b[2J")
+    shown = tdqs_mcp("rewrite", write("shop.json", [steering, *SHOP]), "--format", form).stdout.decode()
     assert "\x1b" not in shown
     assert "\\x1b" in shown
     assert shown.index("list") < shown.rindex("process")

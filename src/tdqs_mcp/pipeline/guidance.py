@@ -119,13 +119,16 @@ def _sentence(text: str, sources: Sequence[str]) -> Part:
 
 
 def _route(sibling: Subject, label: Label, subject: Subject, own: Label) -> tuple[str, str] | None:
-    """What a sibling does, in the imperative, and where that comes from; None where that tells the two not apart."""
+    """What a sibling does, in the imperative, and where that comes from; None where that tells the two not apart.
+
+    The words of its name come first: every further word of a sibling makes a search find this tool for that one's sake.
+    """
     said, first = statements.purpose(sibling, label), subject.prose.spoken[0] if subject.prose.spoken else ()
     if said and said == statements.purpose(subject, own):
         return None
     known = {*first, *(LEMMAS.get(word, word) for word in first), *own.phrase.lower().split()} | STOPWORDS
     by_name = spelled(label.phrase) if label.verb and label.nouns else ""
-    for words, source in ((said, "its first sentence"), (by_name, "its name")):
+    for words, source in ((by_name, "its name"), (said, "its first sentence")):
         if not known.issuperset(words.lower().split()):
             return words, f"tool {label.tool}: {source}"
     return None
