@@ -20,7 +20,7 @@ _WEAK_KINDS = frozenset("name number url key slug".split())
 """Kinds that identify only together with a thing: a plain `name` may as well be a new one."""
 
 _NO_THINGS = frozenset("new page line row column next previous start end file old phone".split())
-"""Words before a kind that name no resource: `page_number`, `new_name`, `file_name`."""
+"""Words before a weak kind that name no resource: `page_number`, `new_name`, `file_name`."""
 
 _GENERIC = frozenset("resource object item entity record value attribute data type entry node element".split())
 """Things of which a name alone does not tell the kind: a `resource_name` may be any resource's."""
@@ -152,7 +152,7 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
     if len(words) > 1 and words[0] == "id" and words[-1] not in KINDS:
         words = (*words[1:], "id")
     *rest, kind = words or ("",)
-    if kind not in KINDS or _NO_THINGS & set(rest):
+    if kind not in KINDS or (kind in _WEAK_KINDS and _NO_THINGS & set(rest)):
         return frozenset()
     own = frozenset(map(stem, label.thing.lower().split()))
     if rest and _ROLES.issuperset(rest):

@@ -43,7 +43,7 @@ def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
     signals, prose = subject.signals, subject.prose
     cues, effect = prose.cues.keys(), prose.effect
     if signals.read_only is True:
-        if effect in (Effect.ACT, None) and Cue.SAFETY not in cues:
+        if effect is Effect.ACT and Cue.SAFETY not in cues:
             yield "Read-only: it changes nothing.", "readOnlyHint"
         return
     if {Cue.DESTRUCTION, Cue.SAFETY} & cues:
