@@ -25,9 +25,8 @@ FORMATS: Mapping[str, str] = {
     "date-time": "Date and time with offset as in RFC 3339: YYYY-MM-DDThh:mm:ssZ.",
     "time": "Time with offset as in RFC 3339: hh:mm:ssZ.",
     "duration": "ISO 8601 duration such as PT30M.",
-    "uri": "Absolute URI, with its scheme.",
 }
-"""What formats ask for, as JSON Schema defines them (2020-12, validation, 7.3)."""
+"""What formats ask for that their names do not tell, as JSON Schema defines them (2020-12, validation, 7.3)."""
 
 _UNITS: Mapping[str, str] = {
     "ms": "milliseconds",

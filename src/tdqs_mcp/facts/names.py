@@ -28,7 +28,7 @@ _TRAILING = PLAIN_VERBS - {"list", "search", "start", "stop", "register", "move"
 _INNER = PLAIN_VERBS - {"set", "read", "compute", "search", "register", "start", "stop", "move", "archive", "count"}
 """Verbs behind a product's name: `r2_create_bucket`."""
 
-_PREPOSITIONS = frozenset("to for from in into by of on with at and after before".split())
+_PREPOSITIONS = frozenset("to for from in into by of on with at and as after before".split())
 _WORDS = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 _VERSION = re.compile(r"v?\d+")
 _PLAIN = re.compile(r"[A-Za-z]\w*(?:[.\-/]\w+)*", re.ASCII)
@@ -102,7 +102,8 @@ def _label(name: str, words: Sequence[str], prefix: str) -> Label:
     effect = next((effect for word in own if (effect := effect_of(word))), None)
     if own and own[0] in PLAIN_VERBS:
         return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect)
-    if len(own) > 1 and own[-1] in _TRAILING and PLAIN_VERBS.isdisjoint(own[:-1]):
+    is_at_end = len(own) > 1 and own[-1] in _TRAILING and own[-2] not in _PREPOSITIONS
+    if is_at_end and PLAIN_VERBS.isdisjoint(own[:-1]):
         return Label(tool=name, verb=own[-1], nouns=own[:-1], effect=effect_of(own[-1]) or effect)
     if len(own) > 2 and own[1] in _INNER:
         return Label(tool=name, verb=own[1], nouns=(own[0], *own[2:]), effect=effect_of(own[1]) or effect)

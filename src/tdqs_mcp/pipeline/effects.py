@@ -12,6 +12,10 @@ MAX_FIELDS = 6
 """Fields of an answer that one sentence names; the others are counted."""
 
 
+_OPAQUE = frozenset("run execute call invoke perform".split())
+"""Verbs that do not tell whether anything changes."""
+
+
 def read_only(subject: Subject) -> Part | None:
     """The only hint that text proves: the author's own plain statement, where no hint speaks.
 
@@ -43,12 +47,12 @@ def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
     signals, prose = subject.signals, subject.prose
     cues, effect = prose.cues.keys(), prose.effect
     if signals.read_only is True:
-        if effect is Effect.ACT and Cue.SAFETY not in cues:
+        if prose.verb in _OPAQUE and Cue.SAFETY not in cues:
             yield "Read-only: it changes nothing.", "readOnlyHint"
         return
     if {Cue.DESTRUCTION, Cue.SAFETY} & cues:
         return
-    if signals.destructive is False and effect is Effect.CREATE:
+    if signals.destructive is False and effect is Effect.CREATE and Cue.SIDE_EFFECT not in cues:
         yield "It only adds; nothing that is there is overwritten or deleted.", "destructiveHint"
     if signals.idempotent is True and signals.destructive is not None:
         yield "Repeating a call changes nothing more.", "idempotentHint"
