@@ -11,7 +11,6 @@ from tdqs_mcp.pipeline.parts import Part, Scene, listed
 MAX_FIELDS = 6
 """Fields of an answer that one sentence names; the others are counted."""
 
-
 _OPAQUE = frozenset("run execute call invoke perform".split())
 """Verbs that do not tell whether anything changes."""
 
