@@ -35,6 +35,7 @@ from tdqs_mcp.model.results import (
     Verdict,
 )
 from tdqs_mcp.pipeline import rewrite as rewriting
+from tdqs_mcp.pipeline.compose import Mode
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.pipeline.score import finish, set_case, shadow_case, tool_cases
@@ -325,7 +326,12 @@ async def _evidence(server: "Server", options: LiveOptions) -> "Evidence | str":
 
 
 async def rewrite(
-    catalog: Catalog, *, tools: Sequence[str] | None = None, judge: Judge | None = None, spec: str = DEFAULT_SPEC
+    catalog: Catalog,
+    *,
+    tools: Sequence[str] | None = None,
+    mode: Mode = Mode.COMPACT,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
 ) -> list[Rewrite]:
     """A better definition for every tool that can be measured, or for the named ones, each with its proof.
 
@@ -335,7 +341,8 @@ async def rewrite(
     """
     judge, measured = judge or Offline(), measure(catalog)
     chosen = _chosen(measured, tools)
-    proposals = [each for each in rewriting.propose(measured, registry.check(measured)) if each.index in chosen]
+    proposed = rewriting.propose(measured, registry.check(measured), mode=mode)
+    proposals = [each for each in proposed if each.index in chosen]
     before = await _standings(measured, chosen, judge=judge, spec=spec)
     after = dict(before)
     doubtful = [each for each in proposals if each.parts]

@@ -10,6 +10,7 @@ from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.comparison import Comparison
 from tdqs_mcp.model.plan import Plan, WhatIf
 from tdqs_mcp.model.results import CalibrationReport, GateRow, LabelScore, Rewrite, ServerScore, SkillScore
+from tdqs_mcp.pipeline.compose import Mode
 from tdqs_mcp.sources.options import LiveOptions
 
 if TYPE_CHECKING:
@@ -63,12 +64,17 @@ def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None) -> S
 
 
 def rewrite(
-    catalog: Catalog, *, tools: Sequence[str] | None = None, judge: Judge | None = None, spec: str = app.DEFAULT_SPEC
+    catalog: Catalog,
+    *,
+    tools: Sequence[str] | None = None,
+    mode: Mode = Mode.COMPACT,
+    judge: Judge | None = None,
+    spec: str = app.DEFAULT_SPEC,
 ) -> list[Rewrite]:
     """A better definition for every tool, or for the named ones, each with its proof. Raises UnknownIdError."""
     from anyio import run  # noqa: PLC0415
 
-    return run(lambda: app.rewrite(catalog, tools=tools, judge=judge, spec=spec))
+    return run(lambda: app.rewrite(catalog, tools=tools, mode=mode, judge=judge, spec=spec))
 
 
 def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> Plan:

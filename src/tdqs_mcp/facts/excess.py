@@ -24,7 +24,9 @@ _LEAD_IN = re.compile(
 )
 _FIRST_WORD = re.compile(r"[A-Za-z]+")
 _ENTRY = re.compile(r"(?:[-*•][ \t]+)?[`*]*(\w+)[`*]*(?:[ \t]*\([^()]*\))?[ \t]*[:–-][ \t]+(\S.*)")  # noqa: RUF001
-_HEADER = re.compile(r"[#* ]{0,5}(?:args|arguments|parameters|params|inputs?):?[* ]{0,3}:?", re.IGNORECASE)
+_HEADER = re.compile(
+    r"[#* ]{0,5}(?:it takes (?:\w{1,12} )?)?(?:args?|arguments?|parameters|params|inputs?):?[* ]{0,3}:?", re.IGNORECASE
+)
 _PROSE = re.compile(r"[A-Z][^\n:|`]*[.!?]")
 
 
@@ -50,17 +52,36 @@ def repeated(subject: Subject) -> list[Span]:
 
 
 def copied(subject: Subject) -> list[Span]:
-    """Lines such as `path: The file to read` that say word for word what the schema says of that parameter.
+    """Lists such as `path: The file to read` that say word for word what the schema says of those parameters.
 
-    A heading such as "Args:" goes where all its lines go.
+    A list goes as a whole, with a heading such as "Args:"; half a list would tell that there is no more.
     """
     known = {each.name: _bare(each.description) for each in subject.signals.parameters if each.description}
     lines = list(_lines(_text(subject)))
-    gone = [_is_copy(line, known) and not _goes_on(lines, place) for place, (_, line) in enumerate(lines)]
+    spans: list[Span] = []
+    for block in _lists(lines) if known else ():
+        if all(_is_copy(lines[place][1], known) and not _goes_on(lines, place) for place in block):
+            head = block[0] - 1
+            is_headed = head >= 0 and _HEADER.fullmatch(lines[head][1].strip()) is not None
+            if is_headed or head < 0 or not lines[head][1].rstrip().endswith(":"):
+                places = [head, *block] if is_headed else block
+                spans += [(lines[place][0], lines[place][0] + len(lines[place][1])) for place in places]
+    return spans
+
+
+def _lists(lines: Sequence[tuple[int, str]]) -> Iterator[list[int]]:
+    """The places of neighbouring lines that are entries, up to an empty line or a heading."""
+    block: list[int] = []
     for place, (_, line) in enumerate(lines):
-        if _HEADER.fullmatch(line.strip()) and (block := _block(lines, place)) and all(gone[entry] for entry in block):
-            gone[place] = True
-    return [(start, start + len(line)) for (start, line), is_gone in zip(lines, gone, strict=True) if is_gone]
+        if _ENTRY.fullmatch(line.strip()):
+            block.append(place)
+        elif block and (
+            not line.strip() or _HEADER.fullmatch(line.strip()) or _indent(line) <= _indent(lines[block[-1]][1])
+        ):
+            yield block
+            block = []
+    if block:
+        yield block
 
 
 def _text(subject: Subject) -> str:
@@ -93,17 +114,6 @@ def _goes_on(lines: Sequence[tuple[int, str]], place: int) -> bool:
     """The next line belongs to this one: it is indented deeper."""
     following = lines[place + 1][1] if place + 1 < len(lines) else ""
     return bool(following.strip()) and _indent(following) > _indent(lines[place][1])
-
-
-def _block(lines: Sequence[tuple[int, str]], header: int) -> list[int]:
-    """The lines below a heading, up to the first empty one or the next heading."""
-    block = []
-    for place in range(header + 1, len(lines)):
-        line = lines[place][1].strip()
-        if not line or _HEADER.fullmatch(line):
-            break
-        block.append(place)
-    return block
 
 
 def _indent(line: str) -> int:

@@ -18,12 +18,17 @@ PLAIN_VERBS = frozenset(
     "get list search find fetch read retrieve describe download validate verify generate convert calculate compute "
     "create add insert append register upload send submit publish write update edit modify rename move set assign "
     "attach detach enable disable activate explain analyze summarize extract inspect delete remove destroy cancel "
-    "revoke archive start stop".split()
+    "revoke archive start stop count connect disconnect protect unprotect unlock install uninstall unsubscribe unpin "
+    "unarchive unassign unpublish approve reject restore customize populate "
+    "put".split()
 )
 """Verbs that name no thing as well; `order_history` and `comment_list` open with nouns."""
 
-_TRAILING = PLAIN_VERBS - {"list", "search", "start", "stop", "register", "move", "archive"}
-_PREPOSITIONS = frozenset("to for from in into by of on with at and".split())
+_TRAILING = PLAIN_VERBS - {"list", "search", "start", "stop", "register", "move", "archive", "count"}
+_INNER = PLAIN_VERBS - {"set", "read", "compute", "search", "register", "start", "stop", "move", "archive", "count"}
+"""Verbs behind a product's name: `r2_create_bucket`."""
+
+_PREPOSITIONS = frozenset("to for from in into by of on with at and as after before".split())
 _WORDS = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 _VERSION = re.compile(r"v?\d+")
 _PLAIN = re.compile(r"[A-Za-z]\w*(?:[.\-/]\w+)*", re.ASCII)
@@ -36,13 +41,14 @@ class Label:
 
     tool: str
     verb: str | None
-    """The verb at the name's start, or at its end (`worker_delete`); None where it could as well be a noun."""
+    """The verb at the name's start, at its end (`worker_delete`) or behind a product's name (`r2_create_bucket`);
+    None where it could as well be a noun."""
 
     nouns: tuple[str, ...]
     """The other words, in order."""
 
     effect: Effect | None
-    """What the first verb anywhere in the name does."""
+    """What the verb does; without one, what the first verb anywhere in the name does."""
 
     @property
     def phrase(self) -> str:
@@ -69,6 +75,14 @@ def is_plain(name: str) -> bool:
     return len(name) <= MAX_NAME and _PLAIN.fullmatch(name) is not None
 
 
+def spelled(phrase: str) -> str:
+    """A name's words with the acronyms in capitals."""
+    return " ".join(_ACRONYMS.get(word, word) for word in phrase.split())
+
+
+_ACRONYMS = {word.lower(): word for word in "ID IDs URL URI API SQL PDF CSV JSON HTML XML HTTP IP DNS UUID AI".split()}
+
+
 def read(names: Iterable[str]) -> dict[str, Label]:
     """The labels of a catalog's names."""
     parts = {name: _words(name) for name in names}
@@ -88,8 +102,11 @@ def _label(name: str, words: Sequence[str], prefix: str) -> Label:
     effect = next((effect for word in own if (effect := effect_of(word))), None)
     if own and own[0] in PLAIN_VERBS:
         return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect)
-    if len(own) > 1 and own[-1] in _TRAILING and PLAIN_VERBS.isdisjoint(own[:-1]):
-        return Label(tool=name, verb=own[-1], nouns=own[:-1], effect=effect)
+    is_at_end = len(own) > 1 and own[-1] in _TRAILING and own[-2] not in _PREPOSITIONS
+    if is_at_end and PLAIN_VERBS.isdisjoint(own[:-1]):
+        return Label(tool=name, verb=own[-1], nouns=own[:-1], effect=effect_of(own[-1]) or effect)
+    if len(own) > 2 and own[1] in _INNER:
+        return Label(tool=name, verb=own[1], nouns=(own[0], *own[2:]), effect=effect_of(own[1]) or effect)
     return Label(tool=name, verb=None, nouns=own, effect=effect)
 
 
@@ -116,14 +133,27 @@ class Neighbours:
         )
         return tuple(self._names[place] for _, place in ranked[:count])
 
+    def twins(self, name: str) -> tuple[str, ...]:
+        """Names with just the same resource, in order; none where they are a crowd."""
+        crowd = self._crowds.get(tuple(sorted(self._labels[name].resource)), ())
+        own = set(self._labels[name].resource)
+        found = (other for other in crowd if other != name and set(self._labels[other].resource) == own)
+        return tuple(found) if len(crowd) <= MAX_CROWD else ()
+
     def _nearness(self, own: Label, name: str) -> int:
-        """Percent of their resource words that two names share, and one more for the same verb; 0 below one half."""
+        """Percent of their resource words that two names share, and one more for the same verb.
+
+        0 below one half, except for the same verb with a variant of the thing: `add_note_to_page`, `add_note_fast`.
+        """
         other = self._labels[name]
         if _kind(own.effect) != _kind(other.effect):
             return 0
         mine, theirs = set(own.resource), set(other.resource)
         shared = 100 * len(mine & theirs) // max(1, len(mine | theirs))
-        return shared + (own.verb == other.verb) if shared >= 50 else 0
+        things = sorted((label.thing.lower().split() for label in (own, other)), key=len)
+        is_variant = bool(things[0]) and own.verb == other.verb and things[1][: len(things[0])] == things[0]
+        is_near = shared >= 50 or is_variant
+        return shared + (own.verb == other.verb) if is_near else 0
 
 
 def _keys(label: Label) -> set[tuple[str, ...]]:

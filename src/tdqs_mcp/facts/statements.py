@@ -64,8 +64,11 @@ def is_foreign(subject: Subject) -> bool:
 
 
 def is_english(subject: Subject) -> bool:
-    """Fit to be continued in English: a verb that we know, or no text at all, and hardly a letter beyond ASCII."""
+    """Fit to be continued in English: known to be English, or a verb that we know, or no text at all.
+
+    Hardly a letter of it is beyond ASCII.
+    """
     text = subject.tool.description or ""
     foreign = 0 if text.isascii() else sum(char.isalpha() for char in text if not char.isascii())
-    is_fit = subject.prose.verb is not None or subject.signals.is_missing_description
+    is_fit = subject.prose.verb is not None or subject.prose.language == "en" or subject.signals.is_missing_description
     return is_fit and not is_foreign(subject) and 20 * foreign <= len(text)

@@ -8,7 +8,8 @@ from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Catalog, read_tool
 from tdqs_mcp.model.results import Change, Finding, Rewrite, ToolScore
-from tdqs_mcp.pipeline import parts
+from tdqs_mcp.pipeline import compose
+from tdqs_mcp.pipeline.compose import Mode
 from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.questions import ask
 
@@ -20,6 +21,8 @@ class Proposal:
     subject: Subject
     parts: tuple[Part, ...]
     questions: tuple[str, ...]
+    next: tuple[tuple[Part, ...], ...] = ()
+    """What to try where these parts do not hold: any one left out, the least certain first; then ever fewer."""
 
     @property
     def index(self) -> int:
@@ -30,16 +33,21 @@ class Proposal:
     def definition(self) -> Mapping[str, Any]:
         """The raw definition with the parts applied; what no part names is what it was."""
         raw: Mapping[str, Any] = self.subject.tool.raw
-        fields = {part.path[1:]: part.value for part in self.parts if part.path != "/description"}
+        for part in self.parts:
+            if part.path != "/description":
+                raw = _put(raw, _steps(part.path), part.value)
         spoken = [part for part in self.parts if part.path == "/description"]
-        if spoken:
-            fields["description"] = _description(self.subject.tool.description or "", spoken)
-        return {**raw, **fields} if fields else raw
+        text = _description(self.subject.tool.description or "", spoken)
+        return _put(raw, ["description"], text) if spoken else raw
 
     def reduced(self) -> "Proposal":
-        """Without the last part, and without a title that would be left alone."""
-        left = self.parts[:-1]
-        return replace(self, parts=() if all(part.path == "/title" for part in left) else left)
+        """The next fewer parts, without a title that would be left alone; none at last.
+
+        A part that fails takes no other with it, so a second run finds nothing that this one has missed.
+        """
+        left = self.next or _fewer(self.parts)
+        parts = left[0] if left else ()
+        return replace(self, parts=() if all(part.path == "/title" for part in parts) else parts, next=left[1:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +58,13 @@ class Standing:
     findings: tuple[Finding, ...]
 
 
-def propose(measured: Measured, findings: Iterable[Finding]) -> list[Proposal]:
+def propose(measured: Measured, findings: Iterable[Finding], *, mode: Mode = Mode.COMPACT) -> list[Proposal]:
     """A proposal for every measured tool, in catalog order; pure, and linear in the size of the catalog."""
     scene = Scene.of(measured)
     rules: dict[int | None, set[str]] = {}
     for finding in findings:
         rules.setdefault(finding.tool_index, set()).add(finding.rule)
-    return [_proposal(subject, scene, rules.get(subject.tool.index, set())) for subject in measured.subjects]
+    return [_proposal(subject, scene, rules.get(subject.tool.index, set()), mode) for subject in measured.subjects]
 
 
 def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
@@ -76,6 +84,10 @@ def stand(measured: Measured, scores: Mapping[int, ToolScore], findings: Iterabl
     return {index: Standing(score=scores.get(index), findings=tuple(by_index.get(index, ()))) for index in indices}
 
 
+MENDED_ELSEWHERE = frozenset({"TDQ322"})
+"""Rules whose findings name another definition's gap: a boundary that only one side draws is still one."""
+
+
 def holds(before: Standing, after: Standing) -> bool:
     """Whether a proposal may stand: no lower TDQS, and no new finding unless a worse one is gone.
 
@@ -83,7 +95,8 @@ def holds(before: Standing, after: Standing) -> bool:
     """
     if before.score and after.score and after.score.tdqs < before.score.tdqs:
         return False
-    return _worst(_beyond(after, before)) < max(_worst(_beyond(before, after)), 0)
+    added = [finding for finding in _beyond(after, before) if finding.rule not in MENDED_ELSEWHERE]
+    return _worst(added) < max(_worst(_beyond(before, after)), 0)
 
 
 def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
@@ -102,8 +115,8 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
         changes=tuple(
             Change(
                 path=path,
-                before=tool.raw.get(path[1:]),
-                after=definition[path[1:]],
+                before=_at(tool.raw, path),
+                after=_at(definition, path),
                 sources=tuple(dict.fromkeys(sources)),
             )
             for path, sources in by_path.items()
@@ -128,13 +141,36 @@ def _worst(findings: Sequence[Finding]) -> int:
     return max((finding.severity.rank for finding in findings), default=-1)
 
 
-def _proposal(subject: Subject, scene: Scene, rules: set[str]) -> Proposal:
+def _proposal(subject: Subject, scene: Scene, rules: set[str], mode: Mode) -> Proposal:
     label, near = scene.labels[subject.tool.name], scene.near(subject)
-    found = parts.of(subject, label=label, near=near, scene=scene)
+    found = compose.of(subject, label=label, near=near, scene=scene, mode=mode)
     answered = {"TDQ106"} if any(part.path == "/annotations" for part in found) else set()
-    unsaid = parts.unsaid(subject, label=label, near=near, scene=scene)
+    unsaid = compose.unsaid(subject, label=label, near=near, scene=scene)
     questions = ask(subject, label=label, near=near, rules=rules - answered, unsaid=unsaid)
     return Proposal(subject=subject, parts=found, questions=questions)
+
+
+def _fewer(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], ...]:
+    """Every selection that lacks one part, then those that lack the last two, three and so on: linear in the parts."""
+    places = range(len(parts) - 1, -1, -1)
+    return (*(parts[:place] + parts[place + 1 :] for place in places), *(parts[:place] for place in places[1:]))
+
+
+def _steps(path: str) -> list[str]:
+    return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+
+
+def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
+    """What stands at a JSON pointer; None where there is nothing."""
+    for step in _steps(path):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping[str, Any]:
+    """A copy with something else at one place; all else is what it was, in its order."""
+    first, *rest = steps
+    return {**value, first: _put(value[first], rest, new) if rest else new}
 
 
 def _description(old: str, parts: Sequence[Part]) -> str:
@@ -145,10 +181,8 @@ def _description(old: str, parts: Sequence[Part]) -> str:
             text = _joined(text, old[position : splice.start]) + splice.text
             position = splice.end
     text = _joined(text, old[position:]).strip()
-    for part in parts:
-        if part.sentence:
-            text = _with(text, part.sentence)
-    return text
+    said = " ".join(part.sentence for part in parts if part.sentence)
+    return _with(text, said) if said else text
 
 
 def _joined(text: str, rest: str) -> str:
@@ -156,10 +190,10 @@ def _joined(text: str, rest: str) -> str:
     return text + (rest[1:] if text.endswith("\n") and rest.startswith("\n\n") else rest)
 
 
-def _with(text: str, sentence: str) -> str:
-    """The text and one more sentence: in line with running text, below anything that has lines."""
+def _with(text: str, said: str) -> str:
+    """The text and more sentences: in line with running text, below anything that has lines."""
     if not text:
-        return sentence
+        return said
     if "\n" in text:
-        return f"{text}\n\n{sentence}"
-    return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {sentence}"
+        return f"{text}\n\n{said}"
+    return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {said}"
