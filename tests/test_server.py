@@ -143,7 +143,6 @@ async def test_every_tool_has_title_hints_described_parameters_and_an_output_sch
                 "coherence",
                 "shadowing",
                 "model",
-                "judgement",
             )
             assert name in each.input_schema.get("required", []) or "default" in parameter or is_open
 
@@ -365,7 +364,6 @@ async def test_a_refused_answer_says_why_and_leaves_the_others():
         result = await call(
             "submit_judgement",
             catalog=page["catalog"],
-            judgement=result["judgement"],
             answers=[given[0] | {"answer": good}],
         )
         capped = next(each for each in result["tools"] if each["name"] == "cancel_order")
@@ -425,7 +423,8 @@ async def test_everything_sent_at_once_needs_no_memory():
         ("score_server", {"toolz": []}, "Its arguments are tools, locator"),
         ("score_tool_definition", {"definition": "not JSON"}, "definition is not valid JSON"),
         ("score_tool_definition", {"definition": {"tools": [walk.BAD, walk.BAD]}}, "give lists to score_server"),
-        ("submit_judgement", {"tools": [walk.BAD], "judgement": "x"}, "leave 'judgement' out"),
+        ("submit_judgement", {"tools": [walk.BAD], "rubric": "smells", "coherence": {}}, "leave 'coherence'"),
+        ("prepare_judgement", {"tools": [walk.BAD], "part": "coherence", "rubric": "bundles"}, "by rubric bundles"),
         ("suggest_rewrite", {}, "give either 'definition'"),
         ("suggest_rewrite", {"definition": {"description": "x", "name": ""}}, "no usable name"),
         ("lint_descriptions", {"tools": [walk.BAD], "tool": "nope"}, "has no tool nope"),

@@ -60,18 +60,14 @@ async def judge(call, batch=7, **source):
             answers.append(
                 {"name": prompt["name"], "inputHash": prompt["inputHash"], "answer": tool_answer(page["answerSchema"])}
             )
-    known = {}
     for start in range(0, len(answers), batch):
         part = answers[start : start + batch]
-        result = await call("submit_judgement", catalog=catalog, answers=part, model="a model", **known)
-        known = {"judgement": result["judgement"]}
+        result = await call("submit_judgement", catalog=catalog, answers=part, model="a model")
         assert result["overallScore"] is None
         assert result["refused"] == []
     assert result["missingCount"] == 0, result
     page = await call("prepare_judgement", catalog=catalog, part="coherence")
-    return await call(
-        "submit_judgement", catalog=catalog, coherence=set_answer(page["answerSchema"]), model="a model", **known
-    )
+    return await call("submit_judgement", catalog=catalog, coherence=set_answer(page["answerSchema"]), model="a model")
 
 
 def set_answer(schema, score=4):

@@ -30,6 +30,7 @@ from tdqs_mcp.model.results import (
     Section,
     ServerGrade,
     ServerScore,
+    ShadowingRisk,
     SkillScore,
     Ungraded,
     Verdict,
@@ -167,19 +168,24 @@ def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:
 
 
 async def score(
-    catalog: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC, addresses: Detector = addresses_judge
+    catalog: Catalog,
+    *,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
+    addresses: Detector = addresses_judge,
+    shadowing: Sequence[object] = (),
 ) -> ServerScore:
     """A catalog's score, by the offline judge unless another is named, with its findings.
 
-    `addresses` finds definitions that speak to their judge: they are named in the problems, and a verdict that facts do
-    not support is withheld.
+    `shadowing` are the pairs that somebody confirmed, in the published output format. `addresses` finds definitions
+    that speak to their judge: they are named in the problems, and a verdict that facts do not support is withheld.
     """
     if judge is None:
         return score_offline(catalog, spec=spec)
     measured = measure(catalog)
     cases = _cases(measured)
     graded = await _guarded(judge, addresses).grade(cases)
-    whole = _scored(measured, graded, stamp=judge.stamp, spec=spec)
+    whole = _scored(measured, graded, stamp=judge.stamp, spec=spec, shadowing=shadowing)
     return whole if _is_offline(judge) else _flagged(whole, cases, addresses)
 
 
@@ -267,15 +273,10 @@ def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: J
     return labels.finish_skill(measured, text, verdict, judge=stamp)
 
 
-def to_be_judged(catalog: Catalog) -> list[tuple[str, str]]:
-    """Hash and name of every tool that needs a judge; equal definitions have equal hashes."""
-    cases = tool_cases(measure(catalog))
-    return [(case.subject.signals.input_hash, case.subject.tool.name) for case in cases]
-
-
-def shadow_pairs(catalog: Catalog) -> list[tuple[str, str]]:
-    """Each tool that a much cheaper sibling may shadow, with that sibling: what part shadowing asks about."""
-    return [(pair.tool, pair.cheaper_sibling) for pair in measure(catalog).shadow_candidates]
+def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
+    """What a judge has to see: the tools that need one, and under "tdqs" the tool set."""
+    measured = measure(catalog)
+    return _cases(measured) if rubric == "tdqs" else [*tool_cases(measured, rubric=rubric)]
 
 
 def read_suite(path: Path) -> "Suite":
@@ -450,11 +451,24 @@ def _cases(measured: Measured) -> list[Case]:
     return [*tool_cases(measured), *([coherence] if coherence else [])]
 
 
-def _scored(measured: Measured, graded: Sequence[Verdict | Ungraded], *, stamp: JudgeStamp, spec: str) -> ServerScore:
+def _scored(
+    measured: Measured,
+    graded: Sequence[Verdict | Ungraded],
+    *,
+    stamp: JudgeStamp,
+    spec: str,
+    shadowing: Sequence[object] = (),
+) -> ServerScore:
     """The score from one outcome for each of `_cases`."""
     nothing = Ungraded(judge=stamp.id, reason="the catalog has no tool that could be measured", was_asked=False)
     verdicts, coherence = (graded[:-1], graded[-1]) if graded else ((), nothing)
-    return _with_findings(finish(measured, verdicts=verdicts, coherence=coherence, judge=stamp, spec=spec), measured)
+    risks: list[ShadowingRisk] = []
+    if shadowing:
+        from tdqs_mcp.pipeline.answers import read_risks  # noqa: PLC0415
+
+        risks, _ = read_risks(measured, shadowing)
+    finished = finish(measured, verdicts=verdicts, coherence=coherence, judge=stamp, spec=spec, risks=risks)
+    return _with_findings(finished, measured)
 
 
 def _with_findings(score: ServerScore, measured: Measured) -> ServerScore:

@@ -1,6 +1,7 @@
 """The judge that prompts a model: the one place where model and rubric meet."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.canonical import short_hash
@@ -37,7 +38,7 @@ class Prompted:
     @property
     def stamp(self) -> JudgeStamp:
         """The kind of judge, the model behind it and the prompt that it gets."""
-        return JudgeStamp(id=self.id, version="1", model=self.model.name, prompt=self.form)
+        return JudgeStamp(id=self.id, version="1", model=self.model.name or None, prompt=self.form)
 
     @property
     def usage(self) -> Usage | None:
@@ -46,13 +47,27 @@ class Prompted:
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The model's verdicts; a case whose answer fails, or stays out of form, is Ungraded with the reason."""
-        outcomes: list[Verdict | Ungraded | Request] = [self._remembered(case) or self._request(case) for case in cases]
+        outcomes: list[Verdict | Ungraded | Request] = [self.remembered(case) or self._request(case) for case in cases]
         for _ in range(1 + MAX_CORRECTIONS):
             asked = {position: each for position, each in enumerate(outcomes) if isinstance(each, Request)}
             answers = await self.model.complete(list(asked.values())) if asked else []
             for (position, request), answer in zip(asked.items(), answers, strict=True):
                 outcomes[position] = self._outcome(cases[position], request=request, answer=answer)
         return [self._given_up(each) if isinstance(each, Request) else each for each in outcomes]
+
+    def remembered(self, case: Case) -> Verdict | None:
+        """The verdict in the answer that is kept for the case; None where there is none in form."""
+        answer = self.cache.get(self._key(case)) if self.cache else None
+        try:
+            return None if answer is None else read(case, answer)
+        except ContractError:
+            return None
+
+    def keep(self, case: Case, answer: str) -> None:
+        """Keeps an answer to the case in place of an earlier one. Raises ContractError for one out of form."""
+        if self.cache:
+            read(case, answer)
+            self.cache.put(self._key(case), answer)
 
     def _request(self, case: Case) -> Request:
         rubric = load(case.rubric)
@@ -61,16 +76,12 @@ class Prompted:
     def _prompt(self, case: Case) -> Prompt:
         return render_hardened(case) if self.form is PromptForm.HARDENED else render(case)
 
-    def _remembered(self, case: Case) -> Verdict | None:
-        answer = self.cache.get(self._key(case)) if self.cache else None
-        return _read(case, answer) if answer is not None and _is_in_form(case, answer) else None
-
     def _keep(self, case: Case) -> Callable[[str], None]:
         """Keeps an answer that is in form: what is not would be asked for again anyway."""
 
         def keep(answer: str) -> None:
-            if self.cache and _is_in_form(case, answer):
-                self.cache.put(self._key(case), answer)
+            with suppress(ContractError):
+                self.keep(case, answer)
 
         return keep
 
@@ -92,7 +103,7 @@ class Prompted:
             return Ungraded(judge=self.id, reason=answer.reason)
         tell(request, answer)
         try:
-            return _read(case, answer)
+            return read(case, answer)
         except ContractError as error:
             correction = Correction(answer=answer, reason=str(error))
             return replace(request, corrections=(*request.corrections, correction))
@@ -106,13 +117,6 @@ class Prompted:
         )
 
 
-def _is_in_form(case: Case, answer: str) -> bool:
-    try:
-        _read(case, answer)
-    except ContractError:
-        return False
-    return True
-
-
-def _read(case: Case, answer: str) -> Verdict:
+def read(case: Case, answer: object) -> Verdict:
+    """The verdict in an answer, its quotations looked up in the definition. Raises ContractError."""
     return verify(case, read_answer(load(case.rubric), answer, seen=texts(case)))

@@ -36,7 +36,7 @@ def match(measured: Measured, answers: object, *, judge: str, rubric: str = "tdq
         raise InputError('answers must be an object like {"tools": [{"name": …, "answer": …}], "coherence": …}')
     cases = tool_cases(measured, rubric=rubric)
     entries, problems = _assign(cases, answers.get("tools", []))
-    risks, refused = _risks(measured, answers.get("shadowing") or [])
+    risks, refused = read_risks(measured, answers.get("shadowing") or [])
     return Answered(
         verdicts=tuple(_tool_verdict(case, entries.get(place), judge) for place, case in enumerate(cases)),
         coherence=_coherence(measured, answers.get("coherence"), judge),
@@ -95,7 +95,7 @@ def _verdict(case: Case, answer: object, *, judge: str, what: str) -> Verdict | 
         return Ungraded(judge=judge, reason=f"{what} breaks the output format: {error}")
 
 
-def _risks(measured: Measured, entries: object) -> tuple[list[ShadowingRisk], list[str]]:
+def read_risks(measured: Measured, entries: object) -> tuple[list[ShadowingRisk], list[str]]:
     """Confirmed pairs that were really asked about, each tool once (TDQS 1.1, referential checks)."""
     asked: dict[tuple[str, str], list[ShadowCandidate]] = {}
     for candidate in measured.shadow_candidates:

@@ -93,19 +93,21 @@ def finish(
 
 def _disputed(measured: Measured, verdicts: Mapping[int, Verdict | Ungraded]) -> tuple[str, ...]:
     """Where judge and facts disagree on a contradiction between description and annotations."""
-    lines = []
-    for subject in measured.subjects:
-        verdict, proof = verdicts.get(subject.tool.index), subject.prose.contradiction
-        if not isinstance(verdict, Verdict) or verdict.contradiction == (proof is not None):
-            continue
-        name = repr(subject.tool.name)
-        if proof is not None:
-            lines.append(f"{name}: the facts show that {proof!r} contradicts readOnlyHint; the judge did not flag it")
-        elif subject.signals.has_hints:
-            lines.append(f"{name}: the judge flags a contradiction with the annotations that the facts do not show")
-        else:
-            lines.append(f"{name}: the judge flags a contradiction with annotations, but no hint is annotated")
-    return tuple(lines)
+    judged = ((subject, verdicts.get(subject.tool.index)) for subject in measured.subjects)
+    found = [(subject, disputed(subject, verdict)) for subject, verdict in judged if isinstance(verdict, Verdict)]
+    return tuple(f"{subject.tool.name!r}: {why}" for subject, why in found if why)
+
+
+def disputed(subject: Subject, verdict: Verdict) -> str | None:
+    """How the facts gainsay a verdict on a contradiction between description and annotations; None where they agree."""
+    proof = subject.prose.contradiction
+    if verdict.contradiction == (proof is not None):
+        return None
+    if proof is not None:
+        return f"the facts show that {proof!r} contradicts readOnlyHint; the judge did not flag it"
+    if subject.signals.has_hints:
+        return "the judge flags a contradiction with the annotations that the facts do not show"
+    return "the judge flags a contradiction with annotations, but no hint is annotated"
 
 
 def gated(rubric: Rubric) -> Verdict:
