@@ -103,7 +103,7 @@ class Agreement(Document):
     """How far the jurors agree."""
 
     icc: dict[str, float | None] = Field(description="ICC(2,1) by dimension; null where it is undefined")
-    too_close: list[str] = Field(description="Tools whose tier or label the jurors do not agree on, 20 at most")
+    too_close: list[str] = Field(description="Tools that got different tiers or labels, 20 at most")
 
 
 class ScoreAnswer(Page):

@@ -32,7 +32,7 @@ class PromptsAnswer(Page):
     catalog: str = Field(description="Names this catalog in submit_judgement")
     part: Part
     rubric: str
-    answered_count: int = Field(description="Prompts of this part that are left out: your answers to them are kept")
+    answered_count: int = Field(description="Prompts of this part that have an answer already")
     system: str = Field(description="The exact system prompt of every prompt here")
     prompts: list[PromptLine]
     answer_schema: dict[str, Any] = Field(description="JSON Schema of one answer")
