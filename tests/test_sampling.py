@@ -151,6 +151,7 @@ async def test_200_tools_are_asked_for_within_the_rounds_of_any_client_with_prog
     assert page["scoredToolCount"] == 200
     assert len(host.asked) == 202, "every tool and the set once, one correction, and nothing for the second page"
     assert heard[-1] == (201, 201)
+    assert [done for done, _ in heard] == sorted({done for done, _ in heard}), "it only ever grows, rounds or not"
 
 
 @pytest.mark.parametrize("mode", ERAS)
