@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from definitions import flat, tool
-from loopback import FOURS, Chat, rubric_of, tdqs
+from loopback import FOURS, Chat, rubric_of, tdqs, tool_name
 from mcp import Client, StdioServerParameters
 from test_server import caller, refusal
 
@@ -86,6 +86,23 @@ async def test_without_a_cache_an_answer_lives_as_long_as_the_server():
         assert names(await call("prepare_judgement", tools=TOOLS)) == ["notes"]
     async with connect(TDQS_CACHE="off") as (_, call):
         assert len(names(await call("prepare_judgement", tools=TOOLS))) == 4
+
+
+async def test_a_cache_that_cannot_be_used_costs_nobody_an_answer(write):
+    async with connect(TDQS_CACHE=str(write("file", "no folder"))) as (_, call):
+        page = await call("prepare_judgement", tools=TOOLS)
+        await call("submit_judgement", tools=TOOLS, answers=answers(page)[:3])
+        done = await call("submit_judgement", tools=TOOLS, answers=answers(page)[3:])
+    assert (done["missingCount"], done["scoredToolCount"]) == (0, 4)
+
+
+async def test_an_answer_as_long_as_a_book_is_refused():
+    async with connect() as (_, call):
+        page = await call("prepare_judgement", tools=TOOLS[:1])
+        given = answers(page, tdqs(4, 4, 4, 4, 4, 4, words="So. " * 2_000))
+        result = await call("submit_judgement", tools=TOOLS[:1], answers=given)
+    assert "more than 20000; give shorter reasons" in result["refused"][0]["reason"]
+    assert result["missingCount"] == 1
 
 
 async def test_an_answer_counts_for_one_model_one_rubric_and_one_definition():
@@ -193,6 +210,20 @@ async def test_the_caller_s_answers_join_the_verdicts_of_a_jury(mode, cache, jur
     assert by_name["orders"]["jury"]["spread"]["purpose_clarity"] == 2
     assert set(done["jury"]["icc"]) == set(load("tdqs").keys)
     assert "notes" in done["jury"]["tooClose"]
+
+
+async def test_a_juror_that_failed_is_asked_again_without_new_answers(jury, loopback):
+    broken = {"notes"}
+    loopback.answer = lambda body: "no" if tool_name(body) in broken else FOURS[rubric_of(body)]
+    async with connect("--judge", "jury:a,host", cwd=jury) as (_, call):
+        page = await call("prepare_judgement", tools=TOOLS)
+        first = await call("submit_judgement", tools=TOOLS, answers=answers(page), coherence=FOURS["coherence"])
+        assert "1 of 2 jurors gave a verdict, which is no majority" in first["tools"][0]["ungraded"]
+        assert (first["missing"], "asks the other jurors again" in first["next"]) == ([], True)
+        broken.clear()
+        asked = len(loopback.bodies)
+        again = await call("submit_judgement", tools=TOOLS)
+    assert (again["scoredToolCount"], len(loopback.bodies) - asked) == (4, 1)
 
 
 async def test_the_caller_s_seat_is_refused_where_there_is_no_caller(tdqs_mcp, jury, write, tmp_path):

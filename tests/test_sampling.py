@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import anyio
 import pytest
 from definitions import tool
-from loopback import tool_of
+from loopback import FOURS, tool_of
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
 from test_server_http import serving
@@ -98,6 +98,19 @@ async def test_the_client_s_model_scores_a_server(mode):
     _, corrected = [asked for asked in host.asked if asked[0] == "mended"][1]
     assert [each.role for each in corrected.messages] == ["user", "assistant", "user"]
     assert "scores.purpose_clarity.score" in corrected.messages[2].content.text
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_the_client_s_model_judges_by_another_rubric(mode):
+    async def sample(context, params):
+        said = TextContent(type="text", text=FOURS["bundles"])
+        return CreateMessageResult(role="assistant", content=said, model="host-model-1")
+
+    async with connect(mode=mode, sampling_callback=sample) as client:
+        answer = await call(client, "score_server", tools=[tool("a"), tool("b")], rubric="bundles")
+        one = await call(client, "score_tool_definition", definition=tool("a"), rubric="bundles")
+    assert (answer["labels"], answer["judge"]["model"]) == ({"Good": 2}, "host-model-1")
+    assert (one["label"], one["overall"]) == ("Good", 81.3), "naming has nothing to compare with"
 
 
 @pytest.mark.parametrize("mode", ERAS)

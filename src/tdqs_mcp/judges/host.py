@@ -14,6 +14,9 @@ from tdqs_mcp.rubrics.prompt import Case, PromptForm, SetCase, render_shadowing
 HOST = "host"
 """The judge's id when the calling agent judged."""
 
+MAX_ANSWER = 20_000
+"""Characters of one answer that is kept: four times what a verdict with long reasons takes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
@@ -51,13 +54,16 @@ class Host:
     def take(self, case: Case, answer: object) -> Verdict:
         """The verdict in an answer, kept from now on; an earlier answer to the same prompt goes.
 
-        Raises ContractError for one that is out of form, quoted from the definition, or more than facts support where
-        the definition addresses its judge.
+        Raises ContractError for one that is out of form, too long, quoted from the definition, or more than facts
+        support where the definition addresses its judge.
         """
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        if len(text) > MAX_ANSWER:
+            raise ContractError(f"the answer has {len(text)} characters, more than {MAX_ANSWER}; give shorter reasons")
         verdict = self._reviewed(case, read(case, answer))
         if isinstance(verdict, Ungraded):
             raise ContractError(verdict.reason)
-        self._prompted.keep(case, answer if isinstance(answer, str) else json.dumps(answer))
+        self._prompted.keep(case, text)
         return verdict
 
     def confirmed(self, case: SetCase) -> list[object] | None:

@@ -57,8 +57,13 @@ def after_prepare(catalog: str, part: str, *, rubric: str, model: str, judgement
     )
 
 
-def after_submit(catalog: str, *, rubric: str, model: str, is_complete: bool) -> str:
+def after_submit(score: Scored, catalog: str, *, rubric: str, model: str, is_complete: bool) -> str:
     """Answers were taken."""
+    if is_complete and any(tool.input_hash for tool in score.ungraded):
+        return (
+            "Your answers are complete, but the jury left tools ungraded, as the list says: submit_judgement with "
+            f"{_same(catalog, rubric, model)} and no answers asks the other jurors again."
+        )
     if is_complete:
         return f"The judgement is complete. suggest_rewrite with catalog {catalog} repairs the lowest tools."
     parts = "for the tools and for part coherence" if rubric == "tdqs" else "for the tools"

@@ -340,7 +340,7 @@ class Desk:
             report=self._report(_report_key(key, rubric, f"{asked.stamp.id}-{short_hash(model)[:8]}"), score),
             window=Window(offset=offset, limit=limit),
             next_step=steps.after_submit(
-                key, rubric=rubric, model=model, is_complete=not missing and not is_coherence_missing
+                score, key, rubric=rubric, model=model, is_complete=not missing and not is_coherence_missing
             ),
             accepted=sum(reply.refused is None for reply in replies),
             refused=[(reply.name, reply.refused) for reply in replies if reply.refused is not None],
