@@ -270,7 +270,7 @@ async def test_the_offline_judge_labels_smells_and_says_that_it_is_not_calibrate
         bundles = await call("score_tool_definition", definition=poor, rubric="bundles")
         assert bundles["label"] is None
         assert "not calibrated" in bundles["ungraded"]
-        assert (await call("score_server", tools=TOOLS))["rubric"] == "tdqs", "no report of another rubric"
+        assert (await call("score_server", catalog=server["catalog"]))["rubric"] == "tdqs", "its own report"
 
 
 async def test_every_rubric_is_a_resource_with_its_prompt():
