@@ -1,6 +1,7 @@
 """The walk of walk.py by an mcp 1.x client: `python mcp1_client.py URL|COMMAND…`; run by test_server.py."""
 
 import asyncio
+import os
 import sys
 from contextlib import asynccontextmanager
 
@@ -15,7 +16,7 @@ async def connect(words):
     transport = (
         streamablehttp_client(words[0])
         if words[0].startswith("http")
-        else stdio_client(StdioServerParameters(command=words[0], args=words[1:]))
+        else stdio_client(StdioServerParameters(command=words[0], args=words[1:], env=dict(os.environ)))
     )
     async with transport as streams, ClientSession(streams[0], streams[1]) as session:
         await session.initialize()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import anyio
 import pytest
 from definitions import flat, tool
-from loopback import tool_of
+from loopback import FOURS, tool_of
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
 from test_server_http import serving
@@ -118,6 +118,19 @@ async def test_the_client_s_model_is_asked_once_which_shadow_candidates_are_risk
 
 
 @pytest.mark.parametrize("mode", ERAS)
+async def test_the_client_s_model_judges_by_another_rubric(mode):
+    async def sample(context, params):
+        said = TextContent(type="text", text=FOURS["bundles"])
+        return CreateMessageResult(role="assistant", content=said, model="host-model-1")
+
+    async with connect(mode=mode, sampling_callback=sample) as client:
+        answer = await call(client, "score_server", tools=[tool("a"), tool("b")], rubric="bundles")
+        one = await call(client, "score_tool_definition", definition=tool("a"), rubric="bundles")
+    assert (answer["labels"], answer["judge"]["model"]) == ({"Good": 2}, "host-model-1")
+    assert (one["label"], one["overall"]) == ("Good", 81.3), "naming has nothing to compare with"
+
+
+@pytest.mark.parametrize("mode", ERAS)
 async def test_an_answer_without_usable_text_leaves_one_tool_ungraded(mode):
     async with connect(mode=mode, sampling_callback=Host().sample) as client:
         answer = await call(client, "score_server", tools=[tool("good"), tool("drawn"), tool("cut")])
@@ -168,6 +181,7 @@ async def test_200_tools_are_asked_for_within_the_rounds_of_any_client_with_prog
     assert page["scoredToolCount"] == 200
     assert len(host.asked) == 202, "every tool and the set once, one correction, and nothing for the second page"
     assert heard[-1] == (201, 201)
+    assert [done for done, _ in heard] == sorted({done for done, _ in heard}), "it only ever grows, rounds or not"
 
 
 @pytest.mark.parametrize("mode", ERAS)

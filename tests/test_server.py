@@ -49,7 +49,8 @@ def anyio_backend():
 @asynccontextmanager
 async def connect(*options, mode="auto", **client):
     """A client of our server with these options, and a caller that gives the JSON of an answer."""
-    parameters = StdioServerParameters(command=SERVE[0], args=[*SERVE[1:], *map(str, options)])
+    env = {name: value for name, value in os.environ.items() if name.startswith(("TDQS_", "XDG_"))}
+    parameters = StdioServerParameters(command=SERVE[0], args=[*SERVE[1:], *map(str, options)], env=env)
     async with Client(parameters, mode=mode, **client) as connected:
         yield connected, caller(connected)
 
@@ -193,7 +194,6 @@ async def test_every_tool_has_title_hints_described_parameters_and_an_output_sch
                 "coherence",
                 "shadowing",
                 "model",
-                "judgement",
             )
             assert name in each.input_schema.get("required", []) or "default" in parameter or is_open
 
@@ -421,14 +421,13 @@ async def test_a_refused_answer_says_why_and_leaves_the_others():
         result = await call(
             "submit_judgement",
             catalog=page["catalog"],
-            judgement=result["judgement"],
             answers=[given[0] | {"answer": good}],
         )
         capped = next(each for each in result["tools"] if each["name"] == "cancel_order")
         assert (result["missingCount"], capped["tdqs"]) == (0, 3.5), "stage 4 caps a restated name"
 
 
-async def test_a_judgement_has_one_judge_and_takes_only_open_pairs():
+async def test_only_open_pairs_are_confirmed_and_a_later_word_counts():
     tools = [tool("dear", "Finds sales by query.", flat(8)), tool("cheap", "Gets sales.")]
     pair = {"tool": "dear", "cheaperSibling": "cheap", "justification": "Both report sales."}
     async with connect() as (client, call):
@@ -438,13 +437,13 @@ async def test_a_judgement_has_one_judge_and_takes_only_open_pairs():
             {"name": each["name"], "inputHash": each["inputHash"], "answer": walk.tool_answer(page["answerSchema"])}
             for each in page["prompts"]
         ]
-        first = await call("submit_judgement", answers=answers[:1], model="model-x", **keys)
-        keys["judgement"] = first["judgement"]
-        assert "another model" in await refusal(client, "submit_judgement", answers=answers[1:], model="y", **keys)
-        wrong = await call("submit_judgement", answers=answers[1:], shadowing=[{"tool": "nope"}, pair], **keys)
-        assert (wrong["judge"]["model"], wrong["accepted"], len(wrong["refused"])) == ("model-x", 2, 1)
-        again = await call("submit_judgement", shadowing=[pair], **keys)
-        assert (again["accepted"], again["refused"], again["problems"]) == (1, [], [])
+        wrong = await call("submit_judgement", answers=answers, shadowing=[{"tool": "nope"}, pair, pair], **keys)
+        assert (wrong["accepted"], len(wrong["refused"])) == (3, 2)
+        report = json.loads((await client.read_resource(wrong["report"])).contents[0].text)
+        assert [each["tool"] for each in report["shadowingRisks"]] == ["dear"]
+        again = await call("submit_judgement", shadowing=[], **keys)
+        report = json.loads((await client.read_resource(again["report"])).contents[0].text)
+        assert (again["accepted"], again["refused"], report["shadowingRisks"]) == (0, [], [])
 
 
 async def test_everything_sent_at_once_needs_no_memory():
@@ -481,7 +480,8 @@ async def test_everything_sent_at_once_needs_no_memory():
         ("score_server", {"toolz": []}, "Its arguments are tools, locator"),
         ("score_tool_definition", {"definition": "not JSON"}, "definition is not valid JSON"),
         ("score_tool_definition", {"definition": {"tools": [walk.BAD, walk.BAD]}}, "give lists to score_server"),
-        ("submit_judgement", {"tools": [walk.BAD], "judgement": "x"}, "leave 'judgement' out"),
+        ("submit_judgement", {"tools": [walk.BAD], "rubric": "smells", "coherence": {}}, "leave 'coherence'"),
+        ("prepare_judgement", {"tools": [walk.BAD], "part": "coherence", "rubric": "bundles"}, "by rubric bundles"),
         ("plan_improvements", {"tools": [tool()], "target": "E"}, "'E' is no target"),
         ("plan_improvements", {"tools": [tool()], "target": 3.55}, "give a tier A-D or an overall score such as 3.5"),
         ("plan_improvements", {"tools": []}, "without an overall score there is nothing to plan"),

@@ -72,8 +72,8 @@ async def connect(url, mode="auto", token=None):
 
 
 @pytest.fixture(scope="module")
-def url():
-    with serving("--allow-stdio") as (url, _):
+def url(tmp_path_factory):
+    with serving("--allow-stdio", TDQS_CACHE=str(tmp_path_factory.mktemp("cache"))) as (url, _):
         yield url
 
 
@@ -97,7 +97,7 @@ async def test_the_walk_is_the_same_over_http_in_both_eras(url, mode):
 async def test_the_calling_agent_finishes_a_judgement_over_http(url, mode):
     async with connect(url, mode) as client:
         locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-everything stdio"
-        result = await walk.judge(caller(client), locator=locator)
+        result = await walk.judge(caller(client), model=mode, locator=locator)
     assert (result["judge"]["id"], result["overallTier"]) == ("host", "A")
 
 

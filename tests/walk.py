@@ -50,30 +50,26 @@ async def walk(list_tools, call):
     assert after["tdqs"] > before["tdqs"], (before, draft, after)
 
 
-async def judge(call, batch=7, **source):
+async def judge(call, batch=7, model="a model", **source):
     """A whole host judgement in pieces, each answer read off its prompt; gives back the finished score."""
     answers, offset, catalog = [], 0, None
     while offset is not None:
         where = {"catalog": catalog} if catalog else source
-        page = await call("prepare_judgement", limit=batch, offset=offset, **where)
+        page = await call("prepare_judgement", limit=batch, offset=offset, model=model, **where)
         catalog, offset = page["catalog"], page["nextOffset"]
         for prompt in page["prompts"]:
             assert f"TOOL NAME: {prompt['name']}\n" in prompt["user"]
             answers.append(
                 {"name": prompt["name"], "inputHash": prompt["inputHash"], "answer": tool_answer(page["answerSchema"])}
             )
-    known = {}
     for start in range(0, len(answers), batch):
         part = answers[start : start + batch]
-        result = await call("submit_judgement", catalog=catalog, answers=part, model="a model", **known)
-        known = {"judgement": result["judgement"]}
+        result = await call("submit_judgement", catalog=catalog, answers=part, model=model)
         assert result["overallScore"] is None
         assert result["refused"] == []
     assert result["missingCount"] == 0, result
-    page = await call("prepare_judgement", catalog=catalog, part="coherence")
-    return await call(
-        "submit_judgement", catalog=catalog, coherence=set_answer(page["answerSchema"]), model="a model", **known
-    )
+    page = await call("prepare_judgement", catalog=catalog, part="coherence", model=model)
+    return await call("submit_judgement", catalog=catalog, coherence=set_answer(page["answerSchema"]), model=model)
 
 
 def set_answer(schema, score=4):

@@ -174,12 +174,16 @@ def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:
 
 
 async def score(
-    catalog: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC, addresses: Detector = addresses_judge
+    catalog: Catalog,
+    *,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
+    addresses: Detector = addresses_judge,
 ) -> ServerScore:
     """A catalog's score, by the offline judge unless another is named, with its findings.
 
-    `addresses` finds definitions that speak to their judge: they are named in the problems, and a verdict that facts do
-    not support is withheld.
+    `addresses` finds definitions
+    that speak to their judge: they are named in the problems, and a verdict that facts do not support is withheld.
     """
     if judge is None:
         return score_offline(catalog, spec=spec)
@@ -276,15 +280,13 @@ def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: J
     return labels.finish_skill(measured, text, verdict, judge=stamp)
 
 
-def to_be_judged(catalog: Catalog) -> list[tuple[str, str]]:
-    """Hash and name of every tool that needs a judge; equal definitions have equal hashes."""
-    cases = tool_cases(measure(catalog))
-    return [(case.subject.signals.input_hash, case.subject.tool.name) for case in cases]
-
-
-def shadow_pairs(catalog: Catalog) -> list[tuple[str, str]]:
-    """Each tool that a much cheaper sibling may shadow, with that sibling: what part shadowing asks about."""
-    return [(pair.tool, pair.cheaper_sibling) for pair in measure(catalog).shadow_candidates]
+def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
+    """What a judge has to see: the tools that need one, and under "tdqs" the tool set and its shadow candidates."""
+    measured = measure(catalog)
+    if rubric != "tdqs":
+        return [*tool_cases(measured, rubric=rubric)]
+    shadow = shadow_case(measured, spec=DEFAULT_SPEC)
+    return [*_cases(measured), *([shadow] if shadow else [])]
 
 
 def read_suite(path: Path) -> "Suite":

@@ -39,6 +39,8 @@ def read_profiles(judges: Mapping[str, Mapping[str, Any]], *, origin: str) -> Ma
 
 
 def _profile(name: str, entry: Mapping[str, Any], *, where: str) -> Profile:
+    if name in ONLY_ON_CALL:
+        raise InputError(f"{where} takes the name of the caller's own model; give the profile another one")
     if "api-key" in entry:
         raise InputError(f"{where} holds a key; take it out and set {Profile(name=name, kind='').key_variable}")
     unknown = [key for key in entry if key not in _MEMBERS]
@@ -48,7 +50,7 @@ def _profile(name: str, entry: Mapping[str, Any], *, where: str) -> Profile:
     if kind in ONLY_ON_CALL:
         raise InputError(
             f"kind of {where} cannot be {kind!r}: the caller's own model judges alone, in one call of the MCP server, "
-            f"and cannot sit on a jury; give one of {', '.join(KINDS)}"
+            f"or as jury:NAME,host there, without a profile; give one of {', '.join(KINDS)}"
         )
     if kind not in KINDS:
         raise InputError(f"kind of {where} must be one of {', '.join(KINDS)}, not {kind!r}")

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
 """The judges as messages name them."""
+
+HOST = "host"
+"""The calling agent's seat on a jury of the MCP server."""
 
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 Wrap: TypeAlias = Callable[[Model], Model]
@@ -65,6 +68,9 @@ class Settings:
     members: tuple["Settings", ...] = ()
     """A jury's judges."""
 
+    has_host: bool = False
+    """The calling agent sits on the jury too; only the MCP server has one."""
+
 
 def read_settings(
     environ: Mapping[str, str],
@@ -77,6 +83,7 @@ def read_settings(
     exact_prompt: bool = False,
     budget: Budget | None = None,
     cwd: Path | None = None,
+    in_server: bool = False,
 ) -> Settings:
     """The settings in force: explicit values, else the TDQS_ variables of the same names.
 
@@ -96,8 +103,9 @@ def read_settings(
             from tdqs_mcp.configuration import FILE  # noqa: PLC0415
 
             raise InputError(f"the members of a jury have addresses and models of their own: set them in {FILE}")
-        members = _members(environ, named or "", cwd=cwd or Path.cwd())
-        return replace(common, members=tuple(replace(each, form=form) for each in members))
+        names, has_host = _seats(named or "", in_server=in_server)
+        members = _members(environ, names, cwd=cwd or Path.cwd())
+        return replace(common, members=tuple(replace(each, form=form) for each in members), has_host=has_host)
 
     def value(explicit: str | None, name: str) -> str | None:
         return (explicit or "").strip() or _variable(environ, name)
@@ -127,10 +135,11 @@ def make_judge(
     warn: Callable[[str], None] = warn_caller,
     price: Price = cost,
     heard: Report | None = None,
+    cache: Cache | None = None,
 ) -> Judge:
     """The judge that the settings name; `warn` hears of a cache that is of no use, `heard` of every answer.
 
-    Raises InputError.
+    `cache` keeps judgements in place of the settings' folder. Raises InputError.
     """
     ledger = Ledger(settings.budget, price)
 
@@ -138,7 +147,13 @@ def make_judge(
         counted = model if heard is None else Heard(model=model, report=heard)
         return counted if settings.budget == Budget() else Budgeted(model=_priced(counted, ledger), ledger=ledger)
 
-    return _judge(settings, warn=warn, wrap=wrap)
+    return _judge(settings, warn=warn, wrap=wrap, cache=cache)
+
+
+def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn_caller) -> Cache | None:
+    """Where judgements are kept, as TDQS_CACHE says; None where nothing is to be kept."""
+    folder = _cache(environ)
+    return None if folder is None else _open_cache(folder, warn)
 
 
 def make_preview(
@@ -170,12 +185,13 @@ def _priced(model: Model, ledger: Ledger) -> Model:
     return model
 
 
-def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap) -> Judge:
+def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap, cache: Cache | None = None) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
         from tdqs_mcp.judges.offline import Offline  # noqa: PLC0415  # the server answers before it measures
 
         return Offline(settings.calibration)
-    cache = None if settings.cache is None else _open_cache(settings.cache, warn)
+    if cache is None and settings.cache is not None:
+        cache = _open_cache(settings.cache, warn)
     return _make(settings, cache=cache, wrap=wrap)
 
 
@@ -258,11 +274,23 @@ def _cache(environ: Mapping[str, str]) -> Path | None:
     return user_cache_path("tdqs-mcp", appauthor=False)
 
 
-def _members(environ: Mapping[str, str], names: str, *, cwd: Path) -> list[Settings]:
-    """The settings of a jury's members. Raises InputError for a name without a profile."""
+def _seats(names: str, *, in_server: bool) -> tuple[list[str], bool]:
+    """A jury's profiles, and whether the calling agent sits beside them. Raises InputError."""
     wanted = [name.strip() for name in names.split(",") if name.strip()]
-    if len(wanted) < 2:
+    profiles = [name for name in wanted if name != HOST]
+    has_host = HOST in wanted
+    if has_host and not in_server:
+        raise InputError(
+            f"{HOST} is the calling agent, who sits only on a jury of the MCP server: leave it out here, or start "
+            f"tdqs-mcp serve --judge jury:NAME,{HOST}"
+        )
+    if len(profiles) + has_host < 2 or not profiles:
         raise InputError("a jury has at least two members: set --judge or TDQS_JUDGE to jury:NAME,NAME")
+    return profiles, has_host
+
+
+def _members(environ: Mapping[str, str], wanted: Sequence[str], *, cwd: Path) -> list[Settings]:
+    """The settings of a jury's members. Raises InputError for a name without a profile."""
     from tdqs_mcp.configuration import FILE, read_configuration  # noqa: PLC0415  # no file is read, no rule needed
     from tdqs_mcp.profiles import read_profiles  # noqa: PLC0415
 

@@ -120,19 +120,21 @@ def _ungraded(part: Subject | Unmeasured, ungraded: Ungraded) -> UngradedTool:
 
 def _disputed(judged: Sequence[tuple[Subject, Verdict]]) -> tuple[str, ...]:
     """Where judge and facts disagree on a contradiction between description and annotations."""
-    lines = []
-    for subject, verdict in judged:
-        proof = subject.prose.contradiction
-        if subject.signals.is_missing_description or verdict.contradiction == (proof is not None):
-            continue
-        name = repr(subject.tool.name)
-        if proof is not None:
-            lines.append(f"{name}: the facts show that {proof!r} contradicts readOnlyHint; the judge did not flag it")
-        elif subject.signals.has_hints:
-            lines.append(f"{name}: the judge flags a contradiction with the annotations that the facts do not show")
-        else:
-            lines.append(f"{name}: the judge flags a contradiction with annotations, but no hint is annotated")
-    return tuple(lines)
+    described = [pair for pair in judged if not pair[0].signals.is_missing_description]
+    found = [(subject, disputed(subject, verdict)) for subject, verdict in described]
+    return tuple(f"{subject.tool.name!r}: {why}" for subject, why in found if why)
+
+
+def disputed(subject: Subject, verdict: Verdict) -> str | None:
+    """How the facts gainsay a verdict on a contradiction between description and annotations; None where they agree."""
+    proof = subject.prose.contradiction
+    if verdict.contradiction == (proof is not None):
+        return None
+    if proof is not None:
+        return f"the facts show that {proof!r} contradicts readOnlyHint; the judge did not flag it"
+    if subject.signals.has_hints:
+        return "the judge flags a contradiction with the annotations that the facts do not show"
+    return "the judge flags a contradiction with annotations, but no hint is annotated"
 
 
 def _gated(rubric: Rubric) -> Verdict:

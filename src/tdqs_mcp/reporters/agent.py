@@ -3,16 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from tdqs_mcp.model import results
-from tdqs_mcp.model.results import Severity, Tier, Ungraded, Verdict, tier_of
+from tdqs_mcp.model.results import Label, Severity, Tier, Verdict, tier_of
+from tdqs_mcp.pipeline.agreement import disputes, reliabilities
 from tdqs_mcp.pipeline.priority import first_fixes
-from tdqs_mcp.reporters.contract import score_document
-from tdqs_mcp.reporters.fence import NOTICE, fence, fence_exact, fence_json, fence_name, fenced, unseen
+from tdqs_mcp.reporters.contract import label_document, score_document
+from tdqs_mcp.reporters.fence import NOTICE, fence, fence_json, fence_name, fenced
 
 MAX_MESSAGE = 160
 """Characters of a message or suggestion in a summary; the whole of it is in the details."""
@@ -21,20 +22,22 @@ MAX_PROBLEMS = 5
 MAX_NAMES = 20
 """Names in a list that only says which tools are meant."""
 
-PROMPT_BUDGET = 24_000
-"""Characters of prompts on one page: what an agent can hold beside its work."""
-
 OURS = frozenset({"flags", "serverFlags", "smells", "severity", "specVersion", "generatedBy", "aliases"})
 """Keys of a score document whose texts are our own words, not the definition's or a judge's."""
+
+LABEL = "Under rubrics smells and bundles, in place of the tier"
+OVERALL = "0-100, in place of tdqs"
 
 Point = Annotated[int, Field(ge=1, le=5)]
 
 
-class _Document(BaseModel):
+class Document(BaseModel):
+    """Camel case on the wire, and nothing that the schema does not say."""
+
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
 
-class Tally(_Document):
+class Tally(Document):
     """Findings by severity."""
 
     error: int
@@ -42,7 +45,7 @@ class Tally(_Document):
     info: int
 
 
-class Judge(_Document):
+class Judge(Document):
     """Who judged; only numbers with equal stamps compare."""
 
     id: str
@@ -51,7 +54,7 @@ class Judge(_Document):
     calibration: str | None
 
 
-class FindingLine(_Document):
+class FindingLine(Document):
     """One defect at one place."""
 
     tool: str | None = Field(default=None, description="Tool name; absent for the server itself")
@@ -64,7 +67,7 @@ class FindingLine(_Document):
     suggestion: str | None
 
 
-class Fix(_Document):
+class Fix(Document):
     """The finding to begin with."""
 
     rule: str
@@ -72,13 +75,15 @@ class Fix(_Document):
     suggestion: str | None
 
 
-class ToolLine(_Document):
+class ToolLine(Document):
     """One tool in a few words."""
 
     index: int = Field(description="Position in the catalog: the identity that duplicate names leave")
     name: str
-    tdqs: float | None = Field(description="1.0-5.0; null when nobody graded it")
-    tier: Tier | None
+    tdqs: float | None = Field(default=None, description="1.0-5.0; null when nobody graded it")
+    tier: Tier | None = None
+    label: Label | None = Field(default=None, description=LABEL)
+    overall: float | None = Field(default=None, description=OVERALL)
     weakest: str | None = Field(description="Dimension with the lowest score")
     findings: Tally
     fix: Fix | None = Field(description="What to fix first")
@@ -86,13 +91,22 @@ class ToolLine(_Document):
     full: dict[str, Any] | None = Field(default=None, description="With detail=full: all scores, reasons and findings")
 
 
-class _Page(_Document):
+class Page(Document):
+    """Where one page stands among all."""
+
     offset: int = Field(description="Where this page starts")
     total: int = Field(description="Entries on all pages")
     next_offset: int | None = Field(description="offset of the next page; null on the last one")
 
 
-class ScoreAnswer(_Page):
+class Agreement(Document):
+    """How far the jurors agree."""
+
+    icc: dict[str, float | None] = Field(description="ICC(2,1) by dimension; null where it is undefined")
+    too_close: list[str] = Field(description="Tools that got different tiers or labels, 20 at most")
+
+
+class ScoreAnswer(Page):
     """A server's score, its lowest tools first."""
 
     notice: str
@@ -104,12 +118,16 @@ class ScoreAnswer(_Page):
     spec_version: str
     tool_count: int
     scored_tool_count: int
-    overall_score: float | None = Field(description="1.0-5.0; null while a part is missing, never guessed")
-    overall_tier: Tier | None
-    description_quality_score: float | None
-    coherence_score: float | None
-    coherence: dict[str, Point] | None = Field(description="The four scores of the tool set")
-    tiers: dict[str, int] = Field(description="Tools by tier")
+    overall_score: float | None = Field(
+        default=None, description="1.0-5.0; null while a part is missing, never guessed; only under rubric tdqs"
+    )
+    overall_tier: Tier | None = None
+    description_quality_score: float | None = None
+    coherence_score: float | None = None
+    coherence: dict[str, Point] | None = Field(default=None, description="The four scores of the tool set")
+    tiers: dict[str, int] | None = Field(default=None, description="Tools by tier")
+    labels: dict[str, int] | None = Field(default=None, description="Tools by label, under rubrics smells and bundles")
+    jury: Agreement | None = Field(default=None, description="Where a jury judged")
     findings: Tally
     tools: list[ToolLine]
     full: dict[str, Any] | None = Field(default=None, description="With detail=full: reasons for the tool set's scores")
@@ -117,7 +135,7 @@ class ScoreAnswer(_Page):
     next: str = Field(description="What to do next")
 
 
-class ToolAnswer(_Document):
+class ToolAnswer(Document):
     """One definition's score and what to fix in it."""
 
     notice: str
@@ -126,8 +144,10 @@ class ToolAnswer(_Document):
     judge: Judge
     rubric: str
     spec_version: str
-    tdqs: float | None = Field(description="1.0-5.0; null when it could not be graded")
-    tier: Tier | None
+    tdqs: float | None = Field(default=None, description="1.0-5.0; null when it could not be graded")
+    tier: Tier | None = None
+    label: Label | None = Field(default=None, description=LABEL)
+    overall: float | None = Field(default=None, description=OVERALL)
     scores: dict[str, Point] = Field(description="Dimension scores")
     weakest: str | None = Field(description="Dimension with the lowest score")
     why: str | None = Field(description="The judge's reason for the lowest score")
@@ -138,7 +158,7 @@ class ToolAnswer(_Document):
     next: str = Field(description="What to do next")
 
 
-class LintAnswer(_Page):
+class LintAnswer(Page):
     """Findings, the worst first."""
 
     notice: str
@@ -154,14 +174,14 @@ class LintAnswer(_Page):
     next: str = Field(description="What to do next")
 
 
-class Numbers(_Document):
+class Numbers(Document):
     """A definition's score before or after a rewrite."""
 
     tdqs: float
     tier: Tier
 
 
-class ChangeLine(_Document):
+class ChangeLine(Document):
     """One rewritten field."""
 
     path: str = Field(description="JSON pointer inside the definition")
@@ -170,7 +190,7 @@ class ChangeLine(_Document):
     sources: list[str] = Field(description="What the new words rest on")
 
 
-class RewriteAnswer(_Document):
+class RewriteAnswer(Document):
     """A better definition with its proof."""
 
     notice: str
@@ -187,52 +207,16 @@ class RewriteAnswer(_Document):
     next: str = Field(description="What to do next")
 
 
-class Explanation(_Document):
+class Explanation(Document):
     """A page of ours: why, a bad and a good example."""
 
     id: str
     page: str = Field(description="Markdown")
 
 
-class PromptLine(_Document):
-    """One exact prompt."""
-
-    name: str | None = Field(default=None, description="Tool name")
-    input_hash: str | None = Field(default=None, description="Goes back with the answer")
-    prompt_hash: str
-    user: str = Field(description="The exact user message, between two lines that carry its hash")
-    unseen: list[str] = Field(description="Invisible characters in it")
-
-
-class PromptsAnswer(_Page):
-    """Prompts to be judged by the agent that called."""
-
-    notice: str
-    server: str
-    catalog: str = Field(description="Names this catalog in submit_judgement")
-    part: Literal["tools", "coherence", "shadowing"]
-    system: str = Field(description="The exact system prompt of every prompt here")
-    prompts: list[PromptLine]
-    answer_schema: dict[str, Any] = Field(description="JSON Schema of one answer")
-    next: str = Field(description="What to do next")
-
-
-class Refusal(_Document):
-    """An answer that was not used."""
-
-    name: str
-    reason: str
-
-
-class JudgementAnswer(ScoreAnswer):
-    """How far the judgement is, and the score so far."""
-
-    judgement: str = Field(description="Goes with the next batch of answers")
-    accepted: int = Field(description="Answers taken in this call")
-    refused: list[Refusal]
-    missing_count: int
-    missing: list[str] = Field(description="Tools without an answer, 20 at most")
-    coherence_missing: bool
+Scored: TypeAlias = results.ServerScore | results.LabelScore
+GradedTool: TypeAlias = results.ToolScore | results.LabelledTool
+AnyTool: TypeAlias = GradedTool | results.UngradedTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,63 +243,35 @@ class Wanted:
         return finding.severity.rank >= self.worst_from.rank and self.tool in (None, finding.subject.name)
 
 
-def score_answer(
-    score: results.ServerScore, *, catalog: str, report: str, window: Window, next_step: str
-) -> ScoreAnswer:
+def score_answer(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> ScoreAnswer:
     """The server's numbers and one page of tools: ungraded ones first, then by score, the lowest first."""
-    return ScoreAnswer(**_score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step))
+    return ScoreAnswer(**score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step))
 
 
-def judgement_answer(
-    score: results.ServerScore,
-    *,
-    catalog: str,
-    report: str,
-    judgement: str,
-    window: Window,
-    next_step: str,
-    accepted: int,
-    refused: Sequence[tuple[str, str]],
-) -> JudgementAnswer:
-    """The score so far, and what is still missing from it."""
-    missing = [tool.name for tool in score.ungraded if tool.input_hash]
-    return JudgementAnswer(
-        **_score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step),
-        judgement=judgement,
-        accepted=accepted,
-        refused=[Refusal(name=fence_name(name), reason=fence(reason)) for name, reason in refused],
-        missing_count=len(missing),
-        missing=[fence_name(name) for name in missing[:MAX_NAMES]],
-        coherence_missing=isinstance(score.coherence, Ungraded),
-    )
-
-
-def tool_answer(score: results.ServerScore, *, index: int, is_full: bool, next_step: str) -> ToolAnswer:
+def tool_answer(score: Scored, *, index: int, is_full: bool, next_step: str) -> ToolAnswer:
     """One tool of a scored catalog."""
     tool = next((each for each in score.tools if each.index == index), None)
-    findings = [finding for finding in score.findings if finding.tool_index == index]
-    answer = ToolAnswer(
-        notice=NOTICE,
-        name=fence_name(tool.name if tool else ""),
-        input_hash=tool.input_hash if tool else None,
-        judge=_judge(score.judge),
-        rubric="tdqs",
-        spec_version=score.spec_version,
-        tdqs=tool.tdqs / 10 if tool else None,
-        tier=tool.tier if tool else None,
-        scores={key: judgement.score for key, judgement in tool.judgements.items()} if tool else {},
-        weakest=_weakest(tool) if tool else None,
-        why=fence(tool.judgements[_weakest(tool)].justification) if tool else None,
-        flags=list(tool.flags) if tool else [],
-        findings=[_finding(finding, with_tool=False) for finding in findings],
-        next=next_step,
-    )
-    if tool is None:
-        ungraded = next(each for each in score.ungraded if each.index == index)
-        return answer.model_copy(
-            update={"name": fence_name(ungraded.name), "ungraded": fence(ungraded.ungraded.reason)}
-        )
-    return answer.model_copy(update={"full": _full(score, tool)}) if is_full else answer
+    ungraded = next((each for each in score.ungraded if each.index == index), None)
+    fields: dict[str, Any] = {
+        "notice": NOTICE,
+        "name": fence_name(tool.name if tool else ungraded.name if ungraded else ""),
+        "input_hash": tool.input_hash if tool else None,
+        "judge": _judge(score.judge),
+        "rubric": rubric_of(score),
+        "spec_version": score.spec_version,
+        **_numbers_of(score, tool),
+        "scores": {key: judgement.score for key, judgement in tool.judgements.items()} if tool else {},
+        "weakest": _weakest(tool) if tool else None,
+        "why": fence(tool.judgements[_weakest(tool)].justification) if tool else None,
+        "flags": list(tool.flags) if tool else [],
+        "findings": [_finding(each, with_tool=False) for each in score.findings if each.tool_index == index],
+        "next": next_step,
+    }
+    if ungraded:
+        fields["ungraded"] = fence(ungraded.ungraded.reason)
+    if tool and is_full:
+        fields["full"] = _full(score, tool)
+    return ToolAnswer(**fields)
 
 
 def lint_answer(
@@ -342,7 +298,7 @@ def lint_answer(
         findings=[_finding(finding, limit=None if window.is_full else MAX_MESSAGE) for finding in page],
         problems=_problems(report.problems),
         next=next_step,
-        **_page(window, len(worst)),
+        **page_of(window, len(worst)),
     )
 
 
@@ -372,46 +328,20 @@ def rewrite_answer(rewrite: results.Rewrite, *, next_step: str) -> RewriteAnswer
     )
 
 
-def prompts_answer(
-    prompts: Mapping[str, Any],
-    part: Literal["tools", "coherence", "shadowing"],
-    *,
-    server: str,
-    catalog: str,
-    schema: Mapping[str, Any],
-    window: Window,
-    next_step: str,
-) -> PromptsAnswer:
-    """One page of the prompts of `prompts --format json`, cut early where they grow beyond the budget."""
-    entries = prompts["tools"] if part == "tools" else [prompts[part]]
-    page = _within(entries[window.offset : window.offset + window.limit])
-    return PromptsAnswer(
-        notice=NOTICE,
-        server=fence_name(server),
-        catalog=catalog,
-        part=part,
-        system=page[0]["system"] if page else "",
-        prompts=[_prompt(entry) for entry in page],
-        answer_schema=dict(schema),
-        next=next_step,
-        **_page(replace(window, limit=max(1, len(page))), len(entries)),
-    )
-
-
-def report_document(score: results.ServerScore) -> dict[str, Any]:
+def report_document(score: Scored) -> dict[str, Any]:
     """The whole of a report: the document of `score --format json`, fenced."""
-    return {"notice": NOTICE, **_fenced(score_document(score))}
+    return {"notice": NOTICE, **_fenced(_document(score))}
 
 
-def _score_fields(
-    score: results.ServerScore, *, catalog: str, report: str, window: Window, next_step: str
-) -> dict[str, Any]:
-    rollup = score.rollup
-    verdict = score.coherence if isinstance(score.coherence, Verdict) else None
-    lines: list[results.ToolScore | results.UngradedTool] = [
-        *score.ungraded,
-        *sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index)),
-    ]
+def rubric_of(score: Scored) -> str:
+    """The rubric that a score is by."""
+    return "tdqs" if isinstance(score, results.ServerScore) else score.rubric
+
+
+def score_fields(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> dict[str, Any]:
+    """The fields of a ScoreAnswer."""
+    graded = sorted(_numbered(score), key=lambda pair: (pair[0], pair[1].index))
+    lines: list[AnyTool] = [*score.ungraded, *(tool for _, tool in graded)]
     page = lines[window.offset : window.offset + window.limit]
     fields: dict[str, Any] = {
         "notice": NOTICE,
@@ -419,41 +349,88 @@ def _score_fields(
         "catalog": catalog,
         "report": report,
         "judge": _judge(score.judge),
-        "rubric": "tdqs",
+        "rubric": rubric_of(score),
         "spec_version": score.spec_version,
         "tool_count": score.tool_count,
         "scored_tool_count": len(score.tools),
+        **(_tier_fields(score) if isinstance(score, results.ServerScore) else _label_fields(score)),
+        "findings": _tally(score.findings),
+        "tools": _lines(score, page, is_full=window.is_full),
+        "problems": _problems(score.problems),
+        "next": next_step,
+        **page_of(window, len(lines)),
+    }
+    agreement = _agreement(score)
+    return fields | ({} if agreement is None else {"jury": agreement}) | _set_details(score, is_full=window.is_full)
+
+
+def _numbered(score: Scored) -> list[tuple[int, GradedTool]]:
+    """Every graded tool with the number that ranks it."""
+    if isinstance(score, results.ServerScore):
+        return [(tool.tdqs, tool) for tool in score.tools]
+    return [(tool.overall, tool) for tool in score.tools]
+
+
+def _tier_fields(score: results.ServerScore) -> dict[str, Any]:
+    rollup = score.rollup
+    verdict = score.coherence if isinstance(score.coherence, Verdict) else None
+    return {
         "overall_score": _number(rollup.overall),
         "overall_tier": None if rollup.overall is None else tier_of(rollup.overall),
         "description_quality_score": _number(rollup.description_quality),
         "coherence_score": _number(rollup.coherence),
         "coherence": {key: each.score for key, each in verdict.judgements.items()} if verdict else None,
         "tiers": {tier: count for tier in Tier if (count := sum(each.tier is tier for each in score.tools))},
-        "findings": _tally(score.findings),
-        "tools": _lines(score, page, is_full=window.is_full),
-        "problems": _problems(score.problems),
-        "next": next_step,
-        **_page(window, len(lines)),
     }
-    return fields | ({"full": _set_details(score)} if window.is_full else {})
 
 
-def _lines(
-    score: results.ServerScore, page: Sequence[results.ToolScore | results.UngradedTool], *, is_full: bool
-) -> list[ToolLine]:
+def _label_fields(score: results.LabelScore) -> dict[str, Any]:
+    return {"labels": {label: count for label in Label if (count := sum(each.label is label for each in score.tools))}}
+
+
+def _numbers_of(score: Scored, tool: GradedTool | None) -> dict[str, Any]:
+    """What a tool's scores end in under this rubric."""
+    if isinstance(tool, results.LabelledTool):
+        return {"label": tool.label, "overall": tool.overall / 10}
+    if tool is not None:
+        return {"tdqs": tool.tdqs / 10, "tier": tool.tier}
+    return {"tdqs": None, "tier": None} if isinstance(score, results.ServerScore) else {"label": None, "overall": None}
+
+
+def _agreement(score: Scored) -> Agreement | None:
+    """What the jurors agree on; None without a jury."""
+    found = reliabilities(score)
+    if not found:
+        return None
+    icc = {key: None if each.icc is None else float(f"{each.icc:.3f}") for key, each in found.items()}
+    close = [fence_name(name) for name, each in disputes(score) if each.is_too_close]
+    return Agreement(icc=icc, too_close=close[:MAX_NAMES])
+
+
+def _lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> list[ToolLine]:
     by_tool: dict[int | None, list[results.Finding]] = {}
     for finding in score.findings:
         by_tool.setdefault(finding.tool_index, []).append(finding)
-    shown = [tool for tool in page if isinstance(tool, results.ToolScore)]
-    fixes = {fix.tool.index: fix.finding for fix in first_fixes(replace(score, tools=tuple(shown)), len(shown))}
+    fixes = _fixes(score, page, by_tool)
     return [
         _line(score, tool, by_tool.get(tool.index, []), fix=fixes.get(tool.index), is_full=is_full) for tool in page
     ]
 
 
+def _fixes(
+    score: Scored, page: Sequence[AnyTool], by_tool: Mapping[int | None, Sequence[results.Finding]]
+) -> dict[int, results.Finding]:
+    """The finding to begin with, by the tool's index: the costliest, or the worst where no dimension has a weight."""
+    if isinstance(score, results.ServerScore):
+        shown = tuple(tool for tool in page if isinstance(tool, results.ToolScore))
+        return {fix.tool.index: fix.finding for fix in first_fixes(replace(score, tools=shown), len(shown))}
+    labelled = [tool.index for tool in page if isinstance(tool, results.LabelledTool) and tool.index in by_tool]
+    return {index: max(by_tool[index], key=lambda finding: finding.severity.rank) for index in labelled}
+
+
 def _line(
-    score: results.ServerScore,
-    tool: results.ToolScore | results.UngradedTool,
+    score: Scored,
+    tool: AnyTool,
     findings: Sequence[results.Finding],
     *,
     fix: results.Finding | None,
@@ -462,34 +439,33 @@ def _line(
     fields: dict[str, Any] = {"index": tool.index, "name": fence_name(tool.name), "findings": _tally(findings)}
     if isinstance(tool, results.UngradedTool):
         why = fence(tool.ungraded.reason, limit=MAX_MESSAGE)
-        return ToolLine(tdqs=None, tier=None, weakest=None, fix=None, ungraded=why, **fields)
+        return ToolLine(**_numbers_of(score, None), weakest=None, fix=None, ungraded=why, **fields)
     if is_full:
         fields["full"] = _full(score, tool)
     return ToolLine(
-        tdqs=tool.tdqs / 10,
-        tier=tool.tier,
-        weakest=_weakest(tool),
-        fix=None if fix is None else _fix(fix),
-        **fields,
+        **_numbers_of(score, tool), weakest=_weakest(tool), fix=None if fix is None else _fix(fix), **fields
     )
 
 
-def _full(score: results.ServerScore, tool: results.ToolScore) -> dict[str, Any]:
+def _full(score: Scored, tool: GradedTool) -> dict[str, Any]:
     """The tool's entry in `score --format json` and its findings, fenced."""
-    alone = replace(
-        score,
-        tools=(tool,),
-        findings=tuple(finding for finding in score.findings if finding.tool_index == tool.index),
-    )
-    document = score_document(alone)
+    findings = tuple(finding for finding in score.findings if finding.tool_index == tool.index)
+    alone: Scored = replace(score, tools=(tool,), findings=findings)  # type: ignore[arg-type]  # a tool of this score
+    document = _document(alone)
     return {**_fenced(document["tools"][0]), "findings": _fenced(document["findings"])}
 
 
-def _set_details(score: results.ServerScore) -> dict[str, Any]:
+def _set_details(score: Scored, *, is_full: bool) -> dict[str, Any]:
+    """What stands behind the tool set's scores, where details are wanted."""
+    if not is_full or not isinstance(score, results.ServerScore):
+        return {}
     document = score_document(replace(score, tools=(), ungraded=(), findings=()))
     keys = ("coherenceJustifications", "coherenceSummary", "shadowingRisks", "shadowCandidates")
-    details: dict[str, Any] = _fenced({key: document[key] for key in keys})
-    return details
+    return {"full": _fenced({key: document[key] for key in keys})}
+
+
+def _document(score: Scored) -> dict[str, Any]:
+    return score_document(score) if isinstance(score, results.ServerScore) else label_document(score)
 
 
 def _fenced(document: Any) -> Any:  # noqa: ANN401  # any JSON value
@@ -523,26 +499,8 @@ def _message(text: str, limit: int | None) -> str:
     return fence(text) if limit is None else fence(text, limit=limit)
 
 
-def _prompt(entry: Mapping[str, str]) -> PromptLine:
-    known = {"name": fence_name(entry["name"]), "input_hash": entry["inputHash"]} if "name" in entry else {}
-    return PromptLine(
-        prompt_hash=entry["promptHash"], user=fence_exact(entry["user"]), unseen=unseen(entry["user"]), **known
-    )
-
-
-def _within(entries: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """The first entries up to the budget, and at least one."""
-    room = PROMPT_BUDGET
-    page: list[Mapping[str, str]] = []
-    for entry in entries:
-        room -= len(entry["user"])
-        if page and room < 0:
-            break
-        page.append(entry)
-    return page
-
-
-def _page(window: Window, total: int) -> dict[str, Any]:
+def page_of(window: Window, total: int) -> dict[str, Any]:
+    """The fields of a page."""
     end = window.offset + window.limit
     return {"offset": window.offset, "total": total, "next_offset": end if end < total else None}
 
@@ -566,7 +524,7 @@ def _numbers(tool: results.ToolScore | None) -> Numbers | None:
     return None if tool is None else Numbers(tdqs=tool.tdqs / 10, tier=tool.tier)
 
 
-def _weakest(tool: results.ToolScore) -> str:
+def _weakest(tool: GradedTool) -> str:
     return min(tool.judgements, key=lambda key: tool.judgements[key].score)
 
 

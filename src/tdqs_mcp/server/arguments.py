@@ -28,7 +28,16 @@ Earlier = Annotated[
     str | None,
     Field(description="Id of a catalog that an earlier answer gave, for example to read its next page"),
 ]
-Rubric = Annotated[Literal["tdqs"], Field(description="What is measured; tdqs is TDQS 1.2")]
+Rubric = Annotated[
+    Literal["tdqs", "smells", "bundles"],
+    Field(
+        description="tdqs: TDQS 1.2, tiers A-F; smells: the paper's six components, Good or Bad; bundles: MCPBundles'"
+    ),
+]
+ModelName = Annotated[
+    str,
+    Field(max_length=100, description="Your model's name: answers are kept under it, apart from those of other models"),
+]
 JudgeName = Annotated[
     Literal["configured", "offline"],
     Field(description="configured: the operator's judge, offline unless set; offline: always the built-in one"),

@@ -10,7 +10,7 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.server.permissions import Permissions, UrlPattern, read_pattern
 from tdqs_mcp.server.serve import Http, read_address
 from tdqs_mcp.server.serve import serve as run
-from tdqs_mcp.settings import CHOICES, read_settings
+from tdqs_mcp.settings import CHOICES, open_cache, read_settings
 
 
 def _patterns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[UrlPattern, ...]:
@@ -39,7 +39,7 @@ def _patterns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
 @click.option("--allow-url", "urls", multiple=True, metavar="PATTERN", callback=_patterns, help="URLs may be opened.")
 @click.option("--allow-stdio", "may_start", is_flag=True, help="Any stdio: command may be started.")
 @click.option("--allow-py", "may_import", is_flag=True, help="Any py: module may be imported.")
-@click.option("--judge", help=f"The configured judge: {CHOICES}.")
+@click.option("--judge", help=f"The configured judge: {CHOICES}; jury:NAME,host has a seat for the caller.")
 @click.option("--base-url", help="Where the judging model answers.")
 @click.option("--model", help="The model that judges.")
 @click.option(
@@ -63,8 +63,14 @@ def serve(
     """
     try:
         http = _http(address, token_file, allowed_hosts)
-        settings = read_settings(os.environ, judge=judge, base_url=base_url, model=model)
-        run(permissions=Permissions(**allowed), settings=settings, http=http, timeout=timeout)
+        settings = read_settings(os.environ, judge=judge, base_url=base_url, model=model, in_server=True)
+        run(
+            permissions=Permissions(**allowed),
+            settings=settings,
+            http=http,
+            timeout=timeout,
+            open_cache=lambda: open_cache(os.environ),
+        )
     except TdqsError as error:
         raise click.UsageError(str(error)) from error
 

@@ -1,111 +1,143 @@
-"""The calling agent as judge: which answers are taken, and what they are handed on as."""
+"""The calling agent's judgement: which answers are taken, what is open, and who judges beside it."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from tdqs_mcp import app
 from tdqs_mcp.errors import ContractError, InputError
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.judges.host import Host
+from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.model.results import Verdict
+from tdqs_mcp.pipeline.score import disputed
 from tdqs_mcp.reporters.fence import fence_name
 from tdqs_mcp.rubrics.answer import answer_schema as schema_of
-from tdqs_mcp.rubrics.answer import read_answer, read_shadowing_answer
+from tdqs_mcp.rubrics.answer import read_shadowing_answer
 from tdqs_mcp.rubrics.form import SHADOWING
+from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.server.arguments import Answer
 
-HOST = "host"
-"""The judge's id when the calling agent judged."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What became of one answer."""
+
+    name: str
+    refused: str | None = None
+    """Why it was not taken."""
+
+    doubts: tuple[str, ...] = ()
+    """What it says that its definition does not bear out."""
 
 
-@dataclass(slots=True)
-class Received:
-    """The answers to one catalog's prompts so far: every one of them fits the output format and a definition."""
+class Judgement:
+    """One model's judgement of one catalog by one rubric, as far as it has come."""
 
-    tools: dict[str, object] = field(default_factory=dict)
-    """Input hash to answer; equal definitions have equal prompts."""
+    def __init__(self, cases: Iterable[Case], *, host: Host) -> None:
+        """What is to be judged, and who keeps the answers."""
+        found = list(cases)
+        self.host = host
+        self._tools = [case for case in found if isinstance(case, ToolCase)]
+        self._by_hash = {case.subject.signals.input_hash: case for case in self._tools}
+        self._whole = next((case for case in found if isinstance(case, SetCase)), None)
+        self._shadow = next((case for case in found if isinstance(case, ShadowCase)), None)
 
-    coherence: object = None
-    shadowing: list[object] = field(default_factory=list)
-    model: str | None = None
-    """Who judges, as the first call that said so named it."""
+    @property
+    def missing(self) -> list[str]:
+        """The tools that have no answer."""
+        answered = {digest for digest in self._by_hash if self.has_tool(digest)}
+        return [case.subject.tool.name for case in self._tools if case.subject.signals.input_hash not in answered]
 
-    def take_tools(self, catalog: Catalog, answers: Iterable[Answer]) -> list[tuple[str, str]]:
-        """Keeps the usable answers; gives back name and reason of the others."""
-        names = dict(app.to_be_judged(catalog))
-        refused = []
-        for given in answers:
-            name = names.get(given.input_hash)
-            if name is None or given.name not in (name, fence_name(name)):
-                refused.append((given.name, "no tool of this catalog has this name and inputHash; prepare it again"))
-            elif why := _objection(_read_tool, given.answer):
-                refused.append((given.name, why))
-            else:
-                self.tools[given.input_hash] = given.answer
-        return refused
+    @property
+    def is_coherence_missing(self) -> bool | None:
+        """Whether the tool set has no answer; None where it needs none."""
+        return None if self._whole is None else not self.host.knows(self._whole)
 
-    def take_coherence(self, answer: object) -> list[tuple[str, str]]:
-        """Keeps a usable answer about the tool set; gives back the reason otherwise."""
-        if why := _objection(_read_set, answer):
-            return [("coherence", why)]
-        self.coherence = answer
-        return []
+    def is_answered(self, part: str, entry: Mapping[str, Any]) -> bool:
+        """Whether a prompt, as `prompts --format json` has it, needs no answer any more."""
+        if part == "tools":
+            return self.has_tool(entry["inputHash"])
+        if part == "coherence":
+            return self.is_coherence_missing is False
+        return self._shadow is not None and self.host.knows(self._shadow)
 
-    def take_shadowing(self, catalog: Catalog, pairs: Iterable[object]) -> list[tuple[str, str]]:
-        """Keeps the confirmed pairs that were asked about, in place of earlier ones; gives back the others."""
-        asked = app.shadow_pairs(catalog)
-        self.shadowing, refused = [], []
-        for pair in pairs:
-            try:
-                answer = read_shadowing_answer(pair)
-                asked.remove((answer.tool, answer.cheaper_sibling))
-            except ContractError as error:
-                refused.append(("shadowing", str(error)))
-            except ValueError:
-                refused.append(("shadowing", "this is no open pair of part shadowing; prepare it again"))
-            else:
-                self.shadowing.append(pair)
-        return refused
+    def has_tool(self, input_hash: str) -> bool:
+        """Whether a tool has an answer."""
+        return self.host.knows(self._by_hash[input_hash])
 
-    def take_model(self, model: str | None) -> None:
-        """Remembers the judging model. Raises InputError for another one: its answers would pass for the first's."""
-        if model and self.model and model != self.model:
-            raise InputError("another model began this judgement; leave 'judgement' out to begin one of your own")
-        self.model = self.model or model or None
+    def take_tools(self, answers: Iterable[Answer]) -> list[Reply]:
+        """Keeps the usable answers."""
+        return [self._take_tool(given) for given in answers]
 
-    def document(self, catalog: Catalog) -> dict[str, object]:
-        """All answers in the shape of `score --answers`."""
-        return {
-            "tools": [
-                {"name": name, "inputHash": digest, "answer": self.tools[digest]}
-                for digest, name in app.to_be_judged(catalog)
-                if digest in self.tools
-            ],
-            "coherence": self.coherence,
-            "shadowing": self.shadowing,
-        }
+    def take_coherence(self, answer: object) -> Reply:
+        """Keeps a usable answer about the tool set. Raises InputError where no set is judged."""
+        return _taken("coherence", self._set(), answer, self.host)
+
+    def take_shadowing(self, pairs: Iterable[object]) -> list[Reply]:
+        """Keeps the confirmed pairs that were asked about, in place of earlier ones."""
+        candidates = self._shadow.measured.shadow_candidates if self._shadow else ()
+        asked = [(each.tool, each.cheaper_sibling) for each in candidates]
+        judged = [(pair, _objection(pair, asked)) for pair in pairs]
+        replies = [Reply(name="shadowing", refused=why) for _, why in judged]
+        if self._shadow is None:
+            return replies
+        kept = _taken("shadowing", self._shadow, {"shadowing": [pair for pair, why in judged if not why]}, self.host)
+        return replies if kept.refused is None else [kept]
+
+    def beside(self, jury: Judge) -> Jury:
+        """The jury with the calling agent on it."""
+        others = jury.members if isinstance(jury, Jury) else (jury,)
+        return Jury(members=(*others, self.host))
+
+    def _take_tool(self, given: Answer) -> Reply:
+        case = self._by_hash.get(given.input_hash)
+        name = case.subject.tool.name if case else ""
+        if case is None or given.name not in (name, fence_name(name)):
+            why = "no tool of this catalog has this name and inputHash; prepare it again"
+            return Reply(name=given.name, refused=why)
+        return _taken(given.name, case, given.answer, self.host)
+
+    def _set(self) -> SetCase:
+        if self._whole is None:
+            raise InputError("there is no tool set to judge here: leave 'coherence' and 'shadowing' out")
+        return self._whole
 
 
-def answer_schema(part: str) -> Mapping[str, Any]:
+def answer_schema(part: str, *, rubric: str) -> Mapping[str, Any]:
     """JSON Schema of the answer to a prompt of this part."""
     if part == "shadowing":
         return SHADOWING
-    return schema_of(load("tdqs" if part == "tools" else "coherence"))
+    return schema_of(load(rubric if part == "tools" else "coherence"))
 
 
-def _read_tool(answer: object) -> Verdict:
-    return read_answer(load("tdqs"), answer)
-
-
-def _read_set(answer: object) -> Verdict:
-    return read_answer(load("coherence"), answer)
-
-
-def _objection(read: Callable[[object], Verdict], answer: object) -> str | None:
-    """Why an answer breaks the output format; None when it does not."""
+def _taken(name: str, case: Case, answer: object, host: Host) -> Reply:
     try:
-        read(answer)
+        return Reply(name=name, doubts=_doubts(case, host.take(case, answer)))
+    except ContractError as error:
+        return Reply(name=name, refused=str(error))
+
+
+def _doubts(case: Case, verdict: Verdict) -> tuple[str, ...]:
+    """What the verdict quotes although it is not there, and how the facts gainsay it."""
+    quotes = [
+        f"{key} quotes {quote!r}, which the definition does not hold"
+        for key, judgement in verdict.judgements.items()
+        for quote in judgement.unverified
+    ]
+    contradiction = (
+        disputed(case.subject, verdict) if isinstance(case, ToolCase) and load(case.rubric).question else None
+    )
+    return (*quotes, *([contradiction] if contradiction else []))
+
+
+def _objection(pair: object, asked: list[tuple[str, str]]) -> str | None:
+    """Why a pair is not kept; one that is leaves the open ones."""
+    try:
+        answer = read_shadowing_answer(pair)
+        asked.remove((answer.tool, answer.cheaper_sibling))
     except ContractError as error:
         return str(error)
+    except ValueError:
+        return "this is no open pair of part shadowing; prepare it again"
     return None

@@ -13,12 +13,11 @@ from tdqs_mcp import app
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.reporters.agent import report_document
 from tdqs_mcp.reporters.fence import fence
+from tdqs_mcp.rubrics.rubric import RUBRICS, system_prompt, user_template
 from tdqs_mcp.rubrics.rubric import load as load_rubric
-from tdqs_mcp.rubrics.rubric import system_prompt
 from tdqs_mcp.rules import registry
 from tdqs_mcp.server.shelf import Shelf
 
-RUBRICS = ("tdqs", "coherence")
 MAX_COMPLETIONS = 100
 """The protocol's own limit."""
 
@@ -55,7 +54,7 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
     @server.resource(
         "tdqs://rubrics/{key}",
         title="One rubric",
-        description="Dimensions, weights and the published system prompt: tdqs or coherence",
+        description=f"Dimensions, weights and prompts: {', '.join(RUBRICS)}",
         mime_type="application/json",
     )
     def rubric(key: str) -> str:
@@ -148,7 +147,9 @@ def _rubric(key: str) -> dict[str, Any]:
             }
             for each in rubric.dimensions
         ],
+        "grade": rubric.grade,
         "systemPrompt": system_prompt(key),
+        "userTemplate": user_template(key),
     }
 
 

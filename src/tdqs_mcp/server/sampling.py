@@ -75,7 +75,7 @@ def client_judge(context: _Context, *, tools: int) -> Judge:
         )
     if tools > MAX_TOOLS:
         raise InputError(f"{tools} tools are more than {MAX_TOOLS}, which one call may ask your model about; send part")
-    model = Answered(answers=_answers(context)) if _pauses(context) else Asking(partial(_ask, context))
+    model = Answered(answers=_answers(context)) if pauses(context) else Asking(partial(_ask, context))
     return Prompted(id=SAMPLING, model=model)
 
 
@@ -94,7 +94,8 @@ def resumed_catalog(context: _Context) -> str | None:
     return _state(context).catalog
 
 
-def _pauses(context: _Context) -> bool:
+def pauses(context: _Context) -> bool:
+    """Whether the call has to end whenever the client is asked."""
     version = context.protocol_version
     return version is not None and is_version_at_least(version, _INPUT_REQUIRED)
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.judge import Cache
+from tdqs_mcp.server.memory import Answers
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.settings import Settings, make_judge
 
@@ -78,18 +80,35 @@ def read_address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def make_server(*, permissions: Permissions, settings: Settings, timeout: float = 60.0) -> "MCPServer[Any]":
-    """The server, ready for any transport. Raises InputError for a judge that cannot be asked."""
+def nowhere() -> None:
+    """No cache: what callers hand in is forgotten with the server."""
+
+
+def make_server(
+    *,
+    permissions: Permissions,
+    settings: Settings,
+    timeout: float = 60.0,
+    open_cache: Callable[[], Cache | None] = nowhere,
+) -> "MCPServer[Any]":
+    """The server, ready for any transport; `open_cache` says where the callers' own answers outlive it.
+
+    Raises InputError for a judge that cannot be asked.
+    """
     from importlib.metadata import version  # noqa: PLC0415
 
     from tdqs_mcp.server.front import Front  # noqa: PLC0415  # the SDK: half a second, which only a server pays
 
-    judge = make_judge(settings)
+    answers = Answers(open_cache)
+    # A jury with the caller on it is asked again with every batch, so its answers are kept in any case.
+    judge = make_judge(settings, cache=answers if settings.has_host else None)
 
     def make() -> "MCPServer[Any]":
         from tdqs_mcp.server.offered import everything  # noqa: PLC0415
 
-        return everything(permissions=permissions, judge=judge, timeout=timeout)
+        return everything(
+            permissions=permissions, answers=answers, judge=judge, has_host=settings.has_host, timeout=timeout
+        )
 
     return Front(
         make,
@@ -102,13 +121,20 @@ def make_server(*, permissions: Permissions, settings: Settings, timeout: float 
     )
 
 
-def serve(*, permissions: Permissions, settings: Settings, http: Http | None = None, timeout: float = 60.0) -> None:
+def serve(
+    *,
+    permissions: Permissions,
+    settings: Settings,
+    http: Http | None = None,
+    timeout: float = 60.0,
+    open_cache: Callable[[], Cache | None] = nowhere,
+) -> None:
     """Serve until the client has gone, or for ever over HTTP. Raises InputError before anything is opened."""
     if http:
         http.check()
     # What the SDK allocates on import stays for good: collecting it again and again costs an eighth of the start.
     gc.disable()
-    server = make_server(permissions=permissions, settings=settings, timeout=timeout)
+    server = make_server(permissions=permissions, settings=settings, timeout=timeout, open_cache=open_cache)
     gc.freeze()
     gc.enable()
     if http is None:

@@ -1,6 +1,5 @@
 """The tools that score, lint and judge: arguments in, one use case of `app`, an answer that an agent can act on out."""
 
-import secrets
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -10,15 +9,17 @@ from mcp.server.mcpserver.tools import Tool
 from pydantic import Field
 
 from tdqs_mcp import app
+from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.configuration import Policy
 from tdqs_mcp.errors import InputError, TdqsError, UnmeasurableError
+from tdqs_mcp.judges.host import Host
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.judges.only import Only
+from tdqs_mcp.judges.only import Only, tool_at
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import JudgeStamp, ServerScore, Severity
-from tdqs_mcp.reporters import agent
-from tdqs_mcp.reporters.agent import Wanted, Window
+from tdqs_mcp.model.results import Severity
+from tdqs_mcp.reporters import agent, judging
+from tdqs_mcp.reporters.agent import Scored, Wanted, Window
 from tdqs_mcp.reporters.fence import fence, fence_name, unfence
 from tdqs_mcp.rules import registry
 from tdqs_mcp.server import steps
@@ -30,6 +31,7 @@ from tdqs_mcp.server.arguments import (
     Earlier,
     JudgeName,
     Limit,
+    ModelName,
     Offset,
     Profile,
     Rubric,
@@ -40,13 +42,14 @@ from tdqs_mcp.server.arguments import (
     Tools,
     Where,
 )
-from tdqs_mcp.server.judgement import HOST, Received, answer_schema
+from tdqs_mcp.server.judgement import Judgement, answer_schema
+from tdqs_mcp.server.memory import Answers
 from tdqs_mcp.server.offer import Offer, Offered, offer
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.presence import while_present
-from tdqs_mcp.server.sampling import SAMPLING, client_judge, resumed_catalog, through_client
+from tdqs_mcp.server.sampling import SAMPLING, client_judge, pauses, resumed_catalog, through_client
 from tdqs_mcp.server.shelf import Shelf
-from tdqs_mcp.server.watch import Watched
+from tdqs_mcp.server.watch import BATCH, Watched
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import File, Url
 from tdqs_mcp.sources.locator import parse as parse_locator
@@ -64,11 +67,23 @@ _Context = Context[Any, Any]
 class Desk:
     """The tools with what they share: the operator's permissions and judge, and the memory of earlier calls."""
 
-    def __init__(self, *, permissions: Permissions, judge: Judge | None = None, timeout: float = 60.0) -> None:
-        """Tools that may do what the operator permits; `timeout` in seconds bounds the capture of a live server."""
-        self.shelf = Shelf()
+    def __init__(
+        self,
+        *,
+        permissions: Permissions,
+        answers: Answers,
+        judge: Judge | None = None,
+        has_host: bool = False,
+        timeout: float = 60.0,
+    ) -> None:
+        """Tools that may do what the operator permits; `timeout` in seconds bounds the capture of a live server.
+
+        With `has_host`, the judge is a jury that waits for the calling agent's answers.
+        """
+        self.shelf = Shelf(answers)
         self._permissions = permissions
         self._judge = judge or Offline()
+        self._has_host = has_host
         self._timeout = timeout
 
     @offer(Offer(title="Score one tool definition", answer=agent.ToolAnswer))
@@ -78,7 +93,7 @@ class Desk:
         *,
         definition: Definition,
         siblings: Siblings = [],  # noqa: B006  # never changed; a schema shows it as the default
-        rubric: Rubric = "tdqs",  # noqa: ARG002  # one value so far
+        rubric: Rubric = "tdqs",
         judge: ScoreJudge = "configured",
         detail: Detail = "summary",
     ) -> agent.ToolAnswer:
@@ -90,8 +105,11 @@ class Desk:
         definition comes back ungraded with the reason.
         """
         catalog = _one(definition, siblings)
-        asked = Only(judge=self._scoring(judge, context, tools=1), index=0)
-        score = await through_client(context, lambda: while_present(context, lambda: app.score(catalog, judge=asked)))
+        watched = self._watched(self._scoring(judge, context, tools=1), context)
+        asked = Only(judge=watched, is_meant=tool_at(0))
+        score = await through_client(
+            context, lambda: while_present(context, lambda: _scored(catalog, rubric=rubric, judge=asked))
+        )
         return agent.tool_answer(
             score, index=0, is_full=detail == "full", next_step=steps.after_tool(score, has_siblings=bool(siblings))
         )
@@ -104,7 +122,7 @@ class Desk:
         tools: Tools = None,
         locator: Where = None,
         catalog: Earlier = None,
-        rubric: Rubric = "tdqs",  # noqa: ARG002
+        rubric: Rubric = "tdqs",
         judge: ScoreJudge = "configured",
         detail: Detail = "summary",
         limit: Limit = 10,
@@ -121,14 +139,17 @@ class Desk:
             context, tools=tools, locator=locator, catalog=catalog
         )
         asked = self._scoring(judge, context, tools=len(found.tools))
+        report = _report_key(key, rubric, asked.stamp.id)
         score = await through_client(
-            context, lambda: self._score(context, found, key, asked, is_new_page=offset > 0), catalog=key
+            context,
+            lambda: self._score(context, found, report, asked, rubric=rubric, is_new_page=offset > 0),
+            catalog=key,
         )
         window = Window(offset=offset, limit=limit, is_full=detail == "full")
         return agent.score_answer(
             score,
             catalog=key,
-            report=self._report(_report_key(key, score.judge), score),
+            report=self._report(report, score),
             window=window,
             next_step=steps.after_server(score, key),
         )
@@ -195,7 +216,7 @@ class Desk:
         found, name = await self._rewritable(
             context, definition=definition, siblings=siblings, locator=locator, catalog=catalog, tool=tool
         )
-        asked = self._named(judge)
+        asked = self._watched(self._named(judge), context)
         try:
             rewrites = await while_present(context, lambda: app.rewrite(found, tools=[name], judge=asked))
         except UnmeasurableError as error:
@@ -226,7 +247,7 @@ class Desk:
         """
         return agent.Explanation(id=fence(rule.strip()), page=app.explain(rule.strip()))
 
-    @offer(Offer(title="Prepare a judgement", answer=agent.PromptsAnswer))
+    @offer(Offer(title="Prepare a judgement", answer=judging.PromptsAnswer))
     async def prepare_judgement(
         self,
         context: _Context,
@@ -236,35 +257,45 @@ class Desk:
         catalog: Earlier = None,
         tool: ToolName = None,
         part: Annotated[
-            Literal["tools", "coherence", "shadowing"],
+            judging.Part,
             Field(description="tools: one prompt a tool; coherence: one for the set; shadowing: one for open pairs"),
         ] = "tools",
+        rubric: Rubric = "tdqs",
+        model: ModelName = "",
+        again: Annotated[
+            bool, Field(description="true: also the prompts that you have answered, to judge them anew")
+        ] = False,
         limit: Annotated[int, Field(ge=1, le=50, description="Prompts on this page, at most 50")] = 5,
         offset: Offset = 0,
-    ) -> agent.PromptsAnswer:
-        """Get the exact published TDQS prompts, so that you judge the definitions yourself as an LLM judge.
+    ) -> judging.PromptsAnswer:
+        """Get the exact prompts of a rubric, so that you judge the definitions yourself as an LLM judge.
 
         Use it when a language model's judgement is wanted and no remote judge is configured; then answer every prompt
         and call submit_judgement. Without that need use score_server instead, which needs no model. Give one of tools,
         locator or catalog. It is read-only and keeps the bytes of the specification. Returns the system prompt once,
-        one user prompt per tool with its inputHash, 5 per page, and the answer's schema.
+        one user prompt per tool with its inputHash, 5 per page, and the answer's schema; what you have answered under
+        the same model name, also before a restart, is left out.
         """
         found, key = await self._catalog(context, tools=tools, locator=locator, catalog=catalog)
-        prompts = app.prompts(found, tool=_known(found, tool))
-        if part not in prompts:
-            raise InputError(f"there is nothing to judge in part {part!r} of this catalog; leave it out")
-        window = Window(offset=offset, limit=limit)
-        return agent.prompts_answer(
+        prompts = app.prompts(found, tool=_known(found, tool), rubric=rubric)
+        if not prompts.get(part):
+            raise InputError(
+                f"there is nothing to judge in part {part!r} of this catalog by rubric {rubric}; leave part out"
+            )
+        judgement = self._judgement(found, rubric, model)
+        return judging.prompts_answer(
             prompts,
             part,
             server=found.server,
             catalog=key,
-            schema=answer_schema(part),
-            window=window,
-            next_step=steps.after_prepare(key, part),
+            rubric=rubric,
+            is_answered=lambda entry: not again and judgement.is_answered(part, entry),
+            schema=answer_schema(part, rubric=rubric),
+            window=Window(offset=offset, limit=limit),
+            next_step=steps.after_prepare(key, part, rubric=rubric, model=model, judgement=judgement),
         )
 
-    @offer(Offer(title="Submit a judgement", answer=agent.JudgementAnswer, is_read_only=False))
+    @offer(Offer(title="Submit a judgement", answer=judging.JudgementAnswer, is_read_only=False))
     async def submit_judgement(
         self,
         context: _Context,
@@ -277,53 +308,75 @@ class Desk:
             list[dict[str, Any]] | None,
             Field(description="Confirmed pairs, the array in the answer to part shadowing; replaces earlier ones"),
         ] = None,
-        model: Annotated[
-            str | None, Field(max_length=100, description="Your model's name, shown beside the score; default: none")
-        ] = None,
-        judgement: Annotated[
-            str | None, Field(description="Id from an earlier answer, to go on with that judgement; default: a new one")
-        ] = None,
+        rubric: Rubric = "tdqs",
+        model: ModelName = "",
         tools: Tools = None,
         locator: Where = None,
         catalog: Earlier = None,
         limit: Limit = 10,
         offset: Offset = 0,
-    ) -> agent.JudgementAnswer:
-        """Finish a TDQS score from your own answers to the prompts of prepare_judgement.
+    ) -> judging.JudgementAnswer:
+        """Finish a score from your own answers to the prompts of prepare_judgement.
 
         Use it after prepare_judgement only, with all answers or batch by batch; for a score without your judgement use
-        score_server instead. Each answer is checked against the output format and its inputHash; a refused one is
-        returned with the reason and changes nothing, so correct and send it again. Accepted answers are kept in memory
-        until the server stops; a second answer overwrites the first. Returns the score so far, judge host, and the
-        tools still missing.
+        score_server instead. Each answer is checked against the output format, its inputHash and the definition; a
+        refused one is returned with the reason and changes nothing, so correct and send it again. Accepted answers
+        outlive the server unless its operator keeps nothing; a second answer overwrites the first. Returns the score so
+        far and the tools still missing; the judge is host, or the operator's jury if it has a seat for you.
         """
         found, key = await self._catalog(context, tools=tools, locator=locator, catalog=catalog)
-        started, received = self._judgement(key, judgement)
-        received.take_model(model)
-        refused = received.take_tools(found, answers)
-        if coherence is not None:
-            refused += received.take_coherence(coherence)
-        if shadowing is not None:
-            refused += received.take_shadowing(found, shadowing)
-        self.shelf.received.put(started, received)
-        stamp = JudgeStamp(id=HOST, version="1", model=received.model)
-        score = app.score_answers(found, received.document(found), judge=stamp)
-        return agent.judgement_answer(
+        judgement = self._judgement(found, rubric, model)
+        replies = judgement.take_tools(answers)
+        replies += [] if coherence is None else [judgement.take_coherence(coherence)]
+        replies += [] if shadowing is None else judgement.take_shadowing(shadowing)
+        asked = self._seated(judgement, context)
+        score = await while_present(context, lambda: _scored(found, rubric=rubric, judge=asked))
+        missing, is_coherence_missing = judgement.missing, judgement.is_coherence_missing
+        return judging.judgement_answer(
             score,
             catalog=key,
-            report=self._report(started, score),
-            judgement=started,
+            report=self._report(_report_key(key, rubric, f"{asked.stamp.id}-{short_hash(model)[:8]}"), score),
             window=Window(offset=offset, limit=limit),
-            next_step=steps.after_submit(score, key, started),
-            accepted=len(answers) + (coherence is not None) + len(shadowing or ()) - len(refused),
-            refused=refused,
+            next_step=steps.after_submit(
+                score, key, rubric=rubric, model=model, is_complete=not missing and not is_coherence_missing
+            ),
+            accepted=sum(reply.refused is None for reply in replies),
+            refused=[(reply.name, reply.refused) for reply in replies if reply.refused is not None],
+            doubts=[(reply.name, reply.doubts) for reply in replies if reply.doubts],
+            missing=missing,
+            is_coherence_missing=is_coherence_missing,
         )
 
     def _named(self, judge: str) -> Judge:
-        return Offline() if judge == "offline" else self._judge
+        """The operator's judge, or the built-in one. Raises InputError for a jury that waits for the caller."""
+        if judge == "offline":
+            return Offline()
+        if self._has_host:
+            raise InputError(
+                "you sit on this server's jury: judge with prepare_judgement, then submit_judgement, which asks the "
+                "other jurors; or say judge=offline"
+            )
+        return self._judge
 
     def _scoring(self, judge: str, context: _Context, *, tools: int) -> Judge:
         return client_judge(context, tools=tools) if judge == SAMPLING else self._named(judge)
+
+    def _watched(self, judge: Judge, context: _Context) -> Judge:
+        """The judge with reports of its progress; only one where every report would come again in the next round."""
+        is_one = judge.stamp.id == SAMPLING and pauses(context)
+        return Watched(judge, context.report_progress, batch=MAX_TOOLS + 1 if is_one else BATCH)
+
+    def _judgement(self, catalog: Catalog, rubric: str, model: str) -> Judgement:
+        host = Host(cache=self.shelf.answers, addresses=app.addresses_judge, model=model)
+        return Judgement(app.to_be_judged(catalog, rubric=rubric), host=host)
+
+    def _seated(self, judgement: Judgement, context: _Context) -> Judge:
+        """The caller as judge, or the operator's jury with the caller on it, which judges what the caller has."""
+        known = judgement.host.knows
+        if not self._has_host:
+            return Only(judge=judgement.host, is_meant=known, reason="no answer was handed in for this prompt")
+        jury = self._watched(judgement.beside(self._judge), context)
+        return Only(judge=jury, is_meant=known, reason="the jury judges it when your answer is there")
 
     def _resumed(self, context: _Context) -> tuple[Catalog, str] | None:
         """The catalog of a call that waited for its client, which is not read again."""
@@ -360,28 +413,16 @@ class Desk:
             raise ToolError(f"the definitions could not be had: {fence(str(error))}") from error
 
     async def _score(
-        self, context: _Context, catalog: Catalog, key: str, judge: Judge, *, is_new_page: bool
-    ) -> ServerScore:
+        self, context: _Context, catalog: Catalog, report: str, judge: Judge, *, rubric: str, is_new_page: bool
+    ) -> Scored:
         """The score; the one in memory where pages of it are read, or nothing in it is missing."""
-        known = self.shelf.reports.get(_report_key(key, judge.stamp))
+        known = self.shelf.reports.get(report)
         if known is not None and (is_new_page or not known.ungraded):
             return known
-        watched = Watched(judge=judge, report=context.report_progress)
-        return await while_present(context, lambda: app.score(catalog, judge=watched))
+        watched = self._watched(judge, context)
+        return await while_present(context, lambda: _scored(catalog, rubric=rubric, judge=watched))
 
-    def _judgement(self, catalog: str, earlier: str | None) -> tuple[str, Received]:
-        """A judgement's id and its answers so far; a new one without an id. Raises InputError."""
-        if earlier is None:
-            return f"{catalog}-{HOST}-{secrets.token_hex(4)}", Received()
-        received = self.shelf.received.get(earlier)
-        if received is None or not earlier.startswith(f"{catalog}-"):
-            raise InputError(
-                f"there is no judgement {fence_name(earlier)} of this catalog here (any more); leave 'judgement' out "
-                "and send all answers again"
-            )
-        return earlier, received
-
-    def _report(self, key: str, score: ServerScore) -> str:
+    def _report(self, key: str, score: Scored) -> str:
         self.shelf.reports.put(key, score)
         return f"tdqs://reports/{key}"
 
@@ -461,5 +502,12 @@ def _known(catalog: Catalog, name: str | None) -> str | None:
     return matching[0]
 
 
-def _report_key(catalog: str, judge: JudgeStamp) -> str:
-    return f"{catalog}-{judge.id}"
+def _report_key(catalog: str, rubric: str, judge: str) -> str:
+    return f"{catalog}-{rubric}-{judge}"
+
+
+async def _scored(catalog: Catalog, *, rubric: str, judge: Judge) -> Scored:
+    """The catalog's score by this rubric."""
+    if rubric == "tdqs":
+        return await app.score(catalog, judge=judge)
+    return await app.score_labels(catalog, rubric=rubric, judge=judge)
