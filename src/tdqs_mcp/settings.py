@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger, Previewed, Price, unpriced
-from tdqs_mcp.judges.heard import Heard, Report
 from tdqs_mcp.judges.judge import Cache, Judge, Model
 from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.rubrics.prompt import PromptForm
 
 if TYPE_CHECKING:
     from tdqs_mcp.judges.endpoint import Endpoint
+    from tdqs_mcp.judges.heard import Report
     from tdqs_mcp.profiles import Profile
 
 CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
@@ -122,12 +122,14 @@ def make_judge(
     *,
     warn: Callable[[str], None] = warn_caller,
     price: Price = cost,
-    heard: Report | None = None,
+    heard: "Report | None" = None,
 ) -> Judge:
     """The judge that the settings name; `warn` hears of a cache that is of no use, `heard` of every answer.
 
     Raises InputError.
     """
+    from tdqs_mcp.judges.heard import Heard  # noqa: PLC0415  # what the offline judge goes without
+
     ledger = Ledger(settings.budget, price)
 
     def wrap(model: Model) -> Model:
