@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger, Previewed, Price, unpriced
-from tdqs_mcp.judges.heard import Heard, Report
 from tdqs_mcp.judges.judge import Cache, Judge, Model
 from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.rubrics.prompt import PromptForm
@@ -18,6 +17,7 @@ from tdqs_mcp.rubrics.prompt import PromptForm
 if TYPE_CHECKING:
     from tdqs_mcp.judges.anthropic import Anthropic
     from tdqs_mcp.judges.endpoint import Endpoint
+    from tdqs_mcp.judges.heard import Report
     from tdqs_mcp.judges.remote import OpenAI
     from tdqs_mcp.profiles import Profile
 
@@ -134,13 +134,15 @@ def make_judge(
     *,
     warn: Callable[[str], None] = warn_caller,
     price: Price = cost,
-    heard: Report | None = None,
+    heard: "Report | None" = None,
     cache: Cache | None = None,
 ) -> Judge:
     """The judge that the settings name; `warn` hears of a cache that is of no use, `heard` of every answer.
 
     `cache` keeps judgements in place of the settings' folder. Raises InputError.
     """
+    from tdqs_mcp.judges.heard import Heard  # noqa: PLC0415  # what the offline judge goes without
+
     ledger = Ledger(settings.budget, price)
 
     def wrap(model: Model) -> Model:

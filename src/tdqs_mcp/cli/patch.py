@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,10 +10,12 @@ from tdqs_mcp import app
 from tdqs_mcp.cli.page import leave, save, warn
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.model.results import Rewrite
-from tdqs_mcp.pipeline.patch import LeftOut
 from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.sources.locator import File
 from tdqs_mcp.sources.locator import parse as parse_locator
+
+if TYPE_CHECKING:
+    from tdqs_mcp.pipeline.patch import LeftOut
 
 SUFFIXES = (".patch", ".diff")
 """Names of a `--write` file that ask for a patch."""
@@ -51,7 +54,7 @@ def write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_co
     click.echo(printable(f"{count} in {target}{then}"), err=True)
 
 
-def _left(left_out: Sequence[LeftOut]) -> Iterator[str]:
+def _left(left_out: "Sequence[LeftOut]") -> Iterator[str]:
     """A line for each tool: what the patch does not change, and why."""
     by_tool: dict[str, list[str]] = {}
     for each in left_out:
