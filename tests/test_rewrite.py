@@ -484,6 +484,9 @@ list_orders   TDQS 2.5 C → 3.2 B · about 44 → 54 tokens
     from description; description: its first sentence; tool search_orders: its name
   + title: List orders
     from name
+  proof: 3 new statements, each with a source
+  tells: purpose, guidelines
+  nearest sibling: search_orders, 14 % → 14 % of the words
   ? When should an agent choose `list_orders` rather than `search_orders`, and when not?
   ? What does `customer_id` of `list_orders` mean: which format, which default?
   ? Does `list_orders` change anything at all, or may it declare readOnlyHint: true?

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
 """The judges as messages name them."""
 
+WRITERS = "offline, anthropic[:MODEL] or openai[:MODEL]"
+"""The writers of rewrites, likewise."""
+
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 Wrap: TypeAlias = Callable[[Model], Model]
 
@@ -131,6 +134,35 @@ def make_preview(
     ledger = Ledger(settings.budget, price)
     judge = _judge(settings, warn=warn, wrap=lambda model: Previewed(model=_priced(model, ledger), ledger=ledger))
     return judge, ledger
+
+
+def read_writer(
+    environ: Mapping[str, str],
+    writer: str,
+    *,
+    base_url: str | None = None,
+    model: str | None = None,
+    budget: Budget | None = None,
+) -> Settings:
+    """The settings of a rewriter that is a model, from the same variables as a judge's. Raises InputError."""
+    settings = read_settings(environ, judge=writer, base_url=base_url, model=model, budget=budget)
+    if settings.judge not in (JudgeKind.OPENAI, JudgeKind.ANTHROPIC):
+        raise InputError(f"there is no writer {writer!r}: set --writer to {WRITERS}")
+    return settings
+
+
+def make_writer(settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost) -> Model:
+    """The model that writes, with what it has answered before and within its budget. Raises InputError."""
+    from tdqs_mcp.judges.memory import Remembered  # noqa: PLC0415  # only a writer needs it
+
+    endpoint = _endpoint(settings)
+    model: Model = _model(settings.judge, endpoint)
+    if settings.budget != Budget():
+        ledger = Ledger(settings.budget, price)
+        model = Budgeted(model=_priced(model, ledger), ledger=ledger)
+    if settings.cache is None:
+        return model
+    return Remembered(model=model, cache=_open_cache(settings.cache, warn), parameters=endpoint.digest)
 
 
 def _priced(model: Model, ledger: Ledger) -> Model:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tdqs_mcp import app
-from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.judge import Judge, Model
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import CalibrationReport, GateRow, LabelScore, Rewrite, ServerScore, SkillScore
+from tdqs_mcp.model.material import NOTHING, Material
+from tdqs_mcp.model.results import CalibrationReport, GateRow, LabelScore, Mode, Rewrite, ServerScore, SkillScore
 from tdqs_mcp.sources.options import LiveOptions
 
 
@@ -55,12 +56,24 @@ def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None) -> S
 
 
 def rewrite(
-    catalog: Catalog, *, tools: Sequence[str] | None = None, judge: Judge | None = None, spec: str = app.DEFAULT_SPEC
+    catalog: Catalog,
+    *,
+    tools: Sequence[str] | None = None,
+    mode: Mode = Mode.COMPACT,
+    growth: int | None = None,
+    material: Material = NOTHING,
+    writer: Model | None = None,
+    judge: Judge | None = None,
+    spec: str = app.DEFAULT_SPEC,
 ) -> list[Rewrite]:
     """A better definition for every tool, or for the named ones, each with its proof. Raises UnknownIdError."""
     from anyio import run  # noqa: PLC0415
 
-    return run(lambda: app.rewrite(catalog, tools=tools, judge=judge, spec=spec))
+    return run(
+        lambda: app.rewrite(
+            catalog, tools=tools, mode=mode, growth=growth, material=material, writer=writer, judge=judge, spec=spec
+        )
+    )
 
 
 def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = None) -> CalibrationReport:
