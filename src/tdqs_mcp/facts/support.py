@@ -33,6 +33,9 @@ SILENT = frozenset(
 )
 """Words that claim nothing of their own; what limits (only, must, not) is weighed apart."""
 
+ROUTING = frozenset({"look", "lookup", "find", "later", "take", "obtain", "undo"})
+"""Words that say how an agent gets from one tool to another; in a sentence that names a sibling they claim no more."""
+
 SAME = tuple(
     frozenset(group.split())
     for group in (
@@ -60,10 +63,12 @@ _HINTS: Mapping[tuple[str, bool], tuple[str, ...]] = {
         "does not modify, change, write, create or delete anything; changes nothing; no side effects",
     ),
     ("readOnlyHint", False): ("modifies, changes and writes data",),
-    ("destructiveHint", True): ("destructive: may delete, remove, overwrite, replace or destroy existing data",),
+    ("destructiveHint", True): (
+        "destructive: may delete, remove, overwrite, replace or destroy existing data, overwritten, lost",
+    ),
     ("destructiveHint", False): (
         "non-destructive: only adds",
-        "does not delete, remove or overwrite anything existing",
+        "does not delete, remove or overwrite anything existing; nothing that is there is overwritten or lost",
     ),
     ("idempotentHint", True): (
         "idempotent: safe to repeat",
@@ -102,7 +107,7 @@ _FORMATS: Mapping[str, str] = {
     "date": "iso 8601 date yyyy-mm-dd",
     "time": "iso 8601 time",
     "duration": "iso 8601 duration",
-    "uri": "url uri link address",
+    "uri": "url uri link address absolute scheme",
     "email": "e-mail email address",
     "uuid": "uuid",
     "byte": "base64",
@@ -113,9 +118,13 @@ _TYPES: Mapping[str, str] = {
     "integer": "integer whole number",
     "number": "number numeric",
     "boolean": "boolean true false flag whether",
-    "array": "array list of items several multiple",
+    "array": "array list of items entries several multiple",
     "object": "object json",
 }
+_PAGING = frozenset("cursor page offset limit next token max count skip size".split())
+_PAGES = "page begins starts omit first next entries most skip"
+"""Names of parameters that page through a result, and what such a name says."""
+
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _IDENTIFIER = re.compile(r"`([\w.\-/]{1,128})`")
 _PART = re.compile(r"[-/'’.]")
@@ -255,7 +264,8 @@ def _bound(node: Node, keyword: str, words: str) -> Statement:
 def _implied(node: Node) -> str:
     kind = node.schema.get("type")
     kinds = kind if isinstance(kind, list) else [kind]
-    return " ".join(_TYPES.get(str(each), "") for each in kinds)
+    paging = "" if _PAGING.isdisjoint(name_parts(node.name or "")) else _PAGES
+    return " ".join([*(_TYPES.get(str(each), "") for each in kinds), paging])
 
 
 def _leaves(value: object, *, limit: int = MAX_VALUES) -> list[str]:

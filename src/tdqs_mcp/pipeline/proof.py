@@ -41,6 +41,9 @@ _FAMILIES = tuple(
 )
 """Words that turn or bound a statement; a claim that has one needs a source that has one of the same kind."""
 
+_MORE = re.compile(r"\b(\d{1,4}) more tools?\b")
+"""A count of siblings that are not named one by one."""
+
 _PROOFS: Mapping[tuple[str, bool], re.Pattern[str]] = {
     ("readOnlyHint", True): re.compile(
         r"(?<!not )\bread[- ]only\b|\b(?:does not|doesn't|never) (?:modif|chang|writ|mutat)|"
@@ -199,25 +202,30 @@ class _Hearing:
         """The sentence with its sources, or with the first reason to refuse it."""
         lent = self.ground.named(text)
         witnesses = (*self.ground.own, *lent)
-        words = support.content(words_of(text))
-        reason = self._refusal(text, words, witnesses, is_routing=bool(lent))
-        sources = () if reason else _sources(text, words, witnesses)
+        words = support.content(words_of(text)) - (support.ROUTING if lent else frozenset())
+        counts = frozenset(count for count in _MORE.findall(text) if int(count) < len(self.ground.lent))
+        reason = self._refusal(text, words - counts, witnesses, is_routing=bool(lent))
+        sources = () if reason else _sources(_MORE.sub("", text), words - counts, witnesses)
         return Claim(path=self.path, text=text, sources=sources, refusal=reason)
 
     def _refusal(
         self, text: str, words: frozenset[str], witnesses: Sequence[Statement], *, is_routing: bool
     ) -> str | None:
-        if found := praise.praise(text):
+        found = praise.praise(text)
+        if found and not any(found.lower() in name_parts(name) for name in support.identifiers_of(text)):
             return f"{found!r} praises and tells nothing"
         if (found := praise.addressed(text)) and not any(text.lower() in each.text for each in witnesses):
             return f"{found!r} speaks to the reader; say it of the tool"
         if not words and not support.numbers_of(text):
             return "it says nothing"
-        reason = _unsourced(text, words, witnesses, is_routing=is_routing)
-        return reason or (None if is_routing else self._padding(words, witnesses))
+        counted = _MORE.sub("", text) if is_routing else text
+        reason = _unsourced(counted, words, witnesses, is_routing=is_routing)
+        return reason or (None if is_routing else self._padding(text, words, witnesses))
 
-    def _padding(self, words: frozenset[str], witnesses: Sequence[Statement]) -> str | None:
+    def _padding(self, text: str, words: frozenset[str], witnesses: Sequence[Statement]) -> str | None:
         """A sentence of which name, schema and the sentences before it say every word."""
+        if _tells_result(text, witnesses):
+            return None
         own = support.content(name_parts(self.ground.tool))
         if self.may_restate and 2 * len(own & words) >= max(1, len(own)):
             return None
@@ -266,6 +274,14 @@ def _unmatched(text: str, words: frozenset[str], witnesses: Sequence[Statement])
         if used and not any(family & each.words and _is_about(each, words - family) for each in witnesses):
             return f"no source says {used[0]!r} of this"
     return None
+
+
+def _tells_result(text: str, witnesses: Sequence[Statement]) -> bool:
+    """It names parts of what comes back, which no client shows beside the description."""
+    parts = support.identifiers_of(text)
+    results = [each.text for each in witnesses if each.source.startswith("/outputSchema")]
+    is_result = Cue.RETURN in cues_of(words_of(text))
+    return is_result and bool(parts) and all(any(name in result for result in results) for name in parts)
 
 
 def _bounds(statement: Statement, words: frozenset[str]) -> bool:
