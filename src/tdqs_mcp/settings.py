@@ -145,10 +145,9 @@ def read_writer(
     budget: Budget | None = None,
 ) -> Settings:
     """The settings of a rewriter that is a model, from the same variables as a judge's. Raises InputError."""
-    settings = read_settings(environ, judge=writer, base_url=base_url, model=model, budget=budget)
-    if settings.judge not in (JudgeKind.OPENAI, JudgeKind.ANTHROPIC):
+    if writer.strip().partition(":")[0] not in (JudgeKind.OPENAI, JudgeKind.ANTHROPIC):
         raise InputError(f"there is no writer {writer!r}: set --writer to {WRITERS}")
-    return settings
+    return read_settings(environ, judge=writer, base_url=base_url, model=model, budget=budget)
 
 
 def make_writer(settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost) -> Model:

@@ -55,8 +55,8 @@ def _example(subject: Subject, material: Material) -> Part | None:
     """The shortest real call that succeeded, where the description has no example and the call holds no secret."""
     calls = [trace for trace in material.traces if trace.outcome is Outcome.SUCCESS and trace.arguments]
     shown = sorted((json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in calls)
-    call, number = min(shown, key=lambda pair: len(pair[0]), default=("", 0))
-    is_fit = call and len(call) <= MAX_CALL and statements.is_english(subject)
-    if not is_fit or "example" in subject.prose.words or _SECRET.search(call):
+    harmless = [pair for pair in shown if len(pair[0]) <= MAX_CALL and not _SECRET.search(pair[0])]
+    call, number = min(harmless, key=lambda pair: len(pair[0]), default=("", 0))
+    if not call or "example" in subject.prose.words or not statements.is_english(subject):
         return None
     return Part(path="/description", sources=(f"trace {number}",), sentence=f"Example: `{call}`.")

@@ -41,6 +41,9 @@ _FAMILIES = tuple(
 )
 """Words that turn or bound a statement; a claim that has one needs a source that has one of the same kind."""
 
+_SCHEMAS = ("/inputSchema", "/outputSchema")
+"""What a parameter is, no tool is: `isReadOnly` proves nothing of the call."""
+
 _MORE = re.compile(r"\b(\d{1,4}) more tools?\b")
 """A count of siblings that are not named one by one."""
 
@@ -155,6 +158,7 @@ def _weigh(edit: Edit, subject: Subject, ground: Ground) -> Iterator[Claim]:
         yield _Hearing(path="/title", ground=ground, spoken=frozenset(), may_restate=True).claim(edit.after)
     else:
         yield from _sentences(edit, ground)
+        yield from _shortened(edit)
 
 
 def _sentences(edit: Edit, ground: Ground) -> Iterator[Claim]:
@@ -265,9 +269,9 @@ def _unmatched(text: str, words: frozenset[str], witnesses: Sequence[Statement])
     spoken = words_of(text)
     for cue in sorted(cues_of(spoken) & _WEIGHTY):
         is_turned = _is_turned(spoken)
-        if not any(
-            cue in each.cues and _is_about(each, words) and _is_turned(each.words) is is_turned for each in witnesses
-        ):
+        heard = [each for each in witnesses if cue is not Cue.SAFETY or not each.source.startswith(_SCHEMAS)]
+        matching = [each for each in heard if cue in each.cues and _is_turned(each.words) is is_turned]
+        if not any(_is_about(each, words) for each in matching):
             return f"no source tells this {cue}"
     for family in _FAMILIES:
         used = sorted(family.intersection(spoken))
@@ -370,9 +374,23 @@ def _lost(subject: Subject, definition: Mapping[str, Any], found: Sequence[Edit]
     cued = {place for cue in _WARNINGS for place in subject.prose.cue_places.get(cue, ())}
     for place in sorted(cued):
         sentence = subject.prose.sentences[place]
-        words = support.content(words_of(sentence))
-        if 100 * sum(support.supports(kept, word) for word in words) < KEPT * len(words):
+        if not _is_kept(sentence, kept):
             yield Claim(path="/description", text=sentence, refusal="the rewrite drops this; an agent needs it")
+
+
+def _shortened(edit: Edit) -> Iterator[Claim]:
+    """What a parameter's new description no longer says."""
+    if edit.kind is not Kind.EXPLANATION or not isinstance(edit.before, str):
+        return
+    kept = support.content(words_of(str(edit.after)))
+    for sentence in sentences_of(edit.before):
+        if not _is_kept(sentence, kept):
+            yield Claim(path=edit.path, text=sentence, refusal="the rewrite drops this; an agent needs it")
+
+
+def _is_kept(sentence: str, kept: frozenset[str]) -> bool:
+    words = support.content(words_of(sentence))
+    return 100 * sum(support.supports(kept, word) for word in words) >= KEPT * len(words)
 
 
 def _threats(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Claim]:
