@@ -75,8 +75,8 @@ def client_model(context: _Context, *, tools: int) -> Model:
     capabilities = context.client_capabilities
     if capabilities is None or capabilities.sampling is None:
         raise InputError(
-            "this client lends no model: it does not offer sampling. Leave 'judge' or 'writer' out for the configured "
-            "ones, or judge with your own model: prepare_judgement, then submit_judgement"
+            "this client lends no model: it does not offer sampling. Leave 'judge' out for the configured judge, "
+            "'writer' for the offline one, or judge with your own model: prepare_judgement, then submit_judgement"
         )
     if tools > MAX_TOOLS:
         raise InputError(f"{tools} tools are more than {MAX_TOOLS}, which one call may ask your model about; send part")
