@@ -38,11 +38,9 @@ from tdqs_mcp.model.results import (
     Verdict,
 )
 from tdqs_mcp.pipeline import rewrite as rewriting
-from tdqs_mcp.pipeline import trial
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.pipeline.score import finish, set_case, tool_cases
-from tdqs_mcp.pipeline.trial import Court
 from tdqs_mcp.reporters.documents import prompts_document
 from tdqs_mcp.reporters.explanation import dimension_page, rule_page, term_page
 from tdqs_mcp.reporters.sited import Sited
@@ -60,6 +58,7 @@ from tdqs_mcp.sources.positions import locate
 if TYPE_CHECKING:
     from tdqs_mcp.gate.suite import Server, Suite
     from tdqs_mcp.gate.targets import Evidence
+    from tdqs_mcp.pipeline.trial import Court
 
 DEFAULT_SPEC = SPECS[0]
 DEFAULT_POLICY = Policy()
@@ -340,9 +339,11 @@ async def rewrite(
     than `growth` tokens. The judge sees the chosen tools, then those of their new definitions that differ. Raises
     UnknownIdError, and UnmeasurableError for a named tool that has no facts.
     """
+    from tdqs_mcp.pipeline import trial  # noqa: PLC0415  # lint and score go without a proof
+
     judge, measured = judge or Offline(), measure(catalog)
     chosen = _chosen(measured, tools)
-    court = Court.of(measured, material, growth=mode.growth if growth is None else growth)
+    court = trial.Court.of(measured, material, growth=mode.growth if growth is None else growth)
     proposed = rewriting.propose(measured, registry.check(measured))
     proposals = [trial.admit(each, court, mode) for each in proposed if each.index in chosen]
     before = await _standings(measured, chosen, judge=judge, spec=spec)
@@ -369,9 +370,10 @@ async def rewrite(
 
 
 async def _worded(
-    measured: Measured, drafts: Sequence[Rewrite], *, court: Court, mode: Mode, writer: Model
+    measured: Measured, drafts: Sequence[Rewrite], *, court: "Court", mode: Mode, writer: Model
 ) -> list[Rewrite]:
     """The drafts in a model's words, unscored; a draft that the model gave no words for stays, with the reason."""
+    from tdqs_mcp.pipeline import trial  # noqa: PLC0415
     from tdqs_mcp.pipeline import writer as writing  # noqa: PLC0415  # validation, which the offline writer goes without
 
     work = writing.jobs(measured, drafts, court.witnesses.material)
