@@ -17,8 +17,7 @@ from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.prose import stem, words_of
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.model.results import Judgement, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.pipeline.compose import Mode
+from tdqs_mcp.model.results import Judgement, JudgeStamp, Mode, Ungraded, Verdict
 from tdqs_mcp.pipeline.rewrite import MENDED_ELSEWHERE, apply
 from tdqs_mcp.sources.load import read_file
 
@@ -730,6 +729,9 @@ list_orders   TDQS 2.5 C → 3.2 B · about 44 → 54 tokens
     from description; description: its first sentence; tool search_orders: its name
   + title: List orders
     from name
+  proof: 3 new statements, each with a source
+  tells: purpose, guidelines
+  nearest sibling: search_orders, 14 % → 14 % of the words
   ? When should an agent choose `list_orders` rather than `search_orders`, and when not?
   ? What does `customer_id` of `list_orders` mean: which format, which default?
   ? Does `list_orders` change anything at all, or may it declare readOnlyHint: true?

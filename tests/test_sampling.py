@@ -249,3 +249,45 @@ async def test_a_client_over_http_lends_its_model_too(mode):
             answer = await call(client, "score_server", tools=[tool("good"), tool("mended")])
     assert (answer["scoredToolCount"], answer["judge"]["model"]) == (2, "host-model-1")
     assert host.names() == ["(set)", "good", "mended", "mended"]
+
+
+WORDED = {
+    "purpose": "Finds the open orders of one customer, newest first.",
+    "guidelines": "",
+    "limitations": "An unknown customer gives an empty list.",
+    "parameters": [],
+    "examples": "",
+}
+
+
+async def worded(context, params):
+    stage = "augment" if params.system_prompt.startswith("You rewrite") else "consolidate"
+    answer = {"description": "Finds orders.", "parameters": []} if stage == "augment" else WORDED
+    text = TextContent(type="text", text=json.dumps(answer))
+    return CreateMessageResult(role="assistant", content=text, model="host-model-1", stop_reason="endTurn")
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_the_client_s_model_words_a_rewrite_from_what_the_author_gives(mode, write):
+    definition = tool("find_orders", "Finds orders.")
+    facts = ["Finds the open orders of one customer, newest first", "An unknown customer gives an empty list."]
+    material = {"facts": facts, "traces": [], "docs": "Orders are archived after a year.", "mode": "full"}
+    path = write("tools.json", [definition])
+    async with connect("--root", path.parent, mode=mode, sampling_callback=worded) as client:
+        plain = await client.call_tool("suggest_rewrite", material | {"definition": definition})
+        asked = {"writer": "sampling", "locator": str(path), "tool": "find_orders"}
+        answers = [
+            await client.call_tool("suggest_rewrite", material | asked),
+            await client.call_tool("suggest_rewrite", {"writer": "sampling", "definition": definition}),
+            await client.call_tool("suggest_rewrite", {"definition": definition, "traces": [{"arguments": {}}]}),
+        ]
+    offline, (told, refused, wrong) = plain.structured_content, answers
+    assert "fact 1" in json.dumps(offline["claims"])
+    assert offline["writer"] == "offline"
+    assert set(offline["components"]) >= {"purpose"}
+    draft = told.structured_content
+    assert draft["setback"] is None or "it scores" in draft["setback"]
+    assert refused.structured_content["writer"] == "offline"
+    assert "no source says" in refused.structured_content["setback"]
+    assert wrong.is_error
+    assert "trace 1 must have tool, arguments and either result or error" in wrong.content[0].text

@@ -16,16 +16,19 @@ from tdqs_mcp.facts.tokens import Cost
 from tdqs_mcp.gate import suppress
 from tdqs_mcp.judges import canary
 from tdqs_mcp.judges.canary import Detector, Guarded
-from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.judge import Judge, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
 from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.model.results import (
+    OFFLINE,
     CalibrationReport,
     GateRow,
     JudgeStamp,
     LabelScore,
     LintReport,
+    Mode,
     Rewrite,
     Section,
     ServerGrade,
@@ -35,7 +38,6 @@ from tdqs_mcp.model.results import (
     Verdict,
 )
 from tdqs_mcp.pipeline import rewrite as rewriting
-from tdqs_mcp.pipeline.compose import Mode
 from tdqs_mcp.pipeline.rewrite import Standing
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.pipeline.score import finish, set_case, shadow_case, tool_cases
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.model.selection import Query, Selection
     from tdqs_mcp.pipeline.patch import Patch
     from tdqs_mcp.pipeline.selectors import Selector
+    from tdqs_mcp.pipeline.trial import Court
 
 DEFAULT_SPEC = SPECS[0]
 DEFAULT_POLICY = Policy()
@@ -332,19 +335,27 @@ async def rewrite(
     *,
     tools: Sequence[str] | None = None,
     mode: Mode = Mode.COMPACT,
+    growth: int | None = None,
+    material: Material = NOTHING,
+    writer: Model | None = None,
     judge: Judge | None = None,
     spec: str = DEFAULT_SPEC,
 ) -> list[Rewrite]:
     """A better definition for every tool that can be measured, or for the named ones, each with its proof.
 
     A proposal that scores lower or adds a finding as bad as those it removes loses parts, the least certain first,
-    until it holds. The judge sees the chosen tools, then those of their new definitions that differ. Raises
+    until it holds; a part with a claim that has no source never stands. A `writer` then words each of them anew, and
+    its words stand where the proof refuses none of them and the judge finds them better. No definition grows by more
+    than `growth` tokens. The judge sees the chosen tools, then those of their new definitions that differ. Raises
     UnknownIdError, and UnmeasurableError for a named tool that has no facts.
     """
+    from tdqs_mcp.pipeline import trial  # noqa: PLC0415  # lint and score go without a proof
+
     judge, measured = judge or Offline(), measure(catalog)
     chosen = _chosen(measured, tools)
+    court = trial.Court.of(measured, material, growth=mode.growth if growth is None else growth)
     proposed = rewriting.propose(measured, registry.check(measured), mode=mode)
-    proposals = [each for each in proposed if each.index in chosen]
+    proposals = [trial.admit(each, court, mode) for each in proposed if each.index in chosen]
     before = await _standings(measured, chosen, judge=judge, spec=spec)
     after = dict(before)
     doubtful = [each for each in proposals if each.parts]
@@ -355,7 +366,30 @@ async def rewrite(
         proposals = [each.reduced() if each.index in failed else each for each in proposals]
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
         doubtful = [each for each in proposals if each.index in failed and each.parts]
-    return [rewriting.compare(each, before[each.index], after[each.index]) for each in proposals]
+    drafts = [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
+    rewrites = drafts
+    if writer is not None:
+        tried = await _worded(measured, drafts, court=court, mode=mode, writer=writer)
+        improved = rewriting.apply(catalog, {each.index: each.definition for each in tried})
+        worded = {each.index for each in tried if each.writer != OFFLINE}
+        after |= await _standings(measure(improved), worded, judge=judge, spec=spec)
+        pairs = zip(tried, drafts, strict=True)
+        rewrites = [trial.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
+    improved = rewriting.apply(catalog, {each.index: each.definition for each in rewrites})
+    return trial.conclude(rewrites, measure(improved))
+
+
+async def _worded(
+    measured: Measured, drafts: Sequence[Rewrite], *, court: "Court", mode: Mode, writer: Model
+) -> list[Rewrite]:
+    """The drafts in a model's words, unscored; a draft that the model gave no words for stays, with the reason."""
+    from tdqs_mcp.pipeline import trial  # noqa: PLC0415
+    from tdqs_mcp.pipeline import writer as writing  # noqa: PLC0415  # validation, which the offline writer goes without
+
+    work = writing.jobs(measured, drafts, court.witnesses.material)
+    written = await writing.write(work, model=writer, court=court, mode=mode)
+    outcomes = {job.subject.tool.index: (job.subject, each) for job, each in zip(work, written, strict=True)}
+    return [trial.reworded(draft, *outcomes[draft.index], court=court, writer=writer.name) for draft in drafts]
 
 
 async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> "Plan":

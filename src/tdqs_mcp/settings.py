@@ -27,6 +27,9 @@ CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME
 HOST = "host"
 """The calling agent's seat on a jury of the MCP server."""
 
+WRITERS = "offline, anthropic[:MODEL] or openai[:MODEL]"
+"""The writers of rewrites, likewise."""
+
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 Wrap: TypeAlias = Callable[[Model], Model]
 
@@ -167,17 +170,37 @@ def make_preview(
     return judge, ledger
 
 
-def make_model(settings: Settings, *, price: Price = cost) -> Model | None:
-    """The model behind the judge that the settings name, without a rubric; None for the offline judge.
+def make_model(settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost) -> Model | None:
+    """The model that the settings name, without a rubric, with what it has answered before and within its budget.
 
-    Raises InputError for a jury, which has several.
+    None for the offline judge. Raises InputError for a jury, which has several.
     """
     if settings.judge is JudgeKind.OFFLINE:
         return None
     if settings.judge is JudgeKind.JURY:
         raise InputError("a jury is several models: name the one to ask with --judge openai:MODEL or anthropic:MODEL")
-    ledger, model = Ledger(settings.budget, price), _model(settings.judge, _endpoint(settings))
-    return model if settings.budget == Budget() else Budgeted(model=_priced(model, ledger), ledger=ledger)
+    from tdqs_mcp.judges.memory import Remembered  # noqa: PLC0415  # judges remember by themselves
+
+    asked = _model(settings.judge, _endpoint(settings))
+    ledger = Ledger(settings.budget, price)
+    model: Model = asked if settings.budget == Budget() else Budgeted(model=_priced(asked, ledger), ledger=ledger)
+    if settings.cache is None:
+        return model
+    return Remembered(model=model, cache=_open_cache(settings.cache, warn), parameters=asked.parameters)
+
+
+def read_writer(
+    environ: Mapping[str, str],
+    writer: str,
+    *,
+    base_url: str | None = None,
+    model: str | None = None,
+    budget: Budget | None = None,
+) -> Settings:
+    """The settings of a rewriter that is a model, from the same variables as a judge's. Raises InputError."""
+    if writer.strip().partition(":")[0] not in (JudgeKind.OPENAI, JudgeKind.ANTHROPIC):
+        raise InputError(f"there is no writer {writer!r}: set --writer to {WRITERS}")
+    return read_settings(environ, judge=writer, base_url=base_url, model=model, budget=budget)
 
 
 def _priced(model: Model, ledger: Ledger) -> Model:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tdqs_mcp import app
-from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.judge import Judge, Model
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.comparison import Comparison
+from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.model.plan import Plan, WhatIf
-from tdqs_mcp.model.results import CalibrationReport, GateRow, LabelScore, Rewrite, ServerScore, SkillScore
-from tdqs_mcp.pipeline.compose import Mode
+from tdqs_mcp.model.results import CalibrationReport, GateRow, LabelScore, Mode, Rewrite, ServerScore, SkillScore
 from tdqs_mcp.sources.options import LiveOptions
 
 if TYPE_CHECKING:
@@ -68,13 +68,20 @@ def rewrite(
     *,
     tools: Sequence[str] | None = None,
     mode: Mode = Mode.COMPACT,
+    growth: int | None = None,
+    material: Material = NOTHING,
+    writer: Model | None = None,
     judge: Judge | None = None,
     spec: str = app.DEFAULT_SPEC,
 ) -> list[Rewrite]:
     """A better definition for every tool, or for the named ones, each with its proof. Raises UnknownIdError."""
     from anyio import run  # noqa: PLC0415
 
-    return run(lambda: app.rewrite(catalog, tools=tools, mode=mode, judge=judge, spec=spec))
+    return run(
+        lambda: app.rewrite(
+            catalog, tools=tools, mode=mode, growth=growth, material=material, writer=writer, judge=judge, spec=spec
+        )
+    )
 
 
 def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> Plan:

@@ -38,6 +38,10 @@ class Asked:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+UNASKED = Asked(judge=None, base_url=None, model=None, exact_prompt=False, budget=Budget())
+"""A command line that says nothing of a judge."""
+
+
 def listed(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:
     """Options given again or with commas; None where there is none, which leaves the choice to lower levels."""
     words = tuple(word.strip() for value in values for word in value.split(",") if word.strip())

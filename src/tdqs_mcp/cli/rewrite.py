@@ -6,12 +6,24 @@ from pathlib import Path
 import click
 
 from tdqs_mcp import sync
-from tdqs_mcp.cli.options import TARGET, Asked, form_option, judge_options, live_options, output_option, spec_option
+from tdqs_mcp.cli.options import (
+    FILE,
+    TARGET,
+    UNASKED,
+    Asked,
+    form_option,
+    judge_options,
+    live_options,
+    output_option,
+    spec_option,
+)
 from tdqs_mcp.cli.page import View, reporter, show, write
 from tdqs_mcp.cli.patch import patched_place, write_patch
-from tdqs_mcp.cli.work import end, for_each, judge_of, tell_usage
+from tdqs_mcp.cli.work import end, for_each, judge_of, material_of, tell_usage, writer_of
+from tdqs_mcp.model.results import Mode
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.reporters.documents import capture_document, json_text
+from tdqs_mcp.settings import WRITERS
 from tdqs_mcp.sources.options import LiveOptions
 
 
@@ -29,6 +41,27 @@ from tdqs_mcp.sources.options import LiveOptions
     type=click.Path(exists=True, path_type=Path),
     help="The Python file or folder that declares the tools, for --write FILE.patch; it is not run.",
 )
+@click.option(
+    "--mode",
+    type=click.Choice(list(Mode)),
+    default=Mode.COMPACT,
+    show_default=True,
+    help="compact: purpose and guidelines first; full: every component.",
+)
+@click.option(
+    "--material", type=FILE, help="Facts, traces of real calls and docs from the author, in JSON or YAML; see below."
+)
+@click.option(
+    "--writer",
+    metavar="WRITER",
+    help=f"Who words it: {WRITERS}; keys and addresses as for --judge.  [default: offline]",
+)
+@click.option(
+    "--growth",
+    type=click.IntRange(min=0),
+    metavar="TOKENS",
+    help="At most so many tokens more a tool.  [default: 60, full: 150]",
+)
 @judge_options
 @spec_option
 @live_options
@@ -40,20 +73,43 @@ def rewrite(
     tools: tuple[str, ...],
     target: Path | None,
     source: Path | None,
+    mode: str,
+    material: Path | None,
+    writer: str | None,
+    growth: int | None,
     asked: Asked,
     spec: str,
     live: LiveOptions,
     form: str,
     output: Path | None,
 ) -> None:
-    """Propose better definitions from what is known, each with its proof, and ask for the rest."""
+    """Propose better definitions from what is known, each with its proof, and ask for the rest.
+
+    A file of --material has the keys facts (a list of statements, or of {tool, fact}), traces (a list of {tool,
+    arguments, result or error}) and docs (a text), each of them optional.
+    """
     place = patched_place(locator, target, source)
-    chosen = judge_of(asked)
+    author = writer_of(writer, asked)
+    chosen = judge_of(asked if author is None or asked.judge else UNASKED)
+    given = material_of(material)
     results = for_each(
         (locator,),
         live,
-        lambda catalog: (catalog, sync.rewrite(catalog, tools=tools or None, judge=chosen, spec=spec)),
+        lambda catalog: (
+            catalog,
+            sync.rewrite(
+                catalog,
+                tools=tools or None,
+                mode=Mode(mode),
+                growth=growth,
+                material=given,
+                writer=author,
+                judge=chosen,
+                spec=spec,
+            ),
+        ),
     )
+    tell_usage(author)
     tell_usage(chosen)
     show(results, _views(spec), form, output)
     for catalog, rewrites in (result for result in results if result is not None and target is not None):

@@ -16,10 +16,12 @@ from tdqs_mcp.configuration import Choice, Policy, read_configuration, read_poli
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome
 from tdqs_mcp.judges.budget import Ledger
-from tdqs_mcp.judges.judge import Judge, used
+from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.material import NOTHING, Material
+from tdqs_mcp.model.results import OFFLINE
 from tdqs_mcp.reporters.usage import usage_line
-from tdqs_mcp.settings import Settings, make_judge, make_preview, read_settings
+from tdqs_mcp.settings import Settings, make_judge, make_model, make_preview, read_settings, read_writer
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.locator import public
@@ -67,6 +69,29 @@ def judge_of(asked: Asked) -> Judge | None:
         settings = read_settings(os.environ, **asked.options())
         return None if settings == Settings() else make_judge(settings, warn=warn, heard=waiting().count)
     except InputError as error:
+        leave(error)
+
+
+def writer_of(writer: str | None, asked: Asked) -> Model | None:
+    """The model that writes; None for the offline writer. Address and budget are those given beside it."""
+    if writer in (None, OFFLINE):
+        return None
+    try:
+        settings = read_writer(os.environ, writer, base_url=asked.base_url, model=asked.model, budget=asked.budget)
+        return make_model(settings, warn=warn)
+    except InputError as error:
+        leave(error)
+
+
+def material_of(file: Path | None) -> Material:
+    """What the author gives beside the definitions."""
+    if file is None:
+        return NOTHING
+    from tdqs_mcp.sources.material import read_material  # noqa: PLC0415  # only `rewrite --material` needs it
+
+    try:
+        return read_material(file)
+    except TdqsError as error:
         leave(error)
 
 

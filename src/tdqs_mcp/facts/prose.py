@@ -237,6 +237,16 @@ def _sentences(text: str) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
+def sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences of any text, as those of a description."""
+    return _sentences(trim(text)[:MAX_TEXT])
+
+
+def cues_of(words: Sequence[str]) -> frozenset[Cue]:
+    """What one English sentence, given as its lower-case words, tells an agent."""
+    return frozenset(_cues([words]))
+
+
 def name_parts(name: str) -> tuple[str, ...]:
     """The lower-case words of an identifier or title: `listOpenIssues`, `list-open_issues` -> list, open, issues."""
     return _name_parts(name[:MAX_NAME])

@@ -15,11 +15,12 @@ class Correction:
 
     answer: str
     reason: str
+    fault: str = "breaks the output format"
 
     @property
     def objection(self) -> str:
         """What the model is told about it."""
-        return f"That answer breaks the output format: {self.reason}. Answer again with JSON only, in the format above."
+        return f"That answer {self.fault}: {self.reason}. Answer again with JSON only, in the format above."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,24 +1,14 @@
 """Which parts a better definition of one tool is made of, in the order of their certainty."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 from tdqs_mcp.facts import statements
 from tdqs_mcp.facts.names import Label
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.model.results import Mode
 from tdqs_mcp.pipeline import effects, guidance
 from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.purpose import cut, purpose, title
-
-
-class Mode(StrEnum):
-    """How much a better definition says."""
-
-    COMPACT = "compact"
-    """Purpose and guidelines: what the paper found to help most for its length."""
-
-    FULL = "full"
-    """Also effects, results and parameters."""
 
 
 def of(subject: Subject, *, label: Label, near: Sequence[str], scene: Scene, mode: Mode) -> tuple[Part, ...]:

@@ -7,9 +7,8 @@ from typing import Any
 from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Catalog, read_tool
-from tdqs_mcp.model.results import Change, Finding, Rewrite, ToolScore
+from tdqs_mcp.model.results import Change, Finding, Mode, Rewrite, ToolScore
 from tdqs_mcp.pipeline import compose
-from tdqs_mcp.pipeline.compose import Mode
 from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.questions import ask
 
@@ -103,6 +102,7 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
     """The rewrite with its proof."""
     tool = proposal.subject.tool
     definition = proposal.definition
+    removed, added = findings(before, after)
     by_path: dict[str, list[str]] = {}
     if tool.description and any(part.path == "/description" for part in proposal.parts):
         by_path["/description"] = ["description"]
@@ -126,9 +126,15 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
         after=after.score,
         tokens_before=tokens.of_definition(tool.raw),
         tokens_after=tokens.of_definition(definition),
-        findings_removed=tuple(finding.rule for finding in _beyond(before, after)),
-        findings_added=tuple(finding.rule for finding in _beyond(after, before)),
+        findings_removed=removed,
+        findings_added=added,
     )
+
+
+def findings(before: Standing, after: Standing) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids of the rules whose findings are gone, and of those whose findings are new."""
+    gone, new = _beyond(before, after), _beyond(after, before)
+    return tuple(finding.rule for finding in gone), tuple(finding.rule for finding in new)
 
 
 def _beyond(standing: Standing, other: Standing) -> list[Finding]:

@@ -190,6 +190,21 @@ class ChangeLine(Document):
     sources: list[str] = Field(description="What the new words rest on")
 
 
+class ClaimLine(Document):
+    """One new statement."""
+
+    text: str
+    sources: list[str] = Field(description="Where it comes from")
+
+
+class Likeness(Document):
+    """How much of what tool and nearest sibling say of themselves both say, in percent."""
+
+    sibling: str | None
+    before: int
+    after: int
+
+
 class RewriteAnswer(Document):
     """A better definition with its proof."""
 
@@ -197,6 +212,8 @@ class RewriteAnswer(Document):
     name: str
     definition: str = Field(description="The proposed definition: parse the JSON between the marks; name, schema kept")
     changes: list[ChangeLine]
+    claims: list[ClaimLine] = Field(description="Every new statement; none is without a source")
+    components: list[results.Component] = Field(description="What the new definition tells of")
     questions: list[str] = Field(description="What only the author can know")
     before: Numbers | None
     after: Numbers | None
@@ -204,6 +221,9 @@ class RewriteAnswer(Document):
     tokens_after: int
     findings_removed: list[str] = Field(description="Rule ids")
     findings_added: list[str]
+    likeness: Likeness | None = Field(description="Null for a tool without siblings")
+    writer: str = Field(description="offline, or the model whose words these are")
+    setback: str | None = Field(description="Why the writer's words do not stand")
     next: str = Field(description="What to do next")
 
 
@@ -317,6 +337,11 @@ def rewrite_answer(rewrite: results.Rewrite, *, next_step: str) -> RewriteAnswer
             )
             for change in rewrite.changes
         ],
+        claims=[
+            ClaimLine(text=fence(claim.text), sources=[fence(source) for source in claim.sources])
+            for claim in rewrite.claims
+        ],
+        components=list(rewrite.components),
         questions=[fence(question) for question in rewrite.questions],
         before=_numbers(rewrite.before),
         after=_numbers(rewrite.after),
@@ -324,6 +349,9 @@ def rewrite_answer(rewrite: results.Rewrite, *, next_step: str) -> RewriteAnswer
         tokens_after=rewrite.tokens_after,
         findings_removed=list(rewrite.findings_removed),
         findings_added=list(rewrite.findings_added),
+        likeness=_likeness(rewrite.likeness_before, rewrite.likeness_after),
+        writer=rewrite.writer if rewrite.writer == results.OFFLINE else fence(rewrite.writer, limit=100),
+        setback=None if rewrite.setback is None else fence(rewrite.setback),
         next=next_step,
     )
 
@@ -522,6 +550,12 @@ def _judge(stamp: results.JudgeStamp) -> Judge:
 
 def _numbers(tool: results.ToolScore | None) -> Numbers | None:
     return None if tool is None else Numbers(tdqs=tool.tdqs / 10, tier=tool.tier)
+
+
+def _likeness(before: results.Likeness | None, after: results.Likeness | None) -> Likeness | None:
+    if before is None or after is None or after.sibling is None:
+        return None
+    return Likeness(sibling=fence_name(after.sibling), before=before.percent, after=after.percent)
 
 
 def _weakest(tool: GradedTool) -> str:

@@ -1,7 +1,9 @@
 """The JSON contracts: what `--format json` prints and agents get; their JSON Schema is published beside them."""
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import unified_diff
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
@@ -428,8 +430,25 @@ class Change(_Document):
     sources: list[str] = Field(description="What the new words rest on")
 
 
+class Claim(_Document):
+    """One new statement; every one has a source, for a rewrite with another one is not proposed."""
+
+    path: str = Field(description="JSON pointer inside the definition")
+    text: str
+    sources: list[str] = Field(
+        description="description, a schema path, an annotation, tool NAME, fact N, trace N, docs"
+    )
+
+
+class Likeness(_Document):
+    """The sibling that an agent is most likely to take for the tool."""
+
+    sibling: str | None
+    percent: int = Field(ge=0, le=100, description="Words that both say of themselves, of all that either says")
+
+
 class ToolRewrite(_Document):
-    """A proposed definition with its proof; name and schemas are what they were."""
+    """A proposed definition with its proof; name, types and requirements are what they were."""
 
     index: int = Field(description="Position in the catalog, from 0")
     name: str
@@ -442,6 +461,16 @@ class ToolRewrite(_Document):
     tokens_after: int
     findings_removed: list[str] = Field(description="Rule ids")
     findings_added: list[str] = Field(description="Rule ids, each milder than one that was removed")
+    diff: str = Field(description="Unified diff of the definition's JSON; empty where nothing changes")
+    claims: list[Claim] = Field(description="Every new statement")
+    components: dict[results.Component, str] = Field(
+        description="The new definition's sentences by what they are about"
+    )
+    likeness_before: Likeness | None
+    likeness_after: Likeness | None
+    growth: int = Field(description="Tokens that the definition was allowed to grow by")
+    writer: str = Field(description="offline, or the model whose words these are")
+    setback: str | None = Field(description="Why the words of the writer that was asked do not stand")
 
 
 class RewriteDocument(_Document):
@@ -647,7 +676,7 @@ def rewrite_document(catalog: Catalog, rewrites: Sequence[results.Rewrite], *, s
     """Rewritten definitions as JSON values, checked against the published schema."""
     document = RewriteDocument(
         server=_server(catalog),
-        rewrites=[_rewrite(rewrite) for rewrite in rewrites],
+        rewrites=[_rewrite(rewrite, catalog.tools[rewrite.index].raw) for rewrite in rewrites],
         spec_version=spec,
         generated_by=generated_by(),
     )
@@ -692,7 +721,7 @@ def _deduction(deduction: results.Deduction) -> Deduction:
     )
 
 
-def _rewrite(rewrite: results.Rewrite) -> ToolRewrite:
+def _rewrite(rewrite: results.Rewrite, old: Mapping[str, Any]) -> ToolRewrite:
     return ToolRewrite(
         index=rewrite.index,
         name=well_formed(rewrite.name),
@@ -713,7 +742,33 @@ def _rewrite(rewrite: results.Rewrite) -> ToolRewrite:
         tokens_after=rewrite.tokens_after,
         findings_removed=list(rewrite.findings_removed),
         findings_added=list(rewrite.findings_added),
+        diff="\n".join(_diff(_clean(old), _clean(rewrite.definition))),
+        claims=[
+            Claim(
+                path=well_formed(claim.path),
+                text=well_formed(claim.text),
+                sources=[well_formed(source) for source in claim.sources],
+            )
+            for claim in rewrite.claims
+        ],
+        components={component: well_formed(text) for component, text in rewrite.components.items()},
+        likeness_before=_likeness(rewrite.likeness_before),
+        likeness_after=_likeness(rewrite.likeness_after),
+        growth=rewrite.growth,
+        writer=well_formed(rewrite.writer),
+        setback=_text(rewrite.setback),
     )
+
+
+def _likeness(likeness: results.Likeness | None) -> Likeness | None:
+    return None if likeness is None else Likeness(sibling=_text(likeness.sibling), percent=likeness.percent)
+
+
+def _diff(old: object, new: object) -> Iterator[str]:
+    """A unified diff of two JSON values, pretty-printed, without the lines that would name files."""
+    before, after = (json.dumps(value, indent=2, ensure_ascii=False).split("\n") for value in (old, new))
+    lines = unified_diff(before, after, lineterm="")
+    return (line for line in lines if line not in ("--- ", "+++ "))
 
 
 def _numbers(score: results.ToolScore | None) -> Numbers | None:

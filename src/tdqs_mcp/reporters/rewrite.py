@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Change, Rewrite, ToolScore
+from tdqs_mcp.model.results import OFFLINE, Change, Rewrite, ToolScore
 from tdqs_mcp.reporters.escape import markdown, printable, visible
 
 MAX_SHOWN = 20
@@ -25,6 +25,7 @@ def rewrite_view(catalog: Catalog, rewrites: Sequence[Rewrite]) -> RenderableTyp
     for rewrite in told[:MAX_SHOWN]:
         parts += [Text(), Text(f"{printable(rewrite.name)}   {_numbers(rewrite)}", style="bold")]
         parts += [Text(f"  {visible(line)}", style=_STYLES.get(line[:1], "")) for line in _lines(rewrite.changes)]
+        parts += [Text(f"  {printable(line)}", style="dim") for line in _proof(rewrite)]
         parts += [Text(f"  ? {printable(question)}", style="yellow") for question in rewrite.questions]
     if len(told) > MAX_SHOWN:
         parts += [Text(), Text(f"… and {len(told) - MAX_SHOWN} more; --tool NAME shows one, --format json all")]
@@ -37,6 +38,9 @@ def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite]) -> str:
     for rewrite in _told(rewrites):
         lines += [f"### {markdown(rewrite.name)}", "", _numbers(rewrite), ""]
         lines += [*_fenced([visible(line) for line in _lines(rewrite.changes)]), ""] if rewrite.changes else []
+        lines += (
+            [*(f"- {markdown(line)}" for line in _proof(rewrite)), ""] if rewrite.changes or rewrite.setback else []
+        )
         lines += [f"- {markdown(question)}" for question in rewrite.questions] + ([""] if rewrite.questions else [])
     return "\n".join([*lines, _next(rewrites), ""])
 
@@ -68,6 +72,20 @@ def _numbers(rewrite: Rewrite) -> str:
     return f"TDQS {_score(rewrite.before)} → {_score(rewrite.after)} · {tokens}"
 
 
+def _proof(rewrite: Rewrite) -> Iterator[str]:
+    """What stands behind a rewrite, in a line each; of one that changes nothing only why a writer was set back."""
+    if rewrite.changes:
+        count = len(rewrite.claims)
+        by = "" if rewrite.writer == OFFLINE else f" in the words of {rewrite.writer}"
+        yield f"proof: {count} new {'statement' if count == 1 else 'statements'}{by}, each with a source"
+        yield f"tells: {', '.join(rewrite.components)}"
+    before, after = rewrite.likeness_before, rewrite.likeness_after
+    if rewrite.changes and before and after and after.sibling:
+        yield f"nearest sibling: {after.sibling}, {before.percent} % → {after.percent} % of the words"
+    if rewrite.setback:
+        yield f"the writer's words do not stand: {rewrite.setback}"
+
+
 def _score(score: ToolScore | None) -> str:
     return "no score" if score is None else f"{score.tdqs / 10} {score.tier}"
 
@@ -78,8 +96,15 @@ def _lines(changes: Sequence[Change]) -> Iterator[str]:
         if change.path == "/description":
             yield from _diff(str(change.before or ""), str(change.after))
         else:
-            yield f"+ {change.path[1:]}: {change.after}"
+            yield from _value(change)
         yield f"  from {'; '.join(change.sources)}"
+
+
+def _value(change: Change) -> Iterator[str]:
+    """A field other than the description, by its pointer without the slash in front."""
+    if change.before is not None:
+        yield f"- {change.path[1:]}: {change.before}"
+    yield f"+ {change.path[1:]}: {change.after}"
 
 
 def _diff(before: str, after: str) -> Iterator[str]:

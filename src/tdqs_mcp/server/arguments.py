@@ -57,6 +57,20 @@ ScoreJudge = Annotated[
         "your client's model, asked through MCP"
     ),
 ]
+Facts = Annotated[list[str], Field(description="The author's own true statements about the tool; default: none")]
+Traces = Annotated[
+    list[dict[str, Any]],
+    Field(description="Recorded calls of the tool: {arguments, result} or {arguments, error}; default: none"),
+]
+Docs = Annotated[str, Field(max_length=100_000, description="The tool's documentation as text; default: none")]
+ModeName = Annotated[
+    Literal["compact", "full"],
+    Field(description="compact: purpose and usage, at most 60 tokens longer; full: every component, 150"),
+]
+Writer = Annotated[
+    Literal["offline", "sampling"],
+    Field(description="offline: composed from facts; sampling: worded by your client's model and checked"),
+]
 Detail = Annotated[
     Literal["summary", "full"],
     Field(description="full adds every reason, evidence and signal; it can be ten times as long"),

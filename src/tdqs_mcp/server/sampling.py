@@ -18,7 +18,7 @@ from mcp.types.version import is_version_at_least
 from pydantic import BaseModel, ValidationError
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Judge, Request
+from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Judge, Model, Request
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.sampling import Answered, Asking, Sample
 
@@ -67,16 +67,20 @@ class _State(BaseModel):
 
 def client_judge(context: _Context, *, tools: int) -> Judge:
     """The judge behind the connected client. Raises InputError for a client that lends no model, or too many tools."""
+    return Prompted(id=SAMPLING, model=client_model(context, tools=tools))
+
+
+def client_model(context: _Context, *, tools: int) -> Model:
+    """The connected client's model. Raises InputError for a client that lends none, or too many tools."""
     capabilities = context.client_capabilities
     if capabilities is None or capabilities.sampling is None:
         raise InputError(
-            "this client lends no model: it does not offer sampling. Leave 'judge' out for the configured judge, or "
-            "judge with your own model: prepare_judgement, then submit_judgement"
+            "this client lends no model: it does not offer sampling. Leave 'judge' out for the configured judge, "
+            "'writer' for the offline one, or judge with your own model: prepare_judgement, then submit_judgement"
         )
     if tools > MAX_TOOLS:
         raise InputError(f"{tools} tools are more than {MAX_TOOLS}, which one call may ask your model about; send part")
-    model = Answered(answers=_answers(context)) if pauses(context) else Asking(partial(_ask, context))
-    return Prompted(id=SAMPLING, model=model)
+    return Answered(answers=_answers(context)) if pauses(context) else Asking(partial(_ask, context))
 
 
 async def through_client(

@@ -17,7 +17,7 @@ from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.only import Only, tool_at
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Severity
+from tdqs_mcp.model.results import Mode, Rewrite, Severity
 from tdqs_mcp.reporters import agent, judging
 from tdqs_mcp.reporters.agent import Scored, Wanted, Window
 from tdqs_mcp.reporters.fence import fence, fence_name, unfence
@@ -28,10 +28,13 @@ from tdqs_mcp.server.arguments import (
     Answer,
     Definition,
     Detail,
+    Docs,
     Earlier,
+    Facts,
     JudgeName,
     Limit,
     ModelName,
+    ModeName,
     Offset,
     Profile,
     Rubric,
@@ -40,19 +43,29 @@ from tdqs_mcp.server.arguments import (
     Siblings,
     ToolName,
     Tools,
+    Traces,
     Where,
+    Writer,
 )
 from tdqs_mcp.server.judgement import Judgement, answer_schema
 from tdqs_mcp.server.memory import Answers
 from tdqs_mcp.server.offer import Offer, Offered, offer
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.server.presence import while_present
-from tdqs_mcp.server.sampling import SAMPLING, client_judge, pauses, resumed_catalog, through_client
+from tdqs_mcp.server.sampling import (
+    SAMPLING,
+    client_judge,
+    client_model,
+    pauses,
+    resumed_catalog,
+    through_client,
+)
 from tdqs_mcp.server.shelf import Shelf
 from tdqs_mcp.server.watch import BATCH, Watched
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import File, Url
 from tdqs_mcp.sources.locator import parse as parse_locator
+from tdqs_mcp.sources.material import parse_material
 from tdqs_mcp.sources.options import LiveOptions
 
 MAX_TOOLS = 2_000
@@ -204,21 +217,45 @@ class Desk:
         tool: Annotated[
             str | None, Field(description="Which tool of locator or catalog to rewrite, by its exact name")
         ] = None,
+        facts: Facts = [],  # noqa: B006
+        traces: Traces = [],  # noqa: B006
+        docs: Docs = "",
+        mode: ModeName = "compact",
+        writer: Writer = "offline",
         judge: JudgeName = "configured",
     ) -> agent.RewriteAnswer:
-        """Draft a better definition for one tool from its schema, annotations, old text and siblings.
+        """Draft a better definition for one tool from its schema, annotations, old text, siblings and your material.
 
         Use it after score_tool_definition or lint_descriptions has found something; only when the findings are unclear,
-        read explain_rule first. Nothing is written anywhere: you apply the draft. It invents nothing and keeps name and
-        schema; what only the author can know comes as a question. Returns the new definition as JSON, each change with
-        its source, and score and tokens before and after.
+        read explain_rule first. Nothing is written anywhere: you apply the draft. Name, types and requirements stay; a
+        claim without a source is refused, and what only the author can know comes as a question. Returns the new
+        definition as JSON, each claim with its source, and score and tokens before and after.
         """
+        resumed = self._resumed(context)
         found, name = await self._rewritable(
-            context, definition=definition, siblings=siblings, locator=locator, catalog=catalog, tool=tool
+            context,
+            definition=definition,
+            siblings=siblings,
+            locator=None if resumed else locator,
+            catalog=resumed[1] if resumed and definition is None else catalog,
+            tool=tool,
         )
+        material = parse_material(
+            {"facts": [{"tool": name, "fact": fact} for fact in facts], "docs": docs}
+            | {"traces": [{**trace, "tool": name} for trace in traces]},
+            origin="'facts', 'traces' or 'docs'",
+        )
+        model = client_model(context, tools=1) if writer == SAMPLING else None
         asked = self._watched(self._named(judge), context)
+
+        async def work() -> list[Rewrite]:
+            return await while_present(
+                context,
+                lambda: app.rewrite(found, tools=[name], mode=Mode(mode), material=material, writer=model, judge=asked),
+            )
+
         try:
-            rewrites = await while_present(context, lambda: app.rewrite(found, tools=[name], judge=asked))
+            rewrites = await through_client(context, work, catalog=None if locator is None else self.shelf.keep(found))
         except UnmeasurableError as error:
             raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
         if definition is None and len(rewrites) > 1:

@@ -1,0 +1,132 @@
+"""The trial of a rewrite: which parts its proof admits, what the proof shows, and which of two rewrites stands."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tdqs_mcp.facts import edits, likeness, tokens
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.judges.judge import Failure
+from tdqs_mcp.model.material import Material
+from tdqs_mcp.model.results import Change, Likeness, Mode, Rewrite
+from tdqs_mcp.pipeline import given, proof
+from tdqs_mcp.pipeline.parts import Part
+from tdqs_mcp.pipeline.proof import Witnesses
+from tdqs_mcp.pipeline.rewrite import Proposal, Standing, compare, findings, holds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Court:
+    """What every rewrite of one catalog is held to."""
+
+    witnesses: Witnesses
+    growth: int
+    """Tokens that a definition may grow by."""
+
+    likeness: Mapping[int, Likeness]
+    """Before anything is rewritten."""
+
+    @classmethod
+    def of(cls, measured: Measured, material: Material, *, growth: int) -> "Court":
+        """The court of a catalog as it came, read once for all its tools."""
+        witnesses = Witnesses.of(measured, material)
+        return cls(witnesses=witnesses, growth=growth, likeness=likeness.read(measured.subjects))
+
+
+def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
+    """The proposal with what the author gives, without parts of which a claim is refused, no longer than the budget."""
+    subject, found = proposal.subject, proposal.parts
+    added = given.of(subject, court.witnesses.material.of(subject.tool.name), mode)
+    is_hinted = any(part.path == "/annotations" for part in added)
+    own = [part for part in found if not (is_hinted and part.path == "/annotations")]
+    parts = (*own[:1], *added, *own[1:])
+    admitted = replace(proposal, parts=tuple(part for part in parts if _is_sound(proposal, part, court)))
+    while admitted.parts and grown(proposal.subject, admitted.definition) > court.growth:
+        admitted = admitted.reduced()
+    return admitted
+
+
+def grown(subject: Subject, definition: Mapping[str, Any]) -> int:
+    """Tokens that a definition has more than the tool's own."""
+    return tokens.of_definition(definition) - tokens.of_definition(subject.tool.raw)
+
+
+def prove(proposal: Proposal, court: Court, *, before: Standing, after: Standing) -> Rewrite:
+    """An offline rewrite with its claims."""
+    return _proven(compare(proposal, before, after), proposal.subject, court)
+
+
+def reworded(
+    draft: Rewrite, subject: Subject, outcome: Mapping[str, Any] | Failure, *, court: Court, writer: str
+) -> Rewrite:
+    """The rewrite with another writer's definition, not scored yet; the draft with the reason where there is none."""
+    if isinstance(outcome, Failure):
+        return replace(draft, setback=outcome.reason)
+    told = replace(draft, definition=outcome, tokens_after=tokens.of_definition(outcome), writer=writer)
+    rewrite = _proven(told, subject, court)
+    return replace(rewrite, changes=_changes(subject, rewrite))
+
+
+def better(rewrite: Rewrite, draft: Rewrite, before: Standing, after: Standing) -> Rewrite:
+    """Another writer's rewrite where it beats the draft, else the draft with the reason why."""
+    if rewrite.writer == draft.writer:
+        return rewrite
+    removed, added = findings(before, after)
+    scored = replace(rewrite, after=after.score, findings_removed=removed, findings_added=added)
+    setback = _objection(scored, draft, is_sound=holds(before, after))
+    return scored if setback is None else replace(draft, setback=setback)
+
+
+def _objection(rewrite: Rewrite, draft: Rewrite, *, is_sound: bool) -> str | None:
+    """Why another writer's words may not replace the draft."""
+    if found := proof.refused(rewrite.claims):
+        return f"{found[0].text!r}: {found[0].refusal}"
+    over = rewrite.tokens_after - rewrite.tokens_before - rewrite.growth
+    if over > 0:
+        return f"it is {over} tokens over the budget of {rewrite.growth}"
+    if rewrite.after is None or draft.after is None:
+        return "the judge gave it no score to compare with"
+    if not is_sound:
+        return "it scores lower than the definition that it would replace, or brings a finding as bad as any it removes"
+    if rewrite.after.tdqs <= draft.after.tdqs:
+        return f"it scores {rewrite.after.tdqs / 10}, the offline draft {draft.after.tdqs / 10}"
+    return None
+
+
+def conclude(rewrites: Sequence[Rewrite], improved: Measured) -> list[Rewrite]:
+    """The rewrites with what only the catalog that has all of them can show."""
+    subjects = {subject.tool.index: subject for subject in improved.subjects}
+    near = likeness.read(improved.subjects)
+    return [
+        replace(each, components=proof.components(subjects[each.index]), likeness_after=near.get(each.index))
+        for each in rewrites
+    ]
+
+
+def _is_sound(proposal: Proposal, part: Part, court: Court) -> bool:
+    alone = replace(proposal, parts=(part,))
+    return not proof.refused(proof.claims(proposal.subject, alone.definition, court.witnesses))
+
+
+def _proven(rewrite: Rewrite, subject: Subject, court: Court) -> Rewrite:
+    return replace(
+        rewrite,
+        claims=proof.claims(subject, rewrite.definition, court.witnesses),
+        likeness_before=court.likeness.get(rewrite.index),
+        growth=court.growth,
+    )
+
+
+def _changes(subject: Subject, rewrite: Rewrite) -> tuple[Change, ...]:
+    """One for every field that differs, with the sources of its claims."""
+    return tuple(
+        Change(
+            path=edit.path,
+            before=None if edit.before is edits.MISSING else edit.before,
+            after=None if edit.after is edits.MISSING else edit.after,
+            sources=tuple(
+                dict.fromkeys(source for claim in rewrite.claims if claim.path == edit.path for source in claim.sources)
+            ),
+        )
+        for edit in edits.between(subject.tool.raw, rewrite.definition)
+    )
