@@ -57,21 +57,31 @@ def strings(raw: object) -> list[str]:
     """The strings of a part, as `surfaces` gives them, without their places: what is looked through first."""
     found: list[str] = []
     pending = [raw]
+    names: set[int] = set()
     for value in pending:
         kind = type(value)
         if kind is str:
             found.append(value)  # type: ignore[arg-type]  # the exact type was just compared
         elif kind is dict:
             pending += value.values()  # type: ignore[attr-defined]
+            names |= _list_of_names(value)  # type: ignore[arg-type]
             found += value.keys() - _KEYWORDS  # type: ignore[attr-defined]
         elif kind is list:
             if len(pending) > MAX_STRINGS:
                 break
             pending += value  # type: ignore[arg-type]
-            found += _sentence(value)  # type: ignore[arg-type]
+            found += _sentence(value) if id(value) not in names else []  # type: ignore[arg-type]
     if len(pending) > MAX_STRINGS or sum(map(len, found)) > MAX_CHARACTERS:
         return [surface.text for surface in surfaces(raw)]
     return found
+
+
+def _list_of_names(schema: Mapping[str, object]) -> set[int]:
+    """The identity of a schema's list of required properties that it has: these are names already."""
+    required, properties = schema.get("required"), schema.get("properties")
+    if not isinstance(required, list) or not isinstance(properties, Mapping):
+        return set()
+    return {id(required)} if all(isinstance(each, str) and each in properties for each in required) else set()
 
 
 def _sentence(values: Sequence[object]) -> list[str]:
@@ -95,12 +105,14 @@ def surfaces(raw: object) -> Iterator[Surface]:
     """
     pending: list[tuple[_Place, str, object]] = [((), "", raw)]
     strings_left, characters_left = MAX_STRINGS, MAX_CHARACTERS
+    names: set[int] = set()
     for place, key, value in pending:
         if isinstance(value, str):
             yield Surface(place, value[:characters_left], is_prose=key not in _UNSPOKEN)
             strings_left -= 1
             characters_left -= len(value)
         elif isinstance(value, Mapping):
+            names |= _list_of_names(value)
             for name, child in value.items():
                 below = (place, name)
                 pending.append((below, name, child))
@@ -111,7 +123,7 @@ def surfaces(raw: object) -> Iterator[Surface]:
         elif isinstance(value, list | tuple):
             room = max(0, 2 * MAX_STRINGS - len(pending))
             pending += [((place, index), key, child) for index, child in enumerate(value[:room])]
-            for sentence in _sentence(value):
+            for sentence in _sentence(value) if id(value) not in names else ():
                 yield Surface(place, sentence, is_prose=key not in _UNSPOKEN)
                 strings_left -= 1
                 characters_left -= len(sentence)
