@@ -4,16 +4,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tdqs_mcp.app import costs, explain, lint, prompts, read, score_answers
-    from tdqs_mcp.sync import calibrate, compare, load, plan, rewrite, run_suite, score, select, what_if
+    from tdqs_mcp.app import (
+        costs,
+        explain,
+        grade,
+        lint,
+        patch_file,
+        patch_sources,
+        prompts,
+        read,
+        score_answers,
+        score_label_answers,
+        score_skill_answer,
+    )
+    from tdqs_mcp.sync import (
+        calibrate,
+        compare,
+        load,
+        plan,
+        rewrite,
+        run_suite,
+        score,
+        score_labels,
+        score_skill,
+        select,
+        what_if,
+    )
 
 __all__ = [
     "calibrate",
     "compare",
     "costs",
     "explain",
+    "grade",
     "lint",
     "load",
+    "patch_file",
+    "patch_sources",
     "plan",
     "prompts",
     "read",
@@ -21,6 +48,10 @@ __all__ = [
     "run_suite",
     "score",
     "score_answers",
+    "score_label_answers",
+    "score_labels",
+    "score_skill",
+    "score_skill_answer",
     "select",
     "what_if",
 ]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts import shape
+from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.shape import TYPES, escape
 
 MAX_PAIRS = 20_000
@@ -322,5 +323,4 @@ def _below(step: str, found: Sequence[Break]) -> Iterator[Break]:
 
 
 def _shown(values: Sequence[Any]) -> str:
-    shown = [canonical_json(value) for value in values[:5]]
-    return ", ".join(shown) + (f" and {len(values) - 5} more" if len(values) > 5 else "")
+    return first_of([canonical_json(value) for value in values], 5)

@@ -10,6 +10,7 @@ from statistics import fmean
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts import search
+from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.selection import Against, Choice, Confusion, Figures, Paired, Query, Selection, Share
@@ -309,6 +310,4 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _some(names: Iterable[str]) -> str:
-    listed = [repr(name) for name in names]
-    more = f" and {len(listed) - MAX_NAMED} more" if len(listed) > MAX_NAMED else ""
-    return ", ".join(listed[:MAX_NAMED]) + more
+    return first_of([repr(name) for name in names], MAX_NAMED)

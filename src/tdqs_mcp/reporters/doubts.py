@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.model.results import Judgement, LabelScore, ServerScore, Verdict
 from tdqs_mcp.reporters.escape import markdown, printable
 
@@ -115,5 +116,4 @@ def _some(quotes: Sequence[str]) -> str:
 def _listed(title: str, entries: Sequence[str]) -> list[str]:
     if not entries:
         return []
-    more = f" and {len(entries) - MAX_NAMED} more" if len(entries) > MAX_NAMED else ""
-    return [f"{title}: {'; '.join(entries[:MAX_NAMED])}{more}"]
+    return [f"{title}: {first_of(entries, MAX_NAMED, separator='; ')}"]

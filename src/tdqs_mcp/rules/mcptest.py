@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tdqs_mcp.facts import arguments, wording
+from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.signals import HINTS
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.model.results import Confidence, Persona
@@ -278,8 +279,7 @@ def _is_silent(subject: Subject) -> bool:
 
 
 def _listed(values: list[str]) -> str:
-    shown = ", ".join(value if len(value) <= MAX_VALUE else f"{value[:MAX_VALUE]}…" for value in values[:MAX_LISTED])
-    return shown if len(values) <= MAX_LISTED else f"{shown} and {len(values) - MAX_LISTED} more"
+    return first_of([value if len(value) <= MAX_VALUE else f"{value[:MAX_VALUE]}…" for value in values], MAX_LISTED)
 
 
 TOOL_RULES = (

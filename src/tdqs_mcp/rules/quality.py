@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 
 from tdqs_mcp.facts.lexicon import Cue, Effect
+from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.model.results import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 COPIED_WORDS = 12
 """Repeated words from which cutting them is worth a finding: about one sentence."""
+
+MAX_NAMED = 5
+"""Tools that one message names."""
 
 
 @rule(
@@ -167,7 +171,7 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     silent = [each for each in parameters if not each.description.strip() and each.name not in named]
     if silent:
         is_mild = 2 * len(silent) < len(parameters) and not any(each.is_required for each in silent)
-        names = _listed([each.name for each in silent])
+        names = first_of([each.name for each in silent], MAX_NAMED)
         yield Hit(
             "/inputSchema/properties",
             f"{len(silent)} of {len(parameters)} parameters are undocumented: {names}",
@@ -251,11 +255,6 @@ def contradicted_annotation(subject: Subject) -> Iterator[Hit]:
 
 def _is_described(subject: Subject) -> bool:
     return not subject.signals.is_missing_description
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
 
 
 TOOL_RULES = (

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.sayings import Origin, Saying, words_in
 from tdqs_mcp.facts.shape import Accepted
 
@@ -57,5 +58,4 @@ def spell(value: Any) -> str:  # noqa: ANN401  # any JSON value
 
 def listing(values: Sequence[str]) -> str:
     """The first six of some values, shortened."""
-    shown = ", ".join(value if len(value) <= 40 else f"{value[:39]}…" for value in values[:6])
-    return shown if len(values) <= 6 else f"{shown} and {len(values) - 6} more"
+    return first_of([value if len(value) <= 40 else f"{value[:39]}…" for value in values], 6)

@@ -1,0 +1,224 @@
+"""Better definitions: rewritten, planned, compared, searched for, written back."""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tdqs_mcp.app.checking import some_names
+from tdqs_mcp.app.scoring import DEFAULT_SPEC, addresses_judge, guarded, score
+from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
+from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.judges.judge import Judge, Model
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.material import NOTHING, Material
+from tdqs_mcp.model.results import OFFLINE, Mode, Rewrite, ServerScore, Ungraded
+from tdqs_mcp.pipeline import rewrite as rewriting
+from tdqs_mcp.pipeline.rewrite import Standing
+from tdqs_mcp.pipeline.score import finish, tool_cases
+from tdqs_mcp.rules import registry
+
+if TYPE_CHECKING:
+    from tdqs_mcp.model.comparison import Comparison
+    from tdqs_mcp.model.mutation import Mutation
+    from tdqs_mcp.model.plan import Plan, WhatIf
+    from tdqs_mcp.model.selection import Query, Selection
+    from tdqs_mcp.pipeline.patch import Patch
+    from tdqs_mcp.pipeline.selectors import Selector
+    from tdqs_mcp.pipeline.trial import Court
+
+
+async def rewrite(
+    catalog: Catalog,
+    *,
+    tools: Sequence[str] | None = None,
+    mode: Mode = Mode.COMPACT,
+    growth: int | None = None,
+    material: Material = NOTHING,
+    writer: Model | None = None,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
+) -> list[Rewrite]:
+    """A better definition for every tool that can be measured, or for the named ones, each with its proof.
+
+    A proposal that scores lower or adds a finding as bad as those it removes loses parts, the least certain first,
+    until it holds; a part with a claim that has no source never stands. A `writer` then words each of them anew, and
+    its words stand where the proof refuses none of them and the judge finds them better. No definition grows by more
+    than `growth` tokens. The judge sees the chosen tools, then those of their new definitions that differ. Raises
+    UnknownIdError, and UnmeasurableError for a named tool that has no facts.
+    """
+    from tdqs_mcp.pipeline import trial  # noqa: PLC0415  # lint and score go without a proof
+
+    judge, measured = judge or Offline(), measure(catalog)
+    chosen = _chosen(measured, tools)
+    court = trial.Court.of(measured, material, growth=mode.growth if growth is None else growth)
+    proposed = rewriting.propose(measured, registry.check(measured), mode=mode)
+    proposals = [trial.admit(each, court, mode) for each in proposed if each.index in chosen]
+    before = await _standings(measured, chosen, judge=judge, spec=spec)
+    after = dict(before)
+    doubtful = [each for each in proposals if each.parts]
+    while doubtful:
+        improved = rewriting.apply(catalog, {each.index: each.definition for each in proposals})
+        after |= await _standings(measure(improved), {each.index for each in doubtful}, judge=judge, spec=spec)
+        failed = {each.index for each in doubtful if not rewriting.holds(before[each.index], after[each.index])}
+        proposals = [each.reduced() if each.index in failed else each for each in proposals]
+        after |= {each.index: before[each.index] for each in proposals if not each.parts}
+        doubtful = [each for each in proposals if each.index in failed and each.parts]
+    drafts = [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
+    rewrites = drafts
+    if writer is not None:
+        tried = await _worded(measured, drafts, court=court, mode=mode, writer=writer)
+        improved = rewriting.apply(catalog, {each.index: each.definition for each in tried})
+        worded = {each.index for each in tried if each.writer != OFFLINE}
+        after |= await _standings(measure(improved), worded, judge=judge, spec=spec)
+        pairs = zip(tried, drafts, strict=True)
+        rewrites = [trial.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
+    improved = rewriting.apply(catalog, {each.index: each.definition for each in rewrites})
+    return trial.conclude(rewrites, measure(improved))
+
+
+async def _worded(
+    measured: Measured, drafts: Sequence[Rewrite], *, court: "Court", mode: Mode, writer: Model
+) -> list[Rewrite]:
+    """The drafts in a model's words, unscored; a draft that the model gave no words for stays, with the reason."""
+    from tdqs_mcp.pipeline import trial  # noqa: PLC0415
+    from tdqs_mcp.pipeline import writer as writing  # noqa: PLC0415  # validation, which the offline writer goes without
+
+    work = writing.jobs(measured, drafts, court.witnesses.material)
+    written = await writing.write(work, model=writer, court=court, mode=mode)
+    outcomes = {job.subject.tool.index: (job.subject, each) for job, each in zip(work, written, strict=True)}
+    return [trial.reworded(draft, *outcomes[draft.index], court=court, writer=writer.name) for draft in drafts]
+
+
+def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
+    """The indices of the named tools; of all that can be measured where none is named."""
+    known = {each.name for each in measured.catalog.tools}
+    for name in tools or ():
+        if name not in known:
+            raise UnknownIdError(f"there is no tool {name!r}; the catalog has {some_names(measured.names)}")
+    for unmeasured in measured.unmeasured:
+        if unmeasured.tool.name in (tools or ()):
+            raise UnmeasurableError(f"{unmeasured.tool.name!r} cannot be rewritten: {unmeasured.reason}")
+    return {each.tool.index for each in measured.subjects if tools is None or each.tool.name in tools}
+
+
+async def _standings(measured: Measured, indices: AbstractSet[int], *, judge: Judge, spec: str) -> dict[int, Standing]:
+    """How some tools of a catalog do; the others are context, never work for the judge."""
+    part = replace(measured, subjects=tuple(each for each in measured.subjects if each.tool.index in indices))
+    unjudged = Ungraded(judge=judge.stamp.id, reason="a rewrite has no coherence")
+    verdicts = await guarded(judge, addresses_judge).grade(tool_cases(part))
+    finished = finish(part, verdicts=verdicts, coherence=unjudged, judge=judge.stamp, spec=spec)
+    return rewriting.stand(part, {tool.index: tool for tool in finished.tools}, registry.check(part))
+
+
+async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> "Plan":
+    """The cheapest rewrites that bring the overall score to a tier or a number, with what only the author can write.
+
+    They are chosen for the coherence that the tool set has, applied, and judged again; where that moves the coherence,
+    they are chosen once more. Raises InputError for a target that is none, and where there is no overall score.
+    """
+    from tdqs_mcp.pipeline import plan as planning  # noqa: PLC0415  # nothing but this needs it
+
+    goal, judge = planning.read_target(target), judge or Offline()
+    before = after = await score(catalog, judge=judge)
+    rewrites = await rewrite(catalog, judge=judge)
+    tried: dict[int, planning.Attempt] = {}
+    while (coherence := _planned(after)) not in tried:
+        chosen = planning.choose(before, rewrites, target=goal, coherence=coherence)
+        improved = rewriting.apply(catalog, {each.index: each.definition for each in chosen})
+        after = await score(improved, judge=judge) if chosen else before
+        tried[coherence] = planning.Attempt(rewrites=chosen, score=after)
+    nothing = planning.Attempt(rewrites=(), score=before)
+    return planning.plan([nothing, *tried.values()], target=goal, rewrites=rewrites)
+
+
+async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> "list[WhatIf]":
+    """What the overall score becomes when one tool gets better, for each tool of this name.
+
+    Raises UnknownIdError, UnmeasurableError, and InputError where there is no overall score.
+    """
+    from tdqs_mcp.pipeline import plan as planning  # noqa: PLC0415
+
+    judge = judge or Offline()
+    rewrites = await rewrite(catalog, tools=[tool], judge=judge)
+    now = await score(catalog, judge=judge)
+    _planned(now)
+    return [planning.what_if(now, each) for each in rewrites if each.before]
+
+
+def _planned(score: ServerScore) -> int:
+    """The coherence of a server that has an overall score, in tenths. Raises InputError for another."""
+    if score.rollup.overall is None or score.rollup.coherence is None:
+        reason = score.coherence.reason if isinstance(score.coherence, Ungraded) else "too few tools have a score"
+        raise InputError(f"without an overall score there is nothing to plan: {reason}")
+    return score.rollup.coherence
+
+
+async def compare(old: Catalog, new: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC) -> "Comparison":
+    """Two versions of a catalog, or two definitions of one tool: scores, findings, tokens, and what breaks callers."""
+    from tdqs_mcp.pipeline.compare import compare as hold_against  # noqa: PLC0415  # nothing but this needs it
+
+    scores = await score(old, judge=judge, spec=spec), await score(new, judge=judge, spec=spec)
+    return hold_against(old, new, scores)
+
+
+async def select(
+    catalogs: Sequence[Catalog],
+    *,
+    queries: "Sequence[Query] | None" = None,
+    against: Sequence[Catalog] | None = None,
+    mutation: "Mutation | None" = None,
+    selector: "Selector | None" = None,
+    k: int = 5,
+) -> "Selection":
+    """How often the right tool is found for a query, by BM25 unless another selector is named.
+
+    Without queries they are made from the catalogs, never from `against`: other versions of the same catalogs in their
+    order, or what a mutation makes of them, to which the same queries are put. Raises InputError.
+    """
+    from tdqs_mcp.pipeline import select as selecting  # noqa: PLC0415  # what scoring goes without
+    from tdqs_mcp.pipeline.mutate import mutate  # noqa: PLC0415
+    from tdqs_mcp.pipeline.selectors import Lexical  # noqa: PLC0415
+
+    if against is not None and mutation is not None:
+        raise InputError("a test compares with other catalogs or with a mutation, not with both")
+    if mutation is not None:
+        against = [mutate(catalog, mutation) for catalog in catalogs]
+    selector, index = selector or Lexical(), selecting.Index.of(catalogs)
+    other = None if against is None else index.like(against)
+    asked, problems = selecting.ask(index) if queries is None else selecting.check(queries, index)
+    texts = [query.text for query in asked]
+    before = selecting.choose(asked, await selector.rank(index.tools, texts, k=k), index, k=k)
+    told = tuple(problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems)
+    report = selecting.report(
+        index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(told)) + problems
+    )
+    if other is None:
+        return report
+    after = selecting.choose(asked, await selector.rank(other.tools, texts, k=k), other, k=k)
+    return selecting.compare(report, after, label=mutation or "after")
+
+
+def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
+    """The patch of a JSON file that holds the definitions, and the folder to apply it in. Raises InputError."""
+    from tdqs_mcp.pipeline.patch import patch_json  # noqa: PLC0415  # nothing but this needs it
+
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    whole, root = path.resolve(), Path.cwd().resolve()
+    root = root if whole.is_relative_to(root) else whole.parent
+    return patch_json(content, rewrites, name=whole.relative_to(root).as_posix()), root
+
+
+def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
+    """The same of the Python file or folder that declares the tools, which is read and never run."""
+    from tdqs_mcp.pipeline.code import patch_code  # noqa: PLC0415
+    from tdqs_mcp.sources.code import read_sources  # noqa: PLC0415
+
+    sources = read_sources(path)
+    patch = patch_code(sources.files, rewrites)
+    return replace(patch, problems=sources.problems + patch.problems), sources.root

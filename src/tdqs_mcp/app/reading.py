@@ -1,0 +1,80 @@
+"""Where definitions come from: files, live servers, objects of this process."""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.results import LintReport
+from tdqs_mcp.reporters.sited import Sited
+from tdqs_mcp.sources.load import parse as parse_json
+from tdqs_mcp.sources.load import read_catalog, read_file
+from tdqs_mcp.sources.locator import Config, File
+from tdqs_mcp.sources.locator import parse as parse_locator
+from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.positions import locate
+
+
+async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
+    """The catalog that a locator names: a file, standard input, a live server or an object in this process.
+
+    Raises InputError for what cannot be read and CaptureError for a server that does not list its tools in time.
+    """
+    parsed = parse_locator(locator)
+    options = options or LiveOptions()
+    if isinstance(parsed, File):
+        if parsed.path == "-":
+            return read_catalog(parse_json(sys.stdin.buffer.read(), origin="standard input"), name="stdin")
+        return read_file(Path(parsed.path))
+    from tdqs_mcp.sources import live  # noqa: PLC0415  # only a live server costs what a live server needs
+
+    if isinstance(parsed, Config):
+        from tdqs_mcp.sources import clients  # noqa: PLC0415
+
+        found = clients.find(parsed.name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
+        catalog = await live.capture(
+            found.locator,
+            replace(
+                options,
+                headers={**found.headers, **options.headers},
+                env={**found.env, **options.env},
+                cwd=options.cwd or found.cwd,
+            ),
+        )
+        disabled = ("the client has this server disabled",) if found.is_disabled else ()
+        return replace(catalog, source=locator, problems=(*disabled, *found.unresolved, *catalog.problems))
+    return await live.capture(parsed, options)
+
+
+async def load_object(server: object, options: LiveOptions | None = None) -> Catalog:
+    """The catalog of a server object of this process. Raises InputError for any other object, and CaptureError."""
+    from tdqs_mcp.sources import live  # noqa: PLC0415
+
+    return await live.capture_object(server, options or LiveOptions())
+
+
+def read(definitions: object, *, server: str = "inline") -> Catalog:
+    """The catalog in parsed JSON of any shape that a file may have. Raises InputError."""
+    return read_catalog(definitions, name=server)
+
+
+def sited(report: LintReport, locator: str) -> Sited:
+    """The report with the file that its locator names, for formats that show a finding where it was made."""
+    parsed = parse_locator(locator)
+    if not isinstance(parsed, File) or parsed.path == "-":
+        return Sited(report=report)
+    path = Path(parsed.path)
+    try:
+        positions = locate(path.read_bytes())
+    except OSError:  # it was there a moment ago; the findings hold all the same
+        positions = None
+    return Sited(report=report, file=_below_cwd(path).as_posix(), positions=positions)
+
+
+def _below_cwd(path: Path) -> Path:
+    """The path relative to the working directory where it is below it, else absolute."""
+    if not path.is_absolute() and ".." not in path.parts:
+        return path
+    whole, here = path.resolve(), Path.cwd().resolve()
+    return whole.relative_to(here) if whole.is_relative_to(here) else whole

@@ -1,0 +1,238 @@
+"""What judges make of a catalog, and how wrong they are."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from tdqs_mcp.facts import hostile
+from tdqs_mcp.facts.subject import Measured, Subject, measure
+from tdqs_mcp.judges import canary
+from tdqs_mcp.judges.canary import Detector, Guarded
+from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.scorecard import versions
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.results import (
+    CalibrationReport,
+    JudgeStamp,
+    LabelScore,
+    Section,
+    ServerScore,
+    SkillScore,
+    Ungraded,
+    Verdict,
+)
+from tdqs_mcp.pipeline.rollup import SPECS
+from tdqs_mcp.pipeline.score import finish, set_case, shadow_case, tool_cases
+from tdqs_mcp.rubrics.prompt import Case, SkillCase
+from tdqs_mcp.rules import registry
+
+DEFAULT_SPEC = SPECS[0]
+
+
+Score = TypeVar("Score", ServerScore, LabelScore)
+
+
+def addresses_judge(subject: Subject) -> str | None:
+    """The words with which a definition speaks to its judge, or could make one obey; None where it does not."""
+    if not hostile.addresses_judge(subject.tool):
+        return None
+    aimed = (threat for threat in hostile.threats(subject.tool.raw) if threat.ploy in hostile.AIMED_AT_A_MODEL)
+    spoken = (threat.quote for threat in aimed if not threat.is_mild and any(map(str.isalpha, threat.quote)))
+    return next(spoken, None)
+
+
+def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:
+    """A catalog's score by the offline judge, with its findings; nothing is awaited."""
+    measured, judge = measure(catalog), Offline()
+    return scored(measured, judge.verdicts(all_cases(measured)), stamp=judge.stamp, spec=spec)
+
+
+async def score(
+    catalog: Catalog,
+    *,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
+    addresses: Detector = addresses_judge,
+) -> ServerScore:
+    """A catalog's score, by the offline judge unless another is named, with its findings.
+
+    `addresses` finds definitions
+    that speak to their judge: they are named in the problems, and a verdict that facts do not support is withheld.
+    """
+    if judge is None:
+        return score_offline(catalog, spec=spec)
+    measured = measure(catalog)
+    cases = all_cases(measured)
+    shadow = None if _is_offline(judge) else shadow_case(measured, spec=spec)
+    graded = await guarded(judge, addresses).grade([*cases, *([shadow] if shadow else [])])
+    confirmed = graded[-1] if shadow else None
+    whole = scored(measured, graded[: len(cases)], stamp=judge.stamp, spec=spec, confirmed=confirmed)
+    return whole if _is_offline(judge) else _flagged(whole, cases, addresses)
+
+
+def score_answers(
+    catalog: Catalog,
+    answers: object,
+    *,
+    judge: JudgeStamp | None = None,
+    spec: str = DEFAULT_SPEC,
+    addresses: Detector = addresses_judge,
+) -> ServerScore:
+    """A catalog's score from answers to the published prompts that came from elsewhere. Raises InputError."""
+    from tdqs_mcp.pipeline.answers import ANYBODY, match  # noqa: PLC0415  # validation: an import that lint never needs
+
+    measured, stamp = measure(catalog), judge or ANYBODY
+    answered = match(measured, answers, judge=stamp.id)
+    cases = tool_cases(measured)
+    finished = finish(
+        measured,
+        verdicts=canary.review(cases, answered.verdicts, addresses=addresses, judge=stamp.id),
+        coherence=answered.coherence,
+        judge=stamp,
+        spec=spec,
+        risks=() if spec == "1.0" else answered.risks,
+    )
+    whole = _with_findings(replace(finished, problems=finished.problems + answered.problems), measured)
+    return _flagged(whole, cases, addresses)
+
+
+async def score_labels(
+    catalog: Catalog,
+    *,
+    rubric: str,
+    judge: Judge | None = None,
+    skill: str | None = None,
+    spec: str = DEFAULT_SPEC,
+    addresses: Detector = addresses_judge,
+) -> LabelScore:
+    """A catalog under a rubric that ends in labels, "smells" or "bundles", with its skill where the text is given."""
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415  # what scoring by TDQS goes without
+
+    judge, measured = judge or Offline(), measure(catalog)
+    cases = tool_cases(measured, rubric=rubric)
+    verdicts = await guarded(judge, addresses).grade(cases)
+    text = None if skill is None else await _skill(measured, skill, judge=judge)
+    finished = labels.finish(measured, rubric=rubric, verdicts=verdicts, judge=judge.stamp, spec=spec, skill=text)
+    whole = replace(finished, findings=tuple(registry.check(measured)))
+    return whole if _is_offline(judge) else _flagged(whole, cases, addresses)
+
+
+def score_label_answers(
+    catalog: Catalog,
+    answers: object,
+    *,
+    rubric: str,
+    judge: JudgeStamp | None = None,
+    spec: str = DEFAULT_SPEC,
+    addresses: Detector = addresses_judge,
+) -> LabelScore:
+    """The same from answers that came from elsewhere. Raises InputError."""
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
+    from tdqs_mcp.pipeline.answers import ANYBODY, match  # noqa: PLC0415
+
+    measured, stamp = measure(catalog), judge or ANYBODY
+    answered = match(measured, answers, judge=stamp.id, rubric=rubric)
+    cases = tool_cases(measured, rubric=rubric)
+    verdicts = canary.review(cases, answered.verdicts, addresses=addresses, judge=stamp.id)
+    finished = labels.finish(measured, rubric=rubric, verdicts=verdicts, judge=stamp, spec=spec)
+    whole = replace(finished, problems=finished.problems + answered.problems, findings=tuple(registry.check(measured)))
+    return _flagged(whole, cases, addresses)
+
+
+async def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None) -> SkillScore:
+    """A server's skill text beside its tools."""
+    return await _skill(measure(catalog), text, judge=judge or Offline())
+
+
+def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: JudgeStamp | None = None) -> SkillScore:
+    """The same from an answer that came from elsewhere. Raises InputError."""
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
+    from tdqs_mcp.pipeline.answers import ANYBODY, match_skill  # noqa: PLC0415
+
+    measured, stamp = measure(catalog), judge or ANYBODY
+    verdict = match_skill(SkillCase(text=text, measured=measured), answers, judge=stamp.id)
+    return labels.finish_skill(measured, text, verdict, judge=stamp)
+
+
+def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
+    """What a judge has to see: the tools that need one, and under "tdqs" the tool set and its shadow candidates."""
+    measured = measure(catalog)
+    if rubric != "tdqs":
+        return [*tool_cases(measured, rubric=rubric)]
+    shadow = shadow_case(measured, spec=DEFAULT_SPEC)
+    return [*all_cases(measured), *([shadow] if shadow else [])]
+
+
+async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = None) -> CalibrationReport:
+    """How far a judge lies off the prompt's own examples and the labelled tools.
+
+    The offline judge is held against its labels as it predicted servers that it had not seen. Any judge is held against
+    the labelled tools that the catalogs hold, found by inputHash.
+    """
+    from tdqs_mcp.pipeline import evidence, examples  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
+
+    judge = judge or Offline()
+    table, faults = examples.compare(await judge.grade(examples.cases()))
+    sections: tuple[Section, ...] = (table,)
+    problems: tuple[str, ...] = ()
+    if isinstance(judge, Offline) and not catalogs:
+        sections += evidence.sections(judge.stamp.calibration or "")
+    if catalogs:
+        labels = evidence.labels(versions()[0])
+        cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]
+        labelled = [case for case in cases if case.subject.signals.input_hash in labels]
+        found = evidence.held_against(labelled, await judge.grade(labelled), labels)
+        sections, problems = sections + found.sections, found.problems
+        faults += found.faults
+    return CalibrationReport(judge=judge.stamp, sections=sections, faults=faults, problems=problems)
+
+
+async def _skill(measured: Measured, text: str, *, judge: Judge) -> SkillScore:
+    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
+
+    (verdict,) = await judge.grade([SkillCase(text=text, measured=measured)])
+    return labels.finish_skill(measured, text, verdict, judge=judge.stamp)
+
+
+def guarded(judge: Judge, addresses: Detector) -> Judge:
+    """The judge behind the canary; nobody talks the offline judge into anything."""
+    return judge if _is_offline(judge) else Guarded(judge=judge, addresses=addresses)
+
+
+def _is_offline(judge: Judge) -> bool:
+    """Whether no model reads the definitions, whoever else watches the judge."""
+    return judge.stamp.id == "offline"
+
+
+def _flagged(score: Score, cases: Sequence[Case], addresses: Detector) -> Score:
+    return replace(score, problems=score.problems + canary.flagged(cases, addresses))
+
+
+def all_cases(measured: Measured) -> list[Case]:
+    """Every tool case, then the coherence case where there is one."""
+    coherence = set_case(measured)
+    return [*tool_cases(measured), *([coherence] if coherence else [])]
+
+
+def scored(
+    measured: Measured,
+    graded: Sequence[Verdict | Ungraded],
+    *,
+    stamp: JudgeStamp,
+    spec: str,
+    confirmed: Verdict | Ungraded | None = None,
+) -> ServerScore:
+    """The score from one outcome for each of `cases`, and one on the shadow candidates where a judge was asked."""
+    nothing = Ungraded(judge=stamp.id, reason="the catalog has no tool that could be measured", was_asked=False)
+    verdicts, coherence = (graded[:-1], graded[-1]) if graded else ((), nothing)
+    risks = confirmed.risks if isinstance(confirmed, Verdict) else ()
+    whole = finish(measured, verdicts=verdicts, coherence=coherence, judge=stamp, spec=spec, risks=risks)
+    if isinstance(confirmed, Ungraded) and confirmed.was_asked:
+        problem = f"shadow candidates were not judged, so none is flagged: {confirmed.reason}"
+        whole = replace(whole, problems=(*whole.problems, problem))
+    return _with_findings(whole, measured)
+
+
+def _with_findings(score: ServerScore, measured: Measured) -> ServerScore:
+    return replace(score, findings=tuple(registry.check(measured)))
