@@ -4,17 +4,14 @@ import json
 from pathlib import Path
 
 import tdqs_mcp.reporters
-from tdqs_mcp.reporters.contract import (
-    GateDocument,
-    GradeDocument,
-    LabelDocument,
-    LintDocument,
-    RewriteDocument,
-    ScoreDocument,
-    SkillDocument,
-)
-from tdqs_mcp.reporters.improvement import CompareDocument, PlanDocument, WhatIfDocument
-from tdqs_mcp.reporters.selected import SelectDocument
+from tdqs_mcp.reporters.contract.gate import GateDocument
+from tdqs_mcp.reporters.contract.grade import GradeDocument
+from tdqs_mcp.reporters.contract.improve import CompareDocument, PlanDocument, WhatIfDocument
+from tdqs_mcp.reporters.contract.labels import LabelDocument, SkillDocument
+from tdqs_mcp.reporters.contract.lint import LintDocument
+from tdqs_mcp.reporters.contract.rewrite import RewriteDocument
+from tdqs_mcp.reporters.contract.scores import ScoreDocument
+from tdqs_mcp.reporters.contract.select import SelectDocument
 
 CONTRACTS = {
     "score": ScoreDocument,

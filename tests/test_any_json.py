@@ -13,7 +13,8 @@ from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.catalog import TOOL_FIELDS
 from tdqs_mcp.model.results import Severity
-from tdqs_mcp.reporters.contract import lint_document, score_document
+from tdqs_mcp.reporters.contract.lint import lint_document
+from tdqs_mcp.reporters.contract.scores import score_document
 from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.reporters.github import github_text
 from tdqs_mcp.reporters.junit import junit_text

@@ -18,7 +18,7 @@ from test_any_json import TOOLS as ANY_TOOL
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.reporters.contract import grade_document
+from tdqs_mcp.reporters.contract.grade import grade_document
 from tdqs_mcp.reporters.documents import json_text
 from tdqs_mcp.reporters.grade import grade_markdown
 

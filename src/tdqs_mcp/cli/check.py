@@ -18,12 +18,12 @@ from tdqs_mcp.sources.options import LiveOptions
 
 _GRADE = {
     "text": reporter("grade:grade_view"),
-    "json": reporter("contract:grade_document"),
+    "json": reporter("contract.grade:grade_document"),
     "markdown": reporter("grade:grade_markdown"),
 }
 _GATE = {
     "text": reporter("gate:gate_view"),
-    "json": reporter("contract:gate_document"),
+    "json": reporter("contract.gate:gate_document"),
     "markdown": reporter("gate:gate_markdown"),
     "junit": reporter("gate:gate_junit"),
 }

@@ -16,7 +16,7 @@ from tdqs_mcp.sources.options import LiveOptions
 
 _VIEWS = {
     "text": reporter("compare:compare_view"),
-    "json": reporter("improvement:compare_document"),
+    "json": reporter("contract.improve:compare_document"),
     "markdown": reporter("compare:compare_markdown"),
 }
 

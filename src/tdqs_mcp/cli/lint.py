@@ -20,7 +20,7 @@ from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.profiles import PROFILES
 from tdqs_mcp.sources.options import LiveOptions
 
-_VIEWS = {"text": reporter("text:lint_view"), "json": reporter("contract:lint_document")}
+_VIEWS = {"text": reporter("text:lint_view"), "json": reporter("contract.lint:lint_document")}
 _DOCUMENTS = ("markdown", "sarif", "junit", "github")
 """Formats that hold several servers in one document."""
 

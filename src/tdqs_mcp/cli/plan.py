@@ -18,12 +18,12 @@ from tdqs_mcp.sources.options import LiveOptions
 
 _PLAN = {
     "text": reporter("plan:plan_view"),
-    "json": reporter("improvement:plan_document"),
+    "json": reporter("contract.improve:plan_document"),
     "markdown": reporter("plan:plan_markdown"),
 }
 _WHAT_IF = {
     "text": reporter("plan:what_if_view"),
-    "json": reporter("improvement:what_if_document"),
+    "json": reporter("contract.improve:what_if_document"),
     "markdown": reporter("plan:what_if_markdown"),
 }
 

@@ -124,7 +124,7 @@ def rewrite(
 
 def _views(spec: str) -> dict[str, View]:
     """A result is a catalog with its rewrites."""
-    document = partial(reporter("contract:rewrite_document"), spec=spec)
+    document = partial(reporter("contract.rewrite:rewrite_document"), spec=spec)
     return {
         "text": lambda result: reporter("rewrite:rewrite_view")(*result),
         "json": lambda result: document(*result),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _VIEWS = {
     "text": reporter("select:select_view"),
-    "json": reporter("selected:select_document"),
+    "json": reporter("contract.select:select_document"),
     "markdown": reporter("select:select_markdown"),
 }
 

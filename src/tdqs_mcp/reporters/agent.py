@@ -3,16 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from tdqs_mcp.model import results
 from tdqs_mcp.model.results import Label, Severity, Tier, Verdict, tier_of
 from tdqs_mcp.pipeline.agreement import disputes, reliabilities
 from tdqs_mcp.pipeline.priority import first_fixes
-from tdqs_mcp.reporters.contract import label_document, score_document
+from tdqs_mcp.reporters.contract.document import Document, Point
+from tdqs_mcp.reporters.contract.labels import label_document
+from tdqs_mcp.reporters.contract.scores import score_document
 from tdqs_mcp.reporters.fence import NOTICE, fence, fence_json, fence_name, fenced
 
 MAX_MESSAGE = 160
@@ -27,14 +28,6 @@ OURS = frozenset({"flags", "serverFlags", "smells", "severity", "specVersion", "
 
 LABEL = "Under rubrics smells and bundles, in place of the tier"
 OVERALL = "0-100, in place of tdqs"
-
-Point = Annotated[int, Field(ge=1, le=5)]
-
-
-class Document(BaseModel):
-    """Camel case on the wire, and nothing that the schema does not say."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
 
 class Tally(Document):

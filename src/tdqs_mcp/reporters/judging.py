@@ -5,7 +5,8 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from tdqs_mcp.reporters.agent import MAX_NAMES, Document, Page, ScoreAnswer, Scored, Window, score_fields
+from tdqs_mcp.reporters.agent import MAX_NAMES, Page, ScoreAnswer, Scored, Window, score_fields
+from tdqs_mcp.reporters.contract.document import Document
 from tdqs_mcp.reporters.fence import NOTICE, fence, fence_exact, fence_name, unseen
 
 Part: TypeAlias = Literal["tools", "coherence", "shadowing"]

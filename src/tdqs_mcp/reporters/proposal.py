@@ -3,8 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from tdqs_mcp.model import comparison as comparisons
 from tdqs_mcp.model import plan as plans
@@ -12,6 +11,7 @@ from tdqs_mcp.model import results
 from tdqs_mcp.model.comparison import Comparison, Impact
 from tdqs_mcp.model.results import Severity, Tier, tier_of
 from tdqs_mcp.reporters.agent import MAX_MESSAGE, Judge, Window
+from tdqs_mcp.reporters.contract.document import Document
 from tdqs_mcp.reporters.fence import NOTICE, fence, fence_name
 
 MAX_FINDINGS = 10
@@ -23,18 +23,14 @@ MAX_ROOMS = 2
 MAX_QUESTIONS = 2
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
-
-
-class Overall(_Document):
+class Overall(Document):
     """A server's number."""
 
     score: float | None = Field(description="1.0-5.0; null while a part is missing")
     tier: Tier | None
 
 
-class Step(_Document):
+class Step(Document):
     """One tool to improve."""
 
     index: int = Field(description="Position in the catalog")
@@ -47,7 +43,7 @@ class Step(_Document):
     questions: list[str] = Field(description="What only the author can answer")
 
 
-class PlanAnswer(_Document):
+class PlanAnswer(Document):
     """The cheapest way to a target."""
 
     notice: str
@@ -67,7 +63,7 @@ class PlanAnswer(_Document):
     next: str = Field(description="What to do next")
 
 
-class Change(_Document):
+class Change(Document):
     """One difference."""
 
     tool: str
@@ -77,7 +73,7 @@ class Change(_Document):
     message: str
 
 
-class NewFinding(_Document):
+class NewFinding(Document):
     """A defect that the old version did not have."""
 
     part: str
@@ -86,7 +82,7 @@ class NewFinding(_Document):
     message: str
 
 
-class Height(_Document):
+class Height(Document):
     """A tool whose score moved."""
 
     name: str
@@ -94,7 +90,7 @@ class Height(_Document):
     after: float
 
 
-class CompareAnswer(_Document):
+class CompareAnswer(Document):
     """Two versions held against each other."""
 
     notice: str

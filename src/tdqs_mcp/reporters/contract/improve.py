@@ -3,22 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from tdqs_mcp.model import plan as plans
 from tdqs_mcp.model import results
 from tdqs_mcp.model.comparison import Comparison, Impact, ToolComparison
 from tdqs_mcp.model.results import Severity, Tier, tier_of
-from tdqs_mcp.reporters.contract import Judge, Point, Tenths, generated_by
+from tdqs_mcp.reporters.contract.document import Document, Point, Tenths
+from tdqs_mcp.reporters.contract.parts import Judge, generated_by
 from tdqs_mcp.reporters.escape import well_formed
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
-
-
-class Standing(_Document):
+class Standing(Document):
     """A server's numbers at one time."""
 
     overall_score: Tenths | None
@@ -29,7 +25,7 @@ class Standing(_Document):
     min_tdqs: Tenths | None
 
 
-class Fix(_Document):
+class Fix(Document):
     """A proven step: the tool's rewrite was made and judged."""
 
     index: int = Field(description="Position in the catalog, from 0")
@@ -44,7 +40,7 @@ class Fix(_Document):
     tokens_added: int = Field(description="An estimate; below 0 where the rewrite saves")
 
 
-class Room(_Document):
+class Room(Document):
     """A dimension below 5."""
 
     dimension: str
@@ -55,7 +51,7 @@ class Room(_Document):
     write: str | None = Field(description="What the finding about it suggests")
 
 
-class Advice(_Document):
+class Advice(Document):
     """Not proven: a tool that only its author can bring to the wanted TDQS."""
 
     index: int
@@ -67,7 +63,7 @@ class Advice(_Document):
     questions: list[str]
 
 
-class PlanDocument(_Document):
+class PlanDocument(Document):
     """What `plan --format json` prints."""
 
     server: str
@@ -83,7 +79,7 @@ class PlanDocument(_Document):
     generated_by: str
 
 
-class Outcome(_Document):
+class Outcome(Document):
     """The server with the tool at one height."""
 
     tdqs: Tenths
@@ -93,7 +89,7 @@ class Outcome(_Document):
     overall_tier: Tier
 
 
-class WhatIf(_Document):
+class WhatIf(Document):
     """One tool's part in the server's score."""
 
     server: str
@@ -106,14 +102,14 @@ class WhatIf(_Document):
     outcomes: list[Outcome]
 
 
-class WhatIfDocument(_Document):
+class WhatIfDocument(Document):
     """What `plan --tool NAME --format json` prints; several entries where several tools have the name."""
 
     tools: list[WhatIf]
     generated_by: str
 
 
-class Difference(_Document):
+class Difference(Document):
     """One difference at one place."""
 
     impact: Impact
@@ -122,7 +118,7 @@ class Difference(_Document):
     message: str
 
 
-class ToolChange(_Document):
+class ToolChange(Document):
     """A tool that is not the same in both versions; null for a version that does not have it."""
 
     name: str
@@ -135,7 +131,7 @@ class ToolChange(_Document):
     differences: list[Difference]
 
 
-class FindingLine(_Document):
+class FindingLine(Document):
     """A finding that only one version has."""
 
     part: str
@@ -145,7 +141,7 @@ class FindingLine(_Document):
     message: str
 
 
-class CompareDocument(_Document):
+class CompareDocument(Document):
     """What `compare --format json` prints."""
 
     old: str
@@ -211,7 +207,7 @@ def compare_document(comparison: Comparison) -> dict[str, Any]:
     )
 
 
-def _dumped(document: BaseModel) -> dict[str, Any]:
+def _dumped(document: Document) -> dict[str, Any]:
     return document.model_dump(mode="json", by_alias=True)
 
 

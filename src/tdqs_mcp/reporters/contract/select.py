@@ -2,22 +2,18 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
 from tdqs_mcp.model import selection as model
-from tdqs_mcp.reporters.contract import generated_by
+from tdqs_mcp.reporters.contract.document import Document
+from tdqs_mcp.reporters.contract.parts import generated_by
 from tdqs_mcp.reporters.escape import well_formed
 
 Share = Annotated[float, Field(ge=0, le=100, description="Percent of the queries, with one decimal")]
 Rank = Annotated[float, Field(ge=1, description="Expected place: of n tied tools, each has the mean of their places")]
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
-
-
-class SelectFigures(_Document):
+class SelectFigures(Document):
     """How well tools are found, over the queries that were answered; null without any."""
 
     queries: int
@@ -26,7 +22,7 @@ class SelectFigures(_Document):
     mrr: float | None = Field(ge=0, le=1, description="Mean of one over the rank, 0 for what is not found")
 
 
-class SelectQuery(_Document):
+class SelectQuery(Document):
     """One query and what became of it."""
 
     query: str
@@ -39,7 +35,7 @@ class SelectQuery(_Document):
     failure: str | None = Field(description="Why the selector gave no answer")
 
 
-class SelectConfusion(_Document):
+class SelectConfusion(Document):
     """A wrong tool at the first place."""
 
     tool: str
@@ -47,7 +43,7 @@ class SelectConfusion(_Document):
     count: int
 
 
-class SelectShare(_Document):
+class SelectShare(Document):
     """How often one server's tool stands highest among those of the same name; ties are shared."""
 
     server: str
@@ -56,7 +52,7 @@ class SelectShare(_Document):
     on_others: Share | None = Field(description="Without the queries that were made from its own definitions")
 
 
-class SelectChange(_Document):
+class SelectChange(Document):
     """The same queries before and after."""
 
     gained: int
@@ -67,7 +63,7 @@ class SelectChange(_Document):
     p_value: float = Field(ge=0, le=1, description="McNemar's exact test, two-sided")
 
 
-class SelectAgainst(_Document):
+class SelectAgainst(Document):
     """The queries put to other definitions."""
 
     label: str
@@ -76,7 +72,7 @@ class SelectAgainst(_Document):
     recall: SelectChange | None
 
 
-class SelectDocument(_Document):
+class SelectDocument(Document):
     """How often the right tool is found for a query."""
 
     selector: str
