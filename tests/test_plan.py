@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import time
 from dataclasses import replace
 
 import jsonschema
@@ -10,6 +9,7 @@ import pytest
 from definitions import STRING, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pace import least
 from schemas import schemas
 
 import tdqs_mcp
@@ -138,25 +138,24 @@ def test_if_every_advised_tool_gets_as_high_as_wanted_the_target_is_reached_and_
         assert (overall >= Tier.A.floor) == is_reached
 
 
-def test_200_tools_are_planned_in_a_second_beside_their_rewriting(shared):
+def test_to_plan_for_200_tools_takes_at_most_twice_what_rewriting_them_takes(shared):
     catalog = read_file(shared / "data" / "catalogs" / "gitlab-zereight.json")
     assert len(catalog.tools) > 200
-    tdqs_mcp.plan(catalog)
-    start = time.process_time()
-    tdqs_mcp.rewrite(catalog)
-    rewritten = time.process_time()
-    plan = tdqs_mcp.plan(catalog, target="3.3")
-    assert plan.fixes
-    assert time.process_time() - rewritten - (rewritten - start) < 1.0
+    assert tdqs_mcp.plan(catalog, target="3.3").fixes
+    planned = least(lambda: tdqs_mcp.plan(catalog, target="3.3"), 2)
+    assert planned <= 2 * least(lambda: tdqs_mcp.rewrite(catalog), 2)
 
 
-def test_a_thousand_tools_are_chosen_from_in_time():
-    tools = [
-        Candidate(before=20 + each % 15, after=25 + each % 15 + each % 7, tokens=each * 7 % 50) for each in range(1000)
-    ]
-    start = time.process_time()
-    assert cheapest(tools, target=31, coherence=40)
-    assert time.process_time() - start < 5
+def test_choosing_among_twice_as_many_tools_takes_at_most_six_times_as_long():
+    def work(count):
+        tools = [
+            Candidate(before=20 + each % 15, after=25 + each % 15 + each % 7, tokens=each * 7 % 50)
+            for each in range(count)
+        ]
+        assert cheapest(tools, target=31, coherence=40)
+        return least(lambda: cheapest(tools, target=31, coherence=40), 3)
+
+    assert work(800) <= 6 * work(400)
 
 
 class Moved:
@@ -174,7 +173,7 @@ class Moved:
         ]
 
     def _set(self, case, verdict):
-        rewritten = sum("`" in (each.tool.description or "") for each in case.measured.subjects)
+        rewritten = sum(" by `" in (each.tool.description or "") for each in case.measured.subjects)
         return replace(
             verdict,
             judgements={key: Judgement(score=self._scores[rewritten], justification="x") for key in verdict.judgements},

@@ -3,7 +3,6 @@
 import json
 import random
 from copy import deepcopy
-from time import process_time
 
 import attacks
 import last_attacks
@@ -11,6 +10,7 @@ import later_attacks
 import pytest
 from definitions import tool
 from manipulations import DEVELOPED, HELD_OUT, LAST, LATER
+from pace import least
 from poisonings import LATER as LATER_POISONINGS
 from poisonings import POISONINGS
 
@@ -241,13 +241,11 @@ def test_nobody_pays_for_threats_who_does_not_ask():
     ids=ascii,
 )
 def test_hostile_text_is_read_in_linear_time(piece):
-    def seconds(size):
+    def work(size):
         text = (piece * (size // len(piece) + 1))[:size]
-        start = process_time()
-        addresses_judge(read_tool(tool("t", text), 0))
-        return process_time() - start
+        return least(lambda: addresses_judge(read_tool(tool("t", text), 0)), 3)
 
-    half, whole = (min(seconds(size) for _ in range(3)) for size in (100_000, 200_000))
+    half, whole = map(work, (100_000, 200_000))
     assert whole <= 3 * half + 0.05
 
 

@@ -5,7 +5,6 @@ import re
 import sys
 from dataclasses import replace
 from itertools import pairwise
-from time import perf_counter
 
 import jsonschema
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 from definitions import tool
 from loopback import Chat
 from model2vec import StaticModel
+from pace import least
 from schemas import schemas
 from scipy.stats import bootstrap
 from statsmodels.stats.contingency_tables import mcnemar
@@ -147,9 +147,7 @@ def test_malformed_nested_and_huge_definitions_disturb_no_other_tool(catalog):
         deep = {"type": "object", "properties": {"x": deep}}
     odd = tool("odd", 3, {"type": "object", "properties": {"a": 3, "b": {"description": ["x"]}, "": {}}})
     huge = tool("huge", "tax bill positions " * 500_000)
-    begun = perf_counter()
     found = tdqs_mcp.select([catalog(*SHOP, tool("deep", "Goes down.", deep), odd, huge)])
-    assert perf_counter() - begun < 10
     assert [choice.first for choice in found.choices[:4]] == [1, 1, 1, 1]
 
 
@@ -439,14 +437,13 @@ def test_worse_definitions_of_real_servers_do_worse_in_this_order(catalog_files)
     assert distracted.top1.high < 0
 
 
-def test_a_test_of_1_649_tools_takes_seconds(catalog_files):
+def test_to_test_1_649_tools_takes_at_most_twice_what_linting_them_takes(catalog_files):
     catalogs = [read_file(file) for file in catalog_files]
-    tdqs_mcp.select(catalogs[:1], against=catalogs[:1])
-    begun = perf_counter()
     found = tdqs_mcp.select(catalogs)
-    assert perf_counter() - begun < 10
     assert found.tool_count == sum(len(each.tools) for each in catalogs)
     assert len(found.choices) > 0.95 * found.tool_count
+    linted = least(lambda: [tdqs_mcp.lint(each) for each in catalogs], 2)
+    assert least(lambda: tdqs_mcp.select(catalogs), 2) <= 2 * linted
 
 
 def resampled(*reports, key):

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
         score_label_answers,
         score_skill_answer,
     )
+    from tdqs_mcp.model.material import Fact, Material, Trace
+    from tdqs_mcp.model.mutation import Mutation
+    from tdqs_mcp.model.results import Mode
+    from tdqs_mcp.model.selection import Query
+    from tdqs_mcp.sources.options import LiveOptions
     from tdqs_mcp.sync import (
         calibrate,
         compare,
@@ -32,6 +37,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Fact",
+    "LiveOptions",
+    "Material",
+    "Mode",
+    "Mutation",
+    "Query",
+    "Trace",
     "calibrate",
     "compare",
     "costs",
@@ -57,8 +69,22 @@ __all__ = [
 ]
 
 
+_TYPES = {
+    "Fact": "model.material",
+    "LiveOptions": "sources.options",
+    "Material": "model.material",
+    "Mode": "model.results",
+    "Mutation": "model.mutation",
+    "Query": "model.selection",
+    "Trace": "model.material",
+}
+"""What the functions are given, and where it lives."""
+
+
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever is handed on
     """What is handed on, imported when it is asked for: pytest loads our plugin, and so this file, in every run."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _TYPES:
+        return getattr(import_module(f"tdqs_mcp.{_TYPES[name]}"), name)
     return getattr(import_module("tdqs_mcp.sync"), name, None) or getattr(import_module("tdqs_mcp.app"), name)
