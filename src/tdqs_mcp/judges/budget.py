@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tdqs_mcp.facts.tokens import estimate
-from tdqs_mcp.judges.judge import Failure, Model, Request, Usage, used
+from tdqs_mcp.judges.judge import Around, Failure, Request, Usage
 
 ANSWER_TOKENS = 700
 """Tokens set aside for one answer: six reasons of two sentences and a summary; afterwards what it took counts."""
@@ -79,21 +79,10 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budgeted:
+class Budgeted(Around):
     """Hands on the requests that the budget has room for; the others fail with the reason."""
 
-    model: Model
     ledger: Ledger
-
-    @property
-    def name(self) -> str:
-        """The model that is asked."""
-        return self.model.name
-
-    @property
-    def usage(self) -> Usage | None:
-        """What the model has used; requests that the budget refused are none."""
-        return used(self.model)
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """The model's answers, in the order of the requests."""
@@ -109,16 +98,10 @@ class Budgeted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Previewed:
+class Previewed(Around):
     """Books every request and sends none."""
 
-    model: Model
     ledger: Ledger
-
-    @property
-    def name(self) -> str:
-        """The model that would be asked."""
-        return self.model.name
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """A failure for each request."""

@@ -4,28 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from tdqs_mcp.judges.judge import Failure, Model, Request, Usage, used
+from tdqs_mcp.judges.judge import Around, Failure, Request
 
 Report: TypeAlias = Callable[[int, int], None]
 """Told how many requests are new and how many have come back since it was told last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class Heard(Around):
     """Reports every answer at once: a batch of a slow model takes minutes, in which a person wants to see it move."""
 
-    model: Model
     report: Report
-
-    @property
-    def name(self) -> str:
-        """The model that is asked."""
-        return self.model.name
-
-    @property
-    def usage(self) -> Usage | None:
-        """What the model has used; None where it does not count."""
-        return used(self.model)
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """The model's answers; those that it does not tell early, and failures, count when the batch is over."""

@@ -175,6 +175,23 @@ class Model(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What stands between a judge and a model, under the model's name."""
+
+    model: Model
+
+    @property
+    def name(self) -> str:
+        """The model that is asked."""
+        return self.model.name
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the model has used; what did not reach it took nothing. None where it does not count."""
+        return used(self.model)
+
+
 class Judge(Protocol):
     """Gives each case a verdict, in order; a case it cannot grade becomes Ungraded and disturbs no other."""
 

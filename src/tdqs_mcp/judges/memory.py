@@ -3,27 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.judges.judge import Cache, CacheKey, Failure, Model, Request, Usage, used
+from tdqs_mcp.judges.judge import Around, Cache, CacheKey, Failure, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class Remembered(Around):
     """Hands on only the requests whose answers are not kept; a failure is not kept."""
 
-    model: Model
     cache: Cache
     parameters: str
     """Digest of what else shapes an answer."""
-
-    @property
-    def name(self) -> str:
-        """The model that is asked."""
-        return self.model.name
-
-    @property
-    def usage(self) -> Usage | None:
-        """What the model has used; an answer from memory takes nothing."""
-        return used(self.model)
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """One answer for each request, in their order."""
