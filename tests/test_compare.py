@@ -402,3 +402,13 @@ def test_a_definition_nested_too_deeply_has_no_signature():
         deep = {"type": "object", "properties": {"a": deep}}
     with pytest.raises(UnmeasurableError):
         tdqs_mcp.facts.compatibility.signature(deep)
+
+
+def test_a_first_description_is_no_regression_for_the_milder_findings_that_it_brings():
+    comparison = tdqs_mcp.compare(
+        tdqs_mcp.read([tool("list_loans", None)]), tdqs_mcp.read([tool("list_loans", "Loans.")])
+    )
+    assert {finding.severity for finding in comparison.findings_added} >= {"warning"}
+    assert not comparison.regressions
+    worse = tdqs_mcp.compare(tdqs_mcp.read([tool("list_loans", "Loans.")]), tdqs_mcp.read([tool("list_loans", None)]))
+    assert any("TDQ102" in reason for reason in worse.regressions)

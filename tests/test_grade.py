@@ -342,7 +342,7 @@ def test_resources_and_prompts_of_a_server_in_this_process_are_judged(tdqs_mcp, 
         ("prompt-arg-no-description", "prompt", "report"),
     }
     assert document["judged"] == {"tools": 1, "resources": 1, "prompts": 1}
-    catalog = sync.load("py:harbour_server:server", tdqs_mcp.LiveOptions(cwd=str(tmp_path)))
+    catalog = sync.load("py:harbour_server:server", LiveOptions(cwd=str(tmp_path)))
     assert earned(catalog) == playground.expected(*listed(catalog)) == (document["score"], document["letter"])
 
 

@@ -46,7 +46,7 @@ def compare(
     OLD and NEW are locators. A regression is: a lower overall tier; a changed tool with a lower TDQS; a change that
     breaks callers (a tool or parameter removed or renamed, a type, value or range narrowed, a new required parameter, a
     result that loses a field); an annotation that no longer rules something out; a new finding that is an error or a
-    warning. Wording, whatever is added, and what was there before are none.
+    warning, unless a worse one of the same tool is gone. Wording, what is added, and what was there before are none.
     """
     chosen = judge_of(asked)
     catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)

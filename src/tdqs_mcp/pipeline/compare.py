@@ -205,7 +205,10 @@ def _beyond(shown: Sequence[Finding], own: Sequence[Finding], others: Sequence[F
 
 
 def _regressions(comparison: Comparison) -> Iterator[str]:
-    """A lower overall tier, a changed tool with a lower TDQS, breaking and dangerous changes, errors and warnings."""
+    """A lower overall tier, a changed tool with a lower TDQS, breaking and dangerous changes, errors and warnings.
+
+    A first description has findings that an empty one could not have: what is milder than what it mends is none.
+    """
     was, now = comparison.old.rollup.overall, comparison.new.rollup.overall
     if was is not None and now is not None and tier_of(now).floor < tier_of(was).floor:
         yield f"the overall tier falls from {tier_of(was)} to {tier_of(now)}"
@@ -216,6 +219,11 @@ def _regressions(comparison: Comparison) -> Iterator[str]:
             if difference.impact in (Impact.BREAKING, Impact.DANGEROUS):
                 where = f"{difference.path}: " if difference.path else ""
                 yield f"{tool.name!r}: {difference.impact}: {where}{difference.message}"
+    mended: dict[tuple[str, str], int] = {}
+    for finding in comparison.findings_fixed:
+        part = (finding.subject.kind, finding.subject.name)
+        mended[part] = max(mended.get(part, 0), finding.severity.rank)
     for finding in comparison.findings_added:
-        if finding.severity is not Severity.INFO:
+        is_milder = finding.severity.rank < mended.get((finding.subject.kind, finding.subject.name), 0)
+        if finding.severity is not Severity.INFO and not is_milder:
             yield f"{finding.subject.label!r}: new {finding.severity} {finding.rule}: {finding.message}"

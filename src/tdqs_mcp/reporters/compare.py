@@ -50,11 +50,14 @@ def summary(comparison: Comparison) -> str:
 
 
 def verdict(comparison: Comparison) -> str:
-    """Whether the new version is worse."""
+    """Whether the new version is worse, and what to do about it."""
     count = len(comparison.regressions)
-    if not any(tool.differences for tool in comparison.tools) and not count:
+    if count:
+        said = "1 regression" if count == 1 else f"{count} regressions"
+        return f"{said}. Next: take these changes back, or tell the people who call these tools"
+    if not any(tool.differences for tool in comparison.tools):
         return "The definitions are the same"
-    return f"{count} regression{'s' * (count != 1)}" if count else "No regression"
+    return "No regression: the new version can be used"
 
 
 def score_change(tool: ToolComparison) -> str | None:
@@ -66,7 +69,8 @@ def score_change(tool: ToolComparison) -> str | None:
 
 def _sections(comparison: Comparison) -> Iterator[tuple[str, str, list[str]]]:
     """Title, style and lines of everything that is not empty."""
-    sections = [(_TITLES[impact], _STYLES[impact], _differences(comparison, impact)) for impact in Impact]
+    sections = [("Regressions", "bold red", list(comparison.regressions))]
+    sections += [(_TITLES[impact], _STYLES[impact], _differences(comparison, impact)) for impact in Impact]
     sections += [
         ("Scores", "bold", list(_scores(comparison.tools))),
         ("New findings", "red", [_finding(finding) for finding in comparison.findings_added]),

@@ -26,7 +26,7 @@ def plan_view(plan: Plan) -> RenderableType:
     """What is proven, what the author has to write, and what to do next."""
     parts: list[RenderableType] = [Text(f"{printable(plan.server)} · {summary(plan)}", style="bold")]
     if plan.fixes:
-        heads = ("tool", "TDQS", "as its labels' judge would", "tokens")
+        heads = ("tool", "TDQS", "likely", "tokens")
         rows = [(printable(each.rewrite.name), *_numbers(each)) for each in plan.fixes]
         parts += [Text(), Text("Proven: apply these rewrites", style="bold"), _table(heads, rows)]
     if plan.advice:
