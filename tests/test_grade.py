@@ -16,7 +16,7 @@ from schemas import schemas
 from test_any_json import ANYTHING
 from test_any_json import TOOLS as ANY_TOOL
 
-from tdqs_mcp import app, sync
+from tdqs_mcp import LiveOptions, app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.reporters.contract.grade import grade_document
 from tdqs_mcp.reporters.documents import json_text
