@@ -6,12 +6,12 @@ TOOLS = [
     "score_tool_definition",
     "score_server",
     "lint_descriptions",
-    "suggest_rewrite",
     "explain_rule",
-    "prepare_judgement",
-    "submit_judgement",
+    "suggest_rewrite",
     "plan_improvements",
     "compare_definitions",
+    "prepare_judgement",
+    "submit_judgement",
 ]
 
 BAD = {
