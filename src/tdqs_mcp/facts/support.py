@@ -245,7 +245,7 @@ def _schema(node: Node) -> Iterator[Statement]:
         need = "required must" if node.is_required else "optional"
         yield statement(node.path, words, more=f"{need} {_implied(node)}", is_contract=True)
         if not _PAGING.isdisjoint(name_parts(name)):
-            yield statement(node.path, "", more=_PAGES)
+            yield statement(node.path, "", more=f"{words} {_PAGES}")
     for keyword in _BOUNDS:
         if keyword in schema:
             yield _bound(node, keyword, words)
