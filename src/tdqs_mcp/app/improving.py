@@ -14,9 +14,9 @@ from tdqs_mcp.judges.judge import Judge, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.model.results import OFFLINE, Mode, Rewrite, ServerScore, Ungraded
+from tdqs_mcp.model.results import OFFLINE, Finding, Mode, Rewrite, ServerScore, Ungraded
 from tdqs_mcp.pipeline import rewrite as rewriting
-from tdqs_mcp.pipeline.rewrite import Standing
+from tdqs_mcp.pipeline.rewrite import Proposal, Standing
 from tdqs_mcp.pipeline.score import finish, tool_cases
 from tdqs_mcp.rules import registry
 
@@ -52,16 +52,17 @@ async def rewrite(
     from tdqs_mcp.pipeline import trial  # noqa: PLC0415  # lint and score go without a proof
 
     judge, measured = judge or Offline(), measure(catalog)
-    chosen = _chosen(measured, tools)
+    chosen, found = _chosen(measured, tools), registry.check(measured)
     court = trial.Court.of(measured, material, growth=mode.growth if growth is None else growth)
-    proposed = rewriting.propose(measured, registry.check(measured), mode=mode)
+    proposed = rewriting.propose(measured, found, mode=mode)
     proposals = [trial.admit(each, court, mode) for each in proposed if each.index in chosen]
-    before = await _standings(measured, chosen, judge=judge, spec=spec)
-    after = dict(before)
+    before = await _standings(measured, chosen, found, judge=judge, spec=spec)
+    after, improved = dict(before), measured
     doubtful = [each for each in proposals if each.parts]
     while doubtful:
-        improved = rewriting.apply(catalog, {each.index: each.definition for each in proposals})
-        after |= await _standings(measure(improved), {each.index for each in doubtful}, judge=judge, spec=spec)
+        improved = _remeasured(improved, proposals)
+        found, tried = registry.check(improved), {each.index for each in doubtful}
+        after |= await _standings(improved, tried, found, judge=judge, spec=spec)
         failed = {each.index for each in doubtful if not rewriting.holds(before[each.index], after[each.index])}
         proposals = [each.reduced() if each.index in failed else each for each in proposals]
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
@@ -69,14 +70,21 @@ async def rewrite(
     drafts = [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
     rewrites = drafts
     if writer is not None:
-        tried = await _worded(measured, drafts, court=court, mode=mode, writer=writer)
-        improved = rewriting.apply(catalog, {each.index: each.definition for each in tried})
-        worded = {each.index for each in tried if each.writer != OFFLINE}
-        after |= await _standings(measure(improved), worded, judge=judge, spec=spec)
-        pairs = zip(tried, drafts, strict=True)
+        worded = await _worded(measured, drafts, court=court, mode=mode, writer=writer)
+        improved, tried = _remeasured(improved, worded), {each.index for each in worded if each.writer != OFFLINE}
+        after |= await _standings(improved, tried, registry.check(improved), judge=judge, spec=spec)
+        pairs = zip(worded, drafts, strict=True)
         rewrites = [trial.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
-    improved = rewriting.apply(catalog, {each.index: each.definition for each in rewrites})
-    return trial.conclude(rewrites, measure(improved))
+    improved = _remeasured(improved, rewrites)
+    scores = {each.index: each.after for each in rewrites if each.after}
+    after = rewriting.stand(improved, scores, registry.check(improved))
+    return trial.conclude(rewrites, improved, before=before, after=after)
+
+
+def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:
+    """The catalog with the proposed definitions; what they leave as it was is not measured again."""
+    definitions = {each.index: each.definition for each in proposed}
+    return measure(rewriting.apply(measured.catalog, definitions), known=measured)
 
 
 async def _worded(
@@ -104,13 +112,15 @@ def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
     return {each.tool.index for each in measured.subjects if tools is None or each.tool.name in tools}
 
 
-async def _standings(measured: Measured, indices: AbstractSet[int], *, judge: Judge, spec: str) -> dict[int, Standing]:
-    """How some tools of a catalog do; the others are context, never work for the judge."""
+async def _standings(
+    measured: Measured, indices: AbstractSet[int], findings: Sequence[Finding], *, judge: Judge, spec: str
+) -> dict[int, Standing]:
+    """How some tools of a catalog with these findings do; the others are context, never work for the judge."""
     part = replace(measured, subjects=tuple(each for each in measured.subjects if each.tool.index in indices))
     unjudged = Ungraded(judge=judge.stamp.id, reason="a rewrite has no coherence")
     verdicts = await guarded(judge, addresses_judge).grade(tool_cases(part))
     finished = finish(part, verdicts=verdicts, coherence=unjudged, judge=judge.stamp, spec=spec)
-    return rewriting.stand(part, {tool.index: tool for tool in finished.tools}, registry.check(part))
+    return rewriting.stand(part, {tool.index: tool for tool in finished.tools}, findings)
 
 
 async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> "Plan":

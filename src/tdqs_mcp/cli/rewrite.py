@@ -43,8 +43,8 @@ from tdqs_mcp.sources.options import LiveOptions
 )
 @click.option(
     "--mode",
-    type=click.Choice(list(Mode)),
-    default=Mode.COMPACT,
+    type=click.Choice([mode.value for mode in Mode]),
+    default=Mode.COMPACT.value,
     show_default=True,
     help="compact: purpose and guidelines first; full: every component.",
 )

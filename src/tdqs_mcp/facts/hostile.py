@@ -1,6 +1,6 @@
 """What the strings of a definition try to do to the agent, the judge or the client that reads them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
@@ -55,15 +55,19 @@ def addresses_judge(part: Tool | Resource | Prompt) -> bool:
     return any(threat.ploy in AIMED_AT_A_MODEL and not threat.is_mild for threat in threats(part.raw))
 
 
-def located(catalog: Catalog) -> tuple[tuple[Part, Threat], ...]:
-    """The threats of everything that a server offers, its own words first."""
+def located(catalog: Catalog, known: Mapping[int, tuple[Threat, ...]]) -> tuple[tuple[Part, Threat], ...]:
+    """The threats of everything that a server offers, its own words first; those of some tools are known by index."""
     parts: list[tuple[Part, object]] = [
         (None, {"serverInfo": catalog.server_info or {}, "instructions": catalog.instructions or ""})
     ]
     parts += [(tool, tool.raw) for tool in catalog.tools]
     parts += [(resource, resource.raw) for resource in catalog.resources or ()]
     parts += [(prompt, prompt.raw) for prompt in catalog.prompts or ()]
-    return tuple((part, threat) for part, raw in parts for threat in threats(raw))
+    return tuple(
+        (part, threat)
+        for part, raw in parts
+        for threat in (known[part.index] if isinstance(part, Tool) and part.index in known else threats(raw))
+    )
 
 
 def threats(raw: object) -> tuple[Threat, ...]:

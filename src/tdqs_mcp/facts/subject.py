@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tdqs_mcp.errors import UnmeasurableError
@@ -62,6 +62,11 @@ class Subject:
         return claims.clashes(sayings.read(self.tool.description, self.shape), names, self.shape.root)
 
     @cached_property
+    def threats(self) -> tuple[Threat, ...]:
+        """What the definition's strings try to do to their reader."""
+        return hostile.threats(self.tool.raw)
+
+    @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
         """Every text about input, with its JSON pointer."""
         return references.texts_of(self.tool.description, self.shape)
@@ -98,7 +103,7 @@ class Measured:
     @cached_property
     def threats(self) -> tuple[tuple[Part, Threat], ...]:
         """What the strings of every part try to do to their reader, also of tools that cannot be measured."""
-        return hostile.located(self.catalog)
+        return hostile.located(self.catalog, {subject.tool.index: subject.threats for subject in self.subjects})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,13 +115,19 @@ class Measured:
         return relations.read_set([(subject.tool, subject.prose) for subject in self.subjects])
 
 
-def measure(catalog: Catalog) -> Measured:
-    """All facts of a catalog, in linear time; a tool that cannot be measured stays apart and disturbs no other."""
+def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:
+    """All facts of a catalog, in linear time; a tool that cannot be measured stays apart and disturbs no other.
+
+    What is `known` of another version is taken over for the tools that both share, where no name differs.
+    """
+    kept = _kept(known, catalog) if known else {}
     measured: list[tuple[Tool, Signals]] = []
     unmeasured = []
     for tool in catalog.tools:
         try:
-            measured.append((_callable(tool), signals.measure(tool)))
+            measured.append(
+                (_callable(tool), kept[tool.index].signals if tool.index in kept else signals.measure(tool))
+            )
         except UnmeasurableError as error:
             unmeasured.append(Unmeasured(tool=tool, reason=str(error)))
     shadows = relations.shadow_candidates(measured)
@@ -126,7 +137,10 @@ def measure(catalog: Catalog) -> Measured:
         shadows={candidate.index: candidate for candidate in shadows},
         sibling_count=len(catalog.tools) - 1,
     )
-    subjects = tuple(_subject(tool, facts, context) for tool, facts in measured)
+    subjects = tuple(
+        _again(kept[tool.index], context) if tool.index in kept else _subject(tool, facts, context)
+        for tool, facts in measured
+    )
     return Measured(
         catalog=catalog,
         subjects=subjects,
@@ -141,6 +155,25 @@ class _Context:
     duplicates: frozenset[str]
     shadows: Mapping[int, ShadowCandidate]
     sibling_count: int
+
+
+def _kept(known: Measured, catalog: Catalog) -> dict[int, Subject]:
+    """By index the subjects whose tool is the very same and whose siblings are called the same."""
+    tools = catalog.tools
+    if [tool.name for tool in known.catalog.tools] != [tool.name for tool in tools]:
+        return {}
+    subjects = {subject.tool.index: subject for subject in known.subjects}
+    return {tool.index: subjects[tool.index] for tool in tools if _is_of(tool, subjects.get(tool.index))}
+
+
+def _is_of(tool: Tool, subject: Subject | None) -> bool:
+    return subject is not None and subject.tool is tool
+
+
+def _again(subject: Subject, context: _Context) -> Subject:
+    """The subject among siblings of other costs: only whom they shadow depends on these."""
+    shadow = context.shadows.get(subject.tool.index)
+    return subject if shadow == subject.shadow else replace(subject, shadow=shadow)
 
 
 def _callable(tool: Tool) -> Tool:

@@ -57,6 +57,8 @@ SAME = tuple(
 )
 """Words that may stand for each other."""
 
+_INSTEAD = {word: frozenset().union(*(group for group in SAME if word in group)) for group in SAME for word in group}
+
 _HINTS: Mapping[tuple[str, bool], tuple[str, ...]] = {
     ("readOnlyHint", True): (
         "read-only, reads only, safe",
@@ -210,7 +212,7 @@ def statement(source: str, text: str, *, more: str = "", is_contract: bool = Fal
 
 def supports(words: frozenset[str], word: str) -> bool:
     """A statement with these stems has the word, or one that may stand for it."""
-    return word in words or any(word in group and not group.isdisjoint(words) for group in SAME)
+    return word in words or (word in _INSTEAD and not _INSTEAD[word].isdisjoint(words))
 
 
 def _parts(word: str) -> Sequence[str]:
@@ -242,6 +244,8 @@ def _schema(node: Node) -> Iterator[Statement]:
     if name:
         need = "required must" if node.is_required else "optional"
         yield statement(node.path, words, more=f"{need} {_implied(node)}", is_contract=True)
+        if not _PAGING.isdisjoint(name_parts(name)):
+            yield statement(node.path, "", more=f"{words} {_PAGES}")
     for keyword in _BOUNDS:
         if keyword in schema:
             yield _bound(node, keyword, words)
@@ -264,8 +268,7 @@ def _bound(node: Node, keyword: str, words: str) -> Statement:
 def _implied(node: Node) -> str:
     kind = node.schema.get("type")
     kinds = kind if isinstance(kind, list) else [kind]
-    paging = "" if _PAGING.isdisjoint(name_parts(node.name or "")) else _PAGES
-    return " ".join([*(_TYPES.get(str(each), "") for each in kinds), paging])
+    return " ".join(_TYPES.get(str(each), "") for each in kinds)
 
 
 def _leaves(value: object, *, limit: int = MAX_VALUES) -> list[str]:

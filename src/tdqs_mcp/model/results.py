@@ -640,10 +640,10 @@ class Rewrite:
     after: ToolScore | None
     tokens_before: int
     tokens_after: int
-    findings_removed: tuple[str, ...]
+    findings_removed: tuple[str, ...] = ()
     """Rule ids."""
 
-    findings_added: tuple[str, ...]
+    findings_added: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     """One for every new statement; none of them refused."""
 

@@ -127,11 +127,21 @@ def _route(sibling: Subject, label: Label, subject: Subject, own: Label) -> tupl
     if said and said == statements.purpose(subject, own):
         return None
     known = {*first, *(LEMMAS.get(word, word) for word in first), *own.phrase.lower().split()} | STOPWORDS
-    by_name = spelled(label.phrase) if label.verb and label.nouns else ""
+    by_name = _by_name(label, own)
     for words, source in ((by_name, "its name"), (said, "its first sentence")):
         if not known.issuperset(words.lower().split()):
             return words, f"tool {label.tool}: {source}"
     return None
+
+
+def _by_name(label: Label, own: Label) -> str:
+    """What a sibling's name says; its verb alone where both names have the same resource and different verbs."""
+    if not (label.verb and label.nouns):
+        return ""
+    is_same = label.nouns == own.nouns and label.verb != own.verb
+    if is_same and not label.nouns[-1].endswith("s"):
+        return f"{label.verb} {'one' if label.effect is Effect.CREATE else 'it'}"
+    return spelled(label.phrase)
 
 
 def _demands(subject: Subject) -> Part | None:

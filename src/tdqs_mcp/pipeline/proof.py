@@ -12,7 +12,7 @@ from tdqs_mcp.facts.edits import Edit, Kind
 from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.prose import cues_of, name_parts, sentences_of, stem
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.support import Ground, Lent, Statement
+from tdqs_mcp.facts.support import Ground, Statement
 from tdqs_mcp.facts.words import words_of
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.model.results import Claim, Component
@@ -44,8 +44,8 @@ _FAMILIES = tuple(
 _SCHEMAS = ("/inputSchema", "/outputSchema")
 """What a parameter is, no tool is: `isReadOnly` proves nothing of the call."""
 
-_MORE = re.compile(r"\b(\d{1,4}) more tools?\b")
-"""A count of siblings that are not named one by one."""
+_MORE = re.compile(r"\b(\d{1,4}) more (tool|field)s?\b")
+"""A count of siblings, or of fields of the answer, that are not named one by one."""
 
 _PROOFS: Mapping[tuple[str, bool], re.Pattern[str]] = {
     ("readOnlyHint", True): re.compile(
@@ -72,17 +72,19 @@ _PROOFS: Mapping[tuple[str, bool], re.Pattern[str]] = {
 """The words of a description or of a fact that prove a hint (MCP schema, ToolAnnotations)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Witnesses:
-    """What a catalog and its author have said, read once for all its tools."""
+class Witnesses(dict[int, Ground]):
+    """What a catalog as it came and its author have said: the ground of each tool by its index, read when asked for."""
 
-    lent: Lent
-    material: Material
+    def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
+        super().__init__()
+        self.material = material
+        self._subjects = {subject.tool.index: subject for subject in measured.subjects}
+        self._lent = support.lend(measured.subjects)
 
-    @classmethod
-    def of(cls, measured: Measured, material: Material = NOTHING) -> "Witnesses":
-        """The statements of a catalog as it came, before anything is rewritten."""
-        return cls(lent=support.lend(measured.subjects), material=material)
+    def __missing__(self, index: int) -> Ground:
+        """The ground of a tool that nobody has asked about yet."""
+        self[index] = support.ground(self._subjects[index], self._lent, self.material)
+        return self[index]
 
 
 def claims(subject: Subject, definition: Mapping[str, Any], witnesses: Witnesses) -> tuple[Claim, ...]:
@@ -95,9 +97,9 @@ def claims(subject: Subject, definition: Mapping[str, Any], witnesses: Witnesses
     found = edits.between(raw, definition)
     if not found:
         return ()
-    ground = support.ground(subject, witnesses.lent, witnesses.material)
+    ground = witnesses[subject.tool.index]
     weighed = [claim for edit in found for claim in _weigh(edit, subject, ground)]
-    return (*weighed, *_lost(subject, definition, found), *_threats(raw, definition))
+    return (*weighed, *_lost(subject, definition, found), *_threats(subject, definition))
 
 
 def refused(found: Iterable[Claim]) -> list[Claim]:
@@ -206,11 +208,17 @@ class _Hearing:
         """The sentence with its sources, or with the first reason to refuse it."""
         lent = self.ground.named(text)
         witnesses = (*self.ground.own, *lent)
-        words = support.content(words_of(text)) - (support.ROUTING if lent else frozenset())
-        counts = frozenset(count for count in _MORE.findall(text) if int(count) < len(self.ground.lent))
-        reason = self._refusal(text, words - counts, witnesses, is_routing=bool(lent))
-        sources = () if reason else _sources(_MORE.sub("", text), words - counts, witnesses)
+        told = self._uncounted(text, is_routing=bool(lent))
+        words = support.content(words_of(told)) - (support.ROUTING if lent else frozenset())
+        reason = self._refusal(told, words, witnesses, is_routing=bool(lent))
+        sources = () if reason else _sources(told, words, witnesses)
         return Claim(path=self.path, text=text, sources=sources, refusal=reason)
+
+    def _uncounted(self, text: str, *, is_routing: bool) -> str:
+        """The sentence without the counts that may be true: there are as many siblings, or fields of the answer."""
+        fields = sum(each.source.startswith("/outputSchema") for each in self.ground.own)
+        limits = {"tool": len(self.ground.lent) - 1 if is_routing else 0, "field": fields}
+        return _MORE.sub(lambda found: "" if int(found[1]) <= limits[found[2]] else found[0], text)
 
     def _refusal(
         self, text: str, words: frozenset[str], witnesses: Sequence[Statement], *, is_routing: bool
@@ -222,8 +230,7 @@ class _Hearing:
             return f"{found!r} speaks to the reader; say it of the tool"
         if not words and not support.numbers_of(text):
             return "it says nothing"
-        counted = _MORE.sub("", text) if is_routing else text
-        reason = _unsourced(counted, words, witnesses, is_routing=is_routing)
+        reason = _unsourced(text, words, witnesses, is_routing=is_routing)
         return reason or (None if is_routing else self._padding(text, words, witnesses))
 
     def _padding(self, text: str, words: frozenset[str], witnesses: Sequence[Statement]) -> str | None:
@@ -306,14 +313,14 @@ def _is_about(statement: Statement, words: frozenset[str]) -> bool:
 def _sources(text: str, words: frozenset[str], witnesses: Sequence[Statement]) -> tuple[str, ...]:
     """The fewest statements, taken greedily, that cover what the sentence says."""
     wanted = set(words | support.numbers_of(text))
+    covers = [(each.source, {word for word in wanted if _covers(each, word)}) for each in witnesses]
     found: list[str] = []
     while wanted and len(found) < MAX_SOURCES:
-        best = max(witnesses, key=lambda each: sum(_covers(each, word) for word in wanted))
-        covered = {word for word in wanted if _covers(best, word)}
-        if not covered:
+        source, covered = max(covers, key=lambda each: len(each[1] & wanted))
+        if wanted.isdisjoint(covered):
             break
         wanted -= covered
-        found.append(best.source)
+        found.append(source)
     return tuple(dict.fromkeys(found)) or ("name",)
 
 
@@ -393,9 +400,9 @@ def _is_kept(sentence: str, kept: frozenset[str]) -> bool:
     return 100 * sum(support.supports(kept, word) for word in words) >= KEPT * len(words)
 
 
-def _threats(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Claim]:
+def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:
     """What the new strings try to do to their reader and the old ones did not."""
-    left = Counter((threat.path, threat.ploy) for threat in hostile.threats(old))
+    left = Counter((threat.path, threat.ploy) for threat in subject.threats)
     for threat in hostile.threats(new):
         left[threat.path, threat.ploy] -= 1
         if left[threat.path, threat.ploy] < 0:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from tdqs_mcp.facts import tokens
@@ -13,7 +14,7 @@ from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.questions import ask
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Proposal:
     """A tool with the parts that would make its definition better, the least certain last."""
 
@@ -28,7 +29,7 @@ class Proposal:
         """The tool's position in its catalog."""
         return self.subject.tool.index
 
-    @property
+    @cached_property
     def definition(self) -> Mapping[str, Any]:
         """The raw definition with the parts applied; what no part names is what it was."""
         raw: Mapping[str, Any] = self.subject.tool.raw
@@ -67,10 +68,11 @@ def propose(measured: Measured, findings: Iterable[Finding], *, mode: Mode = Mod
 
 
 def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
-    """The catalog with other definitions at some indices."""
-    tools = (
-        read_tool(definitions[tool.index], tool.index) if tool.index in definitions else tool for tool in catalog.tools
-    )
+    """The catalog with other definitions at some indices; a tool whose definition is its own stays the very same."""
+    changed = {
+        index: definition for index, definition in definitions.items() if definition is not catalog.tools[index].raw
+    }
+    tools = (read_tool(changed[tool.index], tool.index) if tool.index in changed else tool for tool in catalog.tools)
     return replace(catalog, tools=tuple(tools))
 
 
@@ -99,10 +101,9 @@ def holds(before: Standing, after: Standing) -> bool:
 
 
 def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
-    """The rewrite with its proof."""
+    """The rewrite with its scores; what it does to findings, only the catalog that has all rewrites can show."""
     tool = proposal.subject.tool
     definition = proposal.definition
-    removed, added = findings(before, after)
     by_path: dict[str, list[str]] = {}
     if tool.description and any(part.path == "/description" for part in proposal.parts):
         by_path["/description"] = ["description"]
@@ -126,8 +127,6 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
         after=after.score,
         tokens_before=tokens.of_definition(tool.raw),
         tokens_after=tokens.of_definition(definition),
-        findings_removed=removed,
-        findings_added=added,
     )
 
 

@@ -29,7 +29,7 @@ class Court:
     @classmethod
     def of(cls, measured: Measured, material: Material, *, growth: int) -> "Court":
         """The court of a catalog as it came, read once for all its tools."""
-        witnesses = Witnesses.of(measured, material)
+        witnesses = Witnesses(measured, material)
         return cls(witnesses=witnesses, growth=growth, likeness=likeness.read(measured.subjects))
 
 
@@ -40,7 +40,11 @@ def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
     is_hinted = any(part.path == "/annotations" for part in added)
     own = [part for part in found if not (is_hinted and part.path == "/annotations")]
     parts = (*own[:1], *added, *own[1:])
-    admitted = replace(proposal, parts=tuple(part for part in parts if _is_sound(proposal, part, court)))
+    whole = replace(proposal, parts=parts)
+    is_sound = not proof.refused(proof.claims(subject, whole.definition, court.witnesses))
+    admitted = (
+        whole if is_sound else replace(whole, parts=tuple(part for part in parts if _is_sound(whole, part, court)))
+    )
     while admitted.parts and grown(proposal.subject, admitted.definition) > court.growth:
         admitted = admitted.reduced()
     return admitted
@@ -71,8 +75,7 @@ def better(rewrite: Rewrite, draft: Rewrite, before: Standing, after: Standing) 
     """Another writer's rewrite where it beats the draft, else the draft with the reason why."""
     if rewrite.writer == draft.writer:
         return rewrite
-    removed, added = findings(before, after)
-    scored = replace(rewrite, after=after.score, findings_removed=removed, findings_added=added)
+    scored = replace(rewrite, after=after.score)
     setback = _objection(scored, draft, is_sound=holds(before, after))
     return scored if setback is None else replace(draft, setback=setback)
 
@@ -93,14 +96,19 @@ def _objection(rewrite: Rewrite, draft: Rewrite, *, is_sound: bool) -> str | Non
     return None
 
 
-def conclude(rewrites: Sequence[Rewrite], improved: Measured) -> list[Rewrite]:
+def conclude(
+    rewrites: Sequence[Rewrite], improved: Measured, *, before: Mapping[int, Standing], after: Mapping[int, Standing]
+) -> list[Rewrite]:
     """The rewrites with what only the catalog that has all of them can show."""
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = likeness.read(improved.subjects)
-    return [
-        replace(each, components=proof.components(subjects[each.index]), likeness_after=near.get(each.index))
-        for each in rewrites
-    ]
+    concluded = []
+    for each in rewrites:
+        removed, added = findings(before[each.index], after[each.index])
+        parts = proof.components(subjects[each.index])
+        whole = replace(each, components=parts, likeness_after=near.get(each.index))
+        concluded.append(replace(whole, findings_removed=removed, findings_added=added))
+    return concluded
 
 
 def _is_sound(proposal: Proposal, part: Part, court: Court) -> bool:
