@@ -13,12 +13,14 @@ from manipulations import DEVELOPED, HELD_OUT, LAST
 
 from tdqs_mcp import app
 from tdqs_mcp.canonical import round_half_up
+from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.canary import MARGIN
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.judges.scorecard import versions
 from tdqs_mcp.pipeline import evidence
+from tdqs_mcp.pipeline.score import tool_cases
 from tdqs_mcp.rubrics.fence import delimiter
 from tdqs_mcp.rubrics.prompt import PromptForm
 from tdqs_mcp.rubrics.rubric import load
@@ -183,7 +185,7 @@ def test_answers_from_elsewhere_are_held_to_it_too(catalog):
 
 
 def test_a_score_within_what_facts_support_is_kept_and_flagged(loopback, catalog):
-    (offline,) = Offline().verdicts(app.tool_cases(app.measure(catalog(HOSTILE))))
+    (offline,) = Offline().verdicts(tool_cases(measure(catalog(HOSTILE))))
     facts = [judgement.score for judgement in offline.judgements.values()]
 
     def published(vector):
