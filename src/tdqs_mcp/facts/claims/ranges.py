@@ -33,7 +33,6 @@ _LOWER = late(
     re.IGNORECASE,
 )
 _LENGTH_UNITS = frozenset("character characters char chars letter letters symbols".split())
-_ITEM_UNITS = frozenset("item items element elements entries entry values ids urls tags".split())
 
 
 _SENTENCES = late(r"(?<=[.!?])\s+|\n")
