@@ -181,7 +181,7 @@ def test_a_rewrite_puts_no_english_into_another_language_and_asks_instead(code):
     rewrites = tdqs_mcp.rewrite(app.read(definitions))
     assert [change for each in rewrites for change in each.changes] == []
     questions = " ".join(rewrites[0].questions)
-    assert "archive user instead, use `archive_user`" in questions or "archive user, use `archive_user`" in questions
+    assert "To archive it instead, use `archive_user`" in questions
 
 
 def test_a_rewrite_still_cuts_what_stands_there_twice():
