@@ -1,6 +1,10 @@
 """The writer that asks a model, against a real endpoint on loopback that behaves and misbehaves by the tool's name."""
 
 import json
+import signal
+import subprocess
+import sys
+import threading
 from dataclasses import replace
 
 import anyio
@@ -61,12 +65,15 @@ class Author(Loopback):
 
     def __init__(self):
         self.asked = []
+        self._arrived = threading.Condition()
         super().__init__([Route("/v1/chat/completions", self.complete, methods=["POST"])])
 
     async def complete(self, request):
         body = json.loads(await request.body())
         stage, messages = rubric_of(body), body["messages"]
-        self.asked.append((stage, messages))
+        with self._arrived:
+            self.asked.append((stage, messages))
+            self._arrived.notify_all()
         return await self.behave(stage, unfenced(messages[1]["content"]), len(messages) > 2, request)
 
     async def behave(self, stage, text, is_corrected, request):
@@ -85,6 +92,10 @@ class Author(Loopback):
         if stage == "traces":
             return says(json.dumps({"examples": ["Example: customer C-1042."], "limitations": []}))
         return says(json.dumps(WORDS[kind]))
+
+    def wait_for(self, count):
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: len(self.asked) >= count, timeout=60)
 
     @property
     def stages(self):
@@ -139,8 +150,8 @@ def test_recorded_calls_are_read_in_a_stage_of_their_own(author):
     [
         ("praising_orders", "'powerful' praises and tells nothing"),
         ("inventing_orders", "no source gives the number 137"),
-        ("steering_orders", "could not be used"),
-        ("rambling_orders", "could not be used"),
+        ("steering_orders", f"3 answers of '{MODEL}' said what may not stand in a definition, the last one because"),
+        ("rambling_orders", f"3 answers of '{MODEL}' said what may not stand in a definition, the last one because"),
         ("garbage_orders", "the answer is not JSON"),
         ("down_orders", "HTTP 401 (maintenance)"),
     ],
@@ -158,7 +169,7 @@ def test_refused_claims_go_back_with_the_reasons_at_most_twice(author):
     assert author.stages == ["augment", *["consolidate"] * 3]
     objections = [message["content"] for message in author.asked[-1][1] if message["role"] == "user"][1:]
     assert len(objections) == 2
-    assert all("says what may not stand in a definition" in each and "137" in each for each in objections)
+    assert all("said what may not stand in a definition" in each and "137" in each for each in objections)
 
 
 def test_a_model_that_learns_from_the_objection_is_heard(author):
@@ -169,7 +180,7 @@ def test_a_model_that_learns_from_the_objection_is_heard(author):
 def test_words_that_score_no_better_do_not_stand(author):
     rewrite = rewritten(author, "empty_orders")
     assert rewrite.writer == "offline"
-    assert "it scores" in rewrite.setback or "could not be used" in rewrite.setback
+    assert "it scores" in rewrite.setback or "said what may not stand" in rewrite.setback
 
 
 def test_a_model_that_hangs_costs_one_draft_nothing_and_the_others_stay(author):
@@ -217,6 +228,31 @@ def test_the_command_words_rewrites_through_an_endpoint_and_asks_it_once(author,
     again = command(*command_line)
     assert len(author.asked) == asked
     assert f"in the words of {MODEL}" in " ".join(again.stdout.decode().split())
+
+
+def test_a_killed_command_keeps_every_answer_that_came(author, command, write):
+    """Sixteen are under way; that those of the first four are kept is sure once four more were asked for."""
+    tools = [definition(f"good_orders_{number}") for number in range(4)]
+    tools += [definition(f"hanging_orders_{number}") for number in range(16)]
+    args = ["rewrite", str(write("shop.json", tools)), "--writer", f"openai:{MODEL}"]
+    args += ["--base-url", f"{author.address}/v1"]
+    process = subprocess.Popen([sys.executable, "-m", "tdqs_mcp", *args], stdout=subprocess.DEVNULL)
+    author.wait_for(20)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    author.asked.clear()
+    named = [part for number in range(4) for part in ("--tool", f"good_orders_{number}")]
+    assert command(*args, *named).returncode == 0
+    assert "augment" not in author.stages
+
+
+def test_an_answer_out_of_form_is_not_kept(author, command, write):
+    shop = write("shop.json", [definition("garbage_orders")])
+    args = ["rewrite", shop, "--writer", f"openai:{MODEL}", "--base-url", f"{author.address}/v1"]
+    for _ in range(2):
+        author.asked.clear()
+        command(*args)
+        assert author.stages == ["augment"] * 3
 
 
 @pytest.mark.parametrize(

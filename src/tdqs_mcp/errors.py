@@ -9,6 +9,8 @@ TdqsError
 └── UnknownIdError          no rule, dimension, flag or tier has this id
 """
 
+from typing import ClassVar
+
 
 class TdqsError(Exception):
     """The root: catch it at a door, print it, exit 2."""
@@ -28,6 +30,9 @@ class EndpointError(TdqsError):
 
 class ContractError(TdqsError):
     """An answer breaks the output contract of its rubric; the message is fit to be sent back to the judge."""
+
+    fault: ClassVar = "broke the output format"
+    """What such an answer did."""
 
 
 class UnmeasurableError(TdqsError):

@@ -15,7 +15,8 @@ class Correction:
 
     answer: str
     reason: str
-    fault: str = "breaks the output format"
+    fault: str
+    """What the answer did."""
 
     @property
     def objection(self) -> str:
@@ -39,6 +40,9 @@ class Request:
 
     heard: Callable[[str], None] = field(default=lambda _: None, compare=False, repr=False)
     """Told every answer as soon as it is there; a model that cannot tell early need not."""
+
+    check: Callable[[str], object] = field(default=lambda _: None, compare=False, repr=False)
+    """Raises ContractError for an answer that is out of form, and so not worth keeping."""
 
     @property
     def conversation(self) -> tuple[tuple[str, str], ...]:

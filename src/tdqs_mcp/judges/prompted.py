@@ -1,19 +1,18 @@
 """The judge that prompts a model: the one place where model and rubric meet."""
 
 import json
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.judges.judge import Cache, CacheKey, Correction, Failure, Model, Request, Usage, tell, used
+from tdqs_mcp.judges.correction import ask
+from tdqs_mcp.judges.judge import Cache, CacheKey, Failure, Model, Request, Usage, used
+from tdqs_mcp.judges.memory import keeper
 from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.form import read, schema
 from tdqs_mcp.rubrics.prompt import Case, Prompt, PromptForm, ToolCase, render, render_hardened
-
-MAX_CORRECTIONS = 2
-"""How often an answer that breaks the output format goes back with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +45,12 @@ class Prompted:
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The model's verdicts; a case whose answer fails, or stays out of form, is Ungraded with the reason."""
-        outcomes: list[Verdict | Ungraded | Request] = [self._remembered_or_asked(case) for case in cases]
-        for _ in range(1 + MAX_CORRECTIONS):
-            asked = {position: each for position, each in enumerate(outcomes) if isinstance(each, Request)}
-            answers = await self.model.complete(list(asked.values())) if asked else []
-            for (position, request), answer in zip(asked.items(), answers, strict=True):
-                outcomes[position] = self._outcome(cases[position], request=request, answer=answer)
-        return [self._given_up(each) if isinstance(each, Request) else each for each in outcomes]
+        known = [self._remembered_or_asked(case) for case in cases]
+        pairs = zip(known, cases, strict=True)
+        answers = iter(
+            await ask(self.model, [(each, partial(read, case)) for each, case in pairs if isinstance(each, Request)])
+        )
+        return [self._judged(next(answers)) if isinstance(each, Request) else each for each in known]
 
     def remembered(self, case: Case) -> Verdict | None:
         """The verdict in the answer that is kept for the case; None where there is none in form."""
@@ -68,8 +66,10 @@ class Prompted:
         """The verdict that the cache has, or what to ask the model; a prompt is rendered once."""
         prompt = self._prompt(case)
         key = self._key(case, prompt)
-        request = Request(prompt=prompt, name=case.rubric, schema=schema(case), heard=self._keep(case, key))
-        return self._known(case, key) or request
+        request = Request(prompt=prompt, name=case.rubric, schema=schema(case), check=partial(read, case))
+        if self.cache is None:
+            return request
+        return self._known(case, key) or replace(request, heard=keeper(self.cache, key, request))
 
     def _known(self, case: Case, key: CacheKey) -> Verdict | None:
         answer = self.cache.get(key) if self.cache else None
@@ -80,20 +80,6 @@ class Prompted:
 
     def _prompt(self, case: Case) -> Prompt:
         return render_hardened(case) if self.form is PromptForm.HARDENED else render(case)
-
-    def _keep(self, case: Case, key: CacheKey) -> Callable[[str], None]:
-        """Keeps an answer that is in form, once: what is not would be asked for again anyway."""
-        heard: set[str] = set()
-
-        def keep(answer: str) -> None:
-            if self.cache is None or answer in heard:
-                return
-            heard.add(answer)
-            with suppress(ContractError):
-                read(case, answer)
-                self.cache.put(key, answer)
-
-        return keep
 
     def _key(self, case: Case, prompt: Prompt) -> CacheKey:
         return CacheKey(
@@ -107,21 +93,5 @@ class Prompted:
             sample=self.sample,
         )
 
-    def _outcome(self, case: Case, *, request: Request, answer: str | Failure) -> Verdict | Ungraded | Request:
-        """What the answer is worth; the request to send next, where it breaks the contract."""
-        if isinstance(answer, Failure):
-            return Ungraded(judge=self.id, reason=answer.reason)
-        tell(request, answer)
-        try:
-            return read(case, answer)
-        except ContractError as error:
-            correction = Correction(answer=answer, reason=str(error))
-            return replace(request, corrections=(*request.corrections, correction))
-
-    def _given_up(self, request: Request) -> Ungraded:
-        count, last = len(request.corrections), request.corrections[-1]
-        return Ungraded(
-            judge=self.id,
-            reason=f"{count} answers of {self.model.name!r} broke the output format, the last one because "
-            f"{last.reason}; try a stronger model",
-        )
+    def _judged(self, answer: Verdict | Failure) -> Verdict | Ungraded:
+        return Ungraded(judge=self.id, reason=answer.reason) if isinstance(answer, Failure) else answer

@@ -1,22 +1,21 @@
 """Who finds the tools for a query: the search that clients put before large tool sets, or a model that sees all."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.errors import ContractError
 from tdqs_mcp.facts import search
-from tdqs_mcp.judges.judge import Correction, Failure, Model, Request, tell
+from tdqs_mcp.judges.correction import ask
+from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.rubrics.fence import cleaned, delimiter, fenced
 from tdqs_mcp.rubrics.prompt import Prompt
 
 if TYPE_CHECKING:
     from numpy import ndarray
-
-MAX_CORRECTIONS = 2
-"""How often an answer that breaks the output format goes back with the reason."""
 
 COSINE_DIGITS = 5
 """Decimals of a cosine that float32 gets right, whatever the order in which a machine adds."""
@@ -86,17 +85,10 @@ class Prompted:
 
     async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Ranking | Failure]:
         """The model's choices; a query whose answer fails, or stays out of form, is a Failure with the reason."""
-        system, schema = _system(tools, k), _schema(k)
+        system, schema, read = _system(tools, k), _schema(k), partial(_read, count=len(tools), k=k)
         prompts = [Prompt(system=system, user=f"Request: {query}") for query in queries]
-        outcomes: list[Ranking | Failure | Request] = [
-            Request(prompt=prompt, name="select", schema=schema) for prompt in prompts
-        ]
-        for _ in range(1 + MAX_CORRECTIONS):
-            asked = {place: each for place, each in enumerate(outcomes) if isinstance(each, Request)}
-            answers = await self.model.complete(list(asked.values())) if asked else []
-            for (place, request), answer in zip(asked.items(), answers, strict=True):
-                outcomes[place] = _outcome(request, answer, count=len(tools), k=k)
-        return [_given_up(each) if isinstance(each, Request) else each for each in outcomes]
+        requests = [Request(prompt=prompt, name="select", schema=schema, check=read) for prompt in prompts]
+        return await ask(self.model, [(request, read) for request in requests])
 
 
 def _found(scores: "ndarray[Any, Any]") -> Ranking:
@@ -125,18 +117,6 @@ def _schema(k: int) -> Mapping[str, Any]:
     return {"type": "object", "properties": {"tools": numbers}, "required": ["tools"], "additionalProperties": False}
 
 
-def _outcome(request: Request, answer: str | Failure, *, count: int, k: int) -> Ranking | Failure | Request:
-    """What the answer is worth; the request to send next, where it breaks the contract."""
-    if isinstance(answer, Failure):
-        return answer
-    tell(request, answer)
-    try:
-        return _read(answer, count=count, k=k)
-    except ContractError as error:
-        correction = Correction(answer=answer, reason=str(error))
-        return replace(request, corrections=(*request.corrections, correction))
-
-
 def _read(answer: str, *, count: int, k: int) -> Ranking:
     from tdqs_mcp.rubrics.answer import parse_json  # noqa: PLC0415  # validation, which the search goes without
 
@@ -146,8 +126,3 @@ def _read(answer: str, *, count: int, k: int) -> Ranking:
         raise ContractError(f"tools must be a list of whole numbers from 1 to {count}")
     best = list(dict.fromkeys(numbers))[:k]
     return {number - 1: float(k - place) for place, number in enumerate(best)}
-
-
-def _given_up(request: Request) -> Failure:
-    last = request.corrections[-1]
-    return Failure(reason=f"{len(request.corrections)} answers broke the output format, the last because {last.reason}")

@@ -1,15 +1,16 @@
 """The writer that prompts a model: three stages a tool, and its words go back where the proof refuses them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
 from tdqs_mcp.facts import statements
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.judges.judge import Correction, Failure, Model, Request
+from tdqs_mcp.judges.correction import Question, ask
+from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.model.material import Material
 from tdqs_mcp.model.results import Mode, Rewrite
 from tdqs_mcp.pipeline import proof
@@ -24,9 +25,6 @@ from tdqs_mcp.rubrics.writing import (
     read_stage,
     render_stage,
 )
-
-MAX_CORRECTIONS = 2
-"""How often an answer goes back with the reason why it cannot be used."""
 
 MAX_DOCS = 12_000
 """Characters of documentation in a prompt."""
@@ -44,9 +42,11 @@ _WISHES = {
     Mode.COMPACT: "Purpose and guidelines matter most; leave examples empty.",
     Mode.FULL: "Fill every field that the material supports.",
 }
-_UNSOURCED = "says what may not stand in a definition"
-
-Outcome = TypeVar("Outcome")
+_FORMS: Mapping[Stage, Callable[[str], object]] = {
+    Stage.AUGMENT: partial(read_stage, Augmented),
+    Stage.TRACES: partial(read_stage, Notes),
+    Stage.CONSOLIDATE: partial(read_stage, Consolidated),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,70 +86,33 @@ async def write(work: Sequence[Job], *, model: Model, court: Court, mode: Mode) 
     Each stage asks for all tools at once. Without recorded calls there is nothing to read from them, and that stage is
     left out.
     """
-    augmented = await _ask(
-        model,
-        [_request(Stage.AUGMENT, _augment(job)) for job in work],
-        lambda _, answer: read_stage(Augmented, answer),
+    augmented = await ask(
+        model, [(_request(Stage.AUGMENT, _augment(job)), partial(read_stage, Augmented)) for job in work]
     )
     traced = [place for place, job in enumerate(work) if job.material.traces]
-    noted = await _ask(
-        model,
-        [_request(Stage.TRACES, _traces(work[place])) for place in traced],
-        lambda _, answer: read_stage(Notes, answer),
+    noted = await ask(
+        model, [(_request(Stage.TRACES, _traces(work[place])), partial(read_stage, Notes)) for place in traced]
     )
     notes = dict(zip(traced, noted, strict=True))
-    ready = [place for place, each in enumerate(augmented) if not isinstance(each, Failure)]
+    ready = {place: each for place, each in enumerate(augmented) if not isinstance(each, Failure)}
     ours = {"growth": str(court.growth), "wish": _WISHES[mode]}
 
-    def consolidate(place: int) -> Request:
-        first = augmented[place]
-        text = "" if isinstance(first, Failure) else first.model_dump_json()
-        return _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), ours)
+    def consolidate(place: int, text: str) -> Question[Mapping[str, Any]]:
+        request = _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), ours)
+        return request, partial(_definition, work[place], court=court, mode=mode)
 
-    final = await _ask(
-        model,
-        [consolidate(place) for place in ready],
-        lambda position, answer: _definition(work[ready[position]], answer, court, mode),
-    )
+    final = await ask(model, [consolidate(place, each.model_dump_json()) for place, each in ready.items()])
     written = dict(zip(ready, final, strict=True))
     return [each if isinstance(each, Failure) else written[place] for place, each in enumerate(augmented)]
-
-
-async def _ask(
-    model: Model, requests: Sequence[Request], read: Callable[[int, str], Outcome]
-) -> list[Outcome | Failure]:
-    """What is read from the answer to each request; what cannot be used goes back, MAX_CORRECTIONS times at most."""
-    outcomes: list[Outcome | Failure | Request] = list(requests)
-    for _ in range(1 + MAX_CORRECTIONS):
-        asked = {place: each for place, each in enumerate(outcomes) if isinstance(each, Request)}
-        answers = await model.complete(list(asked.values())) if asked else []
-        for (place, request), answer in zip(asked.items(), answers, strict=True):
-            outcomes[place] = _outcome(request, answer, partial(read, place))
-    return [_given_up(each, model.name) if isinstance(each, Request) else each for each in outcomes]
-
-
-def _outcome(request: Request, answer: str | Failure, read: Callable[[str], Outcome]) -> Outcome | Failure | Request:
-    if isinstance(answer, Failure):
-        return answer
-    try:
-        return read(answer)
-    except Refusal as refusal:
-        correction = Correction(answer=answer, reason=str(refusal), fault=_UNSOURCED)
-    except ContractError as error:
-        correction = Correction(answer=answer, reason=str(error))
-    return replace(request, corrections=(*request.corrections, correction))
-
-
-def _given_up(request: Request, name: str) -> Failure:
-    last = request.corrections[-1]
-    return Failure(reason=f"{len(request.corrections)} answers of {name!r} could not be used; the last: {last.reason}")
 
 
 class Refusal(ContractError):  # noqa: N818  # the proof's word
     """An answer in form whose claims may not stand."""
 
+    fault: ClassVar = "said what may not stand in a definition"
 
-def _definition(job: Job, answer: str, court: Court, mode: Mode) -> Mapping[str, Any]:
+
+def _definition(job: Job, answer: str, *, court: Court, mode: Mode) -> Mapping[str, Any]:
     """The definition that an answer makes. Raises Refusal, which names the claims, and ContractError."""
     fields = read_stage(Consolidated, answer)
     made = _composed(job, fields, mode)
@@ -188,7 +151,7 @@ def _explained(definition: Mapping[str, Any], explained: Mapping[str, str]) -> M
 
 def _request(stage: Stage, theirs: Mapping[str, str], ours: Mapping[str, str] | None = None) -> Request:
     prompt = render_stage(stage, theirs=theirs, ours=ours or {})
-    return Request(prompt=prompt, name=stage, schema=answer_schema(stage))
+    return Request(prompt=prompt, name=stage, schema=answer_schema(stage), check=_FORMS[stage])
 
 
 def _augment(job: Job) -> dict[str, str]:
