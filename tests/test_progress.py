@@ -18,22 +18,30 @@ from starlette.routing import Route
 TOOLS = [tool(f"get_order_{number}", f"Gets order {number}.") for number in range(5)]
 """Five tools: their answers and that about coherence make six."""
 
+ANSWERS = FOURS | {
+    "select": '{"tools": [1]}',
+    "augment": '{"description": "Gets it."}',
+    "consolidate": '{"purpose": ""}',
+}
+
+ASKED = [{"query": f"order number {number}", "tool": f"get_order_{number}"} for number in range(5)]
+
 
 class Held(Loopback):
     """Answers all requests but the last at once, and that one when it is let go."""
 
     def __init__(self, count):
         self.let_go = threading.Event()
-        self._count = count
+        self.count = count
         self._seen = 0
         super().__init__([Route("/v1/chat/completions", self._complete, methods=["POST"])])
 
     async def _complete(self, request):
         body = json.loads(await request.body())
         self._seen += 1
-        if self._seen == self._count:
+        if self._seen == self.count:
             await anyio.to_thread.run_sync(self.let_go.wait)
-        return says(FOURS[rubric_of(body)])
+        return says(ANSWERS[rubric_of(body)])
 
 
 @pytest.fixture
@@ -46,7 +54,7 @@ def held():
 
 def started(*args, address, stderr):
     env = os.environ | {"TERM": "xterm", "COLUMNS": "120", "NO_COLOR": "1", "TDQS_BASE_URL": f"{address}/v1"}
-    command = [sys.executable, "-m", "tdqs_mcp", *map(str, args), "--judge", "openai:m"]
+    command = [sys.executable, "-m", "tdqs_mcp", *map(str, args)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, env=env)
 
 
@@ -61,36 +69,48 @@ def read_until(terminal, pattern, seen=b""):
     return seen
 
 
-@pytest.mark.parametrize("command", ["score", "rewrite"])
-def test_a_terminal_shows_how_much_is_judged_what_is_waited_for_and_the_time_left(held, write, command):
-    if command == "rewrite":
-        held._count = 5  # nothing about coherence
-    write("other.json", [])
-    files = (
-        [write("shop.json", TOOLS)] if command == "rewrite" else [write("other.json", []), write("shop.json", TOOLS)]
-    )
+@pytest.mark.parametrize(
+    ("args", "count", "doing"),
+    [
+        (["score", "other.json", "shop.json", "--judge"], 6, b"judging shop (server 2 of 2)"),
+        (["rewrite", "shop.json", "--judge"], 5, b"judging shop "),
+        (["rewrite", "shop.json", "--writer"], 5, b"rewriting shop "),
+        (["plan", "shop.json", "--target", "B", "--judge"], 6, b"judging shop "),
+        (["compare", "shop.json", "other.json", "--judge"], 6, b"judging other "),
+        (["select", "shop.json", "--queries", "asked.json", "--judge"], 5, b"selecting "),
+    ],
+)
+def test_a_terminal_shows_how_much_is_judged_what_is_waited_for_and_the_time_left(held, write, args, count, doing):
+    held.count = count
+    files = {
+        "shop.json": write("shop.json", TOOLS),
+        "other.json": write("other.json", []),
+        "asked.json": write("asked.json", ASKED),
+    }
+    args = [files.get(part, part) for part in args]
     ours, theirs = pty.openpty()
-    with started(command, *files, "--format", "json", address=held.address, stderr=theirs) as process:
+    with started(*args, "openai:m", "--format", "json", address=held.address, stderr=theirs) as process:
         os.close(theirs)
         try:
-            shown = read_until(ours, rb"%d/%d answers, .*left" % (held._count - 1, held._count))
+            shown = read_until(ours, rb"%d/%d answers, .*left" % (count - 1, count))
         finally:
             held.let_go.set()
         stdout = process.stdout.read()
         rest = read_until(ours, rb"(?!)")
     os.close(ours)
     assert process.returncode == 0
-    assert (b"judging shop (server 2 of 2)" if command == "score" else b"judging shop ") in shown
+    assert doing in shown
     assert re.search(rb"answers,[^\r\n]*[-\d:]+[^\r\n]* left", shown)
     json.loads(stdout)
     last = rest.rpartition(b"\x1b[2K")[2]  # the line is gone
     assert b"answers," not in last
-    assert b"judge: " in last
+    assert re.search(rb"(judge|writer|selector): ", last)
 
 
 def test_nothing_is_shown_where_standard_error_is_no_terminal(held, write):
     held.let_go.set()
-    with started("score", write("shop.json", TOOLS), address=held.address, stderr=subprocess.PIPE) as process:
+    args = ["score", write("shop.json", TOOLS), "--judge", "openai:m"]
+    with started(*args, address=held.address, stderr=subprocess.PIPE) as process:
         stdout, stderr = process.communicate(timeout=120)
     assert process.returncode == 0
     assert stderr.decode().splitlines() == [stderr.decode().rstrip("\n")]

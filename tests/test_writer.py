@@ -10,7 +10,7 @@ from dataclasses import replace
 import anyio
 import pytest
 from definitions import tool
-from loopback import Loopback, rubric_of, says, unfenced
+from loopback import FOURS, Loopback, rubric_of, says, unfenced
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
@@ -77,6 +77,8 @@ class Author(Loopback):
         return await self.behave(stage, unfenced(messages[1]["content"]), len(messages) > 2, request)
 
     async def behave(self, stage, text, is_corrected, request):
+        if stage in FOURS:
+            return says(FOURS[stage])
         kind = next(name for name in (*WORDS, "garbage", "down", "hanging", "learning") if f"{name}_orders" in text)
         if kind == "down":
             return JSONResponse({"error": {"message": "maintenance"}}, 401)
@@ -244,6 +246,45 @@ def test_a_killed_command_keeps_every_answer_that_came(author, command, write):
     named = [part for number in range(4) for part in ("--tool", f"good_orders_{number}")]
     assert command(*args, *named).returncode == 0
     assert "augment" not in author.stages
+
+
+@pytest.mark.parametrize("named", [["--judge", "openai:j"], []])
+def test_writer_and_judge_spend_from_one_budget_and_each_says_what_it_took(author, command, write, named):
+    shop, facts = write("shop.json", [definition("good_orders")]), write("facts.json", {"facts": FACTS})
+    args = ["rewrite", shop, "--writer", f"openai:{MODEL}", "--material", facts, *named]
+    environ = {"TDQS_BASE_URL": f"{author.address}/v1", "TDQS_CACHE": "off"} | (
+        {} if named else {"TDQS_JUDGE": "openai:j"}
+    )
+    bounded = command(*args, "--max-calls", "3", env=environ)
+    assert len(author.asked) == 3
+    assert b"the budget of 3 calls is used up" in bounded.stdout
+    author.asked.clear()
+    said = command(*args, env=environ).stderr.decode().splitlines()
+    count = len([stage for stage in author.stages if stage in FOURS])
+    assert len(author.asked) > 3
+    assert [line.partition(",")[0] for line in said] == [
+        f"writer: {len(author.asked) - count} requests",
+        f"judge: {count} requests",
+    ]
+
+
+def test_the_exact_prompt_beside_a_writer_is_its_judge_s(author, command, write):
+    shop = write("shop.json", [definition("good_orders")])
+    args = ["rewrite", shop, "--writer", f"openai:{MODEL}", "--base-url", f"{author.address}/v1", "--exact-prompt"]
+    offline = command(*args)
+    assert (offline.returncode, author.asked) == (2, [])
+    assert b"the offline judge takes no exact prompt" in offline.stderr
+    assert command(*args, "--judge", "openai:j").returncode == 0
+    users = {stage: messages[1]["content"] for stage, messages in author.asked}
+    assert "MARK: " not in users["tdqs"]
+    assert "MARK: " in users["augment"]
+
+
+def test_a_writer_s_address_is_not_the_offline_judge_s(author, command, write):
+    shop = write("shop.json", [definition("good_orders")])
+    options = ["--writer", f"openai:{MODEL}", "--base-url", f"{author.address}/v1", "--max-calls", "9"]
+    assert command("rewrite", shop, *options, "--judge", "offline").returncode == 0
+    assert author.stages[0] == "augment"
 
 
 def test_an_answer_out_of_form_is_not_kept(author, command, write):

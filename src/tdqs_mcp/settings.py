@@ -97,7 +97,7 @@ def read_settings(
     kind, named = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
         given = {"base URL": base_url, "model": model, "API key": api_key, "overrides": request_overrides}
-        _refuse_unused(given | {"prompt": exact_prompt, "budget": budget not in (None, Budget())})
+        _refuse_unused(given | {"exact prompt": exact_prompt, "budget": budget not in (None, Budget())})
         return Settings(calibration=named)
     form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
     common = Settings(judge=kind, form=form, cache=_cache(environ), budget=budget or Budget())
@@ -139,20 +139,14 @@ def make_judge(
     price: Price = cost,
     heard: "Report | None" = None,
     cache: Cache | None = None,
+    ledger: Ledger | None = None,
 ) -> Judge:
     """The judge that the settings name; `warn` hears of a cache that is of no use, `heard` of every answer.
 
-    `cache` keeps judgements in place of the settings' folder. Raises InputError.
+    `cache` keeps judgements in place of the settings' folder; a `ledger` that others write to as well bounds what all
+    of them ask, in place of the settings' budget. Raises InputError.
     """
-    from tdqs_mcp.judges.heard import Heard  # noqa: PLC0415  # what the offline judge goes without
-
-    ledger = Ledger(settings.budget, price)
-
-    def wrap(model: Model) -> Model:
-        counted = model if heard is None else Heard(model=model, report=heard)
-        return counted if settings.budget == Budget() else Budgeted(model=_priced(counted, ledger), ledger=ledger)
-
-    return _judge(settings, warn=warn, wrap=wrap, cache=cache)
+    return _judge(settings, warn=warn, wrap=_watch(settings, ledger, price=price, heard=heard), cache=cache)
 
 
 def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn_caller) -> Cache | None:
@@ -170,10 +164,18 @@ def make_preview(
     return judge, ledger
 
 
-def make_model(settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost) -> Model | None:
+def make_model(
+    settings: Settings,
+    *,
+    warn: Callable[[str], None] = warn_caller,
+    price: Price = cost,
+    heard: "Report | None" = None,
+    ledger: Ledger | None = None,
+) -> Model | None:
     """The model that the settings name, without a rubric, with what it has answered before and within its budget.
 
-    None for the offline judge. Raises InputError for a jury, which has several.
+    `heard` and `ledger` are those of a judge. None for the offline judge. Raises InputError for a jury, which has
+    several.
     """
     if settings.judge is JudgeKind.OFFLINE:
         return None
@@ -182,25 +184,32 @@ def make_model(settings: Settings, *, warn: Callable[[str], None] = warn_caller,
     from tdqs_mcp.judges.memory import Remembered  # noqa: PLC0415  # judges remember by themselves
 
     asked = _model(settings.judge, _endpoint(settings))
-    ledger = Ledger(settings.budget, price)
-    model: Model = asked if settings.budget == Budget() else Budgeted(model=_priced(asked, ledger), ledger=ledger)
+    model = _watch(settings, ledger, price=price, heard=heard)(asked)
     if settings.cache is None:
         return model
     return Remembered(model=model, cache=_open_cache(settings.cache, warn), parameters=asked.parameters)
 
 
 def read_writer(
-    environ: Mapping[str, str],
-    writer: str,
-    *,
-    base_url: str | None = None,
-    model: str | None = None,
-    budget: Budget | None = None,
+    environ: Mapping[str, str], writer: str, *, base_url: str | None = None, model: str | None = None
 ) -> Settings:
     """The settings of a rewriter that is a model, from the same variables as a judge's. Raises InputError."""
     if writer.strip().partition(":")[0] not in (JudgeKind.OPENAI, JudgeKind.ANTHROPIC):
         raise InputError(f"there is no writer {writer!r}: set --writer to {WRITERS}")
-    return read_settings(environ, judge=writer, base_url=base_url, model=model, budget=budget)
+    return read_settings(environ, judge=writer, base_url=base_url, model=model)
+
+
+def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, heard: "Report | None") -> Wrap:
+    """What stands around every model of a run: somebody who hears it, and one ledger for all of them."""
+    from tdqs_mcp.judges.heard import Heard  # noqa: PLC0415  # what the offline judge goes without
+
+    counts = Ledger(settings.budget, price) if ledger is None else ledger
+
+    def wrap(model: Model) -> Model:
+        told = model if heard is None else Heard(model=model, report=heard)
+        return Budgeted(model=_priced(told, counts), ledger=counts) if counts.is_bounded else told
+
+    return wrap
 
 
 def _priced(model: Model, ledger: Ledger) -> Model:

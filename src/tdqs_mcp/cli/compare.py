@@ -8,6 +8,7 @@ import click
 from tdqs_mcp import sync
 from tdqs_mcp.cli.options import Asked, form_option, judge_options, live_options, output_option, spec_option
 from tdqs_mcp.cli.page import reporter, show
+from tdqs_mcp.cli.progress import waiting
 from tdqs_mcp.cli.work import end, for_each, judge_of, tell_usage
 from tdqs_mcp.gate import Outcome, answered
 from tdqs_mcp.model.catalog import Catalog
@@ -53,7 +54,8 @@ def compare(
     before, after = catalogs
     results: list[Comparison | None] = [None]
     if before is not None and after is not None:
-        results = [sync.compare(before, after, judge=chosen, spec=spec)]
+        with waiting().on(f"judging {after.server}"):
+            results = [sync.compare(before, after, judge=chosen, spec=spec)]
     tell_usage(chosen)
     show(results, _VIEWS, form, output)
     end(results, partial(_outcome, fails=fail_on_regression))

@@ -1,7 +1,7 @@
 """Options that several commands share; a group of them reaches its command as one value."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.judges.budget import Budget
+from tdqs_mcp.model.results import OFFLINE
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.usage import DOLLAR
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
@@ -29,6 +30,16 @@ class Asked:
     budget: Budget
 
     @property
+    def beside_writer(self) -> "Asked":
+        """The judge of what a model writes: without a judge that is a model too, address and model are the writer's.
+
+        What both may take, their common ledger counts.
+        """
+        is_model = self.judge is not None and self.judge.partition(":")[0] != OFFLINE
+        own = self if is_model else replace(self, base_url=None, model=None)
+        return replace(own, budget=Budget())
+
+    @property
     def is_named(self) -> bool:
         """Whether anything says which judge, as opposed to how much of it."""
         return bool(self.judge or self.base_url or self.model or self.exact_prompt)
@@ -36,10 +47,6 @@ class Asked:
     def options(self) -> Mapping[str, Any]:
         """As `read_settings` takes them."""
         return {name: getattr(self, name) for name in self.__slots__}
-
-
-UNASKED = Asked(judge=None, base_url=None, model=None, exact_prompt=False, budget=Budget())
-"""A command line that says nothing of a judge."""
 
 
 def listed(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:
@@ -143,13 +150,13 @@ def judge_options(command: Command) -> Command:
             help=f"{CHOICES}; the key is TDQS_API_KEY, or ANTHROPIC_API_KEY.  [default: offline]",
         ),
         click.option("--base-url", metavar="URL", help="Where the model answers, such as http://127.0.0.1:11434/v1."),
-        click.option("--model", help="The model that judges."),
+        click.option("--model", help="The model's name at its vendor."),
         click.option(
             "--exact-prompt",
             is_flag=True,
-            help="Send the published bytes, without the fence that keeps a definition from speaking to the judge.",
+            help="Send a judge the published bytes, without the fence that keeps a definition from speaking to it.",
         ),
-        click.option("--max-calls", type=click.IntRange(min=0), help="At most this many requests to a model."),
+        click.option("--max-calls", type=click.IntRange(min=0), help="At most this many requests to models."),
         click.option("--max-tokens", type=click.IntRange(min=1), help="At most this many tokens, estimated."),
         click.option(
             "--max-cost",

@@ -9,7 +9,6 @@ from tdqs_mcp import sync
 from tdqs_mcp.cli.options import (
     FILE,
     TARGET,
-    UNASKED,
     Asked,
     form_option,
     judge_options,
@@ -19,7 +18,7 @@ from tdqs_mcp.cli.options import (
 )
 from tdqs_mcp.cli.page import View, reporter, show, write
 from tdqs_mcp.cli.patch import patched_place, write_patch
-from tdqs_mcp.cli.work import end, for_each, judge_of, material_of, tell_usage, writer_of
+from tdqs_mcp.cli.work import end, for_each, judge_of, ledger_of, material_of, tell_usage, writer_of
 from tdqs_mcp.model.results import Mode
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.reporters.documents import capture_document, json_text
@@ -89,8 +88,9 @@ def rewrite(
     arguments, result or error}) and docs (a text), each of them optional.
     """
     place = patched_place(locator, target, source)
-    author = writer_of(writer, asked)
-    chosen = judge_of(asked if author is None or asked.judge else UNASKED)
+    ledger = ledger_of(asked)
+    author = writer_of(writer, asked, ledger)
+    chosen = judge_of(asked if author is None else asked.beside_writer, ledger)
     given = material_of(material)
     results = for_each(
         (locator,),
@@ -108,8 +108,9 @@ def rewrite(
                 spec=spec,
             ),
         ),
+        doing="rewriting" if author else "judging",
     )
-    tell_usage(author)
+    tell_usage(author, by="writer")
     tell_usage(chosen)
     show(results, _views(spec), form, output)
     for catalog, rewrites in (result for result in results if result is not None and target is not None):

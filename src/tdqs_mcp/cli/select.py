@@ -11,6 +11,7 @@ import click
 from tdqs_mcp import sync
 from tdqs_mcp.cli.options import FILE, Asked, form_option, judge_options, live_options, output_option
 from tdqs_mcp.cli.page import leave, reporter, show, warn
+from tdqs_mcp.cli.progress import waiting
 from tdqs_mcp.cli.work import end, for_each, tell_usage
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import finds
@@ -87,20 +88,22 @@ def select(
     if asked.exact_prompt:
         raise click.UsageError("no prompt for selecting is published; leave --exact-prompt out")
     try:
-        model = make_model(read_settings(os.environ, **asked.options()))
-        result = sync.select(
-            _all(locators, live),
-            queries=_queries(file),
-            against=_all(against, live) or None,
-            mutation=Mutation(mutate) if mutate else None,
-            selector=_selector(model, embeddings),
-            k=k,
-        )
+        model = make_model(read_settings(os.environ, **asked.options()), warn=warn, heard=waiting().count)
+        catalogs, others = _all(locators, live), _all(against, live)
+        with waiting().on("selecting"):
+            result = sync.select(
+                catalogs,
+                queries=_queries(file),
+                against=others or None,
+                mutation=Mutation(mutate) if mutate else None,
+                selector=_selector(model, embeddings),
+                k=k,
+            )
     except TdqsError as error:
         leave(error)
     for problem in result.problems:
         warn(problem)
-    tell_usage(model)
+    tell_usage(model, by="selector")
     show([result], _VIEWS, form, output)
     end([result], partial(finds, percent=fail_under or 0))
 

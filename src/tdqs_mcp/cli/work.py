@@ -17,6 +17,7 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome
 from tdqs_mcp.judges.budget import Ledger
 from tdqs_mcp.judges.judge import Judge, Model, used
+from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.model.results import OFFLINE
@@ -30,7 +31,9 @@ from tdqs_mcp.sources.options import LiveOptions
 Result = TypeVar("Result")
 
 
-def for_each(locators: Sequence[str], live: LiveOptions, use: Callable[[Catalog], Result]) -> list[Result | None]:
+def for_each(
+    locators: Sequence[str], live: LiveOptions, use: Callable[[Catalog], Result], *, doing: str = "judging"
+) -> list[Result | None]:
     """The use case's result for each locator; None, with the reason on standard error, where it could not run."""
     results: list[Result | None] = []
     for number, locator in enumerate(locators, start=1):
@@ -39,7 +42,7 @@ def for_each(locators: Sequence[str], live: LiveOptions, use: Callable[[Catalog]
             # Files take no time worth a line.
             with waiting().on(f"capturing {_shown(locator)}{place}", at_once=":" in locator):
                 catalog = sync.load(locator, live)
-            with waiting().on(f"judging {catalog.server}{place}"):
+            with waiting().on(f"{doing} {catalog.server}{place}"):
                 results.append(use(catalog))
         except TdqsError as error:
             fail(error)
@@ -63,22 +66,27 @@ def policy_of(flags: Choice) -> Policy:
         leave(error)
 
 
-def judge_of(asked: Asked) -> Judge | None:
-    """The judge that is named; None for the offline judge, which needs no event loop."""
+def ledger_of(asked: Asked) -> Ledger:
+    """What all models of a command may take together."""
+    return Ledger(asked.budget, cost)
+
+
+def judge_of(asked: Asked, ledger: Ledger | None = None) -> Judge | None:
+    """The judge that is named, with a ledger where others share its budget; None for the offline judge."""
     try:
         settings = read_settings(os.environ, **asked.options())
-        return None if settings == Settings() else make_judge(settings, warn=warn, heard=waiting().count)
+        return None if settings == Settings() else make_judge(settings, warn=warn, heard=waiting().count, ledger=ledger)
     except InputError as error:
         leave(error)
 
 
-def writer_of(writer: str | None, asked: Asked) -> Model | None:
-    """The model that writes; None for the offline writer. Address and budget are those given beside it."""
+def writer_of(writer: str | None, asked: Asked, ledger: Ledger) -> Model | None:
+    """The model that writes; None for the offline writer. Address and model are those given beside it."""
     if writer in (None, OFFLINE):
         return None
     try:
-        settings = read_writer(os.environ, writer, base_url=asked.base_url, model=asked.model, budget=asked.budget)
-        return make_model(settings, warn=warn)
+        settings = read_writer(os.environ, writer, base_url=asked.base_url, model=asked.model)
+        return make_model(settings, warn=warn, heard=waiting().count, ledger=ledger)
     except InputError as error:
         leave(error)
 
@@ -103,11 +111,11 @@ def preview_of(asked: Asked) -> tuple[Judge, Ledger]:
         leave(error)
 
 
-def tell_usage(judge: object) -> None:
-    """What a model was asked and what it cost, on standard error: the same judgement may cost less the next time."""
-    usage = used(judge)
+def tell_usage(meter: object, *, by: str = "judge") -> None:
+    """What models were asked and what it cost, on standard error: the same judgement may cost less the next time."""
+    usage = used(meter)
     if usage and usage.requests:
-        click.echo(usage_line(usage), err=True)
+        click.echo(usage_line(usage, by=by), err=True)
 
 
 def read_answers(file: Path, asked: Asked) -> object:

@@ -40,6 +40,11 @@ class Ledger:
         self.cost: int | None = 0
         """Nanodollars; None as soon as one model's price is not known."""
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether anything is bounded at all."""
+        return self._budget != Budget()
+
     def reserve(self, model: str, request: Request) -> str | None:
         """Books a request; the reason where it would break the budget, and then nothing is booked."""
         prompt = sum(map(estimate, _texts(request)))

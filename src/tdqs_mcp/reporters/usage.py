@@ -9,11 +9,11 @@ DOLLAR = 10**9
 """Nanodollars."""
 
 
-def usage_line(usage: Usage) -> str:
-    """Requests, tokens and, where the prices are known, the cost: rounded up to a hundredth of a cent."""
+def usage_line(usage: Usage, *, by: str = "judge") -> str:
+    """Who asked: requests, tokens and, where the prices are known, the cost, rounded up to a hundredth of a cent."""
     cached = f" ({usage.cache_read_tokens:,} cached)" if usage.cache_read_tokens else ""
     return (
-        f"judge: {usage.requests:,} requests, {usage.input_tokens:,} input tokens{cached}, "
+        f"{by}: {usage.requests:,} requests, {usage.input_tokens:,} input tokens{cached}, "
         f"{usage.output_tokens:,} output tokens, {price(usage.cost)}"
     )
 
