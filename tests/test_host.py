@@ -296,9 +296,18 @@ async def test_whatever_a_model_is_asked_for_reports_its_progress(mode, loopback
     async with connect(*options, mode=mode) as (client, _):
         await client.call_tool("score_server", {"tools": many}, progress_callback=hear)
         assert heard == [(32, 71), (64, 71), (71, 71)]
-        for name in ("score_tool_definition", "suggest_rewrite"):
+        for name, arguments in {
+            "score_tool_definition": {"definition": TOOLS[0]},
+            "suggest_rewrite": {"definition": TOOLS[0]},
+            "plan_improvements": {"tools": TOOLS},
+            "compare_definitions": {"old": TOOLS[:2], "new": TOOLS},
+        }.items():
             heard.clear()
-            await client.call_tool(name, {"definition": TOOLS[0]}, progress_callback=hear)
+            await client.call_tool(name, arguments, progress_callback=hear)
             assert heard
             assert all(0 < done <= total for done, total in heard)
             assert [done for done, _ in heard] == sorted({done for done, _ in heard}), "it only ever grows"
+            heard.clear()
+            if name != "score_tool_definition":
+                await client.call_tool(name, arguments | {"judge": "offline"}, progress_callback=hear)
+            assert heard == [], "what is done before anybody looks"

@@ -267,6 +267,20 @@ async def worded(context, params):
     return CreateMessageResult(role="assistant", content=text, model="host-model-1", stop_reason="endTurn")
 
 
+@pytest.mark.parametrize(("mode", "expected"), [("legacy", [(1, 1), (2, 2)]), ("auto", [])])
+async def test_a_client_s_words_are_reported_as_they_come_and_never_twice(mode, expected):
+    heard = []
+
+    async def hear(progress, total, message):
+        heard.append((progress, total))
+
+    facts = [WORDED["purpose"], WORDED["limitations"]]
+    arguments = {"definition": tool("find_orders", "Finds orders."), "facts": facts, "writer": "sampling"}
+    async with connect(mode=mode, sampling_callback=worded) as client:
+        await client.call_tool("suggest_rewrite", arguments, progress_callback=hear)
+    assert heard == expected
+
+
 @pytest.mark.parametrize("mode", ERAS)
 async def test_the_client_s_model_words_a_rewrite_from_what_the_author_gives(mode, write):
     definition = tool("find_orders", "Finds orders.")

@@ -11,6 +11,7 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.results import OFFLINE
 from tdqs_mcp.reporters.agent import Scored
 from tdqs_mcp.reporters.fence import fence, fence_name, unfence
 from tdqs_mcp.server.addresses import doorkeeper
@@ -24,7 +25,7 @@ from tdqs_mcp.server.sampling import (
     resumed_catalog,
 )
 from tdqs_mcp.server.shelf import Shelf
-from tdqs_mcp.server.watch import BATCH, Watched
+from tdqs_mcp.server.watch import BATCH, Progress, Watched
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.locator import File, Url
 from tdqs_mcp.sources.locator import parse as parse_locator
@@ -79,7 +80,12 @@ class Desk:
     def watched(self, judge: Judge, context: _Context) -> Judge:
         """The judge with reports of its progress; only one where every report would come again in the next round."""
         is_one = judge.stamp.id == SAMPLING and pauses(context)
-        return Watched(judge, context.report_progress, batch=MAX_TOOLS + 1 if is_one else BATCH)
+        return Watched(judge, Progress(context.report_progress), batch=MAX_TOOLS + 1 if is_one else BATCH)
+
+    def patient(self, judge: str, progress: Progress) -> Judge:
+        """The named judge of a call that grades many times, with reports unless it is done before anybody looks."""
+        asked = self.named(judge)
+        return asked if asked.stamp.id == OFFLINE else Watched(asked, progress)
 
     def resumed(self, context: _Context) -> tuple[Catalog, str] | None:
         """The catalog of a call that waited for its client, which is not read again."""

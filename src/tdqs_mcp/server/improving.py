@@ -32,11 +32,8 @@ from tdqs_mcp.server.arguments import (
 from tdqs_mcp.server.desk import Desk, known, one
 from tdqs_mcp.server.offer import Offer, offer
 from tdqs_mcp.server.presence import while_present
-from tdqs_mcp.server.sampling import (
-    SAMPLING,
-    client_model,
-    through_client,
-)
+from tdqs_mcp.server.sampling import SAMPLING, client_model, pauses, through_client
+from tdqs_mcp.server.watch import Attended, Progress, nowhere
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.material import parse_material
 
@@ -95,8 +92,11 @@ class Improving:
             | {"traces": [{**trace, "tool": name} for trace in traces]},
             origin="'facts', 'traces' or 'docs'",
         )
-        model = client_model(context, tools=1) if writer == SAMPLING else None
-        asked = self._desk.watched(self._desk.named(judge), context)
+        # Where the call ends whenever the client is asked, every report would come again in the next round.
+        is_silent = writer == SAMPLING and pauses(context)
+        progress = Progress(nowhere if is_silent else context.report_progress, word="answered")
+        model = Attended(model=client_model(context, tools=1), progress=progress) if writer == SAMPLING else None
+        asked = self._desk.patient(judge, progress)
 
         async def work() -> list[Rewrite]:
             return await while_present(
@@ -138,7 +138,7 @@ class Improving:
         out; then, where those are not enough, tools that only the author can improve, with what to write.
         """
         found, key = await self._desk.catalog(context, tools=tools, locator=locator, catalog=catalog)
-        asked = self._desk.named(judge)
+        asked = self._desk.patient(judge, Progress(context.report_progress))
         wanted = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
         plan = await while_present(context, lambda: app.plan(found, target=wanted, judge=asked))
         window = Window(offset=offset, limit=limit)
@@ -168,7 +168,7 @@ class Improving:
         annotations that became more dangerous, compatible changes and wording.
         """
         before, after = await self._version(context, old), await self._version(context, new)
-        asked = self._desk.named(judge)
+        asked = self._desk.patient(judge, Progress(context.report_progress))
         comparison = await while_present(context, lambda: app.compare(before, after, judge=asked))
         window = Window(offset=offset, limit=limit)
         return proposal.compare_answer(comparison, window=window, next_step=steps.after_comparison(comparison))
