@@ -478,6 +478,17 @@ async def test_everything_sent_at_once_needs_no_memory():
         ("score_server", {"tools": {"a": 1}}, "holds no tool definitions; give a tools/list result"),
         ("score_server", {"tools": [walk.BAD] * 2001}, "send them in parts"),
         ("score_server", {"toolz": []}, "Its arguments are tools, locator"),
+        *(
+            (name, {argument: [entry] * 201}, f"{argument}: List should have at most 200 items")
+            for name, argument, entry in [
+                ("suggest_rewrite", "facts", "It is so."),
+                ("suggest_rewrite", "traces", {"arguments": {}, "result": 1}),
+                ("lint_descriptions", "select", "TDQ104"),
+                ("lint_descriptions", "ignore", "TDQ104"),
+                ("submit_judgement", "answers", {"name": "a", "inputHash": "0" * 16, "answer": "{}"}),
+                ("submit_judgement", "shadowing", {}),
+            ]
+        ),
         ("score_tool_definition", {"definition": "not JSON"}, "definition is not valid JSON"),
         ("score_tool_definition", {"definition": {"tools": [walk.BAD, walk.BAD]}}, "give lists to score_server"),
         ("submit_judgement", {"tools": [walk.BAD], "rubric": "smells", "coherence": {}}, "leave 'coherence'"),

@@ -5,6 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+MAX_LISTED = 200
+"""Entries of a list in one call; definitions, which come as a whole catalog, have a limit of their own."""
+
 Definition = Annotated[
     dict[str, Any] | str,
     Field(description="The tool as in tools/list: name, description, inputSchema, annotations …; or its JSON text"),
@@ -44,7 +47,10 @@ JudgeName = Annotated[
 ]
 Rules = Annotated[
     list[str],
-    Field(description="Only these rules, by id, name or lane, such as TDQ104, missing-usage or TDQ5; default: all"),
+    Field(
+        max_length=MAX_LISTED,
+        description="Only these rules, by id, name or lane, such as TDQ104, missing-usage or TDQ5; default: all",
+    ),
 ]
 Profile = Annotated[
     Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory"],
@@ -57,10 +63,16 @@ ScoreJudge = Annotated[
         "your client's model, asked through MCP"
     ),
 ]
-Facts = Annotated[list[str], Field(description="The author's own true statements about the tool; default: none")]
+Facts = Annotated[
+    list[str],
+    Field(max_length=MAX_LISTED, description="The author's own true statements about the tool; default: none"),
+]
 Traces = Annotated[
     list[dict[str, Any]],
-    Field(description="Recorded calls of the tool: {arguments, result} or {arguments, error}; default: none"),
+    Field(
+        max_length=MAX_LISTED,
+        description="Recorded calls of the tool: {arguments, result} or {arguments, error}; default: none",
+    ),
 ]
 Docs = Annotated[str, Field(max_length=100_000, description="The tool's documentation as text; default: none")]
 ModeName = Annotated[

@@ -16,6 +16,7 @@ from tdqs_mcp.reporters import judging
 from tdqs_mcp.reporters.agent import Window
 from tdqs_mcp.server import steps
 from tdqs_mcp.server.arguments import (
+    MAX_LISTED,
     Answer,
     Earlier,
     Limit,
@@ -94,13 +95,18 @@ class Judging:
         self,
         context: _Context,
         *,
-        answers: Annotated[list[Answer], Field(description="Answers to prompts of part tools, all or a batch")] = [],  # noqa: B006
+        answers: Annotated[
+            list[Answer], Field(max_length=MAX_LISTED, description="Answers to prompts of part tools, all or a batch")
+        ] = [],  # noqa: B006
         coherence: Annotated[
             dict[str, Any] | str | None, Field(description="Answer to the prompt of part coherence")
         ] = None,
         shadowing: Annotated[
             list[dict[str, Any]] | None,
-            Field(description="Confirmed pairs, the array in the answer to part shadowing; replaces earlier ones"),
+            Field(
+                max_length=MAX_LISTED,
+                description="Confirmed pairs, the array in the answer to part shadowing; replaces earlier ones",
+            ),
         ] = None,
         rubric: Rubric = "tdqs",
         model: ModelName = "",

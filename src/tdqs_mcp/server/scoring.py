@@ -17,6 +17,7 @@ from tdqs_mcp.reporters.fence import fence
 from tdqs_mcp.rules import registry
 from tdqs_mcp.server import steps
 from tdqs_mcp.server.arguments import (
+    MAX_LISTED,
     Definition,
     Detail,
     Earlier,
@@ -130,7 +131,8 @@ class Scoring:
         ] = "info",
         select: Rules = [],  # noqa: B006
         ignore: Annotated[
-            list[str], Field(description="Rules to leave out, spelled as for select; default: none")
+            list[str],
+            Field(max_length=MAX_LISTED, description="Rules to leave out, spelled as for select; default: none"),
         ] = [],  # noqa: B006
         profile: Profile = "default",
         detail: Annotated[Literal["summary", "full"], Field(description="full leaves no message cut")] = "summary",
