@@ -10,7 +10,7 @@ from tdqs_mcp.app.checking import some_names
 from tdqs_mcp.app.scoring import DEFAULT_SPEC, addresses_judge, guarded, score
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured, measure
-from tdqs_mcp.judges.judge import Judge, Model
+from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.material import NOTHING, Material
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tdqs_mcp.pipeline.patch import Patch
     from tdqs_mcp.pipeline.selectors import Selector
     from tdqs_mcp.pipeline.trial import Court
+
+_UNSHOWN = "the definition addresses the model that reads it ({!r}), so no model was asked; remove these words"
 
 
 async def rewrite(
@@ -90,14 +92,24 @@ def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewr
 async def _worded(
     measured: Measured, drafts: Sequence[Rewrite], *, court: "Court", mode: Mode, writer: Model
 ) -> list[Rewrite]:
-    """The drafts in a model's words, unscored; a draft that the model gave no words for stays, with the reason."""
+    """The drafts in a model's words, unscored; a draft that the model gave no words for stays, with the reason.
+
+    What speaks to the model that reads it is not shown to one.
+    """
     from tdqs_mcp.pipeline import trial  # noqa: PLC0415
     from tdqs_mcp.pipeline import writer as writing  # noqa: PLC0415  # validation, which the offline writer goes without
 
-    work = writing.jobs(measured, drafts, court.witnesses.material)
+    subjects = {each.tool.index: each for each in measured.subjects}
+    addressed = {each.index: words for each in drafts if (words := addresses_judge(subjects[each.index]))}
+    safe = [each for each in drafts if each.index not in addressed]
+    work = writing.jobs(measured, safe, court.witnesses.material)
     written = await writing.write(work, model=writer, court=court, mode=mode)
-    outcomes = {job.subject.tool.index: (job.subject, each) for job, each in zip(work, written, strict=True)}
-    return [trial.reworded(draft, *outcomes[draft.index], court=court, writer=writer.name) for draft in drafts]
+    outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
+    outcomes |= {index: Failure(reason=_UNSHOWN.format(words)) for index, words in addressed.items()}
+    return [
+        trial.reworded(each, subjects[each.index], outcomes[each.index], court=court, writer=writer.name)
+        for each in drafts
+    ]
 
 
 def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
