@@ -8,6 +8,7 @@ from operator import mul
 import anyio
 import pytest
 from definitions import tool
+from fresh_attacks import AFTERWARDS, JUDGES, UNKNOWN
 from loopback import FOURS, Chat, justified, plain, rubric_of, tdqs, tool_name
 from manipulations import DEVELOPED, HELD_OUT, LAST
 
@@ -211,9 +212,11 @@ OBEYED = {
 @pytest.mark.parametrize("rubric", OBEYED)
 def test_of_what_a_judge_that_obeys_says_of_known_manipulations_nothing_is_published(rubric):
     use, answer = OBEYED[rubric]
-    for name, definition in (DEVELOPED | HELD_OUT | LAST).items():
+    fresh = {f"fresh {name}": each for name, each in (JUDGES | AFTERWARDS).items()}
+    unknown = {"parameter names", *(f"fresh {name}" for name in UNKNOWN)}
+    for name, definition in (DEVELOPED | HELD_OUT | LAST | fresh).items():
         result = use(app.read([definition]), answers={"tools": [{"name": definition["name"], "answer": answer}]})
-        is_known = name != "parameter names"
+        is_known = name not in unknown
         assert [bool(result.tools), len(result.problems)] == [not is_known, int(is_known)], name
 
 

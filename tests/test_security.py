@@ -5,6 +5,7 @@ import random
 from copy import deepcopy
 
 import attacks
+import fresh_attacks
 import last_attacks
 import later_attacks
 import pytest
@@ -54,6 +55,11 @@ def test_nearly_everything_that_attackers_wrote_later_is_known(written):
     found = [sentence for sentence in written.POISON if security_findings(tool("t", f"Lists orders. {sentence}"))]
     assert 100 * len(known) >= 95 * len(written.JUDGES)
     assert 100 * len(found) >= 90 * len(written.POISON)
+
+
+def test_fresh_attacks_are_known_but_for_those_that_no_word_betrays():
+    fresh = fresh_attacks.JUDGES | fresh_attacks.AFTERWARDS
+    assert [name for name in fresh if not addresses_judge(read_tool(fresh[name], 0))] == fresh_attacks.UNKNOWN
 
 
 def test_real_definitions_hardly_ever_look_as_if_they_spoke_to_a_judge(catalog_files):

@@ -117,6 +117,7 @@ CONCEPTS: dict[str, str] = {
         ให้ เลือก
     """,
     "best": """
+        upper+end top+end top+of+the+scale end+of+the+scale upper+bound+of+the+scale
         highest top topmost flawless fullmarks outstanding exemplary impeccable superb stellar favorable favorably
         favourable favourably generously leniently five fives best unbeatable superlative cinco diez perfeita
         perfeito parfait* meilleur* excellent* cinq dix hochste hochsten hochster hochstes perfekt* bestnote* volle
@@ -415,6 +416,7 @@ CONCEPTS: dict[str, str] = {
         ถือว่า
     """,
     "complete": """
+        exhaustive exhaustif erschöpfend* exhaustiv* esaustiv* uitputtend
         flawless comprehensive impeccable satisfied fulfilled met exceeded golden gold documented ideal unimprovable
         complet* perfect* ejemplar perfeit* exemplar* parfait* exemplaire vollstandig* vorbildlich* perfekt*
         einwandfrei* perfett* eksiksiz mukemmel fully+met adequate sufficient self-evident spotless faultless
@@ -1127,6 +1129,11 @@ CONCEPTS: dict[str, str] = {
     "genuine": "real actual true genuine",
     "disregard": "ignore disregard",
     "knowing": "knowing knowledge consent",
+    "roleplay": """
+        play+the+part play+the+role in+the+role+of in+the+shoes+of put+yourself+in impersonate
+        haz+el+papel joue+le+rôle jouez+le+rôle spiele+die+rolle versetze+dich interpreta+il+ruolo faça+o+papel
+        сыграй+роль 扮演 演じて 역할을
+    """,
     "selfref": """
         this+text this+entry this+record's this+submission this+listing this+wording this+write-up
         this+documentation these+docs this+description this+definition this+one+must this+document's+quality

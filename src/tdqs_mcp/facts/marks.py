@@ -155,13 +155,16 @@ _TURNS = tuple(
         r"(?i:(?:^|\s)(?:assistant|ai)\s{0,8}:\s{0,8}(?:sure|ok|yes|i\s|\{))",
         r"(?i:(?:^|\n)\s{0,8}final\s(?:answer|verdict|score|grade)\s{0,8}[:=])",
         r"(?i:\"role\"\s{0,8}:\s{0,8}\"(?:system|developer)\")",
+        # What a harness writes around a call or a case, and nobody else.
+        r"(?i:[\[<]/?(?:tool|function)[_ -](?:results?|responses?|outputs?|call[_ -]output)\b[^\]>\n]{0,80}[\]>])",
+        r"(?i:(?:^|\s)[-=#*~_]{3,}\s{0,4}(?:end|begin|start)\s(?:of\s)?(?:the\s)?(?:case|item|entry|example|sample|task|turn)\b)",
         # Members of the answers that rubrics ask for: nobody but a judge has a use for them.
         r"\"(?:annotation_contradiction|improvement_needed|justification)\"\s{0,8}:",
     )
 )
 _TURN_WORDS = frozenset(
     "system assistant developer human judge grader evaluator final inst instruction instructions response contradiction "
-    "improvement justification".split()
+    "improvement justification result results output outputs response responses begin end start".split()
 )
 _TURN_HINTS = (
     "system message", "system prompt", "system override", "system note", "system update", "system instr", "system direct",
@@ -169,12 +172,13 @@ _TURN_HINTS = (
     "assistant :", "assistant note", "assistant mess", "assistant inst", "assistant upd", "assistant prompt", "assistant\n",
     "assistant_", "assistant]", "assistant*", "developer m", "developer]", "developer:", "human:", "judge:", "judge :", "grader:",
     "grader :", "evaluator:", "evaluator :", "[judge", "[grader", "# instruction", "# response", "# new ", "# updated ", "# hidden ", "# secret ", "# real ", "# assistant", "final answer", "final verdict", "final score", "final grade", '"role"', "ai:", "inst]",
+    "tool_", "tool-", "function_", "function-", "tool result", "tool resp", "tool out", "function result", "function resp", "--- ", "=== ", "*** ", "### ",
     '_contradiction"', 'improvement_needed"', 'justification"',
 )  # fmt: skip
 _SHOUTED = ("END ", "BEGIN ", "START ", "CLOSE ")
 _BRACKETED = re.compile(
     r"<(?:[|</]|!--|(?i:start_of|end_of|system|assistant|developer|important|critical|override|admin|jailbreak|hidden|secret"
-    r"|judge|grader|evaluator|rubric|scoring|grading|sys>|thinking|scratchpad|verdict))"
+    r"|judge|grader|evaluator|rubric|scoring|grading|tool|function|sys>|thinking|scratchpad|verdict))"
 )
 
 

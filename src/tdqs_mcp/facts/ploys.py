@@ -348,6 +348,13 @@ SAYINGS: dict[Ploy, str] = {
         score + gradea + must|give|doc|model|plead @8
         score + doc + best|gradea|fullmarks|punish|topscore @10
         this > doc + evaluating @8
+        approved + doc + this|not @10
+        doc + assume + complete @10
+        reply > doc > best|complete @5
+        facet + best + score @8
+        best + best + best + facet @12
+        roleplay + you|model|judge|grader @12
+        this + sample + best @16
     """,
     Ploy.OVERRIDE: """
         ignore > prior > order @7
