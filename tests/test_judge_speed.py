@@ -90,5 +90,6 @@ def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_and_keeping_it_
     print(f"of the ideal: {said}; {usage_line(plain.usage)}")  # noqa: T201
     assert plain.usage.requests == (1 + ROUNDS) * (len(TOOLS) + 1)
     assert plain.usage.cache_read_tokens == 2000 * plain.usage.requests
+    assert mine <= 1.5 * floor  # 1.07 on an idle machine, 1.34 with twice as much to do as it has processors
     assert mine <= 1.25 * peer  # 1.03 to 1.07 on a machine with three times as much to do as it has processors
     assert kept <= 1.7 * mine  # 1.25 to 1.4 there; a commit that waits for the disk made it 2.3 and more
