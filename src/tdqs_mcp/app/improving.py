@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tdqs_mcp.app.checking import some_names
-from tdqs_mcp.app.scoring import DEFAULT_SPEC, addresses_judge, guarded, score
+from tdqs_mcp.app.scoring import DEFAULT_SPEC, addresses_judge, addresses_model, guarded, score
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.model.results import OFFLINE, Finding, Mode, Rewrite, ServerScore, Ungraded
 from tdqs_mcp.pipeline import rewrite as rewriting
@@ -198,11 +198,12 @@ async def select(
     """How often the right tool is found for a query, by BM25 unless another selector is named.
 
     Without queries they are made from the catalogs, never from `against`: other versions of the same catalogs in their
-    order, or what a mutation makes of them, to which the same queries are put. Raises InputError.
+    order, or what a mutation makes of them, to which the same queries are put. Definitions that speak to a model that
+    selects are named in the problems. Raises InputError.
     """
     from tdqs_mcp.pipeline import select as selecting  # noqa: PLC0415  # what scoring goes without
     from tdqs_mcp.pipeline.mutate import mutate  # noqa: PLC0415
-    from tdqs_mcp.pipeline.selectors import Lexical  # noqa: PLC0415
+    from tdqs_mcp.pipeline.selectors import Lexical, Prompted  # noqa: PLC0415
 
     if against is not None and mutation is not None:
         raise InputError("a test compares with other catalogs or with a mutation, not with both")
@@ -213,7 +214,9 @@ async def select(
     asked, problems = selecting.ask(index) if queries is None else selecting.check(queries, index)
     texts = [query.text for query in asked]
     before = selecting.choose(asked, await selector.rank(index.tools, texts, k=k), index, k=k)
-    told = tuple(problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems)
+    told = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems]
+    if isinstance(selector, Prompted):
+        told += _speaking((*index.tools, *(other.tools if other else ())))
     report = selecting.report(
         index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(told)) + problems
     )
@@ -221,6 +224,16 @@ async def select(
         return report
     after = selecting.choose(asked, await selector.rank(other.tools, texts, k=k), other, k=k)
     return selecting.compare(report, after, label=mutation or "after")
+
+
+def _speaking(tools: Sequence[Tool]) -> list[str]:
+    """A sentence for each tool that speaks to the model that is to choose among them."""
+    spoken = [(tool.name, addresses_model(tool)) for tool in tools]
+    return [
+        f"{name!r} addresses the model that selects ({words!r}); read it before you trust a choice"
+        for name, words in spoken
+        if words
+    ]
 
 
 def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":

@@ -11,7 +11,7 @@ from tdqs_mcp.judges.canary import Detector, Guarded
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.results import (
     CalibrationReport,
     JudgeStamp,
@@ -35,9 +35,14 @@ Score = TypeVar("Score", ServerScore, LabelScore)
 
 def addresses_judge(subject: Subject) -> str | None:
     """The words with which a definition speaks to its judge, or could make one obey; None where it does not."""
-    if not hostile.addresses_judge(subject.tool):
+    return addresses_model(subject.tool)
+
+
+def addresses_model(tool: Tool) -> str | None:
+    """The same of a definition that nobody has measured and any model is to read."""
+    if not hostile.addresses_judge(tool):
         return None
-    aimed = (threat for threat in hostile.threats(subject.tool.raw) if threat.ploy in hostile.AIMED_AT_A_MODEL)
+    aimed = (threat for threat in hostile.threats(tool.raw) if threat.ploy in hostile.AIMED_AT_A_MODEL)
     spoken = (threat.quote for threat in aimed if not threat.is_mild and any(map(str.isalpha, threat.quote)))
     return next(spoken, None)
 
