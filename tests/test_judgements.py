@@ -14,7 +14,9 @@ from definitions import tool
 from loopback import FOURS, Chat, rubric_of, tool_name
 
 from tdqs_mcp import app
-from tdqs_mcp.judges.judge import CacheKey
+from tdqs_mcp.judges.judge import CacheKey, Request
+from tdqs_mcp.judges.memory import Remembered
+from tdqs_mcp.rubrics.prompt import Prompt
 from tdqs_mcp.settings import make_judge, read_settings
 from tdqs_mcp.store import judgements
 from tdqs_mcp.store.judgements import FILE, Judgements
@@ -100,6 +102,21 @@ def test_a_killed_run_goes_on_where_it_was(tdqs_mcp, loopback, cache, write, mon
     loopback.bodies.clear()
     assert len(scores(tdqs_mcp(*command[3:]))) == 24
     assert loopback.asked() == ["", *(f"t{number:02}" for number in range(4, 24))]
+
+
+def test_an_empty_answer_is_an_answer(tmp_path):
+    class Mute:
+        name = "m"
+        asked = 0
+
+        async def complete(self, requests):
+            self.asked += len(requests)
+            return [""] * len(requests)
+
+    model, request = Mute(), Request(prompt=Prompt(system="", user="Say nothing."), name="n", schema={})
+    remembered = Remembered(model=model, cache=Judgements(tmp_path, warn=pytest.fail), parameters="")
+    answers = [anyio.run(remembered.complete, [request, request]) for _ in range(2)]
+    assert (answers, model.asked) == ([["", ""]] * 2, 1)
 
 
 @pytest.mark.parametrize(
