@@ -2,6 +2,7 @@
 
 import copy
 import json
+from contextlib import nullcontext
 
 import jsonschema
 import pytest
@@ -13,7 +14,7 @@ from test_any_json import TOOLS
 
 import tdqs_mcp
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts.compatibility import breaks
+from tdqs_mcp.facts.compatibility import breaks, losses
 from tdqs_mcp.model.comparison import Impact
 from tdqs_mcp.reporters.compare import COMPARE_MARKER
 from tdqs_mcp.sources.load import read_file
@@ -37,6 +38,7 @@ def schema_change(old, new, key="inputSchema"):
 
 
 NUMBER, INTEGER, NULL = {"type": "number"}, {"type": "integer"}, {"type": "null"}
+KIND_X, KIND_Y, KIND_Z = (takes("kind", kind={"const": kind}) for kind in "xyz")
 DEEP = {
     "type": "object",
     "$defs": {"N": takes("next", next={"$ref": "#/$defs/N"}, value=NUMBER)},
@@ -65,6 +67,18 @@ DEEP = {
         (takes(a=STRING), takes(a={**STRING, "maxLength": 9}), "narrowed-range"),
         (takes(a=STRING), takes(a={**STRING, "pattern": "^x"}), "narrowed-range"),
         (takes(a=takes(b=STRING)), takes(a=takes("b", b=STRING)), "new-required"),
+        (takes(a=STRING), takes(a={**STRING, "not": {"const": "x"}}), "narrowed"),
+        (takes(a=STRING), takes(a={"allOf": [STRING, {"not": {"const": "x"}}]}), "narrowed"),
+        (takes(a=STRING), takes(a={"allOf": [STRING, {"maxLength": 3}]}), "narrowed-range"),
+        (takes(a=STRING), takes(a={**STRING, "if": {"minLength": 3}, "then": {"pattern": "^x"}}), "narrowed"),
+        (takes(a=NUMBER, b=STRING), takes(a=NUMBER, b=STRING) | {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, "new-required"),
+        (takes(a=NUMBER), takes(a={"oneOf": [NUMBER, {"enum": [1, 2]}]}), "narrowed"),
+        (takes(a=STRING, b=STRING), takes(a=STRING, b=STRING) | {"dependentRequired": {"a": ["b"]}}, "narrowed"),
+        (takes(a=STRING, b=STRING), takes(a=STRING, b=STRING) | {"dependentSchemas": {"a": {"required": ["b"]}}}, "narrowed"),
+        (takes(a=takes()), takes(a=takes() | {"propertyNames": {"maxLength": 3}}), "narrowed-range"),
+        (takes(a=takes()), takes(a=takes() | {"patternProperties": {"^x": STRING}}), "narrowed"),
+        (takes(a={"type": "array"}), takes(a={"type": "array", "contains": STRING}), "narrowed"),
+        (takes(a={"type": "array"}), takes(a={"type": "array", "prefixItems": [STRING]}), "narrowed"),
         (DEEP, {**DEEP, "$defs": {"N": takes("next", next={"$ref": "#/$defs/N"}, value=INTEGER)}}, "narrowed-type"),
     ],
 )  # fmt: skip
@@ -72,6 +86,13 @@ def test_what_refuses_an_old_call_is_breaking_and_the_reverse_is_not(old, new, c
     assert schema_change(old, new)[:1] == [("breaking", change)]
     back = [found for found in schema_change(new, old) if found[0] == "breaking"]
     assert back == ([("breaking", change)] if change.startswith("renamed") else [])
+
+
+def test_values_that_only_python_takes_for_equal_and_what_a_reference_leads_to_are_changes():
+    numbers, truths = takes(a={"enum": [1, 0]}), takes(a={"enum": [True, False]})
+    assert schema_change(numbers, truths) == schema_change(truths, numbers) == [("breaking", "narrowed-type")]
+    refused = [takes(a={"not": {"$ref": "#/$defs/X"}}) | {"$defs": {"X": each}} for each in (INTEGER, STRING)]
+    assert schema_change(*refused) == schema_change(*reversed(refused)) == [("breaking", "narrowed")]
 
 
 def test_a_new_parameter_breaks_only_where_it_is_required_and_a_name_is_guessed_only_where_it_is_plain():
@@ -90,8 +111,14 @@ def test_a_new_parameter_breaks_only_where_it_is_required_and_a_name_is_guessed_
         (takes(a={**INTEGER, "minimum": 1}), takes(a={**NUMBER, "minimum": 0})),
         (takes(a=STRING), takes(a={**STRING, "minLength": 0, "default": "x", "title": "A"})),
         (takes("a", a=STRING), takes(a=STRING, b=STRING)),
+        (takes(a={"allOf": [STRING]}), takes(a=STRING)),
+        (takes(a=STRING) | {"dependentRequired": {"a": ["b"], "c": ["d"]}}, takes(a=STRING) | {"dependentRequired": {"a": ["b"]}}),
+        (takes(a={"oneOf": [STRING, NUMBER]}), takes(a={"oneOf": [STRING, NUMBER, NULL]})),
+        (takes(a={"oneOf": [KIND_X, KIND_Y]}), takes(a={"oneOf": [KIND_X, KIND_Y, KIND_Z]})),
+        (takes(a={"anyOf": [STRING, NUMBER], "not": {"const": "x"}}), takes(a={"anyOf": [STRING, NUMBER, NULL]})),
+        (takes(a={**STRING, "not": {"$ref": "#/$defs/X"}}) | {"$defs": {"X": {"title": "X", "const": "x"}}}, takes(a={**STRING, "not": {"$ref": "#/$defs/X"}}) | {"$defs": {"X": {"const": "x"}}}),
     ],
-)
+)  # fmt: skip
 def test_what_takes_every_old_call_is_compatible(old, new):
     assert schema_change(old, new) == [("compatible", "changed")]
 
@@ -104,11 +131,13 @@ def test_what_takes_every_old_call_is_compatible(old, new):
         (takes(a=STRING), takes(a={"type": ["string", "null"]}), "output-type"),
         (takes(a={"type": "array", "items": takes(b=STRING)}), takes(a={"type": "array", "items": takes()}), "lost-output"),
         (takes(a=STRING), None, "lost-schema"),
+        ({"anyOf": [takes("a", a=STRING), NULL]}, {"anyOf": [takes("b", b=STRING), NULL]}, "lost-output"),
     ],
 )  # fmt: skip
 def test_a_result_that_promises_less_is_breaking_and_one_that_promises_more_is_not(old, new, change):
     assert schema_change(old, new, "outputSchema")[:1] == [("breaking", change)]
-    assert "breaking" not in {impact for impact, _ in schema_change(new, old, "outputSchema")}
+    back = {impact for impact, _ in schema_change(new, old, "outputSchema")}
+    assert ("breaking" in back) == ("anyOf" in old)
 
 
 @pytest.mark.parametrize(
@@ -251,6 +280,28 @@ LEAVES = st.fixed_dictionaries(
         "pattern": st.sampled_from(["^a", "b$"]),
     },
 )
+
+
+def demands(inner):
+    """Keywords that say what a value must be beside its type."""
+    several, pair = st.lists(inner, min_size=1, max_size=2), st.tuples(inner, inner)
+    names = st.lists(st.sampled_from("xyz"), max_size=2, unique=True)
+    return st.one_of(
+        st.fixed_dictionaries({"not": inner}),
+        st.fixed_dictionaries({"allOf": several}),
+        st.fixed_dictionaries({"oneOf": several}),
+        pair.map(lambda found: {"if": found[0], "then": found[1]}),
+        pair.map(lambda found: {"if": found[0], "else": found[1]}),
+        st.fixed_dictionaries({"contains": inner}, optional={"minContains": st.integers(0, 1)}),
+        st.fixed_dictionaries({"prefixItems": several}, optional={"items": inner}),
+        st.fixed_dictionaries({"propertyNames": inner}),
+        st.fixed_dictionaries({"patternProperties": st.dictionaries(st.sampled_from(["^x", "y"]), inner, min_size=1)}),
+        st.fixed_dictionaries({"dependentRequired": st.dictionaries(st.sampled_from("xyz"), names, min_size=1)}),
+        st.fixed_dictionaries({"dependentSchemas": st.dictionaries(st.sampled_from("xyz"), inner, min_size=1)}),
+        st.fixed_dictionaries({"unevaluatedProperties": st.booleans() | inner}),
+    )
+
+
 SCHEMAS = st.recursive(
     LEAVES,
     lambda inner: (
@@ -263,8 +314,9 @@ SCHEMAS = st.recursive(
                 "additionalProperties": st.booleans() | inner,
             },
         )
+        | st.tuples(inner, demands(inner)).map(lambda pair: {**pair[1], **pair[0]})
     ),
-    max_leaves=4,
+    max_leaves=6,
 )
 
 
@@ -280,7 +332,7 @@ def closed(schema):
     }
     return inner | (
         {"additionalProperties": False}
-        if inner.get("additionalProperties", True) is True and ("properties" in inner)
+        if inner.get("additionalProperties", True) in (True, {}) and ("properties" in inner)
         else {}
     )
 
@@ -349,6 +401,52 @@ def test_a_wide_recursive_schema_is_compared_in_time():
     }
     narrower = json.loads(json.dumps(wide).replace('"maxLength": ', '"maxLength": 0.'))
     assert breaks({"properties": {"a": wide}}, {"properties": {"a": narrower}})[-1].change == "unreadable"
+
+
+@pytest.mark.parametrize("depth", [45, 90, 300, 900])
+def test_what_differs_too_deep_to_be_compared_is_never_called_compatible(command, write, depth):
+    def nested(leaf):
+        return '{"type":"object","properties":{"a":' * (depth // 2) + json.dumps(leaf) + "}}" * (depth // 2)
+
+    old, new, same = (
+        write(
+            f"{name}.json", f'{{"tools": [{{"name": "t", "description": "{name}.", "inputSchema": {nested(leaf)}}}]}}'
+        )
+        for name, leaf in (("old", STRING), ("new", {"enum": ["x"]}), ("same", STRING))
+    )
+    done = command("compare", old, new, "--fail-on-regression")
+    assert (done.returncode, b"Traceback" in done.stderr) == (1, False)
+    assert command("compare", old, old, "--fail-on-regression").returncode == 0
+    assert depth > 100 or command("compare", old, same, "--fail-on-regression").returncode == 0
+
+
+@pytest.mark.parametrize("depth", [80, 2_000])
+def test_parameters_that_nest_too_deep_are_compared_as_schemas_too(depth):
+    old = new = {}
+    for _ in range(depth):
+        old, new = {"items": old}, {"items": new}
+    for leaf, find in ((STRING, breaks), (INTEGER, losses)):
+        with pytest.raises(UnmeasurableError) if depth > 100 else nullcontext():
+            assert find(takes(a=old), takes(b=new, c=leaf))
+
+
+def test_an_enum_says_nothing_new_where_the_text_has_closed_the_list():
+    said = {**STRING, "description": "One of: open, closed, lost."}
+    listed = {**said, "enum": ["open", "closed", "lost"]}
+    assert schema_change(takes(state=said), takes(state=listed)) == [("compatible", "changed")]
+    fewer = takes(state={**said, "enum": ["open", "closed"]})
+    assert schema_change(takes(state=said), fewer) == [("breaking", "narrowed-values")]
+    openly = {**STRING, "description": "A state such as open, closed or lost."}
+    assert schema_change(takes(state=openly), takes(state={**openly, "enum": ["open", "closed", "lost"]})) == [
+        ("breaking", "narrowed-values")
+    ]
+
+
+def test_what_is_found_in_a_tool_that_was_added_is_no_regression():
+    old = [tool("find_orders", "Finds orders by customer.", takes(customer=STRING))]
+    comparison = tdqs_mcp.compare(tdqs_mcp.read(old), tdqs_mcp.read([*old, tool("x", None)]))
+    assert any(each.subject.name == "x" and each.severity == "error" for each in comparison.findings_added)
+    assert not [reason for reason in comparison.regressions if "new error" in reason]
 
 
 def test_what_is_reached_on_a_million_paths_is_told_a_few_times():

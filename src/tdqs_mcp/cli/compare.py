@@ -45,9 +45,11 @@ def compare(
     """Hold two versions of a catalog, or two definitions of one tool, against each other.
 
     OLD and NEW are locators. A regression is: a lower overall tier; a changed tool with a lower TDQS; a change that
-    breaks callers (a tool or parameter removed or renamed, a type, value or range narrowed, a new required parameter, a
-    result that loses a field); an annotation that no longer rules something out; a new finding that is an error or a
-    warning, unless a worse one of the same tool is gone. Wording, what is added, and what was there before are none.
+    breaks callers (a tool or parameter removed or renamed, a type, value or range narrowed, a new required
+    parameter, a combination such as not or oneOf that is not known to take all that it took, a result that loses a
+    field); an annotation that no longer rules something out; a new finding that is an error or a warning, unless a
+    worse one of the same tool is gone. Wording, tools that are added with all that is found in them, and what was
+    there before are none.
     """
     chosen = judge_of(asked)
     catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts import shape
+from tdqs_mcp.facts.forms import Forms, bare, members, required_of, schema_of, types_of, values_of
 from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.shape import TYPES, escape
 
@@ -16,10 +17,7 @@ MAX_BREAKS = 100
 """Differences that are told of one schema: through references, two may be reached on a million paths."""
 
 MAX_DEPTH = 40
-"""Levels that are followed; a schema below them is taken for unchanged."""
-
-_TEXTS = frozenset("title description examples $comment default deprecated".split())
-"""Keywords that take no value away, and so tell no schemas apart."""
+"""Levels that are followed; what differs below them is not known to be harmless."""
 
 _UPPER = frozenset("maximum exclusiveMaximum maxLength maxItems maxProperties".split())
 _LOWER = frozenset("minimum exclusiveMinimum minLength minItems minProperties".split())
@@ -55,14 +53,14 @@ def signature(schema: Mapping[str, Any]) -> str:
 
     Raises UnmeasurableError for a schema that is nested too deeply.
     """
-    return canonical_json(_bare(schema)) if _properties(schema) else ""
+    return canonical_json(bare(schema)) if members(schema) else ""
 
 
 class _Pair:
     """Two root schemas and what is known of the pairs inside them, so that references cannot lead in circles."""
 
     def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-        self._roots = (old, new)
+        self._old, self._new = Forms(old), Forms(new)
         self._known: dict[tuple[int, int], tuple[Break, ...]] = {}
         self._left = MAX_PAIRS
 
@@ -73,19 +71,25 @@ class _Pair:
 
     def narrowed(self, old: object, new: object, depth: int) -> tuple[Break, ...]:
         """What the old schema takes and the new one refuses."""
-        before, after = _schema(old), _schema(new)
+        before, after = schema_of(old), schema_of(new)
         key = (id(before), id(after))
-        if depth > MAX_DEPTH or self._left < 0:
+        if self._left < 0:
+            return ()
+        if depth > MAX_DEPTH:
+            self._left = self._left if self._are_same(before, after) else -1
             return ()
         if key not in self._known:
             self._known[key] = ()
             self._known[key] = tuple(islice(self._alternatives(before, after, depth), MAX_BREAKS))
         return self._known[key]
 
+    def _are_same(self, old: object, new: object, keyword: str = "") -> bool:
+        return self._old.meaning(old, keyword) == self._new.meaning(new, keyword)
+
     def _alternatives(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
-        """Every alternative of the old schema needs one of the new schema that takes all of it."""
-        candidates = _alternatives(new, self._roots[1])
-        for before in _alternatives(old, self._roots[0]):
+        """Every form of the old schema needs one of the new schema that takes all of it."""
+        candidates = self._new.of(new)
+        for before in self._old.of(old):
             self._left -= len(candidates)
             found = [tuple(islice(self._branch(before, after, depth), MAX_BREAKS)) for after in candidates]
             if all(found):
@@ -93,20 +97,38 @@ class _Pair:
                 yield from min(near or found[:1], key=len) if near or len(found) == 1 else [_gone(before, candidates)]
 
     def _branch(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
-        """The same for schemas without alternatives; a type that is refused comes first and alone."""
-        types, taken = _types(old), _types(new)
+        """The same for two forms; a type that is refused comes first and alone."""
+        types, taken = types_of(old), types_of(new)
+        if not types:
+            return
         if not all(_takes(taken, kind) for kind in types):
             yield Break("narrowed-type", "", f"took {_said(types)}, now takes {_said(taken)}")
             return
         yield from _values(old, new)
         yield from _limits(old, new)
+        yield from self._demands(old, new, depth)
         if "object" in types:
             yield from self._properties(old, new, depth)
         if "array" in types:
-            yield from _below("/items", self.narrowed(old.get("items"), new.get("items"), depth + 1))
+            yield from self._items(old, new, depth)
+
+    def _demands(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+        """Keywords whose values are not weighed: whatever the new form demands by them, the old one must have."""
+        listed = {*new} if _UNEVALUATED.isdisjoint(new) else {*old, *new}
+        for keyword, parts in _WHOLE.items():
+            if keyword in listed and not all(self._are_same(old.get(each), new.get(each), each) for each in parts):
+                yield _unproven(f"/{keyword}", keyword, is_new=keyword not in old)
+        for keyword in _BY_NAME:
+            before = members(old, keyword)
+            for name, demand in members(new, keyword).items():
+                if name not in before or not self._are_same(before[name], demand):
+                    yield _unproven(f"/{keyword}/{escape(name)}", keyword, is_new=name not in before)
+        if "propertyNames" in new:
+            was = old.get("propertyNames", _ANY_NAME)
+            yield from _below("/propertyNames", self.narrowed(was, new["propertyNames"], depth + 1))
 
     def _properties(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
-        before, after = _properties(old), _properties(new)
+        before, after = members(old), members(new)
         renamed = _renamed(before, after)
         for name, schema in before.items():
             path = f"/properties/{escape(name)}"
@@ -117,48 +139,88 @@ class _Pair:
                 yield Break("renamed-parameter", path, said)
             else:
                 yield Break("removed-parameter", path, f"{name!r} is gone")
-        for name in [name for name in _required(new) if name not in _required(old)]:
+        for name in [name for name in required_of(new) if name not in required_of(old)]:
             if name not in renamed.values():
                 what = "is now required" if name in before else "is new and required"
                 yield Break("new-required", f"/properties/{escape(name)}", f"{name!r} {what}")
+        yield from self._other_names(old, new, depth)
+
+    def _other_names(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+        """The names that the old form does not list: by patterns, then any; what lists them now must take them."""
         was, now = old.get("additionalProperties", True), new.get("additionalProperties", True)
+        patterns = members(old, "patternProperties")
         if now is False and was is not False:
             yield Break("narrowed-type", "/additionalProperties", "unknown names are now refused")
         elif now is not False and was is not False:
             yield from _below("/additionalProperties", self.narrowed(was, now, depth + 1))
-        for name in after.keys() - before.keys() if isinstance(was, Mapping) else ():
-            yield from _below(f"/properties/{escape(name)}", self.narrowed(was, after[name], depth + 1))
+        is_open = not schema_of(now) and _UNEVALUATED.isdisjoint(new)
+        for pattern in () if is_open else patterns.keys() - members(new, "patternProperties").keys():
+            yield Break("narrowed", "/patternProperties", f"names like {pattern!r} were taken")
+        others = [*patterns.values(), *([was] if isinstance(was, Mapping) else [])]
+        for name in members(new).keys() - members(old).keys():
+            for schema in others:
+                yield from _below(f"/properties/{escape(name)}", self.narrowed(schema, members(new)[name], depth + 1))
+
+    def _items(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+        """Items that are told by their places are not weighed; where they no longer are, each fits the one schema."""
+        if "prefixItems" in new or isinstance(new.get("items"), list):
+            if not all(self._are_same(old.get(each), new.get(each)) for each in _PLACED):
+                yield _unproven("/items", "what stands at which place", is_new=False)
+            return
+        places = old.get("prefixItems", old.get("items"))
+        placed = places if isinstance(places, list) else []
+        rest = old.get("additionalItems") if placed is old.get("items") else old.get("items")
+        for each in (*placed, rest):
+            yield from _below("/items", self.narrowed(each, new.get("items"), depth + 1))
+
+
+_WHOLE = {
+    **{keyword: (keyword,) for keyword in "$ref $dynamicRef $recursiveRef allOf anyOf oneOf not".split()},
+    **{keyword: (keyword,) for keyword in "unevaluatedProperties unevaluatedItems".split()},
+    "if": ("if", "then", "else"),
+    "contains": ("contains", "minContains", "maxContains"),
+}
+"""Keywords that only their equal is known to take no more away than, with those that they are read with."""
+
+_BY_NAME = ("dependentRequired", "dependentSchemas", "dependencies", "patternProperties")
+_ANY_NAME: Mapping[str, Any] = {"type": "string"}
+_UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
+_PLACED = ("prefixItems", "items", "additionalItems")
 
 
 class _Losses:
     """The results that two output schemas promise."""
 
     def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-        self._roots = (old, new)
+        self._old, self._new = Forms(old), Forms(new)
         self._left = MAX_PAIRS
 
     def of(self, old: object, new: object, path: str, depth: int) -> Iterator[Break]:
-        """What the new schema promises less; schemas with several alternatives are compared by their types alone."""
+        """What the new schema promises less: every form of it needs one of the old schema that it keeps."""
         self._left -= 1
-        if old == new and self._roots[0] == self._roots[1]:
+        if self._old.meaning(old) == self._new.meaning(new):
             return
         if depth > MAX_DEPTH or self._left < 0:
+            yield Break("unreadable", path, "too intricate to be compared to the end")
             return
-        before, after = _alternatives(_schema(old), self._roots[0]), _alternatives(_schema(new), self._roots[1])
+        before, after = self._old.of(schema_of(old)), self._new.of(schema_of(new))
         types, given = _union(before), _union(after)
         if not all(_takes(types, kind) for kind in given):
             yield Break("output-type", path, f"was {_said(types)}, may now be {_said(given)}")
-        if len(before) == len(after) == 1:
-            yield from self._fields(before[0], after[0], path, depth)
+        for form in after:
+            kinds = types_of(form)
+            kept = [each for each in before if all(_takes(types_of(each), kind) for kind in kinds)]
+            found = [tuple(islice(self._fields(each, form, path, depth), MAX_BREAKS)) for each in kept]
+            yield from min(found, key=len, default=())
 
     def _fields(self, old: Mapping[str, Any], new: Mapping[str, Any], path: str, depth: int) -> Iterator[Break]:
-        after = _properties(new)
-        for name, schema in _properties(old).items():
+        after = members(new)
+        for name, schema in members(old).items():
             place = f"{path}/properties/{escape(name)}"
             if name not in after:
                 yield Break("lost-output", place, f"results no longer have {name!r}")
                 continue
-            if name in _required(old) and name not in _required(new):
+            if name in required_of(old) and name not in required_of(new):
                 yield Break("lost-output", place, f"results need no longer have {name!r}")
             yield from self.of(schema, after[name], place, depth + 1)
         if "items" in old:
@@ -186,44 +248,17 @@ def dangers(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tup
     return tuple(found)
 
 
-def _schema(value: object) -> Mapping[str, Any]:
-    """A schema; true, absent and what is none take anything, false takes nothing."""
-    if isinstance(value, Mapping):
-        return value
-    return _NOTHING if value is False else _ANYTHING
-
-
-_ANYTHING: Mapping[str, Any] = {}
-_NOTHING: Mapping[str, Any] = {"type": []}
-
-
-def _alternatives(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """One for each type, so that a list of types and a union of them are the same."""
-    return [
-        {**each, "type": kind} if isinstance(each.get("type"), list) and len(each["type"]) > 1 else each
-        for each in shape.alternatives(schema, root)
-        for kind in (each["type"] if isinstance(each.get("type"), list) and len(each["type"]) > 1 else (None,))
-    ]
-
-
-def _types(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The types that are taken: all of them where none is named and no value tells."""
-    kind = schema.get("type")
-    if isinstance(kind, str):
-        return frozenset({kind}) if kind in TYPES else TYPES
-    if isinstance(kind, list):
-        return frozenset(each for each in kind if isinstance(each, str))
-    values = _allowed(schema)
-    return TYPES if values is None else frozenset(map(shape.type_of, values))
-
-
 def _union(schemas: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-    return frozenset().union(*map(_types, schemas))
+    return frozenset().union(*map(types_of, schemas))
 
 
 def _gone(old: Mapping[str, Any], new: Sequence[Mapping[str, Any]]) -> Break:
     """An alternative that nothing of the new schema takes."""
-    return Break("narrowed-type", "", f"took {_said(_types(old))} too, now takes {_said(_union(new))}")
+    return Break("narrowed-type", "", f"took {_said(types_of(old))} too, now takes {_said(_union(new))}")
+
+
+def _unproven(path: str, what: str, *, is_new: bool) -> Break:
+    return Break("narrowed", path, f"{what} {'is new' if is_new else 'has changed'}: it may refuse what was taken")
 
 
 def _takes(types: frozenset[str], kind: str) -> bool:
@@ -234,24 +269,16 @@ def _said(types: frozenset[str]) -> str:
     return "any type" if types == TYPES else ", ".join(sorted(types)) or "nothing"
 
 
-def _allowed(schema: Mapping[str, Any]) -> Sequence[Any] | None:
-    """All values that are taken; None where that is open."""
-    if "const" in schema:
-        return (schema["const"],)
-    values = schema.get("enum")
-    return values if isinstance(values, list) else None
-
-
 def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
-    before, after = _allowed(old), _allowed(new)
+    before, after = values_of(old), values_of(new)
     if after is None:
         return
     if before is None:
-        if _types(old) != {"null"}:
+        if types_of(old) != {"null"}:
             yield Break("narrowed-values", "/enum", f"took any value, now one of {_shown(after)}")
         return
     kept = {canonical_json(value) for value in after}
-    kinds = _types(old)
+    kinds = types_of(old)
     lost = [value for value in before if canonical_json(value) not in kept and _takes(kinds, shape.type_of(value))]
     if lost:
         yield Break("narrowed-values", "/enum", f"no longer takes {_shown(lost)}")
@@ -277,16 +304,6 @@ def _number(value: object) -> int | float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = schema.get("properties")
-    return found if isinstance(found, Mapping) else {}
-
-
-def _required(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    names = schema.get("required")
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str))) if isinstance(names, list) else ()
-
-
 def _renamed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
     """Old names and new ones, where just one that is gone and one that is new have the same schema."""
     gone, added = _by_schema(old, without=new), _by_schema(new, without=old)
@@ -299,23 +316,8 @@ def _by_schema(schemas: Mapping[str, Any], *, without: Mapping[str, Any]) -> dic
     found: dict[str, list[str]] = {}
     for name, schema in schemas.items():
         if name not in without:
-            found.setdefault(canonical_json(_bare(schema)), []).append(name)
+            found.setdefault(canonical_json(bare(schema)), []).append(name)
     return found
-
-
-def _bare(value: Any) -> Any:  # noqa: ANN401  # any JSON value
-    """A schema without its texts; a property may be called `title`, a keyword `title` is a text."""
-    if isinstance(value, list):
-        return [_bare(each) for each in value]
-    if not isinstance(value, Mapping):
-        return value
-    return {
-        key: {name: _bare(each) for name, each in child.items()}
-        if key == "properties" and isinstance(child, Mapping)
-        else _bare(child)
-        for key, child in value.items()
-        if key not in _TEXTS
-    }
 
 
 def _below(step: str, found: Sequence[Break]) -> Iterator[Break]:

@@ -109,14 +109,18 @@ def escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
 
 
+def pointed(path: str) -> list[str]:
+    """The steps of a JSON pointer (RFC 6901)."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+
+
 def resolve(root: Mapping[str, Any], reference: str) -> Any:  # noqa: ANN401  # whatever stands there
     """What a local reference points at: by JSON pointer, `#` itself, or `$anchor`. Raises LookupError."""
     pointer = unquote(reference[1:])
     if not reference.startswith("#") or (pointer and not pointer.startswith("/")):
         raise LookupError(reference)
     value: Any = root
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
+    for key in pointed(pointer):
         if isinstance(value, dict):
             value = value[key]
         elif isinstance(value, list) and key.isdecimal() and len(key) < 8:

@@ -7,7 +7,7 @@ from typing import Any
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts import arguments, sayings
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
-from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.model.catalog import Tool
 
 MAX_VALUES = 40
 """Values of one list; more are a table, not a choice."""
@@ -33,25 +33,25 @@ _OPEN = re.compile(
 _QUOTED = re.compile(r"[`'\"]([\w.+-]{1,40})[`'\"]")
 
 
-def closed(subject: Subject) -> Iterator[tuple[str, tuple[str, ...], str]]:
+def closed(tool: Tool) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """The parameters of type string whose own text lists their values beyond doubt, the values, and where it stands.
 
     That text is the parameter's description, or its entry in the tool's. An open list, an example, a value that the
     list lacks, or a schema that says anything of its values itself leaves the parameter alone.
     """
-    for name, schema in arguments.properties(subject.tool).items():
+    for name, schema in arguments.properties(tool).items():
         if not isinstance(schema, dict) or schema.get("type") != "string" or not schema.keys() <= FREE:
             continue
         text = schema.get("description")
         is_own = isinstance(text, str) and bool(trim(text))
-        said = text if is_own and isinstance(text, str) else _entries(subject).get(name, "")
+        said = text if is_own and isinstance(text, str) else _entries(tool).get(name, "")
         values = _values(" ".join(said[:MAX_EXPLANATION].split()), schema)
         if values:
             yield name, values, f"{arguments.pointer(name)}/description" if is_own else f"description: its entry {name}"
 
 
-def _entries(subject: Subject) -> Mapping[str, str]:
-    text = subject.tool.description or ""
+def _entries(tool: Tool) -> Mapping[str, str]:
+    text = tool.description or ""
     return {each.name: each.text for each in sayings.entries(text)} if len(text) <= MAX_TEXT else {}
 
 

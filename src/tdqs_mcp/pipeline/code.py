@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
+from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.model.results import Change, Rewrite
 from tdqs_mcp.pipeline.declarations import Code, Declaration, Function, Module, parse
 from tdqs_mcp.pipeline.literals import Spelling, literal, string, text_of
-from tdqs_mcp.pipeline.patch import Edit, LeftOut, Patch, edited, pointed, unified
+from tdqs_mcp.pipeline.patch import Edit, LeftOut, Patch, edited, unified
 from tdqs_mcp.sources.code import SourceFile
 
 _UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError, LookupError)

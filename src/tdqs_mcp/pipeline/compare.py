@@ -1,5 +1,6 @@
 """Two versions of a catalog: which tool became which, what that does to callers, and whether it is worse."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,7 +8,7 @@ from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import compatibility, shape, tokens
+from tdqs_mcp.facts import arguments, compatibility, shape, tokens, values
 from tdqs_mcp.facts.compatibility import Break
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.comparison import Comparison, Difference, Impact, ToolComparison
@@ -95,11 +96,11 @@ def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
     if new is None:
         return [_whole(Impact.BREAKING, "removed-tool", "the tool is gone")]
     before, after = _text(old), _text(new)
-    if before is not None and before == after:
+    if before == after and (before is not None or _are_equal(old.raw, new.raw)):
         return []
     if before is None or after is None:
-        impact = Impact.BREAKING if before is not None else Impact.COMPATIBLE
-        return [_whole(impact, "unreadable", "the definition is nested too deeply to be compared")]
+        said = "the definition is nested too deeply to be compared: nothing says that old calls still work"
+        return [_whole(Impact.BREAKING, "unreadable", said)]
     found = [*_name(old, new), *_schemas(old, new), *_dangers(old, new), *_words(old, new)]
     return found or [_whole(Impact.COMPATIBLE, "changed", "nothing is taken from a caller")]
 
@@ -112,6 +113,14 @@ def _text(tool: Tool) -> str | None:
         return None
 
 
+def _are_equal(old: object, new: object) -> bool:
+    """Whether two definitions have the same JSON; what is too deep even for that is taken for different."""
+    try:
+        return json.dumps(old) == json.dumps(new)
+    except RecursionError:
+        return False
+
+
 def _name(old: Tool, new: Tool) -> Iterator[Difference]:
     if old.name != new.name:
         said = f"removed {old.name!r}, added {new.name!r} with the same parameters: renamed?"
@@ -120,8 +129,23 @@ def _name(old: Tool, new: Tool) -> Iterator[Difference]:
 
 def _schemas(old: Tool, new: Tool) -> Iterator[Difference]:
     """Input first; a schema that was unreadable before promised nothing."""
-    yield from _schema("/inputSchema", old.input_schema, new.input_schema, compatibility.breaks)
+    yield from _schema("/inputSchema", _as_stated(old, new), new.input_schema, compatibility.breaks)
     yield from _schema("/outputSchema", old.output_schema, new.output_schema, compatibility.losses)
+
+
+def _as_stated(old: Tool, new: Tool) -> Mapping[str, Any] | None:
+    """The old input schema; what its texts close already is closed in it, where the new version says so as an enum."""
+    listed = {name: list(found) for name, found, _ in values.closed(old)}
+    said = {
+        name for name, schema in arguments.properties(new).items() if isinstance(schema, Mapping) and "enum" in schema
+    }
+    if old.input_schema is None or said.isdisjoint(listed):
+        return old.input_schema
+    properties = {
+        name: {**schema, "enum": listed[name]} if name in said & listed.keys() else schema
+        for name, schema in arguments.properties(old).items()
+    }
+    return {**old.input_schema, "properties": properties}
 
 
 def _schema(
@@ -133,7 +157,7 @@ def _schema(
     if old is not None and new is None:
         said = "there is no readable schema any more"
         yield Difference(impact=Impact.BREAKING, change="lost-schema", path=path, message=said)
-    elif old is not None and new is not None and old != new:
+    elif old is not None and new is not None:
         yield from _as(Impact.BREAKING, path, check(old, new))
 
 
@@ -207,7 +231,8 @@ def _beyond(shown: Sequence[Finding], own: Sequence[Finding], others: Sequence[F
 def _regressions(comparison: Comparison) -> Iterator[str]:
     """A lower overall tier, a changed tool with a lower TDQS, breaking and dangerous changes, errors and warnings.
 
-    A first description has findings that an empty one could not have: what is milder than what it mends is none.
+    A first description has findings that an empty one could not have: what is milder than what it mends is none. What
+    is found in a tool that was added was not better before.
     """
     was, now = comparison.old.rollup.overall, comparison.new.rollup.overall
     if was is not None and now is not None and tier_of(now).floor < tier_of(was).floor:
@@ -223,7 +248,10 @@ def _regressions(comparison: Comparison) -> Iterator[str]:
     for finding in comparison.findings_fixed:
         part = (finding.subject.kind, finding.subject.name)
         mended[part] = max(mended.get(part, 0), finding.severity.rank)
+    known = {tool.index_after for tool in comparison.tools if tool.index_before is not None}
     for finding in comparison.findings_added:
+        if finding.tool_index is not None and finding.tool_index not in known:
+            continue
         is_milder = finding.severity.rank < mended.get((finding.subject.kind, finding.subject.name), 0)
         if finding.severity is not Severity.INFO and not is_milder:
             yield f"{finding.subject.label!r}: new {finding.severity} {finding.rule}: {finding.message}"

@@ -83,5 +83,5 @@ def enumerated(subject: Subject) -> tuple[Part, ...]:
     """The lists of values that the author's text closes and the schema leaves open."""
     return tuple(
         Part(path=f"{arguments.pointer(name)}/enum", sources=(source,), value=list(listed_values))
-        for name, listed_values, source in values.closed(subject)
+        for name, listed_values, source in values.closed(subject.tool)
     )

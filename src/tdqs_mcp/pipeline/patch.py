@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from operator import attrgetter
 
+from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.model.results import Change, Rewrite
 from tdqs_mcp.sources.positions import Node, Positions, locate
 
@@ -192,11 +193,6 @@ def _json_edit(positions: Positions, rewrite: Rewrite, change: Change) -> Edit |
         return Edit(start=node.start + 1, end=node.start + 1, text=member)
     end = max(positions.end(start) for start, _ in node.children.values())
     return Edit(start=end, end=end, text=f",{layout.lead}{member}")
-
-
-def pointed(path: str) -> list[str]:
-    """The keys of a JSON pointer (RFC 6901)."""
-    return [token.replace("~1", "/").replace("~0", "~") for token in path.split("/")[1:]]
 
 
 def _together(edits: Sequence[Edit]) -> list[Edit]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from tdqs_mcp.facts import tokens
+from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Catalog, read_tool
-from tdqs_mcp.model.results import Change, Finding, Mode, Rewrite, ToolScore
+from tdqs_mcp.model.results import OFFLINE, Change, Finding, Mode, Rewrite, Severity, ToolScore, tier_of
 from tdqs_mcp.pipeline import compose
 from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.questions import ask
@@ -35,7 +37,7 @@ class Proposal:
         raw: Mapping[str, Any] = self.subject.tool.raw
         for part in self.parts:
             if part.path != "/description":
-                raw = _put(raw, _steps(part.path), part.value)
+                raw = _put(raw, pointed(part.path), part.value)
         spoken = [part for part in self.parts if part.path == "/description"]
         text = _description(self.subject.tool.description or "", spoken)
         return _put(raw, ["description"], text) if spoken else raw
@@ -90,14 +92,40 @@ MENDED_ELSEWHERE = frozenset({"TDQ322"})
 
 
 def holds(before: Standing, after: Standing) -> bool:
-    """Whether a proposal may stand: no lower TDQS, and no new finding unless a worse one is gone.
+    """Whether a proposal may stand: a TDQS if there was one, no lower, and no new finding unless a worse one is gone.
 
     A tool without any description has few findings; its first description may have more, all of them milder.
     """
-    if before.score and after.score and after.score.tdqs < before.score.tdqs:
+    if before.score and (after.score is None or after.score.tdqs < before.score.tdqs):
         return False
     added = [finding for finding in _beyond(after, before) if finding.rule not in MENDED_ELSEWHERE]
     return _worst(added) < max(_worst(_beyond(before, after)), 0)
+
+
+def of_server(findings: Iterable[Finding]) -> frozenset[tuple[str, Severity]]:
+    """Rule and severity of what is found in no single tool."""
+    return frozenset((each.rule, each.severity) for each in findings if each.subject.kind == "server")
+
+
+def worth(rewrite: Rewrite) -> tuple[int, Fraction]:
+    """What a longer definition gives, the least first: to a tool of a good tier less, then by TDQS for a token."""
+    gain = rewrite.after.tdqs - rewrite.before.tdqs if rewrite.before and rewrite.after else 0
+    tier = tier_of(rewrite.before.tdqs).floor if rewrite.before else 0
+    return -tier, Fraction(gain, rewrite.tokens_after - rewrite.tokens_before)
+
+
+def withdrawn(rewrite: Rewrite, raw: Mapping[str, Any]) -> Rewrite:
+    """The rewrite without its changes, because the server would be worse with them."""
+    return replace(
+        rewrite,
+        definition=raw,
+        changes=(),
+        claims=(),
+        after=rewrite.before,
+        tokens_after=rewrite.tokens_before,
+        writer=OFFLINE,
+        setback="with them, and those of tools that need it more, the server would have a finding of its own",
+    )
 
 
 def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
@@ -161,13 +189,9 @@ def _fewer(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], ...]:
     return (*(parts[:place] + parts[place + 1 :] for place in places), *(parts[:place] for place in places[1:]))
 
 
-def _steps(path: str) -> list[str]:
-    return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
-
-
 def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
     """What stands at a JSON pointer; None where there is nothing."""
-    for step in _steps(path):
+    for step in pointed(path):
         value = value.get(step) if isinstance(value, Mapping) else None
     return value
 

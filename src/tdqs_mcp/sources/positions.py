@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.results import Location
 from tdqs_mcp.sources.load import read_catalog
@@ -59,8 +60,7 @@ class Positions:
         if node is None:
             return None
         offset, value = node.start, raw
-        for token in pointer.split("/")[1:]:
-            key = token.replace("~1", "/").replace("~0", "~")
+        for key in pointed(pointer):
             child = node.children.get(key) if node else None
             if node is None or child is None:
                 break
