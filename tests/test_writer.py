@@ -162,7 +162,7 @@ def test_words_that_may_not_stand_leave_the_offline_draft_with_the_reason(author
     rewrite, draft = rewritten(author, name), rewritten(None, name)
     assert words in rewrite.setback
     assert rewrite.writer == "offline"
-    assert replace(rewrite, setback=None) == draft
+    assert replace(rewrite, setback=None, was_written=True) == draft
     assert draft.changes
 
 
@@ -305,6 +305,14 @@ def test_an_answer_out_of_form_is_not_kept(author, command, write):
         author.asked.clear()
         command(*args)
         assert author.stages == ["augment"] * 3
+
+
+@pytest.mark.parametrize(("name", "code"), [("down_orders", 2), ("garbage_orders", 2), ("empty_orders", 0)])
+def test_a_writer_that_words_nothing_leaves_the_verdict_open(author, command, write, name, code):
+    shop = write("shop.json", [definition(name)])
+    done = command("rewrite", shop, "--writer", f"openai:{MODEL}", "--base-url", f"{author.address}/v1")
+    assert done.returncode == code
+    assert (b"leaves the verdict open" in done.stderr) == (code == 2)
 
 
 @pytest.mark.parametrize(

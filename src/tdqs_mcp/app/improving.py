@@ -1,5 +1,6 @@
 """Better definitions: rewritten, planned, compared, searched for, written back."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -14,7 +15,7 @@ from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.model.results import OFFLINE, Finding, Mode, Rewrite, ServerScore, Ungraded
+from tdqs_mcp.model.results import OFFLINE, Finding, Mode, Rewrite, ServerScore, Severity, Ungraded
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Proposal, Standing
 from tdqs_mcp.pipeline.score import finish, tool_cases
@@ -48,17 +49,18 @@ async def rewrite(
     A proposal that scores lower or adds a finding as bad as those it removes loses parts, the least certain first,
     until it holds; a part with a claim that has no source never stands. A `writer` then words each of them anew, and
     its words stand where the proof refuses none of them and the judge finds them better. No definition grows by more
-    than `growth` tokens. The judge sees the chosen tools, then those of their new definitions that differ. Raises
-    UnknownIdError, and UnmeasurableError for a named tool that has no facts.
+    than `growth` tokens, and together they bring the server no finding: where those of FULL would, COMPACT is taken,
+    and of these what the weakest tools need least is left out. The judge sees the chosen tools, then those of their
+    new definitions that differ. Raises UnknownIdError, and UnmeasurableError for a named tool that has no facts.
     """
     from tdqs_mcp.pipeline import trial  # noqa: PLC0415  # lint and score go without a proof
 
     judge, measured = judge or Offline(), measure(catalog)
-    chosen, found = _chosen(measured, tools), registry.check(measured)
+    chosen, known = _chosen(measured, tools), registry.check(measured)
     court = trial.Court.of(measured, material, growth=mode.growth if growth is None else growth)
-    proposed = rewriting.propose(measured, found, mode=mode)
+    proposed = rewriting.propose(measured, known, mode=mode)
     proposals = [trial.admit(each, court, mode) for each in proposed if each.index in chosen]
-    before = await _standings(measured, chosen, found, judge=judge, spec=spec)
+    before = await _standings(measured, chosen, known, judge=judge, spec=spec)
     after, improved = dict(before), measured
     doubtful = [each for each in proposals if each.parts]
     while doubtful:
@@ -70,6 +72,11 @@ async def rewrite(
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
         doubtful = [each for each in proposals if each.index in failed and each.parts]
     drafts = [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
+    is_heavy = rewriting.of_server(registry.check(_remeasured(improved, drafts))) - rewriting.of_server(known)
+    if is_heavy and mode is Mode.FULL:
+        return await rewrite(
+            catalog, tools=tools, growth=growth, material=material, writer=writer, judge=judge, spec=spec
+        )
     rewrites = drafts
     if writer is not None:
         worded = await _worded(measured, drafts, court=court, mode=mode, writer=writer)
@@ -77,10 +84,35 @@ async def rewrite(
         after |= await _standings(improved, tried, registry.check(improved), judge=judge, spec=spec)
         pairs = zip(worded, drafts, strict=True)
         rewrites = [trial.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
-    improved = _remeasured(improved, rewrites)
+    rewrites, improved, found = _borne(measured, rewrites, rewriting.of_server(known))
     scores = {each.index: each.after for each in rewrites if each.after}
-    after = rewriting.stand(improved, scores, registry.check(improved))
+    after = rewriting.stand(improved, scores, found)
     return trial.conclude(rewrites, improved, before=before, after=after)
+
+
+def _borne(
+    measured: Measured, rewrites: Sequence[Rewrite], known: AbstractSet[tuple[str, Severity]]
+) -> tuple[list[Rewrite], Measured, list[Finding]]:
+    """The rewrites without those that bring the server a finding, the catalog with them, and what is found there.
+
+    The worthiest stay: as many as there may be, then whatever still fits.
+    """
+
+    def without(left: Sequence[Rewrite]) -> tuple[list[Rewrite], Measured, list[Finding]]:
+        raws = {each.index: measured.catalog.tools[each.index].raw for each in left}
+        kept = [rewriting.withdrawn(each, raws[each.index]) if each.index in raws else each for each in rewrites]
+        improved = _remeasured(measured, kept)
+        return kept, improved, registry.check(improved)
+
+    def is_borne(left: Sequence[Rewrite]) -> bool:
+        return rewriting.of_server(without(left)[2]) <= known
+
+    order = sorted((each for each in rewrites if each.tokens_after > each.tokens_before), key=rewriting.worth)
+    left = order[: bisect_left(range(len(order)), True, key=lambda count: is_borne(order[:count]))]  # noqa: FBT003
+    for each in reversed(left):
+        fewer = [other for other in left if other is not each]
+        left = fewer if is_borne(fewer) else left
+    return without(left)
 
 
 def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:

@@ -19,6 +19,7 @@ from tdqs_mcp.cli.options import (
 from tdqs_mcp.cli.page import View, reporter, show, write
 from tdqs_mcp.cli.patch import patched_place, write_patch
 from tdqs_mcp.cli.work import end, for_each, judge_of, ledger_of, material_of, tell_usage, writer_of
+from tdqs_mcp.gate import rewritten
 from tdqs_mcp.model.results import Mode
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.reporters.documents import capture_document, json_text
@@ -85,7 +86,8 @@ def rewrite(
     """Propose better definitions from what is known, each with its proof, and ask for the rest.
 
     A file of --material has the keys facts (a list of statements, or of {tool, fact}), traces (a list of {tool,
-    arguments, result or error}) and docs (a text), each of them optional.
+    arguments, result or error}) and docs (a text), each of them optional. Exit code 2 where the judge or the writer
+    that was named answered for no tool.
     """
     place = patched_place(locator, target, source)
     ledger = ledger_of(asked)
@@ -120,7 +122,7 @@ def rewrite(
         improved = apply(catalog, {each.index: each.definition for each in rewrites})
         write(json_text(capture_document(improved)), target)
         click.echo(f"{len(improved.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
-    end(results)
+    end(results, lambda result: rewritten(result[1]))
 
 
 def _views(spec: str) -> dict[str, View]:

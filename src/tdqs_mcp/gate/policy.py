@@ -11,6 +11,7 @@ from tdqs_mcp.model.results import (
     Label,
     LabelScore,
     Letter,
+    Rewrite,
     ServerGrade,
     ServerScore,
     Severity,
@@ -54,6 +55,12 @@ def answered(score: ServerScore) -> Outcome:
     """Unknown when the judge failed on something; what nobody can call or measure is a finding, not a failure."""
     has_failed = any(tool.ungraded.judge != UNMEASURED for tool in score.ungraded)
     return Outcome.UNKNOWN if has_failed or _has_failed_coherence(score) else Outcome.PASSED
+
+
+def rewritten(rewrites: Sequence[Rewrite]) -> Outcome:
+    """Unknown when the judge graded, or the writer worded, none of them; a draft that nobody wanted better is done."""
+    is_silent = not any(each.before for each in rewrites) or not any(each.was_written for each in rewrites)
+    return Outcome.UNKNOWN if rewrites and is_silent else Outcome.PASSED
 
 
 def is_good(score: LabelScore | SkillScore) -> Outcome:

@@ -661,6 +661,9 @@ class Rewrite:
     setback: str | None = None
     """Why the words of the writer that was asked are not the ones that stand."""
 
+    was_written: bool = True
+    """False where the writer that was asked gave no words that could be used."""
+
 
 class GateResult(StrEnum):
     """Whether a gate's bar is met; ERROR where that cannot be known."""

@@ -65,7 +65,7 @@ def reworded(
 ) -> Rewrite:
     """The rewrite with another writer's definition, not scored yet; the draft with the reason where there is none."""
     if isinstance(outcome, Failure):
-        return replace(draft, setback=outcome.reason)
+        return replace(draft, setback=outcome.reason, was_written=False)
     told = replace(draft, definition=outcome, tokens_after=tokens.of_definition(outcome), writer=writer)
     rewrite = _proven(told, subject, court)
     return replace(rewrite, changes=_changes(subject, rewrite))

@@ -46,7 +46,7 @@ def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite]) -> str:
 
 
 def _told(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
-    told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.questions]
+    told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.questions or rewrite.setback]
     return sorted(told, key=lambda rewrite: (not rewrite.changes, -_gain(rewrite), rewrite.index))
 
 
