@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 
 import pytest
 from definitions import tool
@@ -14,7 +15,7 @@ from tdqs_mcp.model.results import Mode
 from tdqs_mcp.pipeline import proof, rewrite
 from tdqs_mcp.pipeline.proof import Witnesses
 from tdqs_mcp.sources.load import read_file
-from tdqs_mcp.sources.material import parse_material
+from tdqs_mcp.sources.material import parse_material, read_material
 
 SHARE = 8
 """One tool in so many is mutated, chosen by its hash."""
@@ -321,11 +322,50 @@ def test_material_that_cannot_be_read_ends_the_command_with_the_reason(command, 
     assert words in done.stderr.decode()
 
 
-@pytest.mark.parametrize("content", ["facts: [", b"\xff\xfe\x00", "facts: [1, *x]", "[" * 5000])
-def test_a_file_that_is_neither_json_nor_yaml_ends_the_command(command, write, content):
+LAUGHS = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)) + "docs: x"
+DEEP_ANSWER = f'{{"traces": [{{"tool": "find_orders", "result": {"[" * 800}{"]" * 800}}}]}}'
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("facts: [", "line 1, column 9"),
+        (b"\xff\xfe\x00", "no UTF-8 text"),
+        ("facts: [1, *x]", "anchors and aliases are not read"),
+        (LAUGHS, "line 1, column 5: anchors and aliases are not read"),
+        ("facts:\n- 2024-13-45", "line 2, column 3: month must be in 1..12"),
+        ("[" * 5000, "nests too deep"),
+        (DEEP_ANSWER, "the answer of trace 1 nests too deep"),
+        ('{"docs": "' + "x" * 2**21, "too large to be read as YAML"),
+        ('{"docs": "' + "x" * 2**23 + '"}', "more than 8388608 bytes"),
+    ],
+)
+def test_a_file_that_cannot_be_read_ends_the_command_with_the_place(command, write, content, words):
     done = command("rewrite", write("shop.json", [FIND]), "--material", write("material.yml", content))
     assert done.returncode == 2
     assert "material.yml" in done.stderr.decode()
+    assert words in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()
+
+
+def test_json_is_read_as_json_whatever_yaml_would_make_of_it(write):
+    facts = ["\U0001f600 in two halves", "a\ttab"]
+    content = json.dumps({"facts": facts, "docs": "x" * 2**22}, indent="\t")
+    assert [fact.text for fact in read_material(Path(write("material.json", content))).facts] == facts
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"facts": ["x", {"tool": "find_order", "fact": "x"}]}, "fact 2 of the material is about a tool 'find_order'"),
+        ({"traces": [{"tool": "gone", "result": 1}]}, "trace 1 of the material is about a tool 'gone'"),
+    ],
+)
+def test_material_about_a_tool_that_is_not_there_ends_the_command(command, write, given, words):
+    done = command("rewrite", write("shop.json", [FIND]), "--material", write("material.json", given))
+    assert done.returncode == 2
+    assert words in done.stderr.decode()
+    assert "the catalog has 'find_orders'" in done.stderr.decode()
 
 
 def test_the_command_takes_material_in_yaml_and_shows_the_proof(command, write):

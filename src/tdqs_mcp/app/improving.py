@@ -55,6 +55,7 @@ async def rewrite(
     """
     from tdqs_mcp.pipeline import trial  # noqa: PLC0415  # lint and score go without a proof
 
+    _refuse_strangers(material, catalog)
     judge, measured = judge or Offline(), measure(catalog)
     chosen, known = _chosen(measured, tools), registry.check(measured)
     court = trial.Court.of(measured, material, growth=mode.growth if growth is None else growth)
@@ -144,6 +145,19 @@ async def _worded(
     ]
 
 
+def _refuse_strangers(material: Material, catalog: Catalog) -> None:
+    """Raises InputError for material about a tool that is not there: it would be left out without a word."""
+    known = {each.name for each in catalog.tools}
+    told = [(f"fact {each.number}", each.tool) for each in material.facts if each.tool is not None]
+    told += [(f"trace {each.number}", each.tool) for each in material.traces]
+    for place, name in told:
+        if name not in known:
+            names = some_names(each.name for each in catalog.tools)
+            raise InputError(
+                f"{place} of the material is about a tool {name!r} that is not there; the catalog has {names}"
+            )
+
+
 def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
     """The indices of the named tools; of all that can be measured where none is named."""
     known = {each.name for each in measured.catalog.tools}
@@ -176,14 +190,16 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
     from tdqs_mcp.pipeline import plan as planning  # noqa: PLC0415  # nothing but this needs it
 
     goal, judge = planning.read_target(target), judge or Offline()
-    before = after = await score(catalog, judge=judge)
+    before = await score(catalog, judge=judge)
     rewrites = await rewrite(catalog, judge=judge)
     tried: dict[int, planning.Attempt] = {}
-    while (coherence := _planned(after)) not in tried:
+    coherence: int | None = _planned(before)
+    while coherence is not None and coherence not in tried:
         chosen = planning.choose(before, rewrites, target=goal, coherence=coherence)
         improved = rewriting.apply(catalog, {each.index: each.definition for each in chosen})
         after = await score(improved, judge=judge) if chosen else before
         tried[coherence] = planning.Attempt(rewrites=chosen, score=after)
+        coherence = after.rollup.coherence
     nothing = planning.Attempt(rewrites=(), score=before)
     return planning.plan([nothing, *tried.values()], target=goal, rewrites=rewrites)
 
@@ -199,7 +215,7 @@ async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) ->
     rewrites = await rewrite(catalog, tools=[tool], judge=judge)
     now = await score(catalog, judge=judge)
     _planned(now)
-    return [planning.what_if(now, each) for each in rewrites if each.before]
+    return [planning.what_if(now, each) for each in rewrites]
 
 
 def _planned(score: ServerScore) -> int:

@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.canonical import pretty_json
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
-
-MAX_BYTES = 8 * 2**20
-"""Bytes of one file; documentation beyond that belongs to no single definition."""
+from tdqs_mcp.sources.written import parse_text, read_text
 
 MAX_ENTRIES = 10_000
 """Facts or traces of one file."""
@@ -22,13 +20,8 @@ SHAPE = (
 
 def read_material(path: Path) -> Material:
     """The material in a file. Raises InputError, which says where it is wrong."""
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
-    if len(raw) > MAX_BYTES:
-        raise InputError(f"{str(path)!r} has {len(raw)} bytes; give at most {MAX_BYTES} of material")
-    return parse_material(_loaded(raw, origin=repr(str(path))), origin=repr(str(path)))
+    origin = repr(str(path))
+    return parse_material(parse_text(read_text(path), origin=origin), origin=origin)
 
 
 def parse_material(given: object, *, origin: str = "the material") -> Material:
@@ -48,19 +41,6 @@ def parse_material(given: object, *, origin: str = "the material") -> Material:
         traces=tuple(_trace(number, each, origin) for number, each in enumerate(traces, 1)),
         docs=docs,
     )
-
-
-def _loaded(raw: bytes, *, origin: str) -> object:
-    import yaml  # noqa: PLC0415  # only material in a file needs it; JSON is YAML
-
-    try:
-        return yaml.safe_load(raw.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"{origin} is no UTF-8 text") from error
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        place = "" if mark is None else f" at line {mark.line + 1}, column {mark.column + 1}"
-        raise InputError(f"{origin} is neither JSON nor YAML: correct it{place}") from error
 
 
 def _entries(given: Mapping[str, Any], key: str, origin: str) -> list[Any]:
@@ -90,12 +70,16 @@ def _trace(number: int, given: object, origin: str) -> Trace:
     if not isinstance(arguments, Mapping):
         raise InputError(f"{origin}: the arguments of trace {number} must be an object")
     answer = given["error"] if "error" in given else given["result"]
+    try:
+        text = answer if isinstance(answer, str) else pretty_json(_plain(answer))
+    except (RecursionError, UnmeasurableError) as error:
+        raise InputError(f"{origin}: the answer of trace {number} nests too deep; give a part of it") from error
     return Trace(
         number=number,
         tool=given["tool"],
         arguments=arguments,
         outcome=Outcome.ERROR if "error" in given else Outcome.SUCCESS if _has_content(answer) else Outcome.EMPTY,
-        answer=answer if isinstance(answer, str) else pretty_json(_plain(answer)),
+        answer=text,
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.selection import Query
+from tdqs_mcp.sources.written import parse_text, read_text
 
 SHAPE = "a list of {query, tool}, as JSON, JSON Lines or YAML"
 
@@ -13,14 +14,9 @@ SHAPE = "a list of {query, tool}, as JSON, JSON Lines or YAML"
 def read_queries(path: Path) -> list[Query]:
     """The queries in a file, in its order. Raises InputError, which says which entry cannot be used."""
     origin = repr(str(path))
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{origin} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{origin} is no UTF-8 text") from error
-    data = _json(text)
-    data = _yaml(text, origin) if data is None else data
+    text = read_text(path)
+    data: object = _lines(text)
+    data = parse_text(text, origin=origin) if data is None else data
     entries = data.get("queries") if isinstance(data, Mapping) and "queries" in data else data
     entries = [entries] if isinstance(entries, Mapping) else entries
     if not isinstance(entries, list) or not entries:
@@ -28,25 +24,13 @@ def read_queries(path: Path) -> list[Query]:
     return [_query(entry, f"query {number} in {origin}") for number, entry in enumerate(entries, start=1)]
 
 
-def _json(text: str) -> object:
-    """The JSON value, or the list of a value a line; None where it is neither."""
+def _lines(text: str) -> list[object] | None:
+    """The values of a text that has one on each of several lines; None for any other."""
+    lines = [line for line in text.splitlines() if line.strip()]
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [json.loads(line) for line in lines] if len(lines) > 1 else None
     except (ValueError, RecursionError):
         return None
-
-
-def _yaml(text: str, origin: str) -> object:
-    import yaml  # noqa: PLC0415  # most query files are JSON
-
-    try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InputError(f"{origin} is neither JSON nor YAML; give {SHAPE}") from error
 
 
 def _query(entry: object, origin: str) -> Query:
