@@ -467,6 +467,26 @@ def test_a_patched_file_holds_the_rewrites_and_keeps_its_layout(write, content):
     assert (b"\n" in after.strip()) == (b"\n" in before.strip())
 
 
+def test_a_definition_with_a_key_twice_is_left_to_the_author_and_the_others_are_patched(write):
+    text = json.dumps([tool("run", "Run."), tool("walk", "Walk.", {"properties": {"a": {"type": "string"}}})], indent=1)
+    file = write(
+        "tools.json", text.replace('"description": "Walk."', '"description": "Crawl.",\n  "description": "Walk."')
+    )
+    wanted = {"run": {"/description": "Run it."}, "walk": {"/description": "Walk it.", schema("a"): "A."}}
+    patch, root = app.patch_file(file, rewrites(read_file(file), wanted))
+    assert [each[0] for each in left(patch)] == ["walk", "walk"]
+    assert all("a key stands twice" in each[2] for each in left(patch))
+    applied(patch, root)
+    assert [each.description for each in read_file(file).tools] == ["Run it.", "Walk."]
+
+
+def test_half_a_character_is_written_into_no_source(write, catalog):
+    made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run \ud83d."}})
+    patch, _ = app.patch_sources(write("s.py", f"{HEAD}@mcp.tool\ndef run(a):\n    'Run.'\n"), made)
+    [(_, _, reason)] = left(patch)
+    assert (patch.made, "half a character" in reason) == (0, True)
+
+
 def test_every_real_catalog_takes_its_patch(catalog_files, tmp_path):
     for path in catalog_files[::6]:
         file = tmp_path / path.name

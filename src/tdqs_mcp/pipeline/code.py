@@ -12,7 +12,7 @@ from operator import attrgetter
 from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.model.results import Change, Rewrite
 from tdqs_mcp.pipeline.declarations import Code, Declaration, Function, Module, parse
-from tdqs_mcp.pipeline.literals import Spelling, literal, string, text_of
+from tdqs_mcp.pipeline.literals import Spelling, is_text, literal, string, text_of
 from tdqs_mcp.pipeline.patch import Edit, LeftOut, Patch, edited, unified
 from tdqs_mcp.sources.code import SourceFile
 
@@ -119,6 +119,8 @@ def _place(  # noqa: PLR0911  # a reason for each
     code: Code, found: Sequence[Declaration], change: Change, *, uses: Mapping[int, int]
 ) -> _Placed | str:
     """The edits that make a change, or why there are none."""
+    if not is_text(change.after):
+        return "it holds half a character (a lone surrogate), which no text can hold"
     if not found:
         return "no function and no Tool(…) declares it where the source was searched"
     if len(found) > 1:

@@ -1,6 +1,7 @@
 """Python literals for new texts, in the spelling of the old ones."""
 
 import ast
+import json
 import re
 from dataclasses import dataclass
 
@@ -57,6 +58,15 @@ def literal(value: object, spelling: Spelling) -> str:
             return f"{{{', '.join(members)}}}"
         case _:
             return repr(value)
+
+
+def is_text(value: object) -> bool:
+    """Whether every string of a JSON value can be encoded: a lone surrogate is no character."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def text_of(node: ast.expr | None) -> str | None:

@@ -60,8 +60,8 @@ def patch_json(content: bytes, rewrites: Sequence[Rewrite], *, name: str) -> Pat
     for rewrite in rewrites:
         for change in rewrite.changes:
             edit = _json_edit(positions, rewrite, change)
-            if edit is None:
-                left_out.append(LeftOut(tool=rewrite.name, path=change.path, reason="the file has no place for it"))
+            if isinstance(edit, str):
+                left_out.append(LeftOut(tool=rewrite.name, path=change.path, reason=edit))
             else:
                 edits.append(edit)
     mark = "\ufeff" * (encoding == "utf-8-sig")
@@ -173,17 +173,21 @@ def _spelled(name: str) -> str:
     return f"{name}\t" if " " in name else name
 
 
-def _json_edit(positions: Positions, rewrite: Rewrite, change: Change) -> Edit | None:
-    """The change in the file: another value, or a member behind the last one; None where its object is not there."""
+def _json_edit(positions: Positions, rewrite: Rewrite, change: Change) -> Edit | str:
+    """The change in the file, another value or a member behind the last one; or why there is none."""
     tools = positions.catalog.tools
     if rewrite.index >= len(tools) or tools[rewrite.index].name != rewrite.name:
-        return None
+        return "the file has no place for it"
     *parents, key = pointed(change.path)
-    node = positions.node(tools[rewrite.index].raw)
+    way = [positions.node(tools[rewrite.index].raw)]
     for parent in parents:
-        node = positions.nodes.get(id(node.children[parent][1])) if node and parent in node.children else None
+        child = way[-1].children.get(parent) if way[-1] else None
+        way.append(positions.nodes.get(id(child[1])) if child else None)
+    if any(each.is_repeated for each in way if each):
+        return "a key stands twice in its definition, and readers differ in which of them they take"
+    node = way[-1]
     if node is None or positions.text[node.start] != "{":
-        return None
+        return "the file has no place for it"
     layout = _Layout.of(positions, node)
     if key in node.children:
         start = node.children[key][0]

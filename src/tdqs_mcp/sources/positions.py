@@ -81,7 +81,8 @@ class Positions:
             for theirs in others
             if theirs in node.children
         }
-        return Node(start=node.start, parent=None, children={**spelled, **node.children})
+        children = {**spelled, **node.children}
+        return Node(start=node.start, parent=None, children=children, is_repeated=node.is_repeated)
 
     def _position(self, offset: int) -> Position:
         line = bisect_right(self.newlines, offset - 1)
@@ -96,6 +97,9 @@ class Node:
     parent: "Node | None"
     children: dict[str, tuple[int, Any]] = field(default_factory=dict)
     """Start and value by key, or by index in decimal."""
+
+    is_repeated: bool = False
+    """A key stands in it more than once: readers take the last, and people the one that they see."""
 
 
 def locate(content: bytes) -> Positions | None:
@@ -136,6 +140,7 @@ class _Scan:
         while self._text[at] != "}":
             key, at = _DECODER.raw_decode(self._text, at)
             start = _skip(self._text, _skip(self._text, at) + 1)
+            node.is_repeated |= key in value
             value[key], at = self.value(start, node)
             node.children[key] = (start, value[key])
             at = self._next(at)
