@@ -14,8 +14,9 @@ from schemas import schemas
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError, UnknownIdError
+from tdqs_mcp.gate import Outcome, arrives
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.model.results import Judgement, JudgeStamp, Tier
+from tdqs_mcp.model.results import Judgement, JudgeStamp, Tier, Ungraded
 from tdqs_mcp.pipeline.plan import Candidate, cheapest
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.pipeline.rollup import overall_of
@@ -191,6 +192,43 @@ def test_rewrites_that_move_the_coherence_are_judged_again_and_chosen_again(scor
     improved = apply(orders(), {fix.rewrite.index: fix.rewrite.definition for fix in plan.fixes})
     assert tdqs_mcp.score(improved, judge=judge).rollup == plan.after
     assert (plan.is_reached, len(plan.fixes)) == (reached, count), (now, plan.after)
+
+
+class Failing(Offline):
+    """A judge without an answer for a tool set after the Nth, or for an invoice after the Nth question."""
+
+    def __init__(self, *, sets=99, questions=99):
+        super().__init__()
+        self._sets, self._questions = sets, questions
+
+    async def grade(self, cases):
+        self._questions -= 1
+        self._sets -= any(isinstance(case, SetCase) for case in cases)
+        return [
+            Ungraded(judge="failing", reason="no answer", was_asked=True)
+            if (
+                self._sets < 0
+                if isinstance(case, SetCase)
+                else self._questions < 0 and "invoice" in case.subject.tool.name
+            )
+            else each
+            for case, each in zip(cases, await super().grade(cases), strict=True)
+        ]
+
+
+def test_a_plan_whose_proof_the_judge_does_not_score_keeps_what_it_had_and_says_so():
+    plan = tdqs_mcp.plan(orders(), target="4.9", judge=Failing(sets=1))
+    assert (plan.fixes, plan.after, plan.is_open) == ((), plan.before, True)
+    assert "no overall score" in plan.problems[-1]
+    assert arrives(plan) is Outcome.UNKNOWN
+
+
+def test_what_if_for_a_tool_that_the_judge_gave_no_score_says_so():
+    many = tdqs_mcp.read(
+        [*ORDER_TOOLS, *(tool(f"find_{each}", f"Finds {each}.") for each in ("a", "b", "c", "d", "e"))]
+    )
+    with pytest.raises(InputError, match="the judge gave 'get_invoice' no score"):
+        tdqs_mcp.what_if(many, "get_invoice", judge=Failing(questions=2))
 
 
 @pytest.mark.parametrize("target", ["E", "", "0.9", "5.1", "3.55", "nan", "inf", "A+", "1e1"])

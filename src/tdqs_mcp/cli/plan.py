@@ -11,9 +11,8 @@ from tdqs_mcp import sync
 from tdqs_mcp.cli.options import Asked, form_option, judge_options, live_options, output_option
 from tdqs_mcp.cli.page import reporter, show
 from tdqs_mcp.cli.work import end, for_each, judge_of, tell_usage
-from tdqs_mcp.gate import Outcome
+from tdqs_mcp.gate import arrives
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.plan import Plan
 from tdqs_mcp.sources.options import LiveOptions
 
 _PLAN = {
@@ -64,10 +63,4 @@ def plan(
     results = for_each((locator,), live, use)
     tell_usage(chosen)
     show(results, _PLAN if tool is None else _WHAT_IF, form, output)
-    end(results, _outcome if tool is None else None)
-
-
-def _outcome(found: Plan) -> Outcome:
-    if found.after.overall is None:
-        return Outcome.UNKNOWN
-    return Outcome.PASSED if found.is_reached else Outcome.FAILED
+    end(results, arrives if tool is None else None)

@@ -4,6 +4,7 @@ from tdqs_mcp.gate.baseline import baseline_document, compare, read_baseline, re
 from tdqs_mcp.gate.policy import (
     Outcome,
     answered,
+    arrives,
     decide,
     earns,
     finds,
@@ -18,6 +19,7 @@ from tdqs_mcp.gate.suppression import settle, suppress
 __all__ = [
     "Outcome",
     "answered",
+    "arrives",
     "baseline_document",
     "compare",
     "decide",

@@ -24,6 +24,7 @@ from tdqs_mcp.pipeline.score import UNMEASURED
 from tdqs_mcp.rubrics.rubric import load
 
 if TYPE_CHECKING:
+    from tdqs_mcp.model.plan import Plan
     from tdqs_mcp.model.selection import Selection
 
 
@@ -55,6 +56,13 @@ def answered(score: ServerScore) -> Outcome:
     """Unknown when the judge failed on something; what nobody can call or measure is a finding, not a failure."""
     has_failed = any(tool.ungraded.judge != UNMEASURED for tool in score.ungraded)
     return Outcome.UNKNOWN if has_failed or _has_failed_coherence(score) else Outcome.PASSED
+
+
+def arrives(plan: "Plan") -> Outcome:
+    """Whether rewrites reach the target; unknown where the judge left some of them without an overall score."""
+    if plan.is_reached:
+        return Outcome.PASSED
+    return Outcome.UNKNOWN if plan.is_open else Outcome.FAILED
 
 
 def rewritten(rewrites: Sequence[Rewrite]) -> Outcome:

@@ -81,6 +81,8 @@ class Plan:
     """Not proven; empty where the rewrites reach the target. The lowest tool first."""
 
     problems: tuple[str, ...]
+    is_open: bool = False
+    """The judge left rewrites without an overall score; what is not reached here may still be within reach."""
 
     @property
     def is_reached(self) -> bool:

@@ -100,13 +100,15 @@ def cheapest(tools: Sequence[Candidate], *, target: int, coherence: int) -> tupl
 def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite]) -> Plan:
     """The cheapest attempt that reaches the target, else the one that comes nearest, with what is left to write.
 
-    The first attempt has no rewrites.
+    The first attempt has no rewrites. One that got no overall score is none, and the plan says so.
     """
+    scored = [each for each in attempts if each.score.rollup.overall is not None]
+    is_open = len(scored) < len(attempts)
 
     def rank(attempt: Attempt) -> tuple[int, tuple[int, int]]:
         return max(0, target - (attempt.score.rollup.overall or 0)), attempt.cost
 
-    best = min(attempts, key=rank)
+    best = min(scored, key=rank)
     before, after = attempts[0].score, best.score
     questions = {rewrite.index: rewrite.questions for rewrite in rewrites}
     overall, coherence = after.rollup.overall, after.rollup.coherence
@@ -127,13 +129,22 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
             if each.before and each.after
         ),
         advice=() if wanted is None else _advice(after, wanted, questions),
-        problems=before.problems,
+        problems=(*before.problems, *([_OPEN] if is_open else [])),
+        is_open=is_open,
     )
 
 
+_OPEN = "the judge gave the server with some of the rewrites no overall score: this is the best of what it did score"
+
+
 def what_if(score: ServerScore, rewrite: Rewrite) -> WhatIf:
-    """The overall score with one tool at its rewrite's height, at each tier's floor above it now, and at 5.0."""
-    tool = next(each for each in score.tools if each.index == rewrite.index)
+    """The overall score with one tool at its rewrite's height, at each tier's floor above it now, and at 5.0.
+
+    Raises InputError for a tool that has no score.
+    """
+    tool = next((each for each in score.tools if each.index == rewrite.index), None)
+    if tool is None:
+        raise InputError(f"the judge gave {rewrite.name!r} no score to start from; ask again, or name another judge")
     coherence = score.rollup.coherence or LOWEST
     reached = rewrite.after.tdqs if rewrite.changes and rewrite.after else None
     heights = {tier.floor for tier in Tier} | {HIGHEST} | ({reached} if reached else set())
