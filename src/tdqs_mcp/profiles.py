@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.model.results import HOST
 
 KINDS = ("offline", "anthropic", "openai")
-ONLY_ON_CALL = ("sampling", "host")
+ONLY_ON_CALL = ("sampling", HOST)
 """Judges that a single call of the MCP server names: the caller's own model, which nobody else can ask."""
 
 MAX_SAMPLES = 9

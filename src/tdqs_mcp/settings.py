@@ -12,6 +12,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger, Previewed, Price, unpriced
 from tdqs_mcp.judges.judge import Cache, Judge, Model
 from tdqs_mcp.judges.prices import cost
+from tdqs_mcp.model.results import HOST
 from tdqs_mcp.rubrics.prompt import PromptForm
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
 """The judges as messages name them."""
-
-HOST = "host"
-"""The calling agent's seat on a jury of the MCP server."""
 
 WRITERS = "offline, anthropic[:MODEL] or openai[:MODEL]"
 """The writers of rewrites, likewise."""

@@ -60,7 +60,7 @@ from tdqs_mcp.sources.options import LiveOptions
     "--growth",
     type=click.IntRange(min=0),
     metavar="TOKENS",
-    help="At most so many tokens more a tool.  [default: 60, full: 150]",
+    help=f"At most so many tokens more a tool.  [default: {Mode.COMPACT.growth}, full: {Mode.FULL.growth}]",
 )
 @judge_options
 @spec_option

@@ -9,6 +9,7 @@ from tdqs_mcp.facts import shape
 from tdqs_mcp.facts.forms import Forms, bare, members, required_of, schema_of, types_of, values_of
 from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.shape import TYPES, escape
+from tdqs_mcp.facts.signals import HINTS
 
 MAX_PAIRS = 20_000
 """Pairs of alternatives that are compared of one definition; real ones have fewer than 1,000."""
@@ -225,15 +226,6 @@ class _Losses:
             yield from self.of(schema, after[name], place, depth + 1)
         if "items" in old:
             yield from self.of(old["items"], new.get("items"), f"{path}/items", depth + 1)
-
-
-HINTS = {
-    "readOnlyHint": (False, False),
-    "destructiveHint": (True, True),
-    "idempotentHint": (False, False),
-    "openWorldHint": (True, True),
-}
-"""Each hint's default and the value that warns (MCP, ToolAnnotations)."""
 
 
 def dangers(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Break, ...]:

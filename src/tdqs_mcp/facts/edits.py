@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tdqs_mcp.facts.shape import escape
+from tdqs_mcp.facts.signals import HINTS
 
 MISSING = object()
 """Stands for what one version does not have; null is a value."""
 
-_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
 _ONE = frozenset("items additionalProperties not if then else contains propertyNames".split())
 _SEVERAL = frozenset("allOf anyOf oneOf prefixItems".split())
 _NAMED = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
@@ -72,7 +72,7 @@ def _kind(steps: tuple[str, ...], before: object) -> Kind:
         return Kind.DESCRIPTION
     if steps == ("title",):
         return Kind.TITLE
-    if len(steps) == 2 and steps[0] == "annotations" and steps[1] in _HINTS:
+    if len(steps) == 2 and steps[0] == "annotations" and steps[1] in HINTS:
         return Kind.HINT
     if len(steps) > 2 and steps[0] == "inputSchema" and _is_keyword(steps[1:]):
         if steps[-1] == "description":

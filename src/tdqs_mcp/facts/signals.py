@@ -17,7 +17,13 @@ MAX_OBJECT_DEPTH = 10
 MAX_VISITS = 20_000
 """Schemas visited for one invocation cost; real ones need fewer than 500, references can be made to need 10^13."""
 
-HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+HINTS = {
+    "readOnlyHint": (False, False),
+    "destructiveHint": (True, True),
+    "idempotentHint": (False, False),
+    "openWorldHint": (True, True),
+}
+"""Each hint's default and the value that warns (MCP, ToolAnnotations)."""
 
 _LOCAL_REFERENCE = re.compile(r"#/(\$defs|definitions)/([^/]+)")
 

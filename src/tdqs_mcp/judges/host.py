@@ -8,12 +8,9 @@ from tdqs_mcp.errors import ContractError
 from tdqs_mcp.judges.canary import Detector, review
 from tdqs_mcp.judges.judge import Cache, Failure, Request
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.model.results import HOST, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.form import read
 from tdqs_mcp.rubrics.prompt import Case, PromptForm
-
-HOST = "host"
-"""The judge's id when the calling agent judged."""
 
 MAX_ANSWER = 20_000
 """Characters of one answer that is kept: four times what a verdict with long reasons takes."""

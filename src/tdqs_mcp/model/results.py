@@ -566,6 +566,9 @@ class Change:
     """Where each claim comes from: the old text, the schema, an annotation, a sibling's definition."""
 
 
+HOST = "host"
+"""The judge that is the calling agent itself."""
+
 OFFLINE = "offline"
 """The writer that composes from facts and asks no model."""
 

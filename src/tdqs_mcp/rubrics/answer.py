@@ -90,7 +90,7 @@ def answer_schema(rubric: Rubric) -> dict[str, Any]:
         rest = {"label": label, "reason": text, "improvement_needed": {"type": "array", "items": text}}
     else:
         rest = ({rubric.question: {"type": "boolean"}} if rubric.question else {}) | {"summary": text}
-    return _object({"scores": _scores_schema(rubric), **rest})
+    return object_schema({"scores": _scores_schema(rubric), **rest})
 
 
 def parse_json(answer: object) -> object:
@@ -139,12 +139,13 @@ def _bare(text: str) -> str:
 
 def _scores_schema(rubric: Rubric) -> dict[str, Any]:
     score = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
-    justified = _object({"score": score, "justification": {"type": "string"}})
+    justified = object_schema({"score": score, "justification": {"type": "string"}})
     entry = score if rubric.answer is AnswerForm.PLAIN else justified
-    return _object({dimension.asked_as: entry for dimension in rubric.dimensions})
+    return object_schema({dimension.asked_as: entry for dimension in rubric.dimensions})
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object that has all of these and nothing else, as strict modes demand."""
     return {
         "type": "object",
         "properties": dict(properties),

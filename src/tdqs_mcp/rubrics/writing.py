@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.rubrics.answer import parse_json
+from tdqs_mcp.rubrics.answer import object_schema, parse_json
 from tdqs_mcp.rubrics.fence import cleaned, delimiter, fenced
 from tdqs_mcp.rubrics.prompt import Prompt
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
@@ -77,13 +77,13 @@ def render_stage(stage: Stage, *, theirs: Mapping[str, str], ours: Mapping[str, 
 
 def answer_schema(stage: Stage) -> dict[str, Any]:
     """JSON Schema of a stage's answer; no optional field, as strict modes demand."""
-    explained = {"type": "array", "items": _object({"name": _TEXT, "description": _TEXT})}
+    explained = {"type": "array", "items": object_schema({"name": _TEXT, "description": _TEXT})}
     texts = {"type": "array", "items": _TEXT}
     if stage is Stage.AUGMENT:
-        return _object({"description": _TEXT, "parameters": explained})
+        return object_schema({"description": _TEXT, "parameters": explained})
     if stage is Stage.TRACES:
-        return _object({"examples": texts, "limitations": texts})
-    return _object(
+        return object_schema({"examples": texts, "limitations": texts})
+    return object_schema(
         {"purpose": _TEXT, "guidelines": _TEXT, "limitations": _TEXT, "parameters": explained, "examples": _TEXT}
     )
 
@@ -96,12 +96,3 @@ def read_stage(kind: type[Answer], answer: str) -> Answer:
         wrong = error.errors(include_url=False)[0]
         where = ".".join(map(str, wrong["loc"])) or "the answer"
         raise ContractError(f"{where}: {wrong['msg']}") from error
-
-
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }

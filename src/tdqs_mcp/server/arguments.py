@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from tdqs_mcp.model.results import Mode
+
 MAX_LISTED = 200
 """Entries of a list in one call; definitions, which come as a whole catalog, have a limit of their own."""
 
@@ -77,7 +79,10 @@ Traces = Annotated[
 Docs = Annotated[str, Field(max_length=100_000, description="The tool's documentation as text; default: none")]
 ModeName = Annotated[
     Literal["compact", "full"],
-    Field(description="compact: purpose and usage, at most 60 tokens longer; full: every component, 150"),
+    Field(
+        description=f"compact: purpose and usage, at most {Mode.COMPACT.growth} tokens longer; "
+        f"full: every component, {Mode.FULL.growth}"
+    ),
 ]
 Writer = Annotated[
     Literal["offline", "sampling"],
