@@ -19,6 +19,7 @@ from tdqs_mcp.facts.prose import stem, words_of
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.results import Judgement, JudgeStamp, Mode, Ungraded, Verdict
 from tdqs_mcp.pipeline.rewrite import MENDED_ELSEWHERE, apply
+from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.load import read_file
 
 GLUE = frozenset(
@@ -165,7 +166,7 @@ def test_every_source_of_a_real_rewrite_is_there(real):
 
 
 def test_real_definitions_never_score_lower_and_get_no_finding_as_bad_as_one_that_went(real):
-    ranks = {rule.id: rule.severity.rank for rule in tdqs_mcp.app.registry.RULES}
+    ranks = {rule.id: rule.severity.rank for rule in registry.RULES}
     gains = 0
     for _, rewrites in real:
         for rewrite in rewrites:

@@ -307,7 +307,9 @@ def test_an_answer_out_of_form_is_not_kept(author, command, write):
         assert author.stages == ["augment"] * 3
 
 
-@pytest.mark.parametrize(("name", "code"), [("down_orders", 2), ("garbage_orders", 2), ("empty_orders", 0)])
+@pytest.mark.parametrize(
+    ("name", "code"), [("down_orders", 2), ("garbage_orders", 2), ("praising_orders", 0), ("empty_orders", 0)]
+)
 def test_a_writer_that_words_nothing_leaves_the_verdict_open(author, command, write, name, code):
     shop = write("shop.json", [definition(name)])
     done = command("rewrite", shop, "--writer", f"openai:{MODEL}", "--base-url", f"{author.address}/v1")

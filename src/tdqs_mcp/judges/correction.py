@@ -44,6 +44,5 @@ def _outcome(request: Request, answer: str | Failure, read: Callable[[str], Outc
 
 def _given_up(request: Request, name: str) -> Failure:
     count, last = len(request.corrections), request.corrections[-1]
-    return Failure(
-        reason=f"{count} answers of {name!r} {last.fault}, the last one because {last.reason}; try a stronger model"
-    )
+    reason = f"{count} answers of {name!r} {last.fault}, the last one because {last.reason}; try a stronger model"
+    return Failure(reason=reason, fault=last.fault)

@@ -64,9 +64,11 @@ SILENT = Request(prompt=Prompt(system="-", user="-"), name="-", schema={})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """The model gave no answer; the reason says what to change."""
+    """The model gave no answer that can be used; the reason says what to change."""
 
     reason: str
+    fault: str = ""
+    """What its last answer did; empty where none came."""
 
 
 def tell(request: Request, answer: str | Failure) -> None:

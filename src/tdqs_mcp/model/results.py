@@ -665,7 +665,7 @@ class Rewrite:
     """Why the words of the writer that was asked are not the ones that stand."""
 
     was_written: bool = True
-    """False where the writer that was asked gave no words that could be used."""
+    """False where the writer that was asked gave no answer in form."""
 
 
 class GateResult(StrEnum):

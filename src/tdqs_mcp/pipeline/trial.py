@@ -14,6 +14,9 @@ from tdqs_mcp.pipeline.parts import Part
 from tdqs_mcp.pipeline.proof import Witnesses
 from tdqs_mcp.pipeline.rewrite import Proposal, Standing, compare, findings, holds
 
+REFUSED = "said what may not stand in a definition"
+"""The fault of words that the proof refuses: an answer all the same."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Court:
@@ -65,7 +68,7 @@ def reworded(
 ) -> Rewrite:
     """The rewrite with another writer's definition, not scored yet; the draft with the reason where there is none."""
     if isinstance(outcome, Failure):
-        return replace(draft, setback=outcome.reason, was_written=False)
+        return replace(draft, setback=outcome.reason, was_written=outcome.fault == REFUSED)
     told = replace(draft, definition=outcome, tokens_after=tokens.of_definition(outcome), writer=writer)
     rewrite = _proven(told, subject, court)
     return replace(rewrite, changes=_changes(subject, rewrite))

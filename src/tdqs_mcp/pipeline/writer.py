@@ -15,7 +15,7 @@ from tdqs_mcp.model.material import Material
 from tdqs_mcp.model.results import Mode, Rewrite
 from tdqs_mcp.pipeline import proof
 from tdqs_mcp.pipeline.parts import Scene
-from tdqs_mcp.pipeline.trial import Court, grown
+from tdqs_mcp.pipeline.trial import REFUSED, Court, grown
 from tdqs_mcp.rubrics.writing import (
     Augmented,
     Consolidated,
@@ -109,7 +109,7 @@ async def write(work: Sequence[Job], *, model: Model, court: Court, mode: Mode) 
 class Refusal(ContractError):  # noqa: N818  # the proof's word
     """An answer in form whose claims may not stand."""
 
-    fault: ClassVar = "said what may not stand in a definition"
+    fault: ClassVar = REFUSED
 
 
 def _definition(job: Job, answer: str, *, court: Court, mode: Mode) -> Mapping[str, Any]:
