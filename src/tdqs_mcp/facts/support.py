@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from tdqs_mcp.facts import hostile
+from tdqs_mcp.facts import arguments, hostile, meanings
 from tdqs_mcp.facts.lexicon import STOPWORDS, Cue
+from tdqs_mcp.facts.meanings import Agreed
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, cues_of, name_parts, sentences_of, stem
 from tdqs_mcp.facts.shape import Node
 from tdqs_mcp.facts.subject import Subject
@@ -149,8 +149,15 @@ class Statement:
     """A structured field of the input schema that a client shows anyway: saying it again says nothing."""
 
 
-Lent: TypeAlias = Mapping[str, tuple[Statement, ...]]
-"""What each tool of a catalog may lend to another's text, by its lower-case name."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commons:
+    """What the tools of a catalog hold in common, read once for all of them."""
+
+    lent: Mapping[str, tuple[Statement, ...]]
+    """What each tool may lend to another's text, by its lower-case name."""
+
+    agreed: Agreed
+    """What they say of parameters with one voice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +166,10 @@ class Ground:
 
     tool: str
     own: tuple[Statement, ...]
-    lent: Lent
+    meant: Mapping[str, tuple[Statement, ...]]
+    """What a format, a unit, a partner or siblings prove that a parameter means, by the pointer of its description."""
+
+    lent: Mapping[str, tuple[Statement, ...]]
 
     def named(self, sentence: str) -> tuple[Statement, ...]:
         """What the siblings that a sentence names have lent; a plain word names one only in backticks."""
@@ -169,15 +179,24 @@ class Ground:
         return tuple(each for name in known if name in marked or not name.isalpha() for each in self.lent[name])
 
 
-def lend(subjects: Iterable[Subject]) -> Lent:
+def commons(subjects: Sequence[Subject]) -> Commons:
     """Name, parameters and a harmless first sentence of every tool; a name that two tools carry lends nothing."""
-    return {subject.tool.name.lower(): tuple(_lent(subject)) for subject in subjects if not subject.is_duplicate}
+    return Commons(
+        lent={subject.tool.name.lower(): tuple(_lent(subject)) for subject in subjects if not subject.is_duplicate},
+        agreed=meanings.agreed(subject for subject in subjects if subject.is_quotable),
+    )
 
 
-def ground(subject: Subject, lent: Lent, material: Material = NOTHING) -> Ground:
+def ground(subject: Subject, commons: Commons, material: Material = NOTHING) -> Ground:
     """The statements behind one tool, in the order in which a claim names them."""
     own = (*_own(subject), *_given(material.of(subject.tool.name)))
-    return Ground(tool=subject.tool.name, own=own, lent=lent)
+    meant = {
+        f"{arguments.pointer(each.parameter)}/description": tuple(
+            statement(source, each.text) for source in each.sources
+        )
+        for each in meanings.of(subject, commons.agreed)
+    }
+    return Ground(tool=subject.tool.name, own=own, meant=meant, lent=commons.lent)
 
 
 def content(words: Iterable[str]) -> frozenset[str]:

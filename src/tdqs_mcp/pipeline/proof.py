@@ -79,11 +79,11 @@ class Witnesses(dict[int, Ground]):
         super().__init__()
         self.material = material
         self._subjects = {subject.tool.index: subject for subject in measured.subjects}
-        self._lent = support.lend(measured.subjects)
+        self._commons = support.commons(measured.subjects)
 
     def __missing__(self, index: int) -> Ground:
         """The ground of a tool that nobody has asked about yet."""
-        self[index] = support.ground(self._subjects[index], self._lent, self.material)
+        self[index] = support.ground(self._subjects[index], self._commons, self.material)
         return self[index]
 
 
@@ -207,7 +207,7 @@ class _Hearing:
     def claim(self, text: str) -> Claim:
         """The sentence with its sources, or with the first reason to refuse it."""
         lent = self.ground.named(text)
-        witnesses = (*self.ground.own, *lent)
+        witnesses = (*self.ground.meant.get(self.path, ()), *self.ground.own, *lent)
         told = self._uncounted(text, is_routing=bool(lent))
         words = support.content(words_of(told)) - (support.ROUTING if lent else frozenset())
         reason = self._refusal(told, words, witnesses, is_routing=bool(lent))
