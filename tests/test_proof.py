@@ -256,6 +256,46 @@ def test_a_fact_of_the_author_makes_true_what_was_refused(catalog, text, sentenc
     assert proof.refused(claims_of(catalog, described(sentence), material=elsewhere))
 
 
+@pytest.mark.parametrize(
+    ("fact", "hints"),
+    [
+        ("It is read-only.", {"readOnlyHint": True}),
+        ("read-only and does not modify any data", {"readOnlyHint": True}),
+        ("It deletes nothing.", {}),
+        ("It never deletes anything.", {"destructiveHint": False}),
+        ("It no longer deletes anything.", {}),
+        ("Nothing is read-only here.", {}),
+        ("It is read-only unless `force` is set.", {}),
+        ("It does not overwrite the newest draft.", {}),
+        ("Only adds rows and deletes old ones.", {}),
+        ("Permanently deletes the old drafts.", {"destructiveHint": True}),
+        ("Deletes drafts that were never sent.", {}),
+        ("Each call is rate-limited.", {}),
+        ("Each call creates one more draft.", {"idempotentHint": False}),
+        ("A repeated call has no further effect.", {"idempotentHint": True}),
+        ("It may not be idempotent.", {}),
+        ("An order from outside the country is left out.", {}),
+        ("Calls a third-party service.", {"openWorldHint": True}),
+        ("It never calls a third-party service.", {}),
+    ],
+)
+def test_a_fact_proves_a_hint_only_where_it_states_it_of_the_whole_tool_without_reservation(fact, hints):
+    given = parse_material({"facts": [{"tool": "find_orders", "fact": fact}]})
+    [rewrite, _] = rewritten(FIND, OTHER, material=given, growth=200)
+    assert rewrite.definition.get("annotations", {}) == hints
+    [of_all, _] = rewritten(FIND, OTHER, material=parse_material({"facts": [fact]}), growth=200)
+    assert "annotations" not in of_all.definition
+
+
+def test_facts_that_gainsay_each_other_prove_no_hint(catalog):
+    texts = ("It is idempotent.", "Each call creates one more draft.", "It is read-only.", "Deletes old drafts.")
+    facts = tuple(Fact(number=place, text=text, tool="find_orders") for place, text in enumerate(texts, 1))
+    for hint in ({"idempotentHint": True}, {"idempotentHint": False}, {"readOnlyHint": True}):
+        assert proof.refused(claims_of(catalog, {**FIND, "annotations": hint}, material=Material(facts=facts)))
+    proven = claims_of(catalog, {**FIND, "annotations": {"destructiveHint": True}}, material=Material(facts=facts))
+    assert [claim.sources for claim in proven] == [("fact 4",)]
+
+
 def rewritten(*definitions, **options):
     return tdqs_mcp.rewrite(app.read({"tools": list(definitions)}), **options)
 

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tdqs_mcp.facts import edits, hostile, praise, support
+from tdqs_mcp.facts import edits, hostile, praise, statements, support
 from tdqs_mcp.facts.edits import Edit, Kind
 from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.prose import cues_of, name_parts, sentences_of, stem
@@ -47,30 +47,6 @@ _SCHEMAS = ("/inputSchema", "/outputSchema")
 _MORE = re.compile(r"\b(\d{1,4}) more (tool|field)s?\b")
 """A count of siblings, or of fields of the answer, that are not named one by one."""
 
-_PROOFS: Mapping[tuple[str, bool], re.Pattern[str]] = {
-    ("readOnlyHint", True): re.compile(
-        r"(?<!not )\bread[- ]only\b|\b(?:does not|doesn't|never) (?:modif|chang|writ|mutat)|"
-        r"\b(?:changes|modifies|writes) nothing\b|\bno side effects\b",
-        re.IGNORECASE,
-    ),
-    ("destructiveHint", True): re.compile(
-        r"(?<!not )(?<!non-)\bdestructive\b|\bpermanently\b|\birreversibl|\bcannot be undone\b|"
-        r"\b(?:deletes|overwrites|erases|destroys)\b",
-        re.IGNORECASE,
-    ),
-    ("destructiveHint", False): re.compile(
-        r"\b(?:non-|not )destructive\b|\bonly adds\b|\b(?:never|does not|doesn't) (?:delete|overwrite|remove|destroy)",
-        re.IGNORECASE,
-    ),
-    ("idempotentHint", True): re.compile(r"(?<!not )\bidempotent\b|\bno (?:further|additional) effect", re.IGNORECASE),
-    ("idempotentHint", False): re.compile(r"\bnot idempotent\b|\beach (?:call|request)\b", re.IGNORECASE),
-    ("openWorldHint", True): re.compile(r"\b(?:external|internet|third[- ]party|outside)\b", re.IGNORECASE),
-    ("openWorldHint", False): re.compile(
-        r"\b(?:local(?:ly)? only|only local|no network|closed world|offline)\b", re.IGNORECASE
-    ),
-}
-"""The words of a description or of a fact that prove a hint (MCP schema, ToolAnnotations)."""
-
 
 class Witnesses(dict[int, Ground]):
     """What a catalog as it came and its author have said: the ground of each tool by its index, read when asked for."""
@@ -98,7 +74,7 @@ def claims(subject: Subject, definition: Mapping[str, Any], witnesses: Witnesses
     if not found:
         return ()
     ground = witnesses[subject.tool.index]
-    weighed = [claim for edit in found for claim in _weigh(edit, subject, ground)]
+    weighed = [claim for edit in found for claim in _weigh(edit, subject, ground, witnesses.material)]
     return (*weighed, *_lost(subject, definition, found), *_threats(subject, definition))
 
 
@@ -147,9 +123,9 @@ def _component(  # noqa: PLR0911  # one line a component
     return Component.PURPOSE
 
 
-def _weigh(edit: Edit, subject: Subject, ground: Ground) -> Iterator[Claim]:
+def _weigh(edit: Edit, subject: Subject, ground: Ground, material: Material) -> Iterator[Claim]:
     if edit.kind is Kind.HINT:
-        yield _hint(edit, subject, ground)
+        yield _hint(edit, subject, material)
     elif edit.kind is Kind.ENUM:
         yield _enum(edit, ground)
     elif edit.kind is Kind.OTHER:
@@ -329,29 +305,34 @@ def _covers(statement: Statement, word: str) -> bool:
 
 
 def hints(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
-    """The hints that facts about a tool prove, with value and fact; a verb that changes things gainsays."""
+    """The hints that facts about this very tool prove, with value and fact; none that another of them gainsays."""
+    own = [fact for fact in material.facts if fact.tool == subject.tool.name]
+    stated = {hint: f"fact {fact.number}" for fact in reversed(own) for hint in statements.hints(fact.text)}
     return {
-        name: (value, f"fact {fact.number}")
-        for (name, value), proof in _PROOFS.items()
-        for fact in material.of(subject.tool.name).facts
-        if fact.tool == subject.tool.name and proof.search(fact.text) and not _is_gainsaid(name, subject)
+        name: (value, source)
+        for (name, value), source in stated.items()
+        if (name, not value) not in stated and not _is_gainsaid(name, subject, stated)
     }
 
 
-def _is_gainsaid(hint: str, subject: Subject) -> bool:
+def _is_gainsaid(hint: str, subject: Subject, stated: Container[tuple[str, bool]]) -> bool:
+    """A verb that changes things, or a stated destruction, makes nothing read-only."""
     effect = subject.prose.name_effect
-    return hint == "readOnlyHint" and effect is not None and effect.is_mutating
+    is_changing = ("destructiveHint", True) in stated or (effect is not None and effect.is_mutating)
+    return hint == "readOnlyHint" and is_changing
 
 
-def _hint(edit: Edit, subject: Subject, ground: Ground) -> Claim:
+def _hint(edit: Edit, subject: Subject, material: Material) -> Claim:
     """A hint needs the author's plain words; one that stands there already changes only by a given fact."""
     name = edit.path.rpartition("/")[2]
     text = f"{name}: {_shown(edit.after)}"
-    proof = _PROOFS.get((name, edit.after)) if isinstance(edit.after, bool) else None
-    allowed = ("fact", "description") if edit.before is edits.MISSING else ("fact",)
-    for each in ground.own if proof and not _is_gainsaid(name, subject) else ():
-        if each.source.startswith(allowed) and proof and proof.search(each.text):
-            return Claim(path=edit.path, text=text, sources=(each.source,))
+    value, source = hints(subject, material).get(name, (None, ""))
+    if value is not None and value is edit.after:
+        return Claim(path=edit.path, text=text, sources=(source,))
+    said = {hint for sentence in subject.prose.sentences for hint in statements.hints(sentence)}
+    is_new = edit.before is edits.MISSING and value is None and not _is_gainsaid(name, subject, said)
+    if is_new and (name, edit.after) in said and (name, not edit.after) not in said:
+        return Claim(path=edit.path, text=text, sources=("description",))
     return Claim(path=edit.path, text=text, refusal="no fact and no sentence of the description proves this hint")
 
 
