@@ -2,12 +2,14 @@
 
 import copy
 import json
+import re
 
 import pytest
 from definitions import tool
 
 import tdqs_mcp
 from tdqs_mcp import app
+from tdqs_mcp.facts.prose import name_parts, sentences_of
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.material import Fact, Material
 from tdqs_mcp.model.results import Mode
@@ -27,6 +29,42 @@ def saying(text):
 def parameters(raw):
     found = (raw.get("inputSchema") or {}).get("properties")
     return {name: each for name, each in (found or {}).items() if isinstance(each, dict)}
+
+
+def of_its_own_sentence(form):
+    """Its own first words in another form; none where they have a negation."""
+
+    def mutate(raw):
+        words = re.findall(r"[\w'-]+", str(raw.get("description") or "").partition(".")[0])[:7]
+        is_fit = len(words) > 2 and not NEGATION.search(" ".join(words))
+        return saying(form.format(" ".join(words).lower()))(raw) if is_fit else None
+
+    return mutate
+
+
+def threatening(form):
+    """A loss for the thing that the tool is named after, where nothing in the definition speaks of one."""
+
+    def mutate(raw):
+        is_told = re.search(
+            r"(?i)(?:be|is|are|was|get|gets|being) \w*\s?delet|irrevers|undone|lost|overwrit", json.dumps(raw)
+        )
+        return None if is_told else saying(form.format(name_parts(raw["name"])[-1]))(raw)
+
+    return mutate
+
+
+def dropping_negations(raw):
+    text = raw.get("description") or ""
+    dropped = NEGATION.sub("", text)
+    return {**raw, "description": dropped} if dropped != text else None
+
+
+def dropping_warnings(raw):
+    """The sentences with a negation go, the others stay."""
+    sentences = sentences_of(raw.get("description") or "")
+    kept = [sentence for sentence in sentences if not NEGATION.search(sentence)]
+    return {**raw, "description": " ".join(kept)} if 0 < len(kept) < len(sentences) else None
 
 
 def restating_the_schema(raw):
@@ -61,6 +99,7 @@ def hinting_read_only(raw):
     return None if "readOnlyHint" in hints else {**raw, "annotations": {**hints, "readOnlyHint": True}}
 
 
+NEGATION = re.compile(r"\b(?:not|never|cannot|can't|don't|doesn't|no|without)\b\s?", re.IGNORECASE)
 PADDING = {
     "restates the schema": restating_the_schema,
     "restates the names": restating_the_names,
@@ -78,6 +117,14 @@ LIES = {
     "invents a condition": saying("Only works for premium subscribers in Antarctica."),
     "invents a permission": saying("Requires an API key with administrator permissions."),
     "invents a loss": saying("Permanently deletes everything; this cannot be undone."),
+    "threatens": threatening("Every {} will be deleted."),
+    "threatens with a loss": threatening("The {} is irreversible."),
+    "threatens with an overwriting": threatening("The {} gets overwritten."),
+    "denies with never": of_its_own_sentence("It never {}."),
+    "denies with not": of_its_own_sentence("It does not {}."),
+    "denies with cannot": of_its_own_sentence("It cannot {}."),
+    "denies with no": of_its_own_sentence("There are no {}."),
+    "denies with without": of_its_own_sentence("It works without {}."),
     "invents a tool": saying("To do this in bulk, use `bulk_process_everything` instead."),
     "invents a parameter": saying("Set `dry_run_mode` to see what would happen."),
     "invents an example": saying("Example: `Zwolle, Overijssel` returns 29 matches."),
@@ -131,6 +178,16 @@ def test_no_real_definition_takes_a_rewrite_that_lies_or_breaks_its_contract(cho
     assert slipped == []
 
 
+def test_no_real_definition_loses_a_negation(real):
+    every = [(subject, witnesses) for measured, witnesses in real for subject in measured.subjects]
+    count, slipped = passed(every, dropping_negations)
+    assert count > 300
+    assert slipped == []
+    count, slipped = passed(every, dropping_warnings)
+    assert count > 300
+    assert 50 * len(slipped) <= count, "what a parameter's description denies in other words may go"
+
+
 @pytest.mark.parametrize("name", PADDING)
 def test_padding_passes_on_hardly_any_real_definition(chosen, name):
     """What passes are first sentences of tools that have none, and parameters called like nothing in the text."""
@@ -163,7 +220,7 @@ def test_what_the_deterministic_writer_says_of_real_tools_has_a_source(real):
     refused = proof.refused(claims)
     print([(claim.text, claim.refusal) for claim in refused])  # noqa: T201
     assert len(claims) > 900
-    assert 100 * len(refused) <= 5 * len(claims)
+    assert 1000 * len(refused) <= 2 * len(claims)
     assert all(claim.sources for claim in claims if claim.refusal is None)
 
 
@@ -175,7 +232,7 @@ FIND = tool(
         "properties": {
             "customer": {"type": "string"},
             "limit": {"type": "integer", "maximum": 50},
-            "state": {"type": "string", "description": "One of: open, closed"},
+            "state": {"type": "string", "description": "One of: `open`, `closed`"},
         },
         "required": ["customer"],
     },
@@ -226,13 +283,24 @@ def test_a_statement_names_what_it_rests_on(catalog, definition, path, source):
         (with_property("customer", description="The customer."), "only says again"),
         (with_property("state", enum=["open", "lost"]), "no sentence lists these values"),
         (with_property("state", description="An open order"), "the rewrite drops this"),
+        (with_property("state", enum=["open"]), "no sentence lists these values"),
+        (with_property("state", enum=["ope", "close"]), "no sentence lists these values"),
+        (with_property("customer", enum=["open", "closed"]), "no sentence lists these values"),
+        (with_property("customer", description="Its orders fail with an open error."), "no one source says all of it"),
+        ({**FIND, "title": "Find limits of the error"}, "no one source says all of it"),
+        (described("The customer does not limit the orders."), "no source denies"),
+        (described("Finds orders when the customer exists."), "the sources only deny 'exist'"),
+        (described("Unlike `find_customer`, it finds only orders."), "no source says 'only' of this"),
+        (described("`find_customer` and 1 more tool take the `customer`."), "no source gives the number 1"),
+        (described("To find customers by name, use `find_customer`. Find customers by name with `find_customer`."), "only says again"),
+        ({**FIND, "description": FIND["description"].replace("does not exist", "exists")}, "the rewrite drops this"),
         ({**FIND, "annotations": {"readOnlyHint": True}}, "proves this hint"),
         ({**FIND, "annotations": {"title": "x"}}, "changes the contract"),
         ({**FIND, "outputSchema": {"type": "object"}}, "changes the contract"),
         ({**FIND, "description": "Finds the open orders of one customer."}, "the rewrite drops this"),
         ({**FIND, "description": None}, "takes a text away"),
     ],
-)
+)  # fmt: skip
 def test_a_statement_without_a_source_is_refused_with_the_reason(catalog, definition, reason):
     refused = proof.refused(claims_of(catalog, definition))
     assert refused
@@ -245,6 +313,8 @@ def test_a_statement_without_a_source_is_refused_with_the_reason(catalog, defini
         ("Returns at most 25 orders a call.", "Returns at most 25 orders."),
         ("A call needs the scope orders.read.", "Needs the scope orders.read."),
         ("It is read-only.", "It is read-only."),
+        ("It never returns closed orders.", "Never returns closed orders."),
+        ("Old orders will be deleted.", "Orders will be deleted."),
     ],
 )
 def test_a_fact_of_the_author_makes_true_what_was_refused(catalog, text, sentence):
@@ -285,6 +355,24 @@ def test_a_fact_proves_a_hint_only_where_it_states_it_of_the_whole_tool_without_
     assert rewrite.definition.get("annotations", {}) == hints
     [of_all, _] = rewritten(FIND, OTHER, material=parse_material({"facts": [fact]}), growth=200)
     assert "annotations" not in of_all.definition
+
+
+def test_a_fact_that_names_a_parameter_closes_its_list_of_values(catalog):
+    facts = Material(facts=(Fact(number=1, text="`customer` is one of: alpha, beta, gamma.", tool="find_orders"),))
+    [claim] = claims_of(catalog, with_property("customer", enum=["alpha", "beta", "gamma"]), material=facts)
+    assert claim.sources == ("fact 1",)
+    for name, values in (("customer", ["alpha", "beta"]), ("state", ["alpha", "beta", "gamma"])):
+        assert proof.refused(claims_of(catalog, with_property(name, enum=values), material=facts))
+
+
+@pytest.mark.parametrize("text", ["Finds orders, which cannot be undone.", "Finds orders. Never returns closed ones."])
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_reworded_text_keeps_every_negation(catalog, text, kept):
+    old = tool("find_orders", text)
+    new = {**old, "description": text.replace("Finds", "Find") if kept else "Finds closed orders."}
+    measured = measure(catalog(old))
+    refused = proof.refused(proof.claims(measured.subjects[0], new, Witnesses(measured)))
+    assert any("drops this" in claim.refusal for claim in refused) is not kept
 
 
 def test_facts_that_gainsay_each_other_prove_no_hint(catalog):

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from tdqs_mcp.facts import hostile, praise, statements, support
+from tdqs_mcp.facts import hostile, praise, statements, stems
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
 from tdqs_mcp.model.material import Fact, Material, Outcome
@@ -29,8 +29,8 @@ def of(subject: Subject, material: Material, mode: Mode) -> tuple[Part, ...]:
 
 def _fact(fact: Fact, subject: Subject) -> Part | None:
     """A fact that the description does not tell yet, as a sentence of its own."""
-    known = support.content(subject.prose.words)
-    is_told = all(support.supports(known, word) for word in support.content(words_of(fact.text)))
+    known = stems.content(subject.prose.words)
+    is_told = all(stems.supports(known, word) for word in stems.content(words_of(fact.text)))
     is_fit = not praise.praise(fact.text) and not hostile.threats({"description": fact.text})
     if is_told or not is_fit:
         return None

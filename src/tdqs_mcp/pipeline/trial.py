@@ -9,7 +9,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.material import Material
 from tdqs_mcp.model.results import Change, Likeness, Mode, Rewrite
-from tdqs_mcp.pipeline import given, proof
+from tdqs_mcp.pipeline import components, given, proof
 from tdqs_mcp.pipeline.parts import Part
 from tdqs_mcp.pipeline.proof import Witnesses
 from tdqs_mcp.pipeline.rewrite import Proposal, Standing, compare, findings, holds
@@ -105,7 +105,7 @@ def conclude(
     concluded = []
     for each in rewrites:
         removed, added = findings(before[each.index], after[each.index])
-        parts = proof.components(subjects[each.index])
+        parts = components.read(subjects[each.index])
         whole = replace(each, components=parts, likeness_after=near.get(each.index))
         concluded.append(replace(whole, findings_removed=removed, findings_added=added))
     return concluded
