@@ -6,6 +6,7 @@ import re
 
 import pytest
 from definitions import tool
+from pace import least
 
 import tdqs_mcp
 from tdqs_mcp import app
@@ -410,6 +411,72 @@ def test_a_real_call_becomes_an_example_in_full_mode_unless_it_holds_a_secret():
     assert "trace 1" in {source for claim in full.claims for source in claim.sources}
     [compact] = rewritten(FIND, material=material)
     assert "Example" not in compact.definition["description"]
+
+
+CALLED = {
+    "type": "object",
+    "properties": {
+        "state": {"type": "string", "enum": ["open-and-paid-2026", "closed"]},
+        "customer": {"type": "string", "examples": ["c0ffee-1042-2026"]},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_shown"),
+    [
+        ({"customer": "C-1042", "limit": 5, "since": "2026-11-21", "is_open": True}, True),
+        ({"customer": "c0ffee-1042-2026", "state": "open-and-paid-2026"}, True),
+        ({"text": "late orders", "tags": ["red", "blue"], "within": {"town": "Zwolle"}}, True),
+        ({"customer": "sk-live-51H8xQ2eZvKYlo2C"}, False),
+        ({"customer": "eyJhbGciOiJIUzI1NiJ9"}, False),
+        ({"customer": "jan@example.org"}, False),
+        ({"customer": "4111 1111 1111 1111"}, False),
+        ({"customer": 4111111111111111}, False),
+        ({"customer": "https://example.org/?sig=ab"}, False),
+        ({"apiKey": "red"}, False),
+        ({"access_token": "red"}, False),
+        ({"headers": {"Authorization": "red"}}, False),
+        ({"logins": [{"password": "red"}]}, False),
+        ({"text": "a text that somebody wrote and that is nobody's business"}, False),
+    ],
+)
+def test_only_plain_values_and_those_that_the_schema_knows_become_an_example(arguments, is_shown):
+    material = parse_material({"traces": [{"tool": "find_orders", "arguments": arguments, "result": "done"}]})
+    [rewrite] = rewritten({**FIND, "inputSchema": CALLED}, material=material, mode=Mode.FULL, growth=200)
+    assert ("Example:" in rewrite.definition["description"]) is is_shown
+
+
+def test_no_secret_of_a_recorded_call_may_be_quoted(catalog):
+    call = {"customer": "sk-live-51H8xQ2e"}
+    answer = {"owner": "jan@example.org", "token": "opensesame", "note": "parcel"}
+    material = parse_material({"traces": [{"tool": "find_orders", "arguments": call, "result": answer}]})
+    assert not proof.refused(claims_of(catalog, described("Finds orders of a parcel."), material=material))
+    for secret in ("sk-live-51H8xQ2e", "jan@example.org", "opensesame"):
+        assert proof.refused(claims_of(catalog, described(f"Finds orders of {secret}."), material=material))
+
+
+@pytest.mark.parametrize(
+    ("docs", "is_proven"),
+    [
+        ("`find_orders` needs the scope orders.read.", True),
+        ("The tool find_orders needs the scope orders.read.", True),
+        ("Purging needs the scope orders.read.", False),
+        ("`find_orders_of_all` needs the scope orders.read.", False),
+    ],
+)
+def test_documentation_tells_a_permission_only_of_the_tool_that_it_names(catalog, docs, is_proven):
+    found = claims_of(catalog, described("Needs the scope orders.read."), material=Material(docs=docs))
+    assert (proof.refused(found) == []) is is_proven
+
+
+def test_many_facts_cost_no_more_than_their_number():
+    def cost(count):
+        facts = [{"tool": "find_orders", "fact": f"Kind{n}x is held by depot{n}y."} for n in range(count)]
+        material = parse_material({"facts": facts})
+        return least(lambda: rewritten(FIND, material=material), 3)
+
+    assert cost(1600) / cost(200) < 24  # eight times the facts; each held against each would make it 64
 
 
 def test_no_definition_grows_beyond_what_is_allowed():

@@ -1,10 +1,11 @@
 """What a sentence can rest on: every statement of a definition, its siblings and its author, with where it stands."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tdqs_mcp.facts import answers, arguments, denials, hostile, meanings
+from tdqs_mcp.facts import answers, arguments, denials, hostile, meanings, samples
 from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.meanings import Agreed
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, cues_of, name_parts, sentences_of, stem
@@ -12,7 +13,7 @@ from tdqs_mcp.facts.shape import Node
 from tdqs_mcp.facts.stems import identifiers_of, numbers_of, parts_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
-from tdqs_mcp.model.material import NOTHING, Material
+from tdqs_mcp.model.material import NOTHING, Material, Outcome
 
 MAX_DOCS = 2_000
 """Sentences of documentation that are read."""
@@ -92,6 +93,14 @@ _PAGES = "page begins starts omit first next entries most skip"
 """Names of parameters that page through a result, and what such a name says."""
 
 
+_ENDINGS: Mapping[Outcome, str] = {
+    Outcome.ERROR: "fails error rejected invalid",
+    Outcome.EMPTY: "empty nothing no result none",
+    Outcome.SUCCESS: "returns",
+}
+"""What the ending of a call says of it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """One thing that somebody has said, and where."""
@@ -127,6 +136,9 @@ class Commons:
 
     agreed: Agreed
     """What they say of parameters with one voice."""
+
+    docs: tuple[Statement, ...]
+    """Each sentence of the documentation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,17 +182,20 @@ class Ground:
         return {name: self.lent[name] for name in known if name in marked or not name.isalpha()}
 
 
-def commons(subjects: Sequence[Subject]) -> Commons:
+def commons(subjects: Sequence[Subject], docs: str = "") -> Commons:
     """Name, parameters and a harmless first sentence of every tool; a name that two tools carry lends nothing."""
     return Commons(
         lent={subject.tool.name.lower(): tuple(_lent(subject)) for subject in subjects if not subject.is_duplicate},
         agreed=meanings.agreed(subject for subject in subjects if subject.is_quotable),
+        docs=tuple(statement("docs", sentence, is_general=True) for sentence in sentences_of(docs)[:MAX_DOCS]),
     )
 
 
 def ground(subject: Subject, commons: Commons, material: Material = NOTHING) -> Ground:
     """The statements behind one tool, in the order in which a claim names them."""
-    own = (*_own(subject), *_given(material.of(subject.tool.name)))
+    name = subject.tool.name
+    docs = (replace(each, is_general=not _names(each, name)) for each in commons.docs)
+    own = (*_own(subject), *_given(material.of(name), subject), *docs)
     meant = {
         f"{arguments.pointer(each.parameter)}/description": tuple(
             statement(source, each.text) for source in each.sources
@@ -281,20 +296,22 @@ def _leaves(value: object, *, limit: int = MAX_VALUES) -> list[str]:
     return found[:limit]
 
 
-def _given(material: Material) -> Iterator[Statement]:
+def _given(material: Material, subject: Subject) -> Iterator[Statement]:
+    """The facts, and what of the calls may be shown."""
     for fact in material.facts:
         yield statement(f"fact {fact.number}", fact.text)
     for trace in material.traces:
-        arguments = " ".join(_leaves(dict(trace.arguments)))
-        ending = {
-            "error": "fails error rejected invalid",
-            "empty": "empty nothing no result none",
-            "success": "returns",
-        }
-        told = " ".join(trace.answer.split()[:MAX_VALUES])
-        yield statement(f"trace {trace.number}", f"{arguments} {told}", more=ending[trace.outcome])
-    for sentence in sentences_of(material.docs)[:MAX_DOCS]:
-        yield statement("docs", sentence)
+        is_showable = samples.is_showable(trace.arguments, subject)
+        called = " ".join(_leaves(dict(trace.arguments))) if is_showable else ""
+        told = " ".join(samples.redacted(trace.answer).split()[:MAX_VALUES])
+        yield statement(f"trace {trace.number}", f"{called} {told}", more=_ENDINGS[trace.outcome])
+
+
+def _names(sentence: Statement, tool: str) -> bool:
+    """The sentence has the tool's name as a word."""
+    name = tool.lower()
+    is_likely = stem(name) in sentence.words
+    return is_likely and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", sentence.text) is not None
 
 
 def _lent(subject: Subject) -> Iterator[Statement]:

@@ -33,7 +33,7 @@ class Witnesses(dict[int, Ground]):
         super().__init__()
         self.material = material
         self._subjects = {subject.tool.index: subject for subject in measured.subjects}
-        self._commons = support.commons(measured.subjects)
+        self._commons = support.commons(measured.subjects, material.docs)
 
     def __missing__(self, index: int) -> Ground:
         """The ground of a tool that nobody has asked about yet."""
