@@ -358,6 +358,24 @@ def test_a_fact_proves_a_hint_only_where_it_states_it_of_the_whole_tool_without_
     assert "annotations" not in of_all.definition
 
 
+@pytest.mark.parametrize(
+    ("fact", "honest", "lie"),
+    [
+        ("Archived orders are not included.", "Orders that are archived are not included.", "Archived orders are included."),
+        ("Never returns archived orders.", "Archived orders are not returned.", "Archived orders are returned."),
+        ("Finds paid orders, not refunds.", "Finds paid orders.", "Finds paid refunds."),
+        ("If no refund matches, gives a null.", "Gives a null if no refund matches.", "Gives no null."),
+        ("No refund gives a null.", "A null is given.", "Gives no null."),
+        ("Doesn't ship, pay or pack orders.", "Does not pack orders.", "Pack orders."),
+        ("Refunds of orders are for admins, use `find_customer` there.", "For refunds, use `find_customer`.", "Never for refunds: use `find_customer`."),
+    ],
+)  # fmt: skip
+def test_what_a_source_denies_is_not_affirmed_nor_the_other_way_round(catalog, fact, honest, lie):
+    given = Material(facts=(Fact(number=1, text=fact, tool="find_orders"),))
+    assert proof.refused(claims_of(catalog, described(honest), material=given)) == []
+    assert proof.refused(claims_of(catalog, described(lie), material=given))
+
+
 def test_a_fact_that_names_a_parameter_closes_its_list_of_values(catalog):
     facts = Material(facts=(Fact(number=1, text="`customer` is one of: alpha, beta, gamma.", tool="find_orders"),))
     [claim] = claims_of(catalog, with_property("customer", enum=["alpha", "beta", "gamma"]), material=facts)

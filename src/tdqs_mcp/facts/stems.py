@@ -16,7 +16,8 @@ SILENT = frozenset(
         "provide supply specify name identify describe mean say know known unknown result value field parameter "
         "argument input output response answer call tool definition do does has have had e.g eg i.e example such like "
         "per about between within only while because therefore who what how there here some none nothing them they "
-        "their whose whom unlike prefer see must should may might cannot can't don't doesn't come came".split()
+        "their whose whom unlike prefer see must should may might cannot can't don't doesn't never without come "
+        "came".split()
     )
 )
 """Words that claim nothing of their own; what limits (only, must, not) is weighed apart."""

@@ -69,13 +69,15 @@ class Hearing:
         yield from _unsourced(sentence)
         yield from _unmatched(sentence)
         yield from _turned(sentence)
-        yield from _pieced(sentence, self.path)
+        yield from _undone(sentence)
+        yield from _pieced(sentence)
         yield from self._padding(sentence)
 
     def _padding(self, sentence: "_Sentence") -> Iterator[str]:
         """A sentence of which name, schema and the sentences before it say every word.
 
-        What is new about a sentence that leads to a sibling is the way there, unless one sentence before has it.
+        What is new about a sentence that leads to a sibling is the way there, and about one that denies something the
+        denial, unless one sentence before has it.
         """
         words = sentence.words
         named = content(name_parts(self.ground.tool))
@@ -85,7 +87,7 @@ class Hearing:
         shown = [each for each in self.ground.own if each.is_contract or each.source == "name"] if is_text else []
         known = self.own.union(*self.sentences, *(each.words for each in shown))
         whole = words | identifiers_of(sentence.text)
-        is_said = any(whole <= each for each in self.sentences) or not sentence.others
+        is_said = any(whole <= each for each in self.sentences) or not (sentence.others or sentence.is_turned)
         if is_said and all(supports(known, word) for word in words) and not _demands(sentence):
             yield "it only says again what the name, the schema or the text before it says"
 
@@ -94,6 +96,7 @@ class Hearing:
 class _Sentence:
     """A sentence with all that may speak for it."""
 
+    path: str
     text: str
     """Without the counts that were checked."""
 
@@ -107,9 +110,13 @@ class _Sentence:
     witnesses: Sequence[Statement]
     """... and what the siblings that it names, or general words, may lend."""
 
-    ground: Ground
+    extra: Sequence[Statement]
+    """Those of them that are not among the tool's own statements."""
+
     others: Sequence[Statement]
     """The names of the siblings that it names."""
+
+    ground: Ground
 
     said: Polarity
 
@@ -117,25 +124,26 @@ class _Sentence:
     def of(cls, text: str, hearing: Hearing) -> "_Sentence":
         """The sentence with its witnesses."""
         ground, meant = hearing.ground, hearing.ground.meant.get(hearing.path, ())
-        lent = ground.named(text)
-        told = _MORE.sub(lambda found: _uncounted(found, text, ground, lent), text)
+        named = ground.named(text)
+        lent = tuple(each for statements in named.values() for each in statements)
+        told = _MORE.sub(lambda found: _uncounted(found, text, ground, named), text)
         return cls(
+            path=hearing.path,
             text=told,
-            words=content(words_of(told)) - (ROUTING if lent else frozenset()),
+            words=content(words_of(told)) - (ROUTING if named else frozenset()),
             spoken=words_of(told),
             plain=(*meant, *ground.plain),
-            witnesses=(*meant, *ground.own, *(each for statements in lent.values() for each in statements)),
+            witnesses=(*meant, *ground.own, *lent),
+            extra=(*meant, *lent),
+            others=[first for first, *_ in named.values()],
             ground=ground,
-            others=[first for first, *_ in lent.values()],
             said=denials.read(told),
         )
 
     @property
-    def extra(self) -> Sequence[Statement]:
-        """The witnesses that are not the tool's own."""
-        own = len(self.ground.own)
-        meant = len(self.plain) - len(self.ground.plain)
-        return (*self.witnesses[:meant], *self.witnesses[meant + own :])
+    def is_turned(self) -> bool:
+        """It denies something."""
+        return any(map(denials.is_negation, self.spoken))
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -193,26 +201,34 @@ def _unmatched(sentence: _Sentence) -> Iterator[str]:
         used = sorted(family.intersection(sentence.spoken).difference(*named))
         if used and not any(family & each.words and _is_about(each, words - family) for each in plain):
             yield f"no source says {used[0]!r} of this"
-    fates = {found.lower() for found in _FATE.findall(sentence.text)}
-    if fates and not any(fates <= {found.lower() for found in _FATE.findall(each.text)} for each in plain):
+
+
+def _undone(sentence: _Sentence) -> Iterator[str]:
+    """A loss, or something that the tool does, of which nobody speaks in this form."""
+    fates = _fates(sentence.text)
+    if fates and not any(fates <= _fates(each.text) for each in sentence.plain):
         yield "no source tells this loss"
-    verb = next((LEMMAS[word] for word in sentence.spoken[:_OPENING] if word in LEMMAS), None)
-    doers = sentence.witnesses if sentence.others and sentence.spoken[0] == "to" else plain
-    if (
-        verb
-        and verb in sentence.said.affirmed
-        and EFFECTS[verb].is_mutating
-        and not any(_does(each, verb) for each in doers)
-    ):
+    verb = next((LEMMAS[word] for word in sentence.spoken[:_OPENING] if _is_active(word)), "")
+    is_told = sentence.path in ("/description", "/title") and verb in sentence.said.affirmed
+    doers = sentence.witnesses if sentence.others and sentence.spoken[0] == "to" else sentence.plain
+    if is_told and EFFECTS[verb].is_mutating and not any(_does(each, verb) for each in doers):
         yield f"no source says that it does {verb!r}"
+
+
+def _fates(text: str) -> frozenset[str]:
+    return frozenset(found.lower() for found in _FATE.findall(text))
+
+
+def _is_active(word: str) -> bool:
+    """A known verb in a form that says who does it: "deletes", not "deleted" or "deleting"."""
+    return word in LEMMAS and not word.endswith(("ed", "ing"))
 
 
 def _does(statement: Statement, verb: str) -> bool:
     """The statement has the verb, or one that may stand for it, in an active form and of the tool."""
     if statement.is_contract or not supports(statement.affirmed, verb):
         return False
-    active = (LEMMAS[word] for word in words_of(statement.text) if word in LEMMAS and not word.endswith(("ed", "ing")))
-    return any(supports(frozenset({each}), verb) for each in active)
+    return supports(frozenset(LEMMAS[word] for word in words_of(statement.text) if _is_active(word)), verb)
 
 
 def _turned(sentence: _Sentence) -> Iterator[str]:
@@ -233,8 +249,11 @@ def _turned(sentence: _Sentence) -> Iterator[str]:
     bare = sorted(word for word in denied if not supports(ground.denied, word) and word not in things)
     if bare or (denied and not any(supports(ground.denied, word) for word in denied)):
         yield f"no source denies {(bare or sorted(denied))[0]!r}"
-    is_turned = any(map(denials.is_negation, sentence.spoken))
-    if is_turned and not denied and not any(each.denied and _is_about(each, sentence.words) for each in sentence.plain):
+    if (
+        sentence.is_turned
+        and not denied
+        and not any(each.denied and _is_about(each, sentence.words) for each in sentence.plain)
+    ):
         yield "no source says 'not' of this"
 
 
@@ -244,27 +263,28 @@ def _denies(statement: Statement, words: frozenset[str]) -> bool:
     return not words.isdisjoint(under) and all(supports(statement.words, word) for word in words)
 
 
-def _pieced(sentence: _Sentence, path: str) -> Iterator[str]:
+def _pieced(sentence: _Sentence) -> Iterator[str]:
     """Words of so many sources that together they may say what none of them does.
 
     A title rests on one statement, the description of a parameter on one beside what is said of the parameter itself.
     """
-    words = frozenset(word for word in sentence.words if not word.isdecimal())
-    parameter = path.removesuffix("/description")
-    if path == "/title":
-        free, limit = frozenset[str](), 1
-    elif parameter:
-        said = (each.words for each in sentence.witnesses if each.source.startswith(parameter))
-        free, limit = frozenset[str]().union(*said), 1
-    else:
-        named = identifiers_of(sentence.text)
-        free = content([*named, *name_parts(sentence.ground.tool)]) | content(
-            part for name in named for part in name_parts(name)
-        )
-        limit = MAX_SOURCES
-    _, rest = _cover(sentence.witnesses, frozenset(word for word in words if not supports(free, word)), limit=limit)
-    if rest:
+    limit = MAX_SOURCES if sentence.path == "/description" else 1
+    free = _free(sentence)
+    wanted = frozenset(word for word in sentence.words if not word.isdecimal() and not supports(free, word))
+    if _cover(sentence.witnesses, wanted, limit=limit)[1]:
         yield f"no {'one source says' if limit == 1 else f'{limit} sources say'} all of it"
+
+
+def _free(sentence: _Sentence) -> frozenset[str]:
+    """What needs no source that says it together with the rest: names, and what is said of a parameter itself."""
+    if sentence.path == "/title":
+        return frozenset()
+    if sentence.path == "/description":
+        named = [*identifiers_of(sentence.text), sentence.ground.tool]
+        return content([*named, *(part for name in named for part in name_parts(name))])
+    parameter = sentence.path.removesuffix("/description")
+    said = [each for each in sentence.witnesses if each.source == parameter or each.source.startswith(f"{parameter}/")]
+    return frozenset[str]().union(*(each.words for each in said))
 
 
 def _cover(
