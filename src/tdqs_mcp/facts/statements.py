@@ -34,10 +34,8 @@ _OUTSIDE = (
     r"(?:an? |the )?(?:external|third[- ]party|outside) (?:\w+ )?(?:services?|apis?|systems?|servers?|providers?)"
 )
 _HINTS = {
-    (
-        "readOnlyHint",
-        True,
-    ): rf"{_IS}read[- ]only{_END}(?: and {_NOT}(?:modify|change|mutate)[a-z]* [\w ]{{1,40}})?"
+    ("readOnlyHint", True): rf"{_IS}read[- ]only{_END}"
+    rf"(?: and {_NOT}(?:modify|change|mutate)[a-z]* [\w ]{{1,40}})?"
     rf"|{_TOOL}{_NOT}(?:modify|modifies|changes?|mutates?) {_ANYTHING}{_END}"
     rf"|{_TOOL}(?:changes|modifies) nothing{_END}|{_TOOL}(?:has )?no side effects{_END}",
     ("destructiveHint", True): rf"{_IS}destructive{_END}|{_TOOL}(?:deletes|overwrites|erases|destroys)\b"

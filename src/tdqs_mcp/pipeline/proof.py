@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from tdqs_mcp.facts import arguments, denials, edits, hostile, statements, stems, support, values
@@ -171,29 +172,34 @@ def _shortened(edit: Edit) -> Iterator[Claim]:
 
 
 class _Kept:
-    """What the texts of a new definition say."""
+    """What the texts of a new definition say; read word by word only where a sentence is not there as it was."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        told = [sentence for text in texts for sentence in sentences_of(text)]
-        spoken = [words_of(sentence) for sentence in told]
-        self._sentences = {_plain(sentence) for sentence in told}
-        self._words = stems.content(word for words in spoken for word in words)
-        self._cues = frozenset(cue for words in spoken for cue in cues_of(words))
-        turned = [each for each, words in zip(told, spoken, strict=True) if any(map(denials.is_negation, words))]
-        self._denied = [denials.read(sentence).denied for sentence in turned]
+        self._told = {_plain(sentence): sentence for text in texts for sentence in sentences_of(text)}
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return stems.content(word for sentence in self._told for word in words_of(sentence))
+
+    @cached_property
+    def _cues(self) -> frozenset[Cue]:
+        return frozenset(cue for sentence in self._told for cue in cues_of(words_of(sentence)))
+
+    @cached_property
+    def _denied(self) -> list[frozenset[str]]:
+        return [denials.read(sentence).denied for sentence in self._told.values()]
 
     def has(self, sentence: str) -> bool:
         """The sentence itself; or most of its words, all that it denies, and a warning of the same kind."""
-        if _plain(sentence) in self._sentences:
+        if _plain(sentence) in self._told:
             return True
         spoken, denied = words_of(sentence), denials.read(sentence).denied
         words = stems.content(spoken)
         is_told = 100 * sum(stems.supports(self._words, word) for word in words) >= KEPT * len(words)
+        is_denied = any(denied and all(stems.supports(each, word) for word in denied) for each in self._denied)
         is_turned = any(map(denials.is_negation, spoken))
-        is_denied = not is_turned or (
-            bool(denied) and any(all(stems.supports(each, word) for word in denied) for each in self._denied)
-        )
-        return bool(words) and is_told and is_denied and cues_of(spoken) & _WARNINGS <= self._cues
+        is_warned = cues_of(spoken) & _WARNINGS <= self._cues
+        return bool(words) and is_told and is_warned and (is_denied or not is_turned)
 
 
 def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:
