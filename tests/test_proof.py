@@ -2,13 +2,16 @@
 
 import copy
 import json
+import re
 from pathlib import Path
 
 import pytest
 from definitions import tool
+from pace import least
 
 import tdqs_mcp
 from tdqs_mcp import app
+from tdqs_mcp.facts.prose import name_parts, sentences_of
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.material import Fact, Material
 from tdqs_mcp.model.results import Mode
@@ -28,6 +31,42 @@ def saying(text):
 def parameters(raw):
     found = (raw.get("inputSchema") or {}).get("properties")
     return {name: each for name, each in (found or {}).items() if isinstance(each, dict)}
+
+
+def of_its_own_sentence(form):
+    """Its own first words in another form; none where they have a negation."""
+
+    def mutate(raw):
+        words = re.findall(r"[\w'-]+", str(raw.get("description") or "").partition(".")[0])[:7]
+        is_fit = len(words) > 2 and not NEGATION.search(" ".join(words))
+        return saying(form.format(" ".join(words).lower()))(raw) if is_fit else None
+
+    return mutate
+
+
+def threatening(form):
+    """A loss for the thing that the tool is named after, where nothing in the definition speaks of one."""
+
+    def mutate(raw):
+        is_told = re.search(
+            r"(?i)(?:be|is|are|was|get|gets|being) \w*\s?delet|irrevers|undone|lost|overwrit", json.dumps(raw)
+        )
+        return None if is_told else saying(form.format(name_parts(raw["name"])[-1]))(raw)
+
+    return mutate
+
+
+def dropping_negations(raw):
+    text = raw.get("description") or ""
+    dropped = NEGATION.sub("", text)
+    return {**raw, "description": dropped} if dropped != text else None
+
+
+def dropping_warnings(raw):
+    """The sentences with a negation go, the others stay."""
+    sentences = sentences_of(raw.get("description") or "")
+    kept = [sentence for sentence in sentences if not NEGATION.search(sentence)]
+    return {**raw, "description": " ".join(kept)} if 0 < len(kept) < len(sentences) else None
 
 
 def restating_the_schema(raw):
@@ -62,6 +101,7 @@ def hinting_read_only(raw):
     return None if "readOnlyHint" in hints else {**raw, "annotations": {**hints, "readOnlyHint": True}}
 
 
+NEGATION = re.compile(r"\b(?:not|never|cannot|can't|don't|doesn't|no|without)\b\s?", re.IGNORECASE)
 PADDING = {
     "restates the schema": restating_the_schema,
     "restates the names": restating_the_names,
@@ -79,6 +119,14 @@ LIES = {
     "invents a condition": saying("Only works for premium subscribers in Antarctica."),
     "invents a permission": saying("Requires an API key with administrator permissions."),
     "invents a loss": saying("Permanently deletes everything; this cannot be undone."),
+    "threatens": threatening("Every {} will be deleted."),
+    "threatens with a loss": threatening("The {} is irreversible."),
+    "threatens with an overwriting": threatening("The {} gets overwritten."),
+    "denies with never": of_its_own_sentence("It never {}."),
+    "denies with not": of_its_own_sentence("It does not {}."),
+    "denies with cannot": of_its_own_sentence("It cannot {}."),
+    "denies with no": of_its_own_sentence("There are no {}."),
+    "denies with without": of_its_own_sentence("It works without {}."),
     "invents a tool": saying("To do this in bulk, use `bulk_process_everything` instead."),
     "invents a parameter": saying("Set `dry_run_mode` to see what would happen."),
     "invents an example": saying("Example: `Zwolle, Overijssel` returns 29 matches."),
@@ -132,6 +180,16 @@ def test_no_real_definition_takes_a_rewrite_that_lies_or_breaks_its_contract(cho
     assert slipped == []
 
 
+def test_no_real_definition_loses_a_negation(real):
+    every = [(subject, witnesses) for measured, witnesses in real for subject in measured.subjects]
+    count, slipped = passed(every, dropping_negations)
+    assert count > 300
+    assert slipped == []
+    count, slipped = passed(every, dropping_warnings)
+    assert count > 300
+    assert 50 * len(slipped) <= count, "what a parameter's description denies in other words may go"
+
+
 @pytest.mark.parametrize("name", PADDING)
 def test_padding_passes_on_hardly_any_real_definition(chosen, name):
     """What passes are first sentences of tools that have none, and parameters called like nothing in the text."""
@@ -164,7 +222,7 @@ def test_what_the_deterministic_writer_says_of_real_tools_has_a_source(real):
     refused = proof.refused(claims)
     print([(claim.text, claim.refusal) for claim in refused])  # noqa: T201
     assert len(claims) > 900
-    assert 100 * len(refused) <= 5 * len(claims)
+    assert 1000 * len(refused) <= 2 * len(claims)
     assert all(claim.sources for claim in claims if claim.refusal is None)
 
 
@@ -176,7 +234,7 @@ FIND = tool(
         "properties": {
             "customer": {"type": "string"},
             "limit": {"type": "integer", "maximum": 50},
-            "state": {"type": "string", "description": "One of: open, closed"},
+            "state": {"type": "string", "description": "One of: `open`, `closed`"},
         },
         "required": ["customer"],
     },
@@ -227,13 +285,24 @@ def test_a_statement_names_what_it_rests_on(catalog, definition, path, source):
         (with_property("customer", description="The customer."), "only says again"),
         (with_property("state", enum=["open", "lost"]), "no sentence lists these values"),
         (with_property("state", description="An open order"), "the rewrite drops this"),
+        (with_property("state", enum=["open"]), "no sentence lists these values"),
+        (with_property("state", enum=["ope", "close"]), "no sentence lists these values"),
+        (with_property("customer", enum=["open", "closed"]), "no sentence lists these values"),
+        (with_property("customer", description="Its orders fail with an open error."), "no one source says all of it"),
+        ({**FIND, "title": "Find limits of the error"}, "no one source says all of it"),
+        (described("The customer does not limit the orders."), "no source denies"),
+        (described("Finds orders when the customer exists."), "the sources only deny 'exist'"),
+        (described("Unlike `find_customer`, it finds only orders."), "no source says 'only' of this"),
+        (described("`find_customer` and 1 more tool take the `customer`."), "no source gives the number 1"),
+        (described("To find customers by name, use `find_customer`. Find customers by name with `find_customer`."), "only says again"),
+        ({**FIND, "description": FIND["description"].replace("does not exist", "exists")}, "the rewrite drops this"),
         ({**FIND, "annotations": {"readOnlyHint": True}}, "proves this hint"),
         ({**FIND, "annotations": {"title": "x"}}, "changes the contract"),
         ({**FIND, "outputSchema": {"type": "object"}}, "changes the contract"),
         ({**FIND, "description": "Finds the open orders of one customer."}, "the rewrite drops this"),
         ({**FIND, "description": None}, "takes a text away"),
     ],
-)
+)  # fmt: skip
 def test_a_statement_without_a_source_is_refused_with_the_reason(catalog, definition, reason):
     refused = proof.refused(claims_of(catalog, definition))
     assert refused
@@ -246,6 +315,8 @@ def test_a_statement_without_a_source_is_refused_with_the_reason(catalog, defini
         ("Returns at most 25 orders a call.", "Returns at most 25 orders."),
         ("A call needs the scope orders.read.", "Needs the scope orders.read."),
         ("It is read-only.", "It is read-only."),
+        ("It never returns closed orders.", "Never returns closed orders."),
+        ("Old orders will be deleted.", "Orders will be deleted."),
     ],
 )
 def test_a_fact_of_the_author_makes_true_what_was_refused(catalog, text, sentence):
@@ -255,6 +326,82 @@ def test_a_fact_of_the_author_makes_true_what_was_refused(catalog, text, sentenc
     assert (claim.refusal, "fact 1" in claim.sources) == (None, True)
     elsewhere = Material(facts=(Fact(number=1, text=text, tool="find_customer"),))
     assert proof.refused(claims_of(catalog, described(sentence), material=elsewhere))
+
+
+@pytest.mark.parametrize(
+    ("fact", "hints"),
+    [
+        ("It is read-only.", {"readOnlyHint": True}),
+        ("read-only and does not modify any data", {"readOnlyHint": True}),
+        ("It deletes nothing.", {}),
+        ("It never deletes anything.", {"destructiveHint": False}),
+        ("It no longer deletes anything.", {}),
+        ("Nothing is read-only here.", {}),
+        ("It is read-only unless `force` is set.", {}),
+        ("It does not overwrite the newest draft.", {}),
+        ("Only adds rows and deletes old ones.", {}),
+        ("Permanently deletes the old drafts.", {"destructiveHint": True}),
+        ("Deletes drafts that were never sent.", {}),
+        ("Each call is rate-limited.", {}),
+        ("Each call creates one more draft.", {"idempotentHint": False}),
+        ("A repeated call has no further effect.", {"idempotentHint": True}),
+        ("It may not be idempotent.", {}),
+        ("An order from outside the country is left out.", {}),
+        ("Calls a third-party service.", {"openWorldHint": True}),
+        ("It never calls a third-party service.", {}),
+    ],
+)
+def test_a_fact_proves_a_hint_only_where_it_states_it_of_the_whole_tool_without_reservation(fact, hints):
+    given = parse_material({"facts": [{"tool": "find_orders", "fact": fact}]})
+    [rewrite, _] = rewritten(FIND, OTHER, material=given, growth=200)
+    assert rewrite.definition.get("annotations", {}) == hints
+    [of_all, _] = rewritten(FIND, OTHER, material=parse_material({"facts": [fact]}), growth=200)
+    assert "annotations" not in of_all.definition
+
+
+@pytest.mark.parametrize(
+    ("fact", "honest", "lie"),
+    [
+        ("Archived orders are not included.", "Orders that are archived are not included.", "Archived orders are included."),
+        ("Never returns archived orders.", "Archived orders are not returned.", "Archived orders are returned."),
+        ("Finds paid orders, not refunds.", "Finds paid orders.", "Finds paid refunds."),
+        ("If no refund matches, gives a null.", "Gives a null if no refund matches.", "Gives no null."),
+        ("No refund gives a null.", "A null is given.", "Gives no null."),
+        ("Doesn't ship, pay or pack orders.", "Does not pack orders.", "Pack orders."),
+        ("Refunds of orders are for admins, use `find_customer` there.", "For refunds, use `find_customer`.", "Never for refunds: use `find_customer`."),
+    ],
+)  # fmt: skip
+def test_what_a_source_denies_is_not_affirmed_nor_the_other_way_round(catalog, fact, honest, lie):
+    given = Material(facts=(Fact(number=1, text=fact, tool="find_orders"),))
+    assert proof.refused(claims_of(catalog, described(honest), material=given)) == []
+    assert proof.refused(claims_of(catalog, described(lie), material=given))
+
+
+def test_a_fact_that_names_a_parameter_closes_its_list_of_values(catalog):
+    facts = Material(facts=(Fact(number=1, text="`customer` is one of: alpha, beta, gamma.", tool="find_orders"),))
+    [claim] = claims_of(catalog, with_property("customer", enum=["alpha", "beta", "gamma"]), material=facts)
+    assert claim.sources == ("fact 1",)
+    for name, values in (("customer", ["alpha", "beta"]), ("state", ["alpha", "beta", "gamma"])):
+        assert proof.refused(claims_of(catalog, with_property(name, enum=values), material=facts))
+
+
+@pytest.mark.parametrize("text", ["Finds orders, which cannot be undone.", "Finds orders. Never returns closed ones."])
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_reworded_text_keeps_every_negation(catalog, text, kept):
+    old = tool("find_orders", text)
+    new = {**old, "description": text.replace("Finds", "Find") if kept else "Finds closed orders."}
+    measured = measure(catalog(old))
+    refused = proof.refused(proof.claims(measured.subjects[0], new, Witnesses(measured)))
+    assert any("drops this" in claim.refusal for claim in refused) is not kept
+
+
+def test_facts_that_gainsay_each_other_prove_no_hint(catalog):
+    texts = ("It is idempotent.", "Each call creates one more draft.", "It is read-only.", "Deletes old drafts.")
+    facts = tuple(Fact(number=place, text=text, tool="find_orders") for place, text in enumerate(texts, 1))
+    for hint in ({"idempotentHint": True}, {"idempotentHint": False}, {"readOnlyHint": True}):
+        assert proof.refused(claims_of(catalog, {**FIND, "annotations": hint}, material=Material(facts=facts)))
+    proven = claims_of(catalog, {**FIND, "annotations": {"destructiveHint": True}}, material=Material(facts=facts))
+    assert [claim.sources for claim in proven] == [("fact 4",)]
 
 
 def rewritten(*definitions, **options):
@@ -283,6 +430,72 @@ def test_a_real_call_becomes_an_example_in_full_mode_unless_it_holds_a_secret():
     assert "trace 1" in {source for claim in full.claims for source in claim.sources}
     [compact] = rewritten(FIND, material=material)
     assert "Example" not in compact.definition["description"]
+
+
+CALLED = {
+    "type": "object",
+    "properties": {
+        "state": {"type": "string", "enum": ["open-and-paid-2026", "closed"]},
+        "customer": {"type": "string", "examples": ["c0ffee-1042-2026"]},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_shown"),
+    [
+        ({"customer": "C-1042", "limit": 5, "since": "2026-11-21", "is_open": True}, True),
+        ({"customer": "c0ffee-1042-2026", "state": "open-and-paid-2026"}, True),
+        ({"text": "late orders", "tags": ["red", "blue"], "within": {"town": "Zwolle"}}, True),
+        ({"customer": "sk-live-51H8xQ2eZvKYlo2C"}, False),
+        ({"customer": "eyJhbGciOiJIUzI1NiJ9"}, False),
+        ({"customer": "jan@example.org"}, False),
+        ({"customer": "4111 1111 1111 1111"}, False),
+        ({"customer": 4111111111111111}, False),
+        ({"customer": "https://example.org/?sig=ab"}, False),
+        ({"apiKey": "red"}, False),
+        ({"access_token": "red"}, False),
+        ({"headers": {"Authorization": "red"}}, False),
+        ({"logins": [{"password": "red"}]}, False),
+        ({"text": "a text that somebody wrote and that is nobody's business"}, False),
+    ],
+)
+def test_only_plain_values_and_those_that_the_schema_knows_become_an_example(arguments, is_shown):
+    material = parse_material({"traces": [{"tool": "find_orders", "arguments": arguments, "result": "done"}]})
+    [rewrite] = rewritten({**FIND, "inputSchema": CALLED}, material=material, mode=Mode.FULL, growth=200)
+    assert ("Example:" in rewrite.definition["description"]) is is_shown
+
+
+def test_no_secret_of_a_recorded_call_may_be_quoted(catalog):
+    call = {"customer": "sk-live-51H8xQ2e"}
+    answer = {"owner": "jan@example.org", "token": "opensesame", "note": "parcel"}
+    material = parse_material({"traces": [{"tool": "find_orders", "arguments": call, "result": answer}]})
+    assert not proof.refused(claims_of(catalog, described("Finds orders of a parcel."), material=material))
+    for secret in ("sk-live-51H8xQ2e", "jan@example.org", "opensesame"):
+        assert proof.refused(claims_of(catalog, described(f"Finds orders of {secret}."), material=material))
+
+
+@pytest.mark.parametrize(
+    ("docs", "is_proven"),
+    [
+        ("`find_orders` needs the scope orders.read.", True),
+        ("The tool find_orders needs the scope orders.read.", True),
+        ("Purging needs the scope orders.read.", False),
+        ("`find_orders_of_all` needs the scope orders.read.", False),
+    ],
+)
+def test_documentation_tells_a_permission_only_of_the_tool_that_it_names(catalog, docs, is_proven):
+    found = claims_of(catalog, described("Needs the scope orders.read."), material=Material(docs=docs))
+    assert (proof.refused(found) == []) is is_proven
+
+
+def test_many_facts_cost_no_more_than_their_number():
+    def cost(count):
+        facts = [{"tool": "find_orders", "fact": f"Kind{n}x is held by depot{n}y."} for n in range(count)]
+        material = parse_material({"facts": facts})
+        return least(lambda: rewritten(FIND, material=material), 3)
+
+    assert cost(1600) / cost(200) < 24  # eight times the facts; each held against each would make it 64
 
 
 def test_no_definition_grows_beyond_what_is_allowed():

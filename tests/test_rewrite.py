@@ -423,10 +423,10 @@ def test_where_values_come_from_what_a_listing_is_for_and_what_takes_a_change_ba
     assert said["get_page"] == "Get the text of one page. Look up `page_id` with `list_pages`."
     assert "Look up `page_id` with `list_pages`. To see the page first, use `get_page`." in said["update_page"]
     assert said["create_page"].endswith(
-        "To update page instead, use `update_page`. To delete it later, use `delete_page`."
+        "To update it instead, use `update_page`. To delete it later, use `delete_page`."
     )
     assert said["delete_page"].startswith(
-        "Delete one page of the wiki for good. To update page instead, use `update_page`."
+        "Delete one page of the wiki for good. To update it instead, use `update_page`."
     )
     assert said["move_block"].endswith("some place. Look up `parent_page_id` with `list_pages`.")
 
@@ -763,7 +763,7 @@ list_orders   TDQS 2.5 C → 3.2 B · about 44 → 54 tokens
     from name
   proof: 3 new statements, each with a source
   tells: purpose, guidelines
-  nearest sibling: search_orders, 14 % → 14 % of the words
+  nearest sibling: search_orders, 16 % → 16 % of the words
   ? When should an agent choose `list_orders` rather than `search_orders`, and when not?
   ? What does `customer_id` of `list_orders` mean: which format, which default?
   ? Does `list_orders` change anything at all, or may it declare readOnlyHint: true?

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tdqs_mcp.facts.names import MAX_CROWD
 from tdqs_mcp.facts.prose import name_parts, stem
+from tdqs_mcp.facts.stems import SILENT
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.support import SILENT
 from tdqs_mcp.model.results import Likeness
 
 MAX_RIVALS = 24

@@ -24,11 +24,46 @@ _ORDERS = frozenset(
 )
 """Words that speak to an agent or claim more than one resource; a purpose does without them."""
 
-_READ_ONLY = re.compile(
-    r"(?:(?:this|the) (?:tool|operation|call|endpoint|function) is |it is )?(?:a )?(?:strictly )?read[- ]only"
-    r"(?: (?:tool|operation|call))?(?: and (?:does not|doesn't|never) (?:modify|change|mutate)[a-z]* [^.;,]{1,40})?\.?",
+_TOOL = r"(?:(?:it|this|a call|(?:this|the) (?:tool|operation|call|endpoint|function)) )?"
+_IS = rf"(?:{_TOOL}is )?(?:an? )?(?:strictly )?"
+_ANYTHING = r"(?:anything|(?:any |existing |any existing )?data|any state)"
+_END = r"(?: (?:tool|operation|call))?(?=[.,;!]|$| and )"
+_NOT = r"(?:does not|doesn't|never) "
+_REMOVE = r"(?:delete|overwrite|remove|destroy)s?"
+_OUTSIDE = (
+    r"(?:an? |the )?(?:external|third[- ]party|outside) (?:\w+ )?(?:services?|apis?|systems?|servers?|providers?)"
+)
+_HINTS = {
+    ("readOnlyHint", True): rf"{_IS}read[- ]only{_END}"
+    rf"(?: and {_NOT}(?:modify|change|mutate)[a-z]* [\w ]{{1,40}})?"
+    rf"|{_TOOL}{_NOT}(?:modify|modifies|changes?|mutates?) {_ANYTHING}{_END}"
+    rf"|{_TOOL}(?:changes|modifies) nothing{_END}|{_TOOL}(?:has )?no side effects{_END}",
+    ("destructiveHint", True): rf"{_IS}destructive{_END}|{_TOOL}(?:deletes|overwrites|erases|destroys)\b"
+    rf"|{_TOOL}(?:permanently|irreversibly) (?:deletes|overwrites|erases|destroys|removes)\b"
+    r"|(?:the |this )?(?:deletion|removal) (?:cannot be undone|is (?:permanent|irreversible))",
+    ("destructiveHint", False): rf"{_IS}(?:non-|not )destructive{_END}"
+    rf"|{_TOOL}only (?:adds|appends)(?: (?!and\b|then\b)[\w'-]+){{0,6}}(?=[.;!]|$)"
+    rf"|{_TOOL}{_NOT}{_REMOVE}(?:,? (?:or )?{_REMOVE})* {_ANYTHING}{_END}",
+    ("idempotentHint", True): rf"{_IS}idempotent{_END}|(?:repeating (?:it|(?:a|the) call)|calling it (?:again|twice)"
+    r"|a (?:second|repeated) call|repeated calls)(?: with the same (?:arguments|input))? ha(?:s|ve) no"
+    rf" (?:further|additional) effects?{_END}",
+    ("idempotentHint", False): rf"{_IS}not idempotent{_END}"
+    r"|(?:each|every) (?:call|request) (?:creates|adds|sends|appends|charges|places|starts)\b",
+    ("openWorldHint", True): rf"{_TOOL}(?:calls|contacts|reaches|queries|accesses|uses|searches|(?:connects|talks) to)"
+    rf" (?:{_OUTSIDE}|the (?:internet|web))\b",
+    ("openWorldHint", False): rf"{_IS}(?:local(?:ly)? only|only local|offline|closed world){_END}"
+    rf"|{_TOOL}(?:works|runs) (?:only )?(?:locally|offline)(?: only)?{_END}"
+    rf"|{_TOOL}(?:(?:has|uses|needs|makes) )?no network(?: access| calls?)?{_END}",
+}
+_FORMS = {hint: re.compile(form, re.IGNORECASE) for hint, form in _HINTS.items()}
+"""How a sentence about the whole tool opens that states a hint (MCP schema, ToolAnnotations)."""
+
+_RESERVED = re.compile(
+    r"\b(?:but|unless|except|however|although|though|besides|apart|other than|if|when|until|by default|may|might|can"
+    r"|sometimes|usually|only|longer|not|no|never|nothing|none|neither|without|cannot|\w+n't)\b",
     re.IGNORECASE,
 )
+"""Words beside such an opening that take some of it back."""
 
 
 def purpose(subject: Subject, label: Label) -> str:
@@ -51,11 +86,21 @@ def purpose(subject: Subject, label: Label) -> str:
     return " ".join((verb, *words[1:])) if verb and is_harmless and is_purpose and is_about else ""
 
 
+def hints(sentence: str) -> tuple[tuple[str, bool], ...]:
+    """The hints that a sentence states of the whole tool, without reservation and in a form that leaves no doubt.
+
+    "It is read-only." states one; "nothing is read-only here", "it no longer deletes anything" and "read-only unless
+    `force` is set" state none.
+    """
+    opened = ((hint, form.match(sentence)) for hint, form in _FORMS.items())
+    return tuple(hint for hint, found in opened if found and not _RESERVED.search(sentence, found.end()))
+
+
 def is_read_only(subject: Subject) -> bool:
     """The description says of the whole tool, in a sentence of its own, that it is read-only; no verb gainsays it."""
     effects = (subject.prose.effect, subject.prose.name_effect)
     is_gainsaid = any(effect is not None and effect.is_mutating for effect in effects)
-    return not is_gainsaid and any(_READ_ONLY.fullmatch(sentence) for sentence in subject.prose.sentences)
+    return not is_gainsaid and any(("readOnlyHint", True) in hints(sentence) for sentence in subject.prose.sentences)
 
 
 def is_foreign(subject: Subject) -> bool:

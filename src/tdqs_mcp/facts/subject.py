@@ -71,6 +71,11 @@ class Subject:
         """Every text about input, with its JSON pointer."""
         return references.texts_of(self.tool.description, self.shape)
 
+    @property
+    def is_quotable(self) -> bool:
+        """Other definitions may point to it: its name is its own, and it does not try to steer its reader."""
+        return not self.is_duplicate and all(threat.is_mild for threat in self.threats)
+
     @cached_property
     def strangers(self) -> tuple[Stranger, ...]:
         """Words of the texts that look like names and name no part of the tool."""

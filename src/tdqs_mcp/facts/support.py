@@ -1,17 +1,19 @@
 """What a sentence can rest on: every statement of a definition, its siblings and its author, with where it stands."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from tdqs_mcp.facts import hostile
-from tdqs_mcp.facts.lexicon import STOPWORDS, Cue
+from tdqs_mcp.facts import answers, arguments, denials, hostile, meanings, samples
+from tdqs_mcp.facts.lexicon import Cue
+from tdqs_mcp.facts.meanings import Agreed
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, cues_of, name_parts, sentences_of, stem
 from tdqs_mcp.facts.shape import Node
+from tdqs_mcp.facts.stems import identifiers_of, numbers_of, parts_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
-from tdqs_mcp.model.material import NOTHING, Material
+from tdqs_mcp.model.material import NOTHING, Material, Outcome
 
 MAX_DOCS = 2_000
 """Sentences of documentation that are read."""
@@ -19,45 +21,8 @@ MAX_DOCS = 2_000
 MAX_VALUES = 200
 """Allowed values, or sentences of an answer, that are read."""
 
-SILENT = frozenset(
-    stem(word)
-    for word in STOPWORDS
-    | frozenset(
-        "use want need when where whether if then than instead otherwise rather first before after so but not no also "
-        "both either each every other another same one most more least exactly accept take give return get pass set "
-        "provide supply specify name identify describe mean say know known unknown result value field parameter "
-        "argument input output response answer call tool definition do does has have had e.g eg i.e example such like "
-        "per about between within only while because therefore who what how there here some none nothing them they "
-        "their whose whom unlike prefer see must should may might cannot can't don't doesn't come came".split()
-    )
-)
-"""Words that claim nothing of their own; what limits (only, must, not) is weighed apart."""
-
 ROUTING = frozenset({"look", "lookup", "find", "later", "take", "obtain", "undo"})
 """Words that say how an agent gets from one tool to another; in a sentence that names a sibling they claim no more."""
-
-SAME = tuple(
-    frozenset(group.split())
-    for group in (
-        "get fetch retrieve read return show view look lookup access obtain load",
-        "find search query look lookup",
-        "list enumerate",
-        "delete remove",
-        "create add new make",
-        "update edit modify change",
-        "run execute",
-        "compute calculate",
-        "generate produce",
-        "id identifier",
-        "folder directory",
-        "text string",
-        "number integer count",
-        "overwrite replace",
-    )
-)
-"""Words that may stand for each other."""
-
-_INSTEAD = {word: frozenset().union(*(group for group in SAME if word in group)) for group in SAME for word in group}
 
 _HINTS: Mapping[tuple[str, bool], tuple[str, ...]] = {
     ("readOnlyHint", True): (
@@ -127,9 +92,13 @@ _PAGING = frozenset("cursor page offset limit next token max count skip size".sp
 _PAGES = "page begins starts omit first next entries most skip"
 """Names of parameters that page through a result, and what such a name says."""
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_IDENTIFIER = re.compile(r"`([\w.\-/]{1,128})`")
-_PART = re.compile(r"[-/'’.]")
+
+_ENDINGS: Mapping[Outcome, str] = {
+    Outcome.ERROR: "fails error rejected invalid",
+    Outcome.EMPTY: "empty nothing no result none",
+    Outcome.SUCCESS: "returns",
+}
+"""What the ending of a call says of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,78 +114,117 @@ class Statement:
     text: str
     """In lower case with single spaces."""
 
+    denied: frozenset[str]
+    """Stems under a negation."""
+
+    affirmed: frozenset[str]
+    """All other stems, and those that stand under a negation and without one."""
+
     is_contract: bool = False
     """A structured field of the input schema that a client shows anyway: saying it again says nothing."""
 
-
-Lent: TypeAlias = Mapping[str, tuple[Statement, ...]]
-"""What each tool of a catalog may lend to another's text, by its lower-case name."""
+    is_general: bool = False
+    """Said of nothing by name: it may lend words, and tells no effect, limit or negation of a tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Commons:
+    """What the tools of a catalog hold in common, read once for all of them."""
+
+    lent: Mapping[str, tuple[Statement, ...]]
+    """What each tool may lend to another's text, by its lower-case name."""
+
+    agreed: Agreed
+    """What they say of parameters with one voice."""
+
+    docs: tuple[Statement, ...]
+    """Each sentence of the documentation."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ground:
     """All statements that may speak of one tool; its siblings' count in sentences that name them."""
 
     tool: str
     own: tuple[Statement, ...]
-    lent: Lent
+    meant: Mapping[str, tuple[Statement, ...]]
+    """What a format, a unit, a partner or siblings prove that a parameter means, by the pointer of its description."""
 
-    def named(self, sentence: str) -> tuple[Statement, ...]:
+    lent: Mapping[str, tuple[Statement, ...]]
+    fields: tuple[str, ...]
+    """The fields of the answer, in lower case."""
+
+    @cached_property
+    def plain(self) -> tuple[Statement, ...]:
+        """Those that are about this very tool: they alone tell an effect, a limit or a negation."""
+        return tuple(each for each in self.own if not each.is_general)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All stems that somebody has said of the tool."""
+        return frozenset().union(*(each.words for each in self.own))
+
+    @cached_property
+    def affirmed(self) -> frozenset[str]:
+        """The stems that somebody has said without denying them."""
+        return frozenset().union(*(each.affirmed for each in self.own))
+
+    @cached_property
+    def denied(self) -> frozenset[str]:
+        """The stems that somebody has denied of the tool."""
+        return frozenset().union(*(each.denied for each in self.plain))
+
+    def named(self, sentence: str) -> dict[str, tuple[Statement, ...]]:
         """What the siblings that a sentence names have lent; a plain word names one only in backticks."""
         marked = identifiers_of(sentence)
         names = dict.fromkeys([*words_of(sentence), *sorted(marked)])
         known = [name for name in names if name in self.lent and name != self.tool.lower()]
-        return tuple(each for name in known if name in marked or not name.isalpha() for each in self.lent[name])
+        return {name: self.lent[name] for name in known if name in marked or not name.isalpha()}
 
 
-def lend(subjects: Iterable[Subject]) -> Lent:
+def commons(subjects: Sequence[Subject], docs: str = "") -> Commons:
     """Name, parameters and a harmless first sentence of every tool; a name that two tools carry lends nothing."""
-    return {subject.tool.name.lower(): tuple(_lent(subject)) for subject in subjects if not subject.is_duplicate}
-
-
-def ground(subject: Subject, lent: Lent, material: Material = NOTHING) -> Ground:
-    """The statements behind one tool, in the order in which a claim names them."""
-    own = (*_own(subject), *_given(material.of(subject.tool.name)))
-    return Ground(tool=subject.tool.name, own=own, lent=lent)
-
-
-def content(words: Iterable[str]) -> frozenset[str]:
-    """The stems of the words that claim something."""
-    stems = {stem(part) for word in words for part in _parts(word)}
-    return frozenset(each for each in stems if each and each not in SILENT)
-
-
-def numbers_of(text: str) -> frozenset[str]:
-    """Every number as it is written."""
-    return frozenset(_NUMBER.findall(text))
-
-
-def identifiers_of(text: str) -> frozenset[str]:
-    """What is written as a name: one word in backticks, or with an underscore inside; in lower case."""
-    quoted = {found.lower() for found in _IDENTIFIER.findall(text)}
-    return frozenset(quoted | {word for word in words_of(text) if "_" in word.strip("_")})
-
-
-def statement(source: str, text: str, *, more: str = "", is_contract: bool = False) -> Statement:
-    """A text as a statement; `more` holds words that it implies."""
-    words = words_of(f"{text} {more}")
-    return Statement(
-        source=source,
-        words=frozenset(stem(each) for word in words for each in (word, *_parts(word), *name_parts(word))),
-        numbers=numbers_of(text),
-        cues=cues_of(words),
-        text=" ".join(text.lower().split()),
-        is_contract=is_contract,
+    return Commons(
+        lent={subject.tool.name.lower(): tuple(_lent(subject)) for subject in subjects if not subject.is_duplicate},
+        agreed=meanings.agreed(subject for subject in subjects if subject.is_quotable),
+        docs=tuple(statement("docs", sentence, is_general=True) for sentence in sentences_of(docs)[:MAX_DOCS]),
     )
 
 
-def supports(words: frozenset[str], word: str) -> bool:
-    """A statement with these stems has the word, or one that may stand for it."""
-    return word in words or (word in _INSTEAD and not _INSTEAD[word].isdisjoint(words))
+def ground(subject: Subject, commons: Commons, material: Material = NOTHING) -> Ground:
+    """The statements behind one tool, in the order in which a claim names them."""
+    name = subject.tool.name
+    docs = (replace(each, is_general=not _names(each, name)) for each in commons.docs)
+    own = (*_own(subject), *_given(material.of(name), subject), *docs)
+    meant = {
+        f"{arguments.pointer(each.parameter)}/description": tuple(
+            statement(source, each.text) for source in each.sources
+        )
+        for each in meanings.of(subject, commons.agreed)
+    }
+    fields = tuple(map(str.lower, answers.fields(subject.tool)[1]))
+    return Ground(tool=subject.tool.name, own=own, meant=meant, lent=commons.lent, fields=fields)
 
 
-def _parts(word: str) -> Sequence[str]:
-    return [part for part in _PART.split(word) if part] if _PART.search(word) else (word,)
+def statement(
+    source: str, text: str, *, more: str = "", is_contract: bool = False, is_general: bool = False
+) -> Statement:
+    """A text as a statement; `more` holds words that it implies."""
+    words = words_of(f"{text} {more}")
+    stems = frozenset(stem(each) for word in words for each in (word, *parts_of(word), *name_parts(word)))
+    is_turned = any(map(denials.is_negation, words))
+    said = denials.read(f"{text}; {more}") if is_turned else denials.NOTHING
+    return Statement(
+        source=source,
+        words=stems,
+        numbers=numbers_of(text),
+        cues=cues_of(words),
+        text=" ".join(text.lower().split()),
+        denied=said.denied,
+        affirmed=stems - (said.denied - said.affirmed),
+        is_contract=is_contract,
+        is_general=is_general,
+    )
 
 
 def _own(subject: Subject) -> Iterator[Statement]:
@@ -288,27 +296,31 @@ def _leaves(value: object, *, limit: int = MAX_VALUES) -> list[str]:
     return found[:limit]
 
 
-def _given(material: Material) -> Iterator[Statement]:
+def _given(material: Material, subject: Subject) -> Iterator[Statement]:
+    """The facts, and what of the calls may be shown."""
     for fact in material.facts:
         yield statement(f"fact {fact.number}", fact.text)
     for trace in material.traces:
-        arguments = " ".join(_leaves(dict(trace.arguments)))
-        ending = {
-            "error": "fails error rejected invalid",
-            "empty": "empty nothing no result none",
-            "success": "returns",
-        }
-        told = " ".join(trace.answer.split()[:MAX_VALUES])
-        yield statement(f"trace {trace.number}", f"{arguments} {told}", more=ending[trace.outcome])
-    for sentence in sentences_of(material.docs)[:MAX_DOCS]:
-        yield statement("docs", sentence)
+        is_showable = samples.is_showable(trace.arguments, subject)
+        called = " ".join(_leaves(dict(trace.arguments))) if is_showable else ""
+        told = " ".join(samples.redacted(trace.answer).split()[:MAX_VALUES])
+        yield statement(f"trace {trace.number}", f"{called} {told}", more=_ENDINGS[trace.outcome])
+
+
+def _names(sentence: Statement, tool: str) -> bool:
+    """The sentence has the tool's name as a word."""
+    name = tool.lower()
+    is_likely = stem(name) in sentence.words
+    return is_likely and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", sentence.text) is not None
 
 
 def _lent(subject: Subject) -> Iterator[Statement]:
+    """The name with the parameters, the results, a harmless first sentence."""
     tool, source = subject.tool, f"tool {subject.tool.name}"
     parameters = " ".join(each.name for each in subject.signals.parameters)
-    results = " ".join(sorted(subject.result_shape.names))
-    yield statement(source, " ".join([tool.name, *name_parts(tool.name)]), more=f"{parameters} {results}")
+    yield statement(source, " ".join([tool.name, *name_parts(tool.name)]), more=parameters)
+    if subject.result_shape.names:
+        yield statement(source, "", more=" ".join(sorted(subject.result_shape.names)))
     first = subject.prose.sentences[:1]
     if first and not hostile.threats({"description": first[0]}):
         yield statement(source, first[0])

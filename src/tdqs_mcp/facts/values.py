@@ -7,6 +7,7 @@ from typing import Any
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts import arguments, sayings
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
+from tdqs_mcp.facts.words import words_of
 from tdqs_mcp.model.catalog import Tool
 
 MAX_VALUES = 40
@@ -30,24 +31,34 @@ _OPEN = re.compile(
     r"|\bappend|\bprefix|\bcombin|\bdepend|\bjson\b|\barray\b|\bseparated\b|\bempty\b|\bnull\b|\bleave\b",
     re.IGNORECASE,
 )
+NONE: Mapping[str, str] = {}
 _QUOTED = re.compile(r"[`'\"]([\w.+-]{1,40})[`'\"]")
 
 
-def closed(tool: Tool) -> Iterator[tuple[str, tuple[str, ...], str]]:
+def closed(tool: Tool, facts: Mapping[str, str] = NONE) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """The parameters of type string whose own text lists their values beyond doubt, the values, and where it stands.
 
-    That text is the parameter's description, or its entry in the tool's. An open list, an example, a value that the
-    list lacks, or a schema that says anything of its values itself leaves the parameter alone.
+    That text is the parameter's description, its entry in the tool's, or a fact, given by its source, that names the
+    parameter. An open list, an example, a value that the list lacks, or a schema that says anything of its values
+    itself leaves the parameter alone.
     """
     for name, schema in arguments.properties(tool).items():
-        if not isinstance(schema, dict) or schema.get("type") != "string" or not schema.keys() <= FREE:
-            continue
-        text = schema.get("description")
-        is_own = isinstance(text, str) and bool(trim(text))
-        said = text if is_own and isinstance(text, str) else _entries(tool).get(name, "")
-        values = _values(" ".join(said[:MAX_EXPLANATION].split()), schema)
-        if values:
-            yield name, values, f"{arguments.pointer(name)}/description" if is_own else f"description: its entry {name}"
+        if isinstance(schema, dict) and schema.get("type") == "string" and schema.keys() <= FREE:
+            for source, said in _said(tool, name, schema, facts):
+                values = _values(" ".join(said[:MAX_EXPLANATION].split()), schema)
+                if values:
+                    yield name, values, source
+
+
+def _said(tool: Tool, name: str, schema: Mapping[str, Any], facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    text = schema.get("description")
+    if isinstance(text, str) and trim(text):
+        yield f"{arguments.pointer(name)}/description", text
+    else:
+        yield f"description: its entry {name}", _entries(tool).get(name, "")
+    for source, fact in facts.items():
+        if f"`{name}`" in fact or (not name.isalpha() and name.lower() in words_of(fact)):
+            yield source, fact.replace(f"`{name}`", name)
 
 
 def _entries(tool: Tool) -> Mapping[str, str]:

@@ -1,10 +1,10 @@
 """Parts of a better definition that the author's own material makes: facts in their words, hints, a real call."""
 
 import json
-import re
 from collections.abc import Mapping
+from itertools import islice
 
-from tdqs_mcp.facts import hostile, praise, statements, support
+from tdqs_mcp.facts import hostile, praise, samples, statements, stems
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
 from tdqs_mcp.model.material import Fact, Material, Outcome
@@ -15,22 +15,22 @@ from tdqs_mcp.pipeline.parts import Part
 MAX_CALL = 120
 """Characters of a call that a description carries as its example."""
 
-_SECRET = re.compile(r"token|passw|secret|credential|api[_-]?key|bearer|@", re.IGNORECASE)
-"""What a call that belongs to somebody may hold; such a call is no example."""
 
+def of(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Part, ...]:
+    """The parts, the most certain first; a fact of every tool is said where a model weighs it, not on each of them.
 
-def of(subject: Subject, material: Material, mode: Mode) -> tuple[Part, ...]:
-    """The parts, the most certain first; a fact of every tool is said where a model weighs it, not on each of them."""
-    own = [fact for fact in material.facts if fact.tool == subject.tool.name]
-    said = [part for fact in own if (part := _fact(fact, subject))]
+    No more facts than the definition may grow by tokens: each of them costs one at least.
+    """
+    own = (fact for fact in material.facts if fact.tool == subject.tool.name)
+    said = islice((part for fact in own if (part := _fact(fact, subject))), growth)
     example = _example(subject, material) if mode is Mode.FULL else None
     return (*said, *_hints(subject, material), *([example] if example else []))
 
 
 def _fact(fact: Fact, subject: Subject) -> Part | None:
     """A fact that the description does not tell yet, as a sentence of its own."""
-    known = support.content(subject.prose.words)
-    is_told = all(support.supports(known, word) for word in support.content(words_of(fact.text)))
+    known = stems.content(subject.prose.words)
+    is_told = all(stems.supports(known, word) for word in stems.content(words_of(fact.text)))
     is_fit = not praise.praise(fact.text) and not hostile.threats({"description": fact.text})
     if is_told or not is_fit:
         return None
@@ -52,11 +52,13 @@ def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
 
 
 def _example(subject: Subject, material: Material) -> Part | None:
-    """The shortest real call that succeeded, where the description has no example and the call holds no secret."""
+    """The shortest real call that succeeded, where the description has no example and the call may be shown."""
     calls = [trace for trace in material.traces if trace.outcome is Outcome.SUCCESS and trace.arguments]
-    shown = sorted((json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in calls)
-    harmless = [pair for pair in shown if len(pair[0]) <= MAX_CALL and not _SECRET.search(pair[0])]
-    call, number = min(harmless, key=lambda pair: len(pair[0]), default=("", 0))
+    showable = [trace for trace in calls if samples.is_showable(trace.arguments, subject)]
+    shown = sorted((json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable)
+    call, number = min(
+        (pair for pair in shown if len(pair[0]) <= MAX_CALL), key=lambda pair: len(pair[0]), default=("", 0)
+    )
     if not call or "example" in subject.prose.words or not statements.is_english(subject):
         return None
     return Part(path="/description", sources=(f"trace {number}",), sentence=f"Example: `{call}`.")

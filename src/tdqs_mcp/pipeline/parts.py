@@ -9,7 +9,6 @@ from tdqs_mcp.facts.names import Label, Neighbours
 from tdqs_mcp.facts.origins import Origin, Origins
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.words import LEMMAS
-from tdqs_mcp.model.catalog import Tool
 
 MAX_SIBLINGS = 2
 """Siblings that one description points to."""
@@ -67,12 +66,7 @@ class Scene:
     def of(cls, measured: Measured) -> "Scene":
         """The scene of a catalog, read once for all its tools."""
         labels = names.read(subject.tool.name for subject in measured.subjects)
-        hostile = {part.index for part, threat in measured.threats if isinstance(part, Tool) and not threat.is_mild}
-        unique = {
-            subject.tool.name: subject
-            for subject in measured.subjects
-            if not subject.is_duplicate and subject.tool.index not in hostile
-        }
+        unique = {subject.tool.name: subject for subject in measured.subjects if subject.is_quotable}
         foreign = sum(map(statements.is_foreign, measured.subjects))
         described = sum(not subject.signals.is_missing_description for subject in measured.subjects)
         plain = [subject for subject in measured.subjects if not statements.is_foreign(subject)]

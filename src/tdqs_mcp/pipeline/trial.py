@@ -9,7 +9,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.material import Material
 from tdqs_mcp.model.results import Change, Likeness, Mode, Rewrite
-from tdqs_mcp.pipeline import given, proof
+from tdqs_mcp.pipeline import components, given, proof
 from tdqs_mcp.pipeline.parts import Part
 from tdqs_mcp.pipeline.proof import Witnesses
 from tdqs_mcp.pipeline.rewrite import Proposal, Standing, compare, findings, holds
@@ -39,7 +39,7 @@ class Court:
 def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
     """The proposal with what the author gives, without parts of which a claim is refused, no longer than the budget."""
     subject, found = proposal.subject, proposal.parts
-    added = given.of(subject, court.witnesses.material.of(subject.tool.name), mode)
+    added = given.of(subject, court.witnesses.material.of(subject.tool.name), mode, growth=court.growth)
     is_hinted = any(part.path == "/annotations" for part in added)
     own = [part for part in found if not (is_hinted and part.path == "/annotations")]
     parts = (*own[:1], *added, *own[1:])
@@ -84,12 +84,7 @@ def better(rewrite: Rewrite, draft: Rewrite, before: Standing, after: Standing) 
 
 
 def _objection(rewrite: Rewrite, draft: Rewrite, *, is_sound: bool) -> str | None:
-    """Why another writer's words may not replace the draft."""
-    if found := proof.refused(rewrite.claims):
-        return f"{found[0].text!r}: {found[0].refusal}"
-    over = rewrite.tokens_after - rewrite.tokens_before - rewrite.growth
-    if over > 0:
-        return f"it is {over} tokens over the budget of {rewrite.growth}"
+    """Why another writer's words, of which the proof has refused none, may not replace the draft."""
     if rewrite.after is None or draft.after is None:
         return "the judge gave it no score to compare with"
     if not is_sound:
@@ -108,7 +103,7 @@ def conclude(
     concluded = []
     for each in rewrites:
         removed, added = findings(before[each.index], after[each.index])
-        parts = proof.components(subjects[each.index])
+        parts = components.read(subjects[each.index])
         whole = replace(each, components=parts, likeness_after=near.get(each.index))
         concluded.append(replace(whole, findings_removed=removed, findings_added=added))
     return concluded
