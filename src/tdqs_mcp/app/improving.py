@@ -15,7 +15,7 @@ from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.model.results import OFFLINE, Finding, Mode, Rewrite, ServerScore, Severity, Ungraded
+from tdqs_mcp.model.results import OFFLINE, Finding, Mode, Rewrite, ServerScore, Ungraded
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Proposal, Standing
 from tdqs_mcp.pipeline.score import finish, tool_cases
@@ -73,8 +73,7 @@ async def rewrite(
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
         doubtful = [each for each in proposals if each.index in failed and each.parts]
     drafts = [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
-    is_heavy = rewriting.of_server(registry.check(_remeasured(improved, drafts))) - rewriting.of_server(known)
-    if is_heavy and mode is Mode.FULL:
+    if mode is Mode.FULL and not _is_borne(registry.check(_remeasured(improved, drafts)), known):
         return await rewrite(
             catalog, tools=tools, growth=growth, material=material, writer=writer, judge=judge, spec=spec
         )
@@ -85,18 +84,18 @@ async def rewrite(
         after |= await _standings(improved, tried, registry.check(improved), judge=judge, spec=spec)
         pairs = zip(worded, drafts, strict=True)
         rewrites = [trial.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
-    rewrites, improved, found = _borne(measured, rewrites, rewriting.of_server(known))
+    rewrites, improved, found = _borne(measured, rewrites, known)
     scores = {each.index: each.after for each in rewrites if each.after}
     after = rewriting.stand(improved, scores, found)
     return trial.conclude(rewrites, improved, before=before, after=after)
 
 
 def _borne(
-    measured: Measured, rewrites: Sequence[Rewrite], known: AbstractSet[tuple[str, Severity]]
+    measured: Measured, rewrites: Sequence[Rewrite], known: Sequence[Finding]
 ) -> tuple[list[Rewrite], Measured, list[Finding]]:
     """The rewrites without those that bring the server a finding, the catalog with them, and what is found there.
 
-    The worthiest stay: as many as there may be, then whatever still fits.
+    The worthiest stay: as many as there may be, then whatever still fits, so that a second run finds no room either.
     """
 
     def without(left: Sequence[Rewrite]) -> tuple[list[Rewrite], Measured, list[Finding]]:
@@ -106,14 +105,22 @@ def _borne(
         return kept, improved, registry.check(improved)
 
     def is_borne(left: Sequence[Rewrite]) -> bool:
-        return rewriting.of_server(without(left)[2]) <= known
+        return _is_borne(without(left)[2], known)
 
+    whole = without(())
+    if _is_borne(whole[2], known):
+        return whole
     order = sorted((each for each in rewrites if each.tokens_after > each.tokens_before), key=rewriting.worth)
     left = order[: bisect_left(range(len(order)), True, key=lambda count: is_borne(order[:count]))]  # noqa: FBT003
     for each in reversed(left):
         fewer = [other for other in left if other is not each]
         left = fewer if is_borne(fewer) else left
     return without(left)
+
+
+def _is_borne(found: Sequence[Finding], known: Sequence[Finding]) -> bool:
+    """Whether the server has no finding that it did not have."""
+    return rewriting.of_server(found) <= rewriting.of_server(known)
 
 
 def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:
