@@ -21,7 +21,7 @@ from tdqs_mcp.pipeline.plan import Candidate, cheapest
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.pipeline.rollup import overall_of
 from tdqs_mcp.reporters.plan import PLAN_MARKER
-from tdqs_mcp.rubrics.prompt import SetCase
+from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
 from tdqs_mcp.sources.load import read_file
 
 
@@ -159,6 +159,27 @@ def test_choosing_among_twice_as_many_tools_takes_at_most_six_times_as_long():
     assert work(800) <= 6 * work(400)
 
 
+class Counted:
+    """The offline judge under another name, which writes down whom it was asked about."""
+
+    def __init__(self):
+        self.stamp = JudgeStamp(id="counted", version="1")
+        self.asked = []
+
+    async def grade(self, cases):
+        self.asked += [case.subject.tool.description for case in cases if isinstance(case, ToolCase)]
+        return await Offline().grade(cases)
+
+
+def test_a_judge_is_asked_but_once_about_a_definition():
+    judge = Counted()
+    plan = tdqs_mcp.plan(orders(), target="A", judge=judge)
+    rewritten = {fix.rewrite.definition["description"] for fix in plan.fixes}
+    old = {each["description"] for each in ORDER_TOOLS}
+    assert len(rewritten) == 3
+    assert sorted(judge.asked) == sorted(old | rewritten)
+
+
 class Moved:
     """A judge to whom a tool set coheres the better, or the worse, the more of its tools say what they take."""
 
@@ -228,7 +249,7 @@ def test_what_if_for_a_tool_that_the_judge_gave_no_score_says_so():
         [*ORDER_TOOLS, *(tool(f"find_{each}", f"Finds {each}.") for each in ("a", "b", "c", "d", "e"))]
     )
     with pytest.raises(InputError, match="the judge gave 'get_invoice' no score"):
-        tdqs_mcp.what_if(many, "get_invoice", judge=Failing(questions=2))
+        tdqs_mcp.what_if(many, "get_invoice", judge=Failing(questions=0))
 
 
 @pytest.mark.parametrize("target", ["E", "", "0.9", "5.1", "3.55", "nan", "inf", "A+", "1e1"])

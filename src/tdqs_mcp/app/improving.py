@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tdqs_mcp.app.checking import some_names
-from tdqs_mcp.app.scoring import DEFAULT_SPEC, addresses_judge, addresses_model, guarded, score
+from tdqs_mcp.app.scoring import DEFAULT_SPEC, addresses_judge, addresses_model, guarded, score, score_measured
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.once import Once
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.model.results import OFFLINE, Finding, Mode, Rewrite, ServerScore, Ungraded
@@ -53,10 +54,32 @@ async def rewrite(
     and of these what the weakest tools need least is left out. The judge sees the chosen tools, then those of their
     new definitions that differ. Raises UnknownIdError, and UnmeasurableError for a named tool that has no facts.
     """
+    _refuse_strangers(material, catalog)
+    return await _rewritten(
+        measure(catalog),
+        tools=tools,
+        mode=mode,
+        growth=growth,
+        material=material,
+        writer=writer,
+        judge=judge or Offline(),
+        spec=spec,
+    )
+
+
+async def _rewritten(
+    measured: Measured,
+    *,
+    judge: Judge,
+    tools: Sequence[str] | None = None,
+    mode: Mode = Mode.COMPACT,
+    growth: int | None = None,
+    material: Material = NOTHING,
+    writer: Model | None = None,
+    spec: str = DEFAULT_SPEC,
+) -> list[Rewrite]:
     from tdqs_mcp.pipeline import trial  # noqa: PLC0415  # lint and score go without a proof
 
-    _refuse_strangers(material, catalog)
-    judge, measured = judge or Offline(), measure(catalog)
     chosen, known = _chosen(measured, tools), registry.check(measured)
     court = trial.Court.of(measured, material, growth=mode.growth if growth is None else growth)
     proposed = rewriting.propose(measured, known, mode=mode)
@@ -74,8 +97,8 @@ async def rewrite(
         doubtful = [each for each in proposals if each.index in failed and each.parts]
     drafts = [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
     if mode is Mode.FULL and not _is_borne(registry.check(_remeasured(improved, drafts)), known):
-        return await rewrite(
-            catalog, tools=tools, growth=growth, material=material, writer=writer, judge=judge, spec=spec
+        return await _rewritten(
+            measured, tools=tools, growth=growth, material=material, writer=writer, judge=judge, spec=spec
         )
     rewrites = drafts
     if writer is not None:
@@ -196,15 +219,15 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
     """
     from tdqs_mcp.pipeline import plan as planning  # noqa: PLC0415  # nothing but this needs it
 
-    goal, judge = planning.read_target(target), judge or Offline()
-    before = await score(catalog, judge=judge)
-    rewrites = await rewrite(catalog, judge=judge)
+    goal, judge = planning.read_target(target), Once(judge=judge or Offline())
+    measured = measure(catalog)
+    before = await score_measured(measured, judge=judge)
+    rewrites = await _rewritten(measured, judge=judge)
     tried: dict[int, planning.Attempt] = {}
     coherence: int | None = _planned(before)
     while coherence is not None and coherence not in tried:
         chosen = planning.choose(before, rewrites, target=goal, coherence=coherence)
-        improved = rewriting.apply(catalog, {each.index: each.definition for each in chosen})
-        after = await score(improved, judge=judge) if chosen else before
+        after = await score_measured(_remeasured(measured, chosen), judge=judge) if chosen else before
         tried[coherence] = planning.Attempt(rewrites=chosen, score=after)
         coherence = after.rollup.coherence
     nothing = planning.Attempt(rewrites=(), score=before)
@@ -218,9 +241,9 @@ async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) ->
     """
     from tdqs_mcp.pipeline import plan as planning  # noqa: PLC0415
 
-    judge = judge or Offline()
-    rewrites = await rewrite(catalog, tools=[tool], judge=judge)
-    now = await score(catalog, judge=judge)
+    judge, measured = Once(judge=judge or Offline()), measure(catalog)
+    rewrites = await _rewritten(measured, tools=[tool], judge=judge)
+    now = await score_measured(measured, judge=judge)
     _planned(now)
     return [planning.what_if(now, each) for each in rewrites]
 

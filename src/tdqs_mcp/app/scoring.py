@@ -62,12 +62,18 @@ async def score(
 ) -> ServerScore:
     """A catalog's score, by the offline judge unless another is named, with its findings.
 
-    `addresses` finds definitions
-    that speak to their judge: they are named in the problems, and a verdict that facts do not support is withheld.
+    `addresses` finds definitions that speak to their judge: they are named in the problems, and a verdict that facts
+    do not support is withheld.
     """
     if judge is None:
         return score_offline(catalog, spec=spec)
-    measured = measure(catalog)
+    return await score_measured(measure(catalog), judge=judge, spec=spec, addresses=addresses)
+
+
+async def score_measured(
+    measured: Measured, *, judge: Judge, spec: str = DEFAULT_SPEC, addresses: Detector = addresses_judge
+) -> ServerScore:
+    """The same of a catalog whose facts are there."""
     cases = all_cases(measured)
     shadow = None if _is_offline(judge) else shadow_case(measured, spec=spec)
     graded = await guarded(judge, addresses).grade([*cases, *([shadow] if shadow else [])])

@@ -10,7 +10,7 @@ from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Catalog, read_tool
-from tdqs_mcp.model.results import OFFLINE, Change, Finding, Mode, Rewrite, Severity, ToolScore, tier_of
+from tdqs_mcp.model.results import OFFLINE, Change, Claim, Finding, Mode, Rewrite, Severity, ToolScore, tier_of
 from tdqs_mcp.pipeline import compose
 from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.questions import ask
@@ -25,6 +25,9 @@ class Proposal:
     questions: tuple[str, ...]
     next: tuple[tuple[Part, ...], ...] = ()
     """What to try where these parts do not hold: any one left out, the least certain first; then ever fewer."""
+
+    claims: tuple[Claim, ...] | None = None
+    """The proof of these very parts, where there has been one."""
 
     @property
     def index(self) -> int:
@@ -49,7 +52,11 @@ class Proposal:
         """
         left = self.next or _fewer(self.parts)
         parts = left[0] if left else ()
-        return replace(self, parts=() if all(part.path == "/title" for part in parts) else parts, next=left[1:])
+        return self.only(() if all(part.path == "/title" for part in parts) else parts, left[1:])
+
+    def only(self, parts: tuple[Part, ...], left: tuple[tuple[Part, ...], ...] = ()) -> "Proposal":
+        """Other parts, unproven, and what to try after them."""
+        return replace(self, parts=parts, next=left, claims=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from tdqs_mcp.facts import edits, likeness, tokens
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.material import Material
-from tdqs_mcp.model.results import Change, Likeness, Mode, Rewrite
+from tdqs_mcp.model.results import Change, Claim, Likeness, Mode, Rewrite
 from tdqs_mcp.pipeline import components, given, proof
 from tdqs_mcp.pipeline.parts import Part
 from tdqs_mcp.pipeline.proof import Witnesses
@@ -43,11 +43,12 @@ def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
     is_hinted = any(part.path == "/annotations" for part in added)
     own = [part for part in found if not (is_hinted and part.path == "/annotations")]
     parts = (*own[:1], *added, *own[1:])
-    whole = replace(proposal, parts=parts)
-    is_sound = not proof.refused(proof.claims(subject, whole.definition, court.witnesses))
-    admitted = (
-        whole if is_sound else replace(whole, parts=tuple(part for part in parts if _is_sound(whole, part, court)))
-    )
+    whole = proposal.only(parts)
+    claims = proof.claims(subject, whole.definition, court.witnesses)
+    if proof.refused(claims):
+        admitted = whole.only(tuple(part for part in parts if _is_sound(whole, part, court)))
+    else:
+        admitted = replace(whole, claims=claims)
     while admitted.parts and grown(proposal.subject, admitted.definition) > court.growth:
         admitted = admitted.reduced()
     return admitted
@@ -60,7 +61,7 @@ def grown(subject: Subject, definition: Mapping[str, Any]) -> int:
 
 def prove(proposal: Proposal, court: Court, *, before: Standing, after: Standing) -> Rewrite:
     """An offline rewrite with its claims."""
-    return _proven(compare(proposal, before, after), proposal.subject, court)
+    return _proven(compare(proposal, before, after), proposal.subject, court, claims=proposal.claims)
 
 
 def reworded(
@@ -110,14 +111,15 @@ def conclude(
 
 
 def _is_sound(proposal: Proposal, part: Part, court: Court) -> bool:
-    alone = replace(proposal, parts=(part,))
+    alone = proposal.only((part,))
     return not proof.refused(proof.claims(proposal.subject, alone.definition, court.witnesses))
 
 
-def _proven(rewrite: Rewrite, subject: Subject, court: Court) -> Rewrite:
+def _proven(rewrite: Rewrite, subject: Subject, court: Court, *, claims: tuple[Claim, ...] | None = None) -> Rewrite:
+    known = proof.claims(subject, rewrite.definition, court.witnesses) if claims is None else claims
     return replace(
         rewrite,
-        claims=proof.claims(subject, rewrite.definition, court.witnesses),
+        claims=known,
         likeness_before=court.likeness.get(rewrite.index),
         growth=court.growth,
     )

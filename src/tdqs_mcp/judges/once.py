@@ -1,0 +1,37 @@
+"""A judge that is asked but once for a definition."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.rubrics.prompt import Case, ToolCase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Once:
+    """Keeps the verdicts on tools for as long as one command scores versions of one catalog, which share most tools."""
+
+    judge: Judge
+    _kept: dict[tuple[int, str], tuple[Subject, Verdict]] = field(default_factory=dict)
+    """By the identity of the subject, which stays alive here, and the rubric."""
+
+    @property
+    def stamp(self) -> JudgeStamp:
+        """The judge that is asked."""
+        return self.judge.stamp
+
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """The judge's verdicts, in order; what it could not grade, it is asked again. Raises AnswersNeeded."""
+        open_cases = [case for case in cases if self._known(case) is None]
+        asked = iter(await self.judge.grade(open_cases) if open_cases else ())
+        verdicts = [self._known(case) or next(asked) for case in cases]
+        for case, verdict in zip(cases, verdicts, strict=True):
+            if isinstance(case, ToolCase) and isinstance(verdict, Verdict):
+                self._kept[id(case.subject), case.rubric] = case.subject, verdict
+        return verdicts
+
+    def _known(self, case: Case) -> Verdict | None:
+        kept = self._kept.get((id(case.subject), case.rubric)) if isinstance(case, ToolCase) else None
+        return kept[1] if kept else None
