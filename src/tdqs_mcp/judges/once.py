@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.judges.judge import Judge
-from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.model.results import JudgeStamp, ShadowCandidate, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ToolCase
+
+_Key: TypeAlias = tuple[int, ShadowCandidate | None, str]
+"""The very definition, who may shadow it, and the rubric: all that two versions of a tool can differ in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,8 +18,8 @@ class Once:
     """Keeps the verdicts on tools for as long as one command scores versions of one catalog, which share most tools."""
 
     judge: Judge
-    _kept: dict[tuple[int, str], tuple[Subject, Verdict]] = field(default_factory=dict)
-    """By the identity of the subject, which stays alive here, and the rubric."""
+    _kept: dict[_Key, tuple[Subject, Verdict]] = field(default_factory=dict)
+    """With the subject, which keeps the definition alive whose identity is in the key."""
 
     @property
     def stamp(self) -> JudgeStamp:
@@ -29,9 +33,13 @@ class Once:
         verdicts = [self._known(case) or next(asked) for case in cases]
         for case, verdict in zip(cases, verdicts, strict=True):
             if isinstance(case, ToolCase) and isinstance(verdict, Verdict):
-                self._kept[id(case.subject), case.rubric] = case.subject, verdict
+                self._kept[_key(case)] = case.subject, verdict
         return verdicts
 
     def _known(self, case: Case) -> Verdict | None:
-        kept = self._kept.get((id(case.subject), case.rubric)) if isinstance(case, ToolCase) else None
+        kept = self._kept.get(_key(case)) if isinstance(case, ToolCase) else None
         return kept[1] if kept else None
+
+
+def _key(case: ToolCase) -> _Key:
+    return id(case.subject.tool.raw), case.subject.shadow, case.rubric
