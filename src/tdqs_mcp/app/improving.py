@@ -1,7 +1,6 @@
 """Better definitions: rewritten, planned, compared, searched for, written back."""
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
@@ -50,9 +49,9 @@ async def rewrite(
     A proposal that scores lower or adds a finding as bad as those it removes loses parts, the least certain first,
     until it holds; a part with a claim that has no source never stands. A `writer` then words each of them anew, and
     its words stand where the proof refuses none of them and the judge finds them better. No definition grows by more
-    than `growth` tokens, and together they bring the server no finding: where those of FULL would, COMPACT is taken,
-    and of these what the weakest tools need least is left out. The judge sees the chosen tools, then those of their
-    new definitions that differ. Raises UnknownIdError, and UnmeasurableError for a named tool that has no facts.
+    than `growth` tokens. The judge sees the chosen tools, then those of their new definitions that differ. Raises
+    UnknownIdError, UnmeasurableError for a named tool that has no facts, and InputError for material about a tool that
+    is not there.
     """
     _refuse_strangers(material, catalog)
     return await _rewritten(
@@ -85,6 +84,28 @@ async def _rewritten(
     proposed = rewriting.propose(measured, known, mode=mode)
     proposals = [trial.admit(each, court, mode) for each in proposed if each.index in chosen]
     before = await _standings(measured, chosen, known, judge=judge, spec=spec)
+    rewrites = await _drafts(measured, proposals, before, court=court, judge=judge, spec=spec)
+    if writer is not None:
+        worded = await _worded(measured, rewrites, court=court, mode=mode, writer=writer)
+        rewrites = await _better(measured, worded, rewrites, before, judge=judge, spec=spec)
+    improved = _remeasured(measured, rewrites)
+    scores = {each.index: each.after for each in rewrites if each.after}
+    after = rewriting.stand(improved, scores, registry.check(improved))
+    return trial.conclude(rewrites, improved, before=before, after=after)
+
+
+async def _drafts(
+    measured: Measured,
+    proposals: list[Proposal],
+    before: Mapping[int, Standing],
+    *,
+    court: "Court",
+    judge: Judge,
+    spec: str,
+) -> list[Rewrite]:
+    """The proposals without the parts with which a tool would do worse, proven."""
+    from tdqs_mcp.pipeline import trial  # noqa: PLC0415
+
     after, improved = dict(before), measured
     doubtful = [each for each in proposals if each.parts]
     while doubtful:
@@ -95,55 +116,25 @@ async def _rewritten(
         proposals = [each.reduced() if each.index in failed else each for each in proposals]
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
         doubtful = [each for each in proposals if each.index in failed and each.parts]
-    drafts = [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
-    if mode is Mode.FULL and not _is_borne(registry.check(_remeasured(improved, drafts)), known):
-        return await _rewritten(
-            measured, tools=tools, growth=growth, material=material, writer=writer, judge=judge, spec=spec
-        )
-    rewrites = drafts
-    if writer is not None:
-        worded = await _worded(measured, drafts, court=court, mode=mode, writer=writer)
-        improved, tried = _remeasured(improved, worded), {each.index for each in worded if each.writer != OFFLINE}
-        after |= await _standings(improved, tried, registry.check(improved), judge=judge, spec=spec)
-        pairs = zip(worded, drafts, strict=True)
-        rewrites = [trial.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
-    rewrites, improved, found = _borne(measured, rewrites, known)
-    scores = {each.index: each.after for each in rewrites if each.after}
-    after = rewriting.stand(improved, scores, found)
-    return trial.conclude(rewrites, improved, before=before, after=after)
+    return [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
 
 
-def _borne(
-    measured: Measured, rewrites: Sequence[Rewrite], known: Sequence[Finding]
-) -> tuple[list[Rewrite], Measured, list[Finding]]:
-    """The rewrites without those that bring the server a finding, the catalog with them, and what is found there.
+async def _better(
+    measured: Measured,
+    worded: Sequence[Rewrite],
+    drafts: Sequence[Rewrite],
+    before: Mapping[int, Standing],
+    *,
+    judge: Judge,
+    spec: str,
+) -> list[Rewrite]:
+    """Of each draft and a model's words for it the one that the judge finds better."""
+    from tdqs_mcp.pipeline import trial  # noqa: PLC0415
 
-    The worthiest stay: as many as there may be, then whatever still fits, so that a second run finds no room either.
-    """
-
-    def without(left: Sequence[Rewrite]) -> tuple[list[Rewrite], Measured, list[Finding]]:
-        raws = {each.index: measured.catalog.tools[each.index].raw for each in left}
-        kept = [rewriting.withdrawn(each, raws[each.index]) if each.index in raws else each for each in rewrites]
-        improved = _remeasured(measured, kept)
-        return kept, improved, registry.check(improved)
-
-    def is_borne(left: Sequence[Rewrite]) -> bool:
-        return _is_borne(without(left)[2], known)
-
-    whole = without(())
-    if _is_borne(whole[2], known):
-        return whole
-    order = sorted((each for each in rewrites if each.tokens_after > each.tokens_before), key=rewriting.worth)
-    left = order[: bisect_left(range(len(order)), True, key=lambda count: is_borne(order[:count]))]  # noqa: FBT003
-    for each in reversed(left):
-        fewer = [other for other in left if other is not each]
-        left = fewer if is_borne(fewer) else left
-    return without(left)
-
-
-def _is_borne(found: Sequence[Finding], known: Sequence[Finding]) -> bool:
-    """Whether the server has no finding that it did not have."""
-    return rewriting.of_server(found) <= rewriting.of_server(known)
+    improved, tried = _remeasured(measured, worded), {each.index for each in worded if each.writer != OFFLINE}
+    after = {**before, **await _standings(improved, tried, registry.check(improved), judge=judge, spec=spec)}
+    pairs = zip(worded, drafts, strict=True)
+    return [trial.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
 
 
 def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +9,7 @@ from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Catalog, read_tool
-from tdqs_mcp.model.results import OFFLINE, Change, Claim, Finding, Mode, Rewrite, Severity, ToolScore, tier_of
+from tdqs_mcp.model.results import Change, Claim, Finding, Mode, Rewrite, ToolScore
 from tdqs_mcp.pipeline import compose
 from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.questions import ask
@@ -107,32 +106,6 @@ def holds(before: Standing, after: Standing) -> bool:
         return False
     added = [finding for finding in _beyond(after, before) if finding.rule not in MENDED_ELSEWHERE]
     return _worst(added) < max(_worst(_beyond(before, after)), 0)
-
-
-def of_server(findings: Iterable[Finding]) -> frozenset[tuple[str, Severity]]:
-    """Rule and severity of what is found in no single tool."""
-    return frozenset((each.rule, each.severity) for each in findings if each.subject.kind == "server")
-
-
-def worth(rewrite: Rewrite) -> tuple[int, Fraction]:
-    """What a longer definition gives, the least first: to a tool of a good tier less, then by TDQS for a token."""
-    gain = rewrite.after.tdqs - rewrite.before.tdqs if rewrite.before and rewrite.after else 0
-    tier = tier_of(rewrite.before.tdqs).floor if rewrite.before else 0
-    return -tier, Fraction(gain, rewrite.tokens_after - rewrite.tokens_before)
-
-
-def withdrawn(rewrite: Rewrite, raw: Mapping[str, Any]) -> Rewrite:
-    """The rewrite without its changes, because the server would be worse with them."""
-    return replace(
-        rewrite,
-        definition=raw,
-        changes=(),
-        claims=(),
-        after=rewrite.before,
-        tokens_after=rewrite.tokens_before,
-        writer=OFFLINE,
-        setback="with them, and those of tools that need it more, the server would have a finding of its own",
-    )
 
 
 def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
