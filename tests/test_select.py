@@ -473,16 +473,16 @@ def resampled(*reports, key):
 def test_rewriting_real_definitions_costs_them_little_in_search(catalog_files):
     """Queries fixed by the originals, in one index and apart; measured anew with whatever writer there is.
 
-    The aim is -2 points at the lower end of each interval. What costs the most is a sentence that points to a sibling: it
-    carries the sibling's words. Queries made from the new texts instead favour these by more than what is lost here.
+    No interval reaches down to -2 points. What costs the most is a sentence that points to a sibling: it carries the
+    sibling's words. Queries made from the new texts instead favour these by more than what is lost here.
     """
     catalogs = [read_file(file) for file in catalog_files]
     rewritten = [apply(each, {one.index: one.definition for one in tdqs_mcp.rewrite(each)}) for each in catalogs]
     found = tdqs_mcp.select(catalogs, against=rewritten)
     assert found.figures.queries >= 300
     assert found.against.recall.low > -2
-    assert found.against.top1.low > -2.5
+    assert found.against.top1.low > -2
     apart = [tdqs_mcp.select([one], against=[other]) for one, other in zip(catalogs, rewritten, strict=True)]
     assert resampled(found, key="found").low == pytest.approx(found.against.recall.low, abs=0.3)
-    assert resampled(*apart, key="found").low > -2.5
-    assert resampled(*apart, key="first").low > -3
+    assert resampled(*apart, key="found").low > -2
+    assert resampled(*apart, key="first").low > -2
