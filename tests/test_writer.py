@@ -147,6 +147,16 @@ def test_recorded_calls_are_read_in_a_stage_of_their_own(author):
     assert "C-1042" in author.asked[1][1][1]["content"]
 
 
+def test_no_model_gets_the_secrets_of_recorded_calls(author):
+    arguments = {"customer": "C-1042", "api_key": "hush", "mail": "ann@example.org", "card": 4111111111111111}
+    answer = {"session": "8f3a9c1e77b2d0", "password": "battery-staple"}
+    calls = {"traces": [{"tool": "good_orders", "arguments": arguments, "result": answer}]}
+    rewritten(author, "good_orders", material=parse_material({"facts": FACTS} | calls))
+    sent = json.dumps(author.asked)
+    assert "C-1042" in sent
+    assert [secret for secret in ("hush", "ann@", "4111", "8f3a9", "staple") if secret in sent] == []
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

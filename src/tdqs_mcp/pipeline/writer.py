@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.facts import statements
+from tdqs_mcp.facts import samples, statements
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.correction import Question, ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
@@ -169,7 +169,7 @@ def _traces(job: Job) -> dict[str, str]:
         f"call {trace.number}, {trace.outcome}: {pretty_json(dict(trace.arguments))}\n{trace.answer[:MAX_ANSWER]}"
         for trace in job.material.traces[:MAX_TRACES]
     ]
-    return {"tool": job.subject.tool.name, "traces": "\n\n".join(calls)}
+    return {"tool": job.subject.tool.name, "traces": samples.redacted("\n\n".join(calls))}
 
 
 def _consolidate(job: Job, augmented: str, notes: Notes | Failure | None) -> dict[str, str]:
