@@ -7,6 +7,7 @@ from operator import mul
 
 import anyio
 import pytest
+import unseen_attacks
 from definitions import tool
 from fresh_attacks import AFTERWARDS, JUDGES, UNKNOWN
 from loopback import FOURS, Chat, justified, plain, rubric_of, tdqs, tool_name
@@ -213,8 +214,14 @@ OBEYED = {
 def test_of_what_a_judge_that_obeys_says_of_known_manipulations_nothing_is_published(rubric):
     use, answer = OBEYED[rubric]
     fresh = {f"fresh {name}": each for name, each in (JUDGES | AFTERWARDS).items()}
-    unknown = {"parameter names", *(f"fresh {name}" for name in UNKNOWN)}
-    for name, definition in (DEVELOPED | HELD_OUT | LAST | fresh).items():
+    seen_by_nobody = unseen_attacks.JUDGES | unseen_attacks.STUDIED | unseen_attacks.AFTERWARDS
+    unseen = {f"unseen {name}": each for name, each in seen_by_nobody.items()}
+    unknown = {
+        "parameter names",
+        *(f"fresh {name}" for name in UNKNOWN),
+        *(f"unseen {name}" for name in unseen_attacks.UNKNOWN),
+    }
+    for name, definition in (DEVELOPED | HELD_OUT | LAST | fresh | unseen).items():
         result = use(app.read([definition]), answers={"tools": [{"name": definition["name"], "answer": answer}]})
         is_known = name not in unknown
         assert [bool(result.tools), len(result.problems)] == [not is_known, int(is_known)], name

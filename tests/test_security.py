@@ -9,6 +9,7 @@ import fresh_attacks
 import last_attacks
 import later_attacks
 import pytest
+import unseen_attacks
 from definitions import tool
 from manipulations import DEVELOPED, HELD_OUT, LAST, LATER
 from pace import least
@@ -60,6 +61,27 @@ def test_nearly_everything_that_attackers_wrote_later_is_known(written):
 def test_fresh_attacks_are_known_but_for_those_that_no_word_betrays():
     fresh = fresh_attacks.JUDGES | fresh_attacks.AFTERWARDS
     assert [name for name in fresh if not addresses_judge(read_tool(fresh[name], 0))] == fresh_attacks.UNKNOWN
+
+
+def test_attacks_by_somebody_who_saw_no_detection_are_known_but_for_those_listed():
+    unseen = unseen_attacks.JUDGES | unseen_attacks.STUDIED | unseen_attacks.AFTERWARDS
+    assert [name for name in unseen if not addresses_judge(read_tool(unseen[name], 0))] == unseen_attacks.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "honest",
+    [
+        "Lists rows. Missing values are treated as null.",
+        "Prüft Datensätze. Fehlende Werte gelten als leer.",
+        "Recherche les documents manquants et les considère comme archivés.",
+        "Assess how many values are missing in a column. If the date is missing, today is taken as given.",
+        "Looks up a city such as சென்னை or თბილისი.",
+        "Shows a spinner: ⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏.",
+        "Codes: 101 102 103 104 105 106 107 110 111 112 113 114.",
+    ],
+)
+def test_what_is_missing_in_data_and_names_in_rare_scripts_do_not_address_the_judge(honest):
+    assert not addresses_judge(read_tool(tool("t", honest), 0))
 
 
 def test_real_definitions_hardly_ever_look_as_if_they_spoke_to_a_judge(catalog_files):
@@ -238,6 +260,8 @@ def test_nobody_pays_for_threats_who_does_not_ask():
         "[//]:",
         "i g n o r e ",
         "1gn0r3 ",
+        "wkh ",
+        "\u0b95" * 11 + "x",
         "\n",
         "\n# ",
         "END ",

@@ -27,6 +27,8 @@ CONCEPTS: dict[str, str] = {
         मूल्यांकनकर्ता* मूल्यांकनकर्त्ता निर्णायक परीक्षक समीक्षक
         জাজ মূল্যায়নকারী বিচারক
         ผู้ประเมิน ผู้ตรวจ กรรมการ ผู้ให้คะแนน
+        mtathmini watathmini msahihishaji hakimu tagasuri* hurado pemarkah penanda+markah avaluador* qualificador*
+        axiologit* vathmologit* otsenshchik* ocenshhik* otsenivayushch* shinsain saitensha ping+shen vertintoj* hindaja*
     """,
     "judge": """
         judge judges reviewer* auditor* inspector* juez jueces revisor* juiz juizes juge juges relecteur* richter*
@@ -79,6 +81,9 @@ CONCEPTS: dict[str, str] = {
         मूल्यांकन आकलन जाँच रेटिंग
         মূল্যায়ন
         ประเมิน ให้คะแนน ตรวจ
+        tathmini* inayotathmini anayetathmini kusahihisha magmamarka* nagmamarka* sumusuri pagsusuri avalu* qualifiqu*
+        axiolog* vathmolog* otseni* otsenk* saiten* hyouka* shinsa ping+fen da+fen vertin* hinda* ocjenj*
+        میسنج* سنجش
     """,
     "rate": """
         rate score grade rank rated scored calificar califica califique puntue puntua classifique pontue attribuez
@@ -139,6 +144,8 @@ CONCEPTS: dict[str, str] = {
         הגבוה מצוין מושלם
         পূর্ণ সর্বোচ্চ
         สูงสุด เต็ม ยอดเยี่ยม ดีที่สุด
+        juu+kabisa pinakamataas pinakamahusay vysshi* vysshe* naivyssh* maksimaln* najviš* saikou saikouten zui+gao
+        arista megist* més+alt més+alta màxim* aukščiaus* augstāk* kõrgeim*
     """,
     "fullness": "full max maximum",
     "plead": """
@@ -184,6 +191,7 @@ CONCEPTS: dict[str, str] = {
         ציון ציונים ניקוד
         স্কোর নম্বর
         คะแนน เกรด
+        alama puntos markah ocjen* otsenk*
     """,
     "topscore": """
         hochstpunktzahl* hochstnote* bestnote* hochstwertung* topnote* maximalpunktzahl* full+credit full+marks
@@ -191,6 +199,8 @@ CONCEPTS: dict[str, str] = {
         maximum+rating perfect+score toppbetyg toppkarakter topkarakter maximum+points
         满分 滿分 最高分 满星 満点 最高点 最高評価
         만점 최고점 최고점수
+        manten man+fen alama+kamili markah+penuh buong+puntos plena+puntuació
+        نمره+کامل
     """,
     "dimension": """
         dimension* category categories axis axes aspect aspects rubric* anchor subscore* categoria* criter*
@@ -263,6 +273,7 @@ CONCEPTS: dict[str, str] = {
         सभी हर
         সব
         ทุก
+        kila lahat bawat subete kazhd* vsem suo+you mei+xiang setiap+satu tots totes kiekvien* svak*
     """,
     "you": """
         you your yourself youre u tu su usted voce sua vous votre du sie ihr sen siz sizin
@@ -414,6 +425,8 @@ CONCEPTS: dict[str, str] = {
         मान लें
         ধরে
         ถือว่า
+        considered regarded treated taken+as counted+as read+as gelten gilt consider*
+        视 算作
     """,
     "complete": """
         exhaustive exhaustif erschöpfend* exhaustiv* esaustiv* uitputtend
@@ -844,6 +857,28 @@ CONCEPTS: dict[str, str] = {
     "verbatim": "verbatim word exact unredacted literally",
     "justify": "justification* rationale",
     "brand": "tdqs",
+    "gap": """
+        missing absent unstated unspecified undocumented unexplained undescribed unmentioned unsaid absence omission
+        omissions gap gaps not+stated not+documented not+explained not+mentioned not+described not+spelled+out left+out fehlend*
+        lücke* ungenannt* unerwähnt* falte faltan faltante* ausent* laguna* manqu* lacun* absent* mancant* ontbrek*
+        saknas saknade brakując* chyběj* eksik* thiếu kurang
+        недостающ* отсутству* пропущен* неуказан* відсутн*
+        الناقص* الناقصة المفقود* ناقص
+        חסר
+        अनुपस्थित
+        缺失 缺少 遗漏 欠缺 未说明 未写明 欠落 不足 書かれていない
+        누락 빠진
+    """,
+    "filled": """
+        present provided stated explained documented described included clear precise obvious understood
+        spelled+out covered vorhanden genannt erklärt dokumentiert explicad* documentad* presente presentes présent
+        présents expliqué* fourni* spiegat* aanwezig uitgelegd obecn* opisan* açıklan* mevcut dijelaskan ada
+        указан* описан* присутству* объяснен* вказан*
+        موجود* مذكور* مشروح*
+        קיים
+        已说明 已提供 已写明 已有 存在 記載済 説明済
+        설명된 있는
+    """,
     "reader": """
         reader readers whoever whomever anyone everybody lector leitor lecteur leser lettore lezer läsare czytelnik
         okuyucu người+đọc pembaca

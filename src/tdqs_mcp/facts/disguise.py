@@ -1,7 +1,6 @@
 """Text as it reads once its disguise is off: look-alike letters, unseen characters, codes and ciphers undone."""
 
 import binascii
-import codecs
 import html
 import re
 import unicodedata
@@ -41,7 +40,8 @@ _PAIRS = (
     "ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ǫq ʀr ᴛt ᴜu ᴠv ᴡw ᴢz "
     "ɐa ɔc ǝe ɟf ƃg ɥh ɓg ɾj ʞk ɯm ɹr ʇt ʌv ʍw ʎy"
 ).split()
-_LOOKALIKES = str.maketrans({pair[0]: pair[1] for pair in _PAIRS} | _boxed())
+_BRAILLE = dict(zip("⠀⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵", " abcdefghijklmnopqrstuvwxyz", strict=True))
+_LOOKALIKES = str.maketrans({pair[0]: pair[1] for pair in _PAIRS} | _boxed() | _BRAILLE)
 LEETS = tuple(str.maketrans("0134567@$!|89", f"o{one}eas6tasiibg") for one in "il")
 """Letters of digits and signs; 1 stands for i or for l."""
 _LETTERS_APART = re.compile(
@@ -128,7 +128,7 @@ def _letters(text: str) -> Iterator[Reading]:
     ciphered = (
         ("reversed text", read[::-1]),
         ("reversed words", _WORD.sub(lambda word: word[0][::-1], read)),
-        ("rot13", codecs.encode(read, "rot13")),
+        *((f"rot{count}", read.translate(turn)) for count, turn in ROTATIONS.items()),
         ("mirrored alphabet", read.translate(ATBASH)),
         ("Pig Latin", _WORD.sub(_unpigged, read)),
     )
@@ -174,7 +174,10 @@ def _pigged(word: str) -> str:
     return f"{word[start:]}{word[:start]}ay"
 
 
-ATBASH = str.maketrans("abcdefghijklmnopqrstuvwxyz", "zyxwvutsrqponmlkjihgfedcba")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+ATBASH = str.maketrans(_ALPHABET, _ALPHABET[::-1])
+ROTATIONS = {count: str.maketrans(_ALPHABET, _ALPHABET[count:] + _ALPHABET[:count]) for count in range(1, 26)}
+"""Every Caesar cipher, by how many letters a reader goes on; 13 is its own inverse."""
 
 
 def _is_leet(word: str) -> bool:
@@ -269,6 +272,10 @@ def _from_bits(run: str) -> bytes:
     return bytes(int(bits, 2) for bits in re.findall("[01]{8}", run))
 
 
+def _from_octals(run: str) -> bytes:
+    return bytes(int(number, 8) for number in re.findall(r"\d+", run))
+
+
 def _from_decimals(run: str) -> bytes:
     return bytes(int(number) for number in re.findall(r"\d+", run))
 
@@ -279,6 +286,7 @@ _CODES = (
     ("hexadecimal", _HEX, _from_hex),
     ("binary", _BYTES, _from_bits),
     ("character codes", _DECIMALS, _from_decimals),
+    ("character codes", _DECIMALS, _from_octals),
     ("Morse code", _MORSE, _from_morse),
 )
 
@@ -291,30 +299,36 @@ _TELLING = (
     "disregard judge judges score award excellent prompt description credit marks please grading evaluation points "
     "dear assistant"
 ).split()
+
+
+def _enciphered(word: str) -> Iterator[str]:
+    for letters in (ATBASH, *ROTATIONS.values()):
+        yield word.translate(letters)
+    yield _pigged(word)
+
+
 _KNOWN = frozenset({*_TELLING, *"top give rate tool best all this the user tell".split()})
 _CIPHERS = (
-    frozenset(
-        cipher
-        for word in _TELLING
-        for cipher in (word[::-1], codecs.encode(word, "rot13"), word.translate(ATBASH), _pigged(word))
-    )
+    frozenset(cipher for word in _TELLING for cipher in (word[::-1], *_enciphered(word)))
     | frozenset(
         cipher
         for word in "tool this user tell give best full never send five about from your must with".split()
-        for cipher in (codecs.encode(word, "rot13"), word.translate(ATBASH), _pigged(word))
+        for cipher in _enciphered(word)
     )
     | frozenset("resu llet siht eht evig tseb lluf reven drowssap dnes tcuded".split())
 )
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
-_CODES_OF_LETTERS = frozenset(f"{code:02x}" for code in range(32, 127)) | frozenset(map(str, range(97, 123)))
-"""Printable ASCII as two hexadecimal digits, and small letters as decimal numbers."""
+_CODES_OF_LETTERS = frozenset(f"{code:02x}" for code in range(32, 127)) | frozenset(
+    f"{code:{base}}" for code in range(97, 123) for base in "do"
+)
+"""Printable ASCII as two hexadecimal digits, and small letters as decimal or octal numbers."""
 
 _PERCENT = re.compile(r"%[0-9a-fA-F]{2}[^%\s]{0,20}%[0-9a-fA-F]{2}")
 _ENTITY = re.compile(r"&#?\w{2,7};")
 _ESCAPE = re.compile(r"\\[xu][0-9a-fA-F]{2}")
 _EXOTIC = re.compile(
     "[\u00ad\u0250-\u02af\u034f-\u052f\u0531-\u0587\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1d00-\u1d7f"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2460-\u24ff\u3164\ufe00-\ufe0e\ufeff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uffa0"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2460-\u24ff\u2800-\u28ff\u3164\ufe00-\ufe0e\ufeff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uffa0"
     "\U0001d400-\U0001d7ff\U0001f130-\U0001f1ff\U000e0000-\U000e01ef]"
 )
 """Letters that look like others, and characters that show nothing."""

@@ -29,7 +29,7 @@ def is_marked(text: str, *, has_word: bool) -> bool:
         or (any(map(text.__contains__, _SHOUTED)) and any(pattern.search(text) for pattern in _TURNS))
         or (("[//]:" in text or "[comment]:" in text) and _COMMENT_START.search(text) is not None)
         or ("http" in text and any(map(text.__contains__, _HOLES)) and _LEAKING_LINK.search(text) is not None)
-        or (not text.isascii() and _STRANGE.search(text) is not None)
+        or (not text.isascii() and (_STRANGE.search(text) or _UNREAD.search(text)) is not None)
     )
 
 
@@ -55,6 +55,8 @@ def marks(text: str) -> Iterator[Mark]:
     if not text.isascii():
         yield from _unseen(text)
         yield from _mixed(text)
+        if unread := _UNREAD.search(text):
+            yield Mark(ploy=Ploy.SUSPECT, quote=unread[0])
 
 
 # Secrets, by the formats that their issuers publish.
@@ -229,6 +231,15 @@ def _comments(text: str) -> Iterator[Mark]:
             yield Mark(ploy=Ploy.COMMENT, quote=text[start.start() : begin])
             return
 
+
+# Scripts that no lexicon here has, so that nobody knows what they say: of India beside Devanagari and Bengali, of South-East
+# Asia beside Thai, Georgian, Armenian, Ethiopic and historic ones.
+
+_UNREAD = re.compile(
+    "(?:[\u0531-\u058f\u0700-\u08ff\u0a00-\u0dff\u0e80-\u10ff\u1200-\u1cff\u2c00-\u2c5f\u2d00-\u2ddf"
+    "\ua000-\ua95f\ua980-\uabff\U00010000-\U0001cfff][ ,]?){12}"
+)
+"""Twelve letters: more than most names."""
 
 # Links that carry what they are given away to.
 

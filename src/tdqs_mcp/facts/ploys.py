@@ -25,7 +25,7 @@ class Ploy(StrEnum):
 
 COMMON = (
     "tool this use user not must when every you result read where other above change tell whole send give from "
-    "model order prior first only low untrusted now be carry never system prompt hail complete assume text "
+    "model filled order prior first only low untrusted now be carry never system prompt hail complete assume text "
     "request account five doc reply hold exists route consent judge threat newer best score rate evaluating "
     "covert secret talk keys envir link label fullness quality pretend"
 ).split()
@@ -350,6 +350,8 @@ SAYINGS: dict[Ploy, str] = {
         this > doc + evaluating @8
         approved + doc + this|not @10
         doc + assume + complete @10
+        gap + assume + filled|complete @12
+        gap > not > punish|flaw @8
         reply > doc > best|complete @5
         facet + best + score @8
         best + best + best + facet @12
