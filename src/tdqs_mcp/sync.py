@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 def load(locator: str, options: LiveOptions | None = None) -> Catalog:
     """The catalog that a locator names. Raises InputError and CaptureError."""
-    from anyio import run  # noqa: PLC0415  # importing the library costs no event loop
+    catalog = app.load_still(locator)
+    if catalog is not None:
+        return catalog
+    from anyio import run  # noqa: PLC0415  # importing the library, or reading a file, costs no event loop
 
     return run(app.load, locator, options)
 

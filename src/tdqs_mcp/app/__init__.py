@@ -2,7 +2,7 @@
 
 from tdqs_mcp.app.checking import DEFAULT_POLICY, costs, explain, grade, lint, prompts, under
 from tdqs_mcp.app.improving import compare, patch_file, patch_sources, plan, rewrite, select, what_if
-from tdqs_mcp.app.reading import load, load_object, read, sited
+from tdqs_mcp.app.reading import load, load_object, load_still, read, sited
 from tdqs_mcp.app.scoring import (
     DEFAULT_SPEC,
     addresses_judge,
@@ -30,6 +30,7 @@ __all__ = [
     "lint",
     "load",
     "load_object",
+    "load_still",
     "patch_file",
     "patch_sources",
     "plan",

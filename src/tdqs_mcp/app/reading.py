@@ -21,12 +21,9 @@ async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
 
     Raises InputError for what cannot be read and CaptureError for a server that does not list its tools in time.
     """
-    parsed = parse_locator(locator)
-    options = options or LiveOptions()
+    parsed, options = parse_locator(locator), options or LiveOptions()
     if isinstance(parsed, File):
-        if parsed.path == "-":
-            return read_catalog(parse_json(sys.stdin.buffer.read(), origin="standard input"), name="stdin")
-        return read_file(Path(parsed.path))
+        return _read_still(parsed)
     from tdqs_mcp.sources import live  # noqa: PLC0415  # only a live server costs what a live server needs
 
     if isinstance(parsed, Config):
@@ -45,6 +42,21 @@ async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
         disabled = ("the client has this server disabled",) if found.is_disabled else ()
         return replace(catalog, source=locator, problems=(*disabled, *found.unresolved, *catalog.problems))
     return await live.capture(parsed, options)
+
+
+def load_still(locator: str) -> Catalog | None:
+    """The catalog of a file or of standard input, for which nothing is awaited; None for what is live.
+
+    Raises InputError.
+    """
+    parsed = parse_locator(locator)
+    return _read_still(parsed) if isinstance(parsed, File) else None
+
+
+def _read_still(file: File) -> Catalog:
+    if file.path == "-":
+        return read_catalog(parse_json(sys.stdin.buffer.read(), origin="standard input"), name="stdin")
+    return read_file(Path(file.path))
 
 
 async def load_object(server: object, options: LiveOptions | None = None) -> Catalog:
