@@ -417,13 +417,13 @@ PAGES = [
 def test_where_values_come_from_what_a_listing_is_for_and_what_takes_a_change_back_is_said():
     said = {rewrite.name: description(rewrite) for rewrite in rewritten(*PAGES, judge=Fixed(lambda text: 3))}
     assert said["list_pages"].endswith(
-        "To get page instead, use `get_page`. Use it to find the `page_id` that `get_page`, `update_page` and 1 more "
-        "tool take."
+        "Use it to find the `page_id` that `get_page`, `update_page` and 1 more tool take. To get a page instead, use "
+        "`get_page`."
     )
     assert said["get_page"] == "Get the text of one page. Look up `page_id` with `list_pages`."
     assert "Look up `page_id` with `list_pages`. To see the page first, use `get_page`." in said["update_page"]
     assert said["create_page"].endswith(
-        "To update it instead, use `update_page`. To delete it later, use `delete_page`."
+        "To update one instead, use `update_page`. To delete it later, use `delete_page`."
     )
     assert said["delete_page"].startswith(
         "Delete one page of the wiki for good. To update it instead, use `update_page`."
@@ -437,9 +437,43 @@ def test_a_value_comes_from_the_answer_that_an_output_schema_or_a_text_says_to_h
     by_text = tool("begin_walk", "Begin a walk. Returns `walk_id` and a map.", takes("name"))
     run = tool("run_errand", "Run an errand in the house of a visitor.", takes("session_id", "walk_id"))
     last = rewritten(by_schema, by_text, run, judge=Fixed(lambda text: 3))[-1]
-    assert description(last).endswith("visitor. Look up `session_id` with `open_door`, `walk_id` with `begin_walk`.")
+    assert description(last).endswith("visitor. Look up `session_id` with `open_door` and `walk_id` with `begin_walk`.")
     assert "tool open_door: its output schema" in last.changes[0].sources
     assert "tool begin_walk: what it says that it returns" in last.changes[0].sources
+
+
+TAGS = [
+    tool("get_tags_for_task", "Get the tags of one task.", takes("task_id")),
+    tool("get_tags_for_space", "Get the tags of one space.", takes("space_id")),
+    tool("get_tasks_for_tag", "Get the tasks of one tag.", takes("tag_id")),
+    tool("add_tag_to_task", "Add a tag to a task for all to see.", takes("tag_id", "task_id")),
+    tool("remove_tag_from_task", "Remove a tag from a task for good.", takes("tag_id", "task_id")),
+]
+
+
+def test_the_tasks_of_a_tag_are_not_the_tag_of_a_task():
+    said = {rewrite.name: description(rewrite) for rewrite in rewritten(*TAGS, judge=Fixed(lambda text: 3))}
+    assert "To remove it later, use `remove_tag_from_task`." in said["add_tag_to_task"]
+    assert "first, use" not in said["remove_tag_from_task"]
+
+
+def test_a_value_that_two_scopes_give_comes_from_either():
+    said = {rewrite.name: description(rewrite) for rewrite in rewritten(*TAGS, judge=Fixed(lambda text: 3))}
+    assert "Look up `tag_id` with `get_tags_for_task` or `get_tags_for_space`" in said["remove_tag_from_task"]
+    assert "Use it to find the `tag_id` that" in said["get_tags_for_space"]
+
+
+def test_siblings_whose_names_differ_in_number_alone_are_told_apart_by_what_they_say():
+    one = tool("send_letter", "Send a letter to one person.", takes("person"))
+    many = tool("send_letters", "Send the same letter to several persons.", takes("persons"))
+    first = rewritten(one, many, judge=Fixed(lambda text: 3))[0]
+    assert "To send the same letter to several persons instead, use `send_letters`." in description(first)
+
+
+def test_a_limit_of_a_sibling_is_its_own_business():
+    one = tool("start_chat", "Start a chat with one person.", takes("person"))
+    other = tool("poll_chat", "Poll a chat for the latest messages.", takes("chat"))
+    assert not any("latest" in description(rewrite) for rewrite in rewritten(one, other)[:1])
 
 
 def test_a_text_that_names_a_sibling_has_its_guidance_already():

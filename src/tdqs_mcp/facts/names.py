@@ -11,6 +11,12 @@ from tdqs_mcp.facts.relations import shared_prefix
 MAX_CROWD = 12
 """Tools that may share a word before it stops telling anything; more would make a choice among them arbitrary."""
 
+HALF, THIRD = 50, 33
+"""Percent of their words that two names share to be near, with any verb and with the same one."""
+
+BY_VERB = 25
+"""Percent that the same verb counts for."""
+
 MAX_NAME = 64
 """Characters of a name that other descriptions may carry; clients and models cut longer ones."""
 
@@ -28,7 +34,11 @@ _TRAILING = PLAIN_VERBS - {"list", "search", "start", "stop", "register", "move"
 _INNER = PLAIN_VERBS - {"set", "read", "compute", "search", "register", "start", "stop", "move", "archive", "count"}
 """Verbs behind a product's name: `r2_create_bucket`."""
 
-_PREPOSITIONS = frozenset("to for from in into by of on with at and as after before".split())
+_COMMON_VERBS = frozenset({"get", "list", "create", "update", "delete", "add", "remove", "set"})
+"""Verbs that tell little: most tools of a server share them."""
+
+PREPOSITIONS = frozenset("to for from in into by of on with at and as after before".split())
+_AGAIN = re.compile(r"^(?:re|un)(?=\w{3})")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 _VERSION = re.compile(r"v?\d+")
 _PLAIN = re.compile(r"[A-Za-z]\w*(?:[.\-/]\w+)*", re.ASCII)
@@ -59,7 +69,7 @@ class Label:
     @property
     def thing(self) -> str:
         """The nouns up to a preposition: `add_tag_to_task` -> tag."""
-        end = next((place for place, word in enumerate(self.nouns) if word in _PREPOSITIONS), len(self.nouns))
+        end = next((place for place, word in enumerate(self.nouns) if word in PREPOSITIONS), len(self.nouns))
         return " ".join(self.nouns[:end])
 
     @property
@@ -75,19 +85,14 @@ def is_plain(name: str) -> bool:
     return len(name) <= MAX_NAME and _PLAIN.fullmatch(name) is not None
 
 
-def spelled(phrase: str) -> str:
-    """A name's words with the acronyms in capitals."""
-    return " ".join(_ACRONYMS.get(word, word) for word in phrase.split())
+def read(names: Iterable[str], openings: Mapping[str, str | None] | None = None) -> dict[str, Label]:
+    """The labels of a catalog's names; `openings` are the verbs that the tools' descriptions open with, by name.
 
-
-_ACRONYMS = {word.lower(): word for word in "ID IDs URL URI API SQL PDF CSV JSON HTML XML HTTP IP DNS UUID AI".split()}
-
-
-def read(names: Iterable[str]) -> dict[str, Label]:
-    """The labels of a catalog's names."""
+    Such a verb at the start of the name is one, whatever else the word can be: `merge_table_cells`, "Merges cells".
+    """
     parts = {name: _words(name) for name in names}
     prefix = shared_prefix(list(parts.values()))
-    return {name: _label(name, words, prefix) for name, words in parts.items()}
+    return {name: _label(name, words, prefix, (openings or {}).get(name)) for name, words in parts.items()}
 
 
 def _words(name: str) -> tuple[str, ...]:
@@ -97,12 +102,13 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(word if len(word) > 1 and word.isupper() and not is_shouted else word.lower() for word in found)
 
 
-def _label(name: str, words: Sequence[str], prefix: str) -> Label:
+def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) -> Label:
     own = tuple(words[1:] if prefix and len(words) > 1 and words[0] == prefix else words)
     effect = next((effect for word in own if (effect := effect_of(word))), None)
-    if own and own[0] in PLAIN_VERBS:
-        return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect)
-    is_at_end = len(own) > 1 and own[-1] in _TRAILING and own[-2] not in _PREPOSITIONS
+    plain = _AGAIN.sub("", own[0]) if own else ""
+    if own and (own[0] in PLAIN_VERBS or plain in PLAIN_VERBS or own[0] == opening):
+        return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect or effect_of(plain))
+    is_at_end = len(own) > 1 and own[-1] in _TRAILING and own[-2] not in PREPOSITIONS
     if is_at_end and PLAIN_VERBS.isdisjoint(own[:-1]):
         return Label(tool=name, verb=own[-1], nouns=own[:-1], effect=effect_of(own[-1]) or effect)
     if len(own) > 2 and own[1] in _INNER:
@@ -141,19 +147,28 @@ class Neighbours:
         return tuple(found) if len(crowd) <= MAX_CROWD else ()
 
     def _nearness(self, own: Label, name: str) -> int:
-        """Percent of their resource words that two names share, and one more for the same verb.
+        """Percent of their resource words that two names share, and BY_VERB for the same verb; 0 if too few.
 
-        0 below one half, except for the same verb with a variant of the thing: `add_note_to_page`, `add_note_fast`.
+        Another verb must be about the same thing: `add_task_to_section` is no choice beside `create_section`. The same
+        verb needs less where it tells much, or where it changes a thing of the same kind.
         """
         other = self._labels[name]
         if _kind(own.effect) != _kind(other.effect):
             return 0
         mine, theirs = set(own.resource), set(other.resource)
         shared = 100 * len(mine & theirs) // max(1, len(mine | theirs))
+        if own.verb != other.verb:
+            return shared if shared >= HALF and _things(own) & _things(other) else 0
         things = sorted((label.thing.lower().split() for label in (own, other)), key=len)
-        is_variant = bool(things[0]) and own.verb == other.verb and things[1][: len(things[0])] == things[0]
-        is_near = shared >= 50 or is_variant
-        return shared + (own.verb == other.verb) if is_near else 0
+        is_variant = bool(things[0]) and things[1][: len(things[0])] == things[0]
+        is_of_kind = own.effect is not Effect.READ and things[0][-1:] == things[1][-1:]
+        is_telling = own.verb is not None and (own.verb not in _COMMON_VERBS or is_of_kind)
+        is_near = is_variant or shared >= (THIRD if is_telling else HALF)
+        return shared + BY_VERB if is_near else 0
+
+
+def _things(label: Label) -> set[str]:
+    return set(map(stem, label.thing.lower().split()))
 
 
 def _keys(label: Label) -> set[tuple[str, ...]]:

@@ -37,7 +37,7 @@ class Origin:
 
     parameter: str
     tools: tuple[str, ...]
-    """One, or the one that lists and the one that searches."""
+    """One, or two: that lists and that searches, or of two scopes."""
 
     sources: tuple[str, ...]
     """What proves it, as sources of words."""
@@ -96,7 +96,7 @@ class Origins:
         return None
 
     def _listing(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
-        """The tool that lists just this thing with the least input, and the one that searches it."""
+        """The tool that lists just this thing with the least input, and one that searches it or has another scope."""
         label = self._labels[subject.tool.name]
         thing, own = _thing(parameter, label), set(label.resource)
         is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
@@ -112,9 +112,11 @@ class Origins:
             and _without([each.subject], subject, parameter)
         )
         fit = [each for *rank, each in ranked if rank[:2] == list(ranked[0][:2])]
-        first = fit[:1] + [each for each in fit[1:] if {each.verb, fit[0].verb} == {"list", "search"}][:1]
+        first = fit[:1] + [each for each in fit[1:] if each.is_scoped or {each.verb, fit[0].verb} == _BOTH_WAYS][:1]
         return tuple(each.subject.tool.name for each in first)
 
+
+_BOTH_WAYS = frozenset({"list", "search"})
 
 MAX_LISTERS = 40
 """Tools that list things with the same last word; the first of them are enough."""

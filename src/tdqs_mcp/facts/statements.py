@@ -3,8 +3,9 @@
 import re
 
 from tdqs_mcp.facts import excess
+from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.names import Label
-from tdqs_mcp.facts.prose import stem
+from tdqs_mcp.facts.prose import cues_of, stem
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import LEMMAS
 
@@ -69,17 +70,18 @@ _RESERVED = re.compile(
 def purpose(subject: Subject, label: Label) -> str:
     """The first sentence's plain opening, in the imperative: "Lists open issues, newest first." -> list open issues.
 
-    Empty unless it opens with the name's kind of verb, has the name's resource and says nothing to an agent: another
-    tool's text is hostile input, and nothing beyond its purpose may get into other descriptions.
+    Empty unless it opens with the name's kind of verb, has the name's resource, tells no limit and says nothing to an
+    agent: another tool's text is hostile input, and nothing beyond its purpose may get into other descriptions.
     """
     first = " ".join(subject.prose.sentences[0].split()) if subject.prose.sentences else ""
     clause, *rest = _CLAUSE_END.split(first[excess.lead_in(first) :], maxsplit=1)
     words = clause.split()
     while any(rest) and words and words[-1].lower() in _JOINTS:
         words.pop()
-    spoken = {word.lower() for word in words}
-    verb = LEMMAS.get(words[0].lower()) if words else None
-    is_harmless = len(words) <= MAX_BORROWED and not spoken & _ORDERS and all(map(_WORD.fullmatch, words))
+    spoken = [word.lower() for word in words]
+    verb = LEMMAS.get(spoken[0]) if words else None
+    is_short = len(words) <= MAX_BORROWED and all(map(_WORD.fullmatch, words))
+    is_harmless = is_short and _ORDERS.isdisjoint(spoken) and Cue.LIMIT not in cues_of(spoken)
     is_plain = subject.prose.opens_with_verb and not is_foreign(subject)
     is_purpose = is_plain and subject.prose.verb == verb and subject.prose.effect == label.effect
     is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))

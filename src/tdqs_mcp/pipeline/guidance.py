@@ -5,9 +5,11 @@ from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.facts import choices, statements
 from tdqs_mcp.facts.choices import Choice, Demand
+from tdqs_mcp.facts.clauses import clause
 from tdqs_mcp.facts.lexicon import STOPWORDS, Effect
-from tdqs_mcp.facts.names import Label, spelled
+from tdqs_mcp.facts.names import Label
 from tdqs_mcp.facts.origins import Origin
+from tdqs_mcp.facts.prose import stem
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import LEMMAS
 from tdqs_mcp.pipeline.parts import Part, Scene, listed
@@ -31,6 +33,7 @@ _OPPOSITES = {
     "attach": ("detach", "remove"),
     "connect": ("disconnect",),
     "archive": ("unarchive", "restore"),
+    "assign": ("unassign", "remove"),
 }
 """Verbs, and those that take back what they did."""
 
@@ -44,9 +47,9 @@ def of(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> tup
         sources = scene.origins.get(subject.tool.name, ())[:MAX_SOURCES]
         named = {tool for origin in sources for tool in origin.tools}
         found = [
+            _uses(subject, scene),
             _alternatives(subject, label, [name for name in near if name not in named], scene),
             _sources(sources),
-            _uses(subject, scene),
             _look(subject, label, named, scene),
             _undo(subject, label, near, scene),
         ]
@@ -73,7 +76,7 @@ def _sources(origins: Sequence[Origin]) -> Part | None:
     said = [f"{listed(names)} with {listed(tools, 'or')}" for tools, names in by_tools.items()]
     if not said:
         return None
-    return _sentence(f"Look up {', '.join(said)}.", [source for origin in origins for source in origin.sources])
+    return _sentence(f"Look up {' and '.join(said)}.", [source for origin in origins for source in origin.sources])
 
 
 def _uses(subject: Subject, scene: Scene) -> Part | None:
@@ -99,7 +102,8 @@ def _look(subject: Subject, label: Label, named: AbstractSet[str], scene: Scene)
     own = {each.name for each in subject.signals.parameters}
     for name in scene.twins(subject):
         required = {each.name for each in scene.subjects[name].signals.parameters if each.is_required}
-        if scene.labels[name].verb in _SHOWING and required and required <= own and name not in named:
+        is_showing = scene.labels[name].verb in _SHOWING and _is_same_thing(scene.labels[name], label)
+        if is_showing and required and required <= own and name not in named:
             source = f"tool {name}: its name and its required parameters"
             return _sentence(f"To see the {label.thing} first, use `{name}`.", [source])
     return None
@@ -108,10 +112,15 @@ def _look(subject: Subject, label: Label, named: AbstractSet[str], scene: Scene)
 def _undo(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> Part | None:
     """What takes back the thing that this tool makes or turns on."""
     for name in scene.twins(subject):
-        verb = scene.labels[name].verb
-        if verb and label.verb and name not in near and verb in (f"un{label.verb}", *_OPPOSITES.get(label.verb, ())):
+        verb, opposites = scene.labels[name].verb, (f"un{label.verb}", *_OPPOSITES.get(label.verb or "", ()))
+        if verb in opposites and name not in near and _is_same_thing(scene.labels[name], label):
             return _sentence(f"To {verb} it later, use `{name}`.", [f"tool {name}: its name"])
     return None
+
+
+def _is_same_thing(one: Label, other: Label) -> bool:
+    """The tag of a task and the tasks of a tag share their words, and are two things."""
+    return [stem(word) for word in one.thing.split()] == [stem(word) for word in other.thing.split()]
 
 
 def _sentence(text: str, sources: Sequence[str]) -> Part:
@@ -122,13 +131,15 @@ def _route(sibling: Subject, label: Label, subject: Subject, own: Label) -> tupl
     """What a sibling does, in the imperative, and where that comes from; None where that tells the two not apart.
 
     The words of its name come first: every further word of a sibling makes a search find this tool for that one's sake.
+    They come last where the two names differ in number alone.
     """
     said, first = statements.purpose(sibling, label), subject.prose.spoken[0] if subject.prose.spoken else ()
     if said and said == statements.purpose(subject, own):
         return None
     known = {*first, *(LEMMAS.get(word, word) for word in first), *own.phrase.lower().split()} | STOPWORDS
-    by_name = _by_name(label, own)
-    for words, source in ((by_name, "its name"), (said, "its first sentence")):
+    ways = [(_by_name(label, own), "its name"), (said, "its first sentence")]
+    is_only_number = label.verb == own.verb and label.resource == own.resource
+    for words, source in reversed(ways) if is_only_number else ways:
         if not known.issuperset(words.lower().split()):
             return words, f"tool {label.tool}: {source}"
     return None
@@ -140,8 +151,9 @@ def _by_name(label: Label, own: Label) -> str:
         return ""
     is_same = label.nouns == own.nouns and label.verb != own.verb
     if is_same and not label.nouns[-1].endswith("s"):
-        return f"{label.verb} {'one' if label.effect is Effect.CREATE else 'it'}"
-    return spelled(label.phrase)
+        is_new = Effect.CREATE in (label.effect, own.effect)
+        return f"{label.verb} {'one' if is_new else 'it'}"
+    return clause(label.phrase)
 
 
 def _demands(subject: Subject) -> Part | None:

@@ -65,7 +65,8 @@ class Scene:
     @classmethod
     def of(cls, measured: Measured) -> "Scene":
         """The scene of a catalog, read once for all its tools."""
-        labels = names.read(subject.tool.name for subject in measured.subjects)
+        openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
+        labels = names.read((subject.tool.name for subject in measured.subjects), openings)
         unique = {subject.tool.name: subject for subject in measured.subjects if subject.is_quotable}
         foreign = sum(map(statements.is_foreign, measured.subjects))
         described = sum(not subject.signals.is_missing_description for subject in measured.subjects)
@@ -77,7 +78,8 @@ class Scene:
         takers: dict[str, list[tuple[str, str]]] = {}
         for name, found in origins.items():
             for origin in found:
-                takers.setdefault(origin.tools[0], []).append((origin.parameter, name))
+                for tool in origin.tools:
+                    takers.setdefault(tool, []).append((origin.parameter, name))
         return cls(
             subjects=unique,
             labels=labels,

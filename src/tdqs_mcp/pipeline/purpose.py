@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tdqs_mcp.facts import excess, names
+from tdqs_mcp.facts import clauses, excess, names
 from tdqs_mcp.facts.lexicon import Effect
 from tdqs_mcp.facts.names import Label
 from tdqs_mcp.facts.prose import name_parts, stem
@@ -86,7 +86,7 @@ def title(subject: Subject, label: Label) -> Part | None:
     is_plain = names.is_plain(label.tool) and (label.verb or names.PLAIN_VERBS.isdisjoint(label.nouns))
     if is_titled or not is_plain or len(label.phrase.split()) < 2:
         return None
-    words = names.spelled(label.phrase)
+    words = clauses.spelled(label.phrase)
     return Part(path="/title", sources=("name",), value=words[:1].upper() + words[1:])
 
 
