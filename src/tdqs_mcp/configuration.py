@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.model.results import Severity, Suppression
+from tdqs_mcp.model.findings import Severity, Suppression
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.selection import Selection, nearest
 

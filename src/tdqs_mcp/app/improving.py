@@ -14,8 +14,11 @@ from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.once import Once
 from tdqs_mcp.model.catalog import Catalog, Tool
+from tdqs_mcp.model.findings import Finding
 from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.model.results import OFFLINE, Finding, Mode, Rewrite, ServerScore, Ungraded
+from tdqs_mcp.model.rewrites import OFFLINE, Mode, Rewrite
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Proposal, Standing
 from tdqs_mcp.pipeline.score import finish, tool_cases

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from tdqs_mcp.facts.shape import pointed
-from tdqs_mcp.model.results import Change, Rewrite
+from tdqs_mcp.model.rewrites import Change, Rewrite
 from tdqs_mcp.pipeline.declarations import Code, Declaration, Function, Module, parse
 from tdqs_mcp.pipeline.literals import Spelling, is_text, literal, string, text_of
 from tdqs_mcp.pipeline.patch import Edit, LeftOut, Patch, edited, unified

@@ -7,8 +7,13 @@ from typing import Any, TypeAlias
 
 from pydantic import Field
 
-from tdqs_mcp.model import results
-from tdqs_mcp.model.results import Label, Severity, Tier, Verdict, tier_of
+from tdqs_mcp.model import rewrites
+from tdqs_mcp.model.findings import Finding, LintReport, Severity
+from tdqs_mcp.model.labels import Label, LabelledTool, LabelScore
+from tdqs_mcp.model.rewrites import OFFLINE, Component, Rewrite
+from tdqs_mcp.model.scores import ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.model.tiers import Tier, tier_of
+from tdqs_mcp.model.verdicts import JudgeStamp, Verdict
 from tdqs_mcp.pipeline.agreement import disputes, reliabilities
 from tdqs_mcp.pipeline.priority import first_fixes
 from tdqs_mcp.reporters.contract.document import Document, Point
@@ -206,7 +211,7 @@ class RewriteAnswer(Document):
     definition: str = Field(description="The proposed definition: parse the JSON between the marks; name, schema kept")
     changes: list[ChangeLine]
     claims: list[ClaimLine] = Field(description="Every new statement; none is without a source")
-    components: list[results.Component] = Field(description="What the new definition tells of")
+    components: list[Component] = Field(description="What the new definition tells of")
     questions: list[str] = Field(description="What only the author can know")
     before: Numbers | None
     after: Numbers | None
@@ -227,9 +232,9 @@ class Explanation(Document):
     page: str = Field(description="Markdown")
 
 
-Scored: TypeAlias = results.ServerScore | results.LabelScore
-GradedTool: TypeAlias = results.ToolScore | results.LabelledTool
-AnyTool: TypeAlias = GradedTool | results.UngradedTool
+Scored: TypeAlias = ServerScore | LabelScore
+GradedTool: TypeAlias = ToolScore | LabelledTool
+AnyTool: TypeAlias = GradedTool | UngradedTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +256,7 @@ class Wanted:
 
     tool: str | None = None
 
-    def has(self, finding: results.Finding) -> bool:
+    def has(self, finding: Finding) -> bool:
         """Whether the finding is listed."""
         return finding.severity.rank >= self.worst_from.rank and self.tool in (None, finding.subject.name)
 
@@ -288,7 +293,7 @@ def tool_answer(score: Scored, *, index: int, is_full: bool, next_step: str) -> 
 
 
 def lint_answer(
-    report: results.LintReport,
+    report: LintReport,
     wanted: Wanted,
     *,
     catalog: str,
@@ -315,7 +320,7 @@ def lint_answer(
     )
 
 
-def rewrite_answer(rewrite: results.Rewrite, *, next_step: str) -> RewriteAnswer:
+def rewrite_answer(rewrite: Rewrite, *, next_step: str) -> RewriteAnswer:
     """A proposed definition; its JSON stands between the marks."""
     return RewriteAnswer(
         notice=NOTICE,
@@ -343,7 +348,7 @@ def rewrite_answer(rewrite: results.Rewrite, *, next_step: str) -> RewriteAnswer
         findings_removed=list(rewrite.findings_removed),
         findings_added=list(rewrite.findings_added),
         likeness=_likeness(rewrite.likeness_before, rewrite.likeness_after),
-        writer=rewrite.writer if rewrite.writer == results.OFFLINE else fence(rewrite.writer, limit=100),
+        writer=rewrite.writer if rewrite.writer == OFFLINE else fence(rewrite.writer, limit=100),
         setback=None if rewrite.setback is None else fence(rewrite.setback),
         next=next_step,
     )
@@ -356,7 +361,7 @@ def report_document(score: Scored) -> dict[str, Any]:
 
 def rubric_of(score: Scored) -> str:
     """The rubric that a score is by."""
-    return "tdqs" if isinstance(score, results.ServerScore) else score.rubric
+    return "tdqs" if isinstance(score, ServerScore) else score.rubric
 
 
 def score_fields(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> dict[str, Any]:
@@ -374,7 +379,7 @@ def score_fields(score: Scored, *, catalog: str, report: str, window: Window, ne
         "spec_version": score.spec_version,
         "tool_count": score.tool_count,
         "scored_tool_count": len(score.tools),
-        **(_tier_fields(score) if isinstance(score, results.ServerScore) else _label_fields(score)),
+        **(_tier_fields(score) if isinstance(score, ServerScore) else _label_fields(score)),
         "findings": _tally(score.findings),
         "tools": _lines(score, page, is_full=window.is_full),
         "problems": _problems(score.problems),
@@ -387,12 +392,12 @@ def score_fields(score: Scored, *, catalog: str, report: str, window: Window, ne
 
 def _numbered(score: Scored) -> list[tuple[int, GradedTool]]:
     """Every graded tool with the number that ranks it."""
-    if isinstance(score, results.ServerScore):
+    if isinstance(score, ServerScore):
         return [(tool.tdqs, tool) for tool in score.tools]
     return [(tool.overall, tool) for tool in score.tools]
 
 
-def _tier_fields(score: results.ServerScore) -> dict[str, Any]:
+def _tier_fields(score: ServerScore) -> dict[str, Any]:
     rollup = score.rollup
     verdict = score.coherence if isinstance(score.coherence, Verdict) else None
     return {
@@ -405,17 +410,17 @@ def _tier_fields(score: results.ServerScore) -> dict[str, Any]:
     }
 
 
-def _label_fields(score: results.LabelScore) -> dict[str, Any]:
+def _label_fields(score: LabelScore) -> dict[str, Any]:
     return {"labels": {label: count for label in Label if (count := sum(each.label is label for each in score.tools))}}
 
 
 def _numbers_of(score: Scored, tool: GradedTool | None) -> dict[str, Any]:
     """What a tool's scores end in under this rubric."""
-    if isinstance(tool, results.LabelledTool):
+    if isinstance(tool, LabelledTool):
         return {"label": tool.label, "overall": tool.overall / 10}
     if tool is not None:
         return {"tdqs": tool.tdqs / 10, "tier": tool.tier}
-    return {"tdqs": None, "tier": None} if isinstance(score, results.ServerScore) else {"label": None, "overall": None}
+    return {"tdqs": None, "tier": None} if isinstance(score, ServerScore) else {"label": None, "overall": None}
 
 
 def _agreement(score: Scored) -> Agreement | None:
@@ -429,7 +434,7 @@ def _agreement(score: Scored) -> Agreement | None:
 
 
 def _lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> list[ToolLine]:
-    by_tool: dict[int | None, list[results.Finding]] = {}
+    by_tool: dict[int | None, list[Finding]] = {}
     for finding in score.findings:
         by_tool.setdefault(finding.tool_index, []).append(finding)
     fixes = _fixes(score, page, by_tool)
@@ -439,26 +444,26 @@ def _lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> list[Too
 
 
 def _fixes(
-    score: Scored, page: Sequence[AnyTool], by_tool: Mapping[int | None, Sequence[results.Finding]]
-) -> dict[int, results.Finding]:
+    score: Scored, page: Sequence[AnyTool], by_tool: Mapping[int | None, Sequence[Finding]]
+) -> dict[int, Finding]:
     """The finding to begin with, by the tool's index: the costliest, or the worst where no dimension has a weight."""
-    if isinstance(score, results.ServerScore):
-        shown = tuple(tool for tool in page if isinstance(tool, results.ToolScore))
+    if isinstance(score, ServerScore):
+        shown = tuple(tool for tool in page if isinstance(tool, ToolScore))
         return {fix.tool.index: fix.finding for fix in first_fixes(replace(score, tools=shown), len(shown))}
-    labelled = [tool.index for tool in page if isinstance(tool, results.LabelledTool) and tool.index in by_tool]
+    labelled = [tool.index for tool in page if isinstance(tool, LabelledTool) and tool.index in by_tool]
     return {index: max(by_tool[index], key=lambda finding: finding.severity.rank) for index in labelled}
 
 
 def _line(
     score: Scored,
     tool: AnyTool,
-    findings: Sequence[results.Finding],
+    findings: Sequence[Finding],
     *,
-    fix: results.Finding | None,
+    fix: Finding | None,
     is_full: bool,
 ) -> ToolLine:
     fields: dict[str, Any] = {"index": tool.index, "name": fence_name(tool.name), "findings": _tally(findings)}
-    if isinstance(tool, results.UngradedTool):
+    if isinstance(tool, UngradedTool):
         why = fence(tool.ungraded.reason, limit=MAX_MESSAGE)
         return ToolLine(**_numbers_of(score, None), weakest=None, fix=None, ungraded=why, **fields)
     if is_full:
@@ -478,7 +483,7 @@ def _full(score: Scored, tool: GradedTool) -> dict[str, Any]:
 
 def _set_details(score: Scored, *, is_full: bool) -> dict[str, Any]:
     """What stands behind the tool set's scores, where details are wanted."""
-    if not is_full or not isinstance(score, results.ServerScore):
+    if not is_full or not isinstance(score, ServerScore):
         return {}
     document = score_document(replace(score, tools=(), ungraded=(), findings=()))
     keys = ("coherenceJustifications", "coherenceSummary", "shadowingRisks", "shadowCandidates")
@@ -486,14 +491,14 @@ def _set_details(score: Scored, *, is_full: bool) -> dict[str, Any]:
 
 
 def _document(score: Scored) -> dict[str, Any]:
-    return score_document(score) if isinstance(score, results.ServerScore) else label_document(score)
+    return score_document(score) if isinstance(score, ServerScore) else label_document(score)
 
 
 def _fenced(document: Any) -> Any:  # noqa: ANN401  # any JSON value
     return fenced(document, ours=OURS)
 
 
-def _finding(finding: results.Finding, *, limit: int | None = None, with_tool: bool = True) -> FindingLine:
+def _finding(finding: Finding, *, limit: int | None = None, with_tool: bool = True) -> FindingLine:
     where: dict[str, Any] = {}
     if with_tool and finding.tool_index is not None:
         where = {"tool": fence_name(finding.subject.name), "index": finding.tool_index}
@@ -508,7 +513,7 @@ def _finding(finding: results.Finding, *, limit: int | None = None, with_tool: b
     )
 
 
-def _fix(finding: results.Finding) -> Fix:
+def _fix(finding: Finding) -> Fix:
     return Fix(
         rule=finding.rule,
         message=_message(finding.message, MAX_MESSAGE),
@@ -526,7 +531,7 @@ def page_of(window: Window, total: int) -> dict[str, Any]:
     return {"offset": window.offset, "total": total, "next_offset": end if end < total else None}
 
 
-def _tally(findings: Iterable[results.Finding]) -> Tally:
+def _tally(findings: Iterable[Finding]) -> Tally:
     counts = Counter(finding.severity for finding in findings)
     return Tally(**{severity.value: counts[severity] for severity in Severity})
 
@@ -536,16 +541,16 @@ def _problems(problems: Sequence[str]) -> list[str]:
     return [*shown, f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else shown
 
 
-def _judge(stamp: results.JudgeStamp) -> Judge:
+def _judge(stamp: JudgeStamp) -> Judge:
     model = None if stamp.model is None else fence(stamp.model, limit=100)
     return Judge(id=stamp.id, version=stamp.version, model=model, calibration=stamp.calibration)
 
 
-def _numbers(tool: results.ToolScore | None) -> Numbers | None:
+def _numbers(tool: ToolScore | None) -> Numbers | None:
     return None if tool is None else Numbers(tdqs=tool.tdqs / 10, tier=tool.tier)
 
 
-def _likeness(before: results.Likeness | None, after: results.Likeness | None) -> Likeness | None:
+def _likeness(before: rewrites.Likeness | None, after: rewrites.Likeness | None) -> Likeness | None:
     if before is None or after is None or after.sibling is None:
         return None
     return Likeness(sibling=fence_name(after.sibling), before=before.percent, after=after.percent)

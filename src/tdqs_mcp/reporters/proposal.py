@@ -7,9 +7,11 @@ from pydantic import Field
 
 from tdqs_mcp.model import comparison as comparisons
 from tdqs_mcp.model import plan as plans
-from tdqs_mcp.model import results
 from tdqs_mcp.model.comparison import Comparison, Impact
-from tdqs_mcp.model.results import Severity, Tier, tier_of
+from tdqs_mcp.model.findings import Finding, Severity
+from tdqs_mcp.model.scores import Rollup
+from tdqs_mcp.model.tiers import Tier, tier_of
+from tdqs_mcp.model.verdicts import JudgeStamp
 from tdqs_mcp.reporters.agent import MAX_MESSAGE, Judge, Window
 from tdqs_mcp.reporters.contract.document import Document
 from tdqs_mcp.reporters.fence import NOTICE, fence, fence_name
@@ -210,7 +212,7 @@ def _heights(comparison: Comparison) -> list[Height]:
     ]
 
 
-def _finding(finding: results.Finding) -> NewFinding:
+def _finding(finding: Finding) -> NewFinding:
     return NewFinding(
         part=fence_name(finding.subject.label),
         rule=finding.rule,
@@ -219,12 +221,12 @@ def _finding(finding: results.Finding) -> NewFinding:
     )
 
 
-def _overall(rollup: results.Rollup) -> Overall:
+def _overall(rollup: Rollup) -> Overall:
     score = rollup.overall
     return Overall(score=None, tier=None) if score is None else Overall(score=score / 10, tier=tier_of(score))
 
 
-def _judge(stamp: results.JudgeStamp) -> Judge:
+def _judge(stamp: JudgeStamp) -> Judge:
     model = None if stamp.model is None else fence(stamp.model, limit=100)
     return Judge(id=stamp.id, version=stamp.version, model=model, calibration=stamp.calibration)
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from tdqs_mcp import app
 from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Mode, Rewrite
+from tdqs_mcp.model.rewrites import Mode, Rewrite
 from tdqs_mcp.reporters import agent, proposal
 from tdqs_mcp.reporters.agent import Window
 from tdqs_mcp.reporters.fence import fence, fence_name, unfence

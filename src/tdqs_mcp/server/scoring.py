@@ -10,7 +10,7 @@ from tdqs_mcp.configuration import Policy
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.only import Only, tool_at
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Severity
+from tdqs_mcp.model.findings import Severity
 from tdqs_mcp.reporters import agent
 from tdqs_mcp.reporters.agent import Scored, Wanted, Window
 from tdqs_mcp.reporters.fence import fence

@@ -6,9 +6,11 @@ from typing import Any
 from pydantic import Field
 
 from tdqs_mcp.model import plan as plans
-from tdqs_mcp.model import results
 from tdqs_mcp.model.comparison import Comparison, Impact, ToolComparison
-from tdqs_mcp.model.results import Severity, Tier, tier_of
+from tdqs_mcp.model.findings import Finding, Severity
+from tdqs_mcp.model.scores import Rollup, ToolScore
+from tdqs_mcp.model.tiers import Tier, tier_of
+from tdqs_mcp.model.verdicts import JudgeStamp
 from tdqs_mcp.reporters.contract.document import Document, Point, Tenths
 from tdqs_mcp.reporters.contract.parts import Judge, generated_by
 from tdqs_mcp.reporters.escape import well_formed
@@ -249,7 +251,7 @@ def _room(room: plans.Room) -> Room:
     )
 
 
-def _likely(tool: results.ToolScore) -> list[float] | None:
+def _likely(tool: ToolScore) -> list[float] | None:
     return [tool.outlook.low / 10, tool.outlook.high / 10] if tool.outlook else None
 
 
@@ -296,7 +298,7 @@ def _changed(tool: ToolComparison) -> ToolChange:
     )
 
 
-def _finding(finding: results.Finding) -> FindingLine:
+def _finding(finding: Finding) -> FindingLine:
     return FindingLine(
         part=well_formed(finding.subject.label),
         rule=finding.rule,
@@ -306,7 +308,7 @@ def _finding(finding: results.Finding) -> FindingLine:
     )
 
 
-def _standing(rollup: results.Rollup) -> Standing:
+def _standing(rollup: Rollup) -> Standing:
     return Standing(
         overall_score=_number(rollup.overall),
         overall_tier=None if rollup.overall is None else tier_of(rollup.overall),
@@ -317,7 +319,7 @@ def _standing(rollup: results.Rollup) -> Standing:
     )
 
 
-def _judge(stamp: results.JudgeStamp) -> Judge:
+def _judge(stamp: JudgeStamp) -> Judge:
     return Judge(
         id=stamp.id, version=stamp.version, model=stamp.model, calibration=stamp.calibration, prompt=stamp.prompt
     )
