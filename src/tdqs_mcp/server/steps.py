@@ -6,7 +6,7 @@ from tdqs_mcp.model.comparison import Comparison
 from tdqs_mcp.model.findings import Finding
 from tdqs_mcp.model.plan import Plan
 from tdqs_mcp.pipeline.score import UNMEASURED
-from tdqs_mcp.reporters.agent import Scored
+from tdqs_mcp.reporters.agent.report import Scored
 from tdqs_mcp.reporters.fence import fence
 from tdqs_mcp.server.judgement import Judgement
 
