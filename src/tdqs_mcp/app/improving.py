@@ -323,7 +323,7 @@ def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
 
 def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
     """The same of the Python file or folder that declares the tools, which is read and never run."""
-    from tdqs_mcp.pipeline.code import patch_code  # noqa: PLC0415
+    from tdqs_mcp.pipeline.code.patch import patch_code  # noqa: PLC0415
     from tdqs_mcp.sources.code import read_sources  # noqa: PLC0415
 
     sources = read_sources(path)
