@@ -23,6 +23,7 @@ from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Proposal, Standing
 from tdqs_mcp.pipeline.score import finish, tool_cases
 from tdqs_mcp.rules import registry
+from tdqs_mcp.sources.load import read_bytes
 
 if TYPE_CHECKING:
     from tdqs_mcp.model.comparison import Comparison
@@ -312,10 +313,7 @@ def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
     """The patch of a JSON file that holds the definitions, and the folder to apply it in. Raises InputError."""
     from tdqs_mcp.pipeline.patch import patch_json  # noqa: PLC0415  # nothing but this needs it
 
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    content = read_bytes(path)
     whole, root = path.resolve(), Path.cwd().resolve()
     root = root if whole.is_relative_to(root) else whole.parent
     return patch_json(content, rewrites, name=whole.relative_to(root).as_posix()), root

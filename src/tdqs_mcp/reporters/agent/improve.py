@@ -9,9 +9,10 @@ from tdqs_mcp.model import plan as plans
 from tdqs_mcp.model.comparison import Comparison, Impact
 from tdqs_mcp.model.findings import Finding, Severity
 from tdqs_mcp.model.scores import Rollup
-from tdqs_mcp.model.tiers import Tier, tier_of
+from tdqs_mcp.model.tiers import Tier
 from tdqs_mcp.reporters.agent.parts import MAX_MESSAGE, Judge, Window, judge_of, page_of
 from tdqs_mcp.reporters.contract.document import Document
+from tdqs_mcp.reporters.contract.parts import number_of, tier_or_none
 from tdqs_mcp.reporters.fence import NOTICE, fence, fence_name
 
 MAX_FINDINGS = 10
@@ -220,5 +221,4 @@ def _finding(finding: Finding) -> NewFinding:
 
 
 def _overall(rollup: Rollup) -> Overall:
-    score = rollup.overall
-    return Overall(score=None, tier=None) if score is None else Overall(score=score / 10, tier=tier_of(score))
+    return Overall(score=number_of(rollup.overall), tier=tier_or_none(rollup.overall))
