@@ -27,7 +27,7 @@ from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Usage
 from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.sampling import Answered, Sample
-from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import tool_cases
 from tdqs_mcp.rubrics.prompt import PromptForm, render_hardened
 from tdqs_mcp.rubrics.rubric import load

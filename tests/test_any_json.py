@@ -12,7 +12,7 @@ from schemas import schemas
 from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.catalog import TOOL_FIELDS
-from tdqs_mcp.model.results import Severity
+from tdqs_mcp.model.findings import Severity
 from tdqs_mcp.reporters.contract.lint import lint_document
 from tdqs_mcp.reporters.contract.scores import score_document
 from tdqs_mcp.reporters.documents import capture_document, json_text

@@ -19,7 +19,7 @@ from tdqs_mcp.judges import features
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import UNIT, calibration, versions
 from tdqs_mcp.model.catalog import Catalog, read_tools
-from tdqs_mcp.model.results import Tier
+from tdqs_mcp.model.tiers import Tier
 from tdqs_mcp.pipeline import calibrate, evidence
 from tdqs_mcp.pipeline.rollup import tdqs
 from tdqs_mcp.pipeline.score import tool_cases

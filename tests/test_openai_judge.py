@@ -23,7 +23,8 @@ from tdqs_mcp.judges.judge import Usage
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
-from tdqs_mcp.model.results import JudgeStamp, Tier, Ungraded, Verdict
+from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import set_case, tool_cases
 from tdqs_mcp.rubrics.prompt import PromptForm, render
 from tdqs_mcp.rubrics.rubric import load

@@ -16,7 +16,8 @@ import tdqs_mcp
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.gate import Outcome, arrives
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.model.results import Judgement, JudgeStamp, Tier, Ungraded
+from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.model.verdicts import Judgement, JudgeStamp, Ungraded
 from tdqs_mcp.pipeline.plan import Candidate, cheapest
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.pipeline.rollup import overall_of

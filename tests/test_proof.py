@@ -14,7 +14,7 @@ from tdqs_mcp import app
 from tdqs_mcp.facts.prose import name_parts, sentences_of
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.material import Fact, Material
-from tdqs_mcp.model.results import Mode
+from tdqs_mcp.model.rewrites import Mode
 from tdqs_mcp.pipeline import proof, rewrite
 from tdqs_mcp.pipeline.proof import Witnesses
 from tdqs_mcp.sources.load import read_file

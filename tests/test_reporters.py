@@ -12,7 +12,7 @@ from definitions import CORNERS, flat, tool
 
 from tdqs_mcp import app
 from tdqs_mcp.configuration import Policy
-from tdqs_mcp.model.results import LintReport, Location
+from tdqs_mcp.model.findings import LintReport, Location
 from tdqs_mcp.reporters.markdown import lint_markdown, score_markdown
 from tdqs_mcp.reporters.sarif import sarif_document
 from tdqs_mcp.reporters.sited import Sited

@@ -12,7 +12,9 @@ from tdqs_mcp import app, sync
 from tdqs_mcp.configuration import Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate import Outcome, answered, reaches
-from tdqs_mcp.model.results import Flag, Tier, Verdict
+from tdqs_mcp.model.scores import Flag
+from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.model.verdicts import Verdict
 from tdqs_mcp.pipeline.rollup import roll_up, tdqs
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry

@@ -12,7 +12,7 @@ from tdqs_mcp import app
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
-from tdqs_mcp.model.results import Flag
+from tdqs_mcp.model.scores import Flag
 from tdqs_mcp.settings import make_judge, read_settings
 
 EIGHT = {f"p{number}": {"type": "string"} for number in range(8)}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     )
     from tdqs_mcp.model.material import Fact, Material, Trace
     from tdqs_mcp.model.mutation import Mutation
-    from tdqs_mcp.model.results import Mode
+    from tdqs_mcp.model.rewrites import Mode
     from tdqs_mcp.model.selection import Query
     from tdqs_mcp.sources.options import LiveOptions
     from tdqs_mcp.sync import (
@@ -73,7 +73,7 @@ _TYPES = {
     "Fact": "model.material",
     "LiveOptions": "sources.options",
     "Material": "model.material",
-    "Mode": "model.results",
+    "Mode": "model.rewrites",
     "Mutation": "model.mutation",
     "Query": "model.selection",
     "Trace": "model.material",

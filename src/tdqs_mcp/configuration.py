@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.model.results import Severity, Suppression
+from tdqs_mcp.model.findings import Severity, Suppression
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.selection import Selection, nearest
+from tdqs_mcp.sources.load import read_bytes
 
 FILE = "tdqs.toml"
 NEVER = "never"
@@ -85,8 +86,8 @@ def find_configuration(directory: Path) -> tuple[Path, Mapping[str, Any]] | None
     for folder in (directory, *directory.parents):
         own, shared = folder / FILE, folder / "pyproject.toml"
         if own.is_file():
-            return own, _parsed(_content(own), own)
-        content = _content(shared) if shared.is_file() else b""
+            return own, _parsed(read_bytes(own), own)
+        content = read_bytes(shared) if shared.is_file() else b""
         if b"tdqs" in content:
             tools = _table(_parsed(content, shared), "tool", shared)
             if "tdqs" in tools:
@@ -212,13 +213,6 @@ def _table(table: Mapping[str, Any], key: str, path: Path) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InputError(f"{path}: {key} is no table")
     return value
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
 
 
 def _parsed(content: bytes, path: Path) -> Mapping[str, Any]:

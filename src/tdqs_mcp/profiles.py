@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model.results import HOST
+from tdqs_mcp.model.verdicts import HOST
 
 KINDS = ("offline", "anthropic", "openai")
 ONLY_ON_CALL = ("sampling", HOST)

@@ -12,7 +12,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger, Previewed, Price, unpriced
 from tdqs_mcp.judges.judge import Cache, Judge, Model
 from tdqs_mcp.judges.prices import cost
-from tdqs_mcp.model.results import HOST
+from tdqs_mcp.model.verdicts import HOST
 from tdqs_mcp.rubrics.prompt import PromptForm
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.tokens import Cost
 from tdqs_mcp.gate import suppress
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import LintReport, ServerGrade
+from tdqs_mcp.model.findings import LintReport
+from tdqs_mcp.model.grades import ServerGrade
 from tdqs_mcp.reporters.documents import prompts_document
 from tdqs_mcp.reporters.explanation import dimension_page, rule_page, term_page
 from tdqs_mcp.rubrics.rubric import RUBRICS

@@ -14,12 +14,16 @@ from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.once import Once
 from tdqs_mcp.model.catalog import Catalog, Tool
+from tdqs_mcp.model.findings import Finding
 from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.model.results import OFFLINE, Finding, Mode, Rewrite, ServerScore, Ungraded
+from tdqs_mcp.model.rewrites import OFFLINE, Mode, Rewrite
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.pipeline import rewrite as rewriting
 from tdqs_mcp.pipeline.rewrite import Proposal, Standing
 from tdqs_mcp.pipeline.score import finish, tool_cases
 from tdqs_mcp.rules import registry
+from tdqs_mcp.sources.load import read_bytes
 
 if TYPE_CHECKING:
     from tdqs_mcp.model.comparison import Comparison
@@ -309,10 +313,7 @@ def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
     """The patch of a JSON file that holds the definitions, and the folder to apply it in. Raises InputError."""
     from tdqs_mcp.pipeline.patch import patch_json  # noqa: PLC0415  # nothing but this needs it
 
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    content = read_bytes(path)
     whole, root = path.resolve(), Path.cwd().resolve()
     root = root if whole.is_relative_to(root) else whole.parent
     return patch_json(content, rewrites, name=whole.relative_to(root).as_posix()), root
@@ -320,7 +321,7 @@ def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
 
 def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
     """The same of the Python file or folder that declares the tools, which is read and never run."""
-    from tdqs_mcp.pipeline.code import patch_code  # noqa: PLC0415
+    from tdqs_mcp.pipeline.code.patch import patch_code  # noqa: PLC0415
     from tdqs_mcp.sources.code import read_sources  # noqa: PLC0415
 
     sources = read_sources(path)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import LintReport
+from tdqs_mcp.model.findings import LintReport
 from tdqs_mcp.reporters.sited import Sited
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.load import read_catalog, read_file

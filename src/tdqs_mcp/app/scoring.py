@@ -11,17 +11,11 @@ from tdqs_mcp.judges.canary import Detector, Guarded
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
+from tdqs_mcp.model.calibration import CalibrationReport, Section
 from tdqs_mcp.model.catalog import Catalog, Tool
-from tdqs_mcp.model.results import (
-    CalibrationReport,
-    JudgeStamp,
-    LabelScore,
-    Section,
-    ServerScore,
-    SkillScore,
-    Ungraded,
-    Verdict,
-)
+from tdqs_mcp.model.labels import LabelScore, SkillScore
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.pipeline.score import finish, set_case, shadow_case, tool_cases
 from tdqs_mcp.rubrics.prompt import Case, SkillCase

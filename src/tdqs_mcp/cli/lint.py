@@ -13,7 +13,7 @@ from tdqs_mcp.cli.work import end, for_each, policy_of, read_json
 from tdqs_mcp.configuration import FAIL_ON, Choice, Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate import baseline_document, compare, is_clean, read_baseline, renew, settle
-from tdqs_mcp.model.results import KnownFinding, LintReport
+from tdqs_mcp.model.findings import KnownFinding, LintReport
 from tdqs_mcp.reporters.documents import json_text
 from tdqs_mcp.reporters.sited import unused_line
 from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE

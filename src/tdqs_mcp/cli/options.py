@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.judges.budget import Budget
-from tdqs_mcp.model.results import OFFLINE
+from tdqs_mcp.model.rewrites import OFFLINE
 from tdqs_mcp.pipeline.rollup import SPECS
 from tdqs_mcp.reporters.usage import DOLLAR
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS

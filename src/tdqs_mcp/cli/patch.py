@@ -9,7 +9,7 @@ import click
 from tdqs_mcp import app
 from tdqs_mcp.cli.page import leave, save, warn
 from tdqs_mcp.errors import TdqsError
-from tdqs_mcp.model.results import Rewrite
+from tdqs_mcp.model.rewrites import Rewrite
 from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.sources.locator import File
 from tdqs_mcp.sources.locator import parse as parse_locator

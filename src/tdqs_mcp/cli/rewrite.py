@@ -20,7 +20,7 @@ from tdqs_mcp.cli.page import View, reporter, show, write
 from tdqs_mcp.cli.patch import patched_place, write_patch
 from tdqs_mcp.cli.work import end, for_each, judge_of, ledger_of, material_of, tell_usage, writer_of
 from tdqs_mcp.gate import rewritten
-from tdqs_mcp.model.results import Mode
+from tdqs_mcp.model.rewrites import Mode
 from tdqs_mcp.pipeline.rewrite import apply
 from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.settings import WRITERS

@@ -25,7 +25,9 @@ from tdqs_mcp.cli.work import end, for_each, judge_of, policy_of, preview_of, re
 from tdqs_mcp.configuration import Choice
 from tdqs_mcp.gate import answered, is_good, labelled, reaches
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import LabelScore, ServerScore, SkillScore, Tier
+from tdqs_mcp.model.labels import LabelScore, SkillScore
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.tiers import Tier
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.sources.options import LiveOptions
 

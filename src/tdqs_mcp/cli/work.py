@@ -20,10 +20,11 @@ from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.model.results import OFFLINE
+from tdqs_mcp.model.rewrites import OFFLINE
 from tdqs_mcp.reporters.usage import usage_line
 from tdqs_mcp.settings import Settings, make_judge, make_model, make_preview, read_settings, read_writer
 from tdqs_mcp.sources.load import parse as parse_json
+from tdqs_mcp.sources.load import read_bytes
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.locator import public
 from tdqs_mcp.sources.options import LiveOptions
@@ -130,9 +131,7 @@ def read_answers(file: Path, asked: Asked) -> object:
 def read_json(path: Path) -> object:
     """The parsed JSON of a file."""
     try:
-        return parse_json(path.read_bytes(), origin=repr(str(path)))
-    except OSError as error:
-        leave(InputError(f"{str(path)!r} cannot be read: {error.strerror}"))
+        return parse_json(read_bytes(path), origin=repr(str(path)))
     except InputError as error:
         leave(error)
 

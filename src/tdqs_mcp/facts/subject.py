@@ -15,7 +15,7 @@ from tdqs_mcp.facts.relations import ToolSet
 from tdqs_mcp.facts.shape import Shape
 from tdqs_mcp.facts.signals import Signals
 from tdqs_mcp.model.catalog import Catalog, Tool
-from tdqs_mcp.model.results import ShadowCandidate
+from tdqs_mcp.model.verdicts import ShadowCandidate
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model.results import Baseline, Finding, KnownFinding, LintReport
+from tdqs_mcp.model.findings import Baseline, Finding, KnownFinding, LintReport
 from tdqs_mcp.pipeline.fingerprint import fingerprint
 
 VERSION = 1

@@ -4,21 +4,14 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from tdqs_mcp.model.results import (
-    Finding,
-    GateResult,
-    GateRow,
-    Label,
-    LabelScore,
-    Letter,
-    Rewrite,
-    ServerGrade,
-    ServerScore,
-    Severity,
-    SkillScore,
-    Tier,
-    Ungraded,
-)
+from tdqs_mcp.model.findings import Finding, Severity
+from tdqs_mcp.model.gate import GateResult, GateRow
+from tdqs_mcp.model.grades import Letter, ServerGrade
+from tdqs_mcp.model.labels import Label, LabelScore, SkillScore
+from tdqs_mcp.model.rewrites import Rewrite
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.pipeline.rollup import roll_up
 from tdqs_mcp.pipeline.score import UNMEASURED
 from tdqs_mcp.rubrics.rubric import load

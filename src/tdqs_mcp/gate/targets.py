@@ -12,7 +12,11 @@ from fractions import Fraction
 
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.gate.policy import Outcome, reaches
-from tdqs_mcp.model.results import Check, Finding, GateResult, ServerScore, Severity, Tier, Ungraded, tier_of
+from tdqs_mcp.model.findings import Finding, Severity
+from tdqs_mcp.model.gate import Check, GateResult
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.tiers import Tier, tier_of
+from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.pipeline import mcptest
 from tdqs_mcp.rules import registry
 

@@ -8,7 +8,7 @@ from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 

@@ -3,8 +3,14 @@
 from collections.abc import Callable, Mapping
 
 from tdqs_mcp.facts.content import Content
+from tdqs_mcp.facts.content.details import Details
+from tdqs_mcp.facts.content.gain import Gain
+from tdqs_mcp.facts.content.parameters import Parameters
+from tdqs_mcp.facts.content.style import Style
 from tdqs_mcp.facts.lexicon import Cue, Effect
+from tdqs_mcp.facts.prose import Prose
 from tdqs_mcp.facts.relations import ToolSet
+from tdqs_mcp.facts.signals import Signals
 from tdqs_mcp.facts.subject import Subject
 
 SHARE = "/"
@@ -14,91 +20,6 @@ CONTEXT = "|"
 """Joins a feature and the feature that has to be there for it to count: `explained|is_covered`."""
 
 
-def of_tool(subject: Subject, content: Content) -> dict[str, int]:
-    """Every feature of a tool that a scorecard may name."""
-    prose, signals = subject.prose, subject.signals
-    count, effect = signals.param_count, prose.name_effect or prose.effect
-    is_mutating = effect is not None and effect.is_mutating
-    features = {
-        "told": content.told,
-        "beyond": content.beyond,
-        "lead": content.lead,
-        "later": content.later,
-        "statements": content.statements,
-        "usage": content.usage,
-        "behaviour": content.behaviour,
-        "returned": content.returned,
-        "explained": content.explained,
-        "listed": _tenths(content.listed, count, none=0),
-        "partly_named": _tenths(content.partly_named, count, none=10),
-        "named": _tenths(content.named, count, none=10),
-        "explained_parameters": _tenths(prose.explained_parameters, count, none=10),
-        "untold": content.untold,
-        "conditions": content.conditions,
-        "limits": content.limits,
-        "mechanics": content.mechanics,
-        "means": content.means,
-        "inclusions": content.inclusions,
-        "numbers": content.numbers,
-        "units": content.units,
-        "quotations": content.quotations,
-        "asides": content.asides,
-        "name_told": content.name_told,
-        "generic": content.generic,
-        "unknown": content.unknown,
-        "addressed": content.addressed,
-        "shouted": content.shouted,
-        "generated": int(content.is_generated),
-        "as_tool": int(content.opens_with_tool),
-        "said_again": content.repeated,
-        "mentions": len(subject.mentions),
-        "redirect": int(subject.redirect is not None),
-        "opens_with_verb": int(prose.opens_with_verb),
-        "vague_verb": int(prose.has_vague_verb),
-        "restates": int(content.restates),
-        "only_name": int(prose.is_only_name),
-        "tiny": int(content.words < 5),
-        "copied": prose.copied_words,
-        "repeated": prose.repeated_sentences,
-        "title": int(signals.title_is_meaningful),
-        "words": prose.word_count,
-        "sentences": len(prose.sentences),
-        "sentence_words": content.sentence_words,
-        "lines": content.lines,
-        "hints": int(signals.has_hints),
-        "hint_count": signals.hint_count,
-        "read_only": int(signals.read_only is True),
-        "odd_hint": int(_is_odd(subject)),
-        "contradiction": int(prose.contradiction is not None),
-        "mutates": int(is_mutating),
-        "unhinted_mutation": int(is_mutating and not signals.has_hints),
-        "deletes": int(effect is Effect.DELETE),
-        "reads": int(effect is Effect.READ),
-        "produces": int(effect is Effect.PRODUCE),
-        "acts": int(effect is Effect.ACT),
-        "output_schema": int(signals.has_output_schema),
-        "no_parameters": int(count == 0),
-        "parameters": count,
-        "required": signals.required_param_count,
-        "call_cost": signals.subtree.invocation_cost,
-        "is_covered": int(signals.coverage > WELL_COVERED),
-        "is_bare": int(signals.coverage < BARELY_COVERED),
-        "undescribed": count - signals.params_with_descriptions,
-        "described_words": content.schema_words,
-        "enums": signals.params_with_enums,
-        "structures": content.structures,
-        "constrained": content.constrained,
-        "siblings": subject.sibling_count,
-    }
-    features["filler"] = len(prose.cue_places.get(Cue.FILLER, ()))
-    for name in ("told", "later", "beyond", "usage", "returned", "explained"):
-        passage = content.quotes.get(_PASSAGES[name])
-        features[f"{name}{SHARE}"] = passage.words if passage else 0
-    for cue in set(Cue) - {Cue.FILLER}:
-        features[cue] = content.cues.get(cue, 0)
-    return features
-
-
 WELL_COVERED = 80
 """Percent of described parameters above which the schema does the work (TDQS, Parameter Semantics)."""
 
@@ -106,14 +27,139 @@ BARELY_COVERED = 50
 """Percent below which the description has to make up for it (TDQS, Parameter Semantics)."""
 
 
+def of_tool(subject: Subject, content: Content) -> dict[str, int]:
+    """Every feature of a tool that a scorecard may name."""
+    return {
+        **_gain(content.gain),
+        **_details(content.details),
+        **_style(content.style),
+        **_wording(subject.prose),
+        **_parameters(subject, content.parameters),
+        **_effects(subject),
+        **_hints(subject.signals),
+        "mentions": len(subject.mentions),
+        "redirect": int(subject.redirect is not None),
+        "siblings": subject.sibling_count,
+    }
+
+
+def _gain(gain: Gain) -> dict[str, int]:
+    counts = {
+        "told": gain.told,
+        "beyond": gain.beyond,
+        "lead": gain.lead,
+        "later": gain.later,
+        "statements": gain.statements,
+        "usage": gain.usage,
+        "behaviour": gain.behaviour,
+        "returned": gain.returned,
+        "restates": int(gain.restates),
+        "tiny": int(gain.words < 5),
+        "sentence_words": gain.sentence_words,
+    }
+    passages = ((name, gain.quotes.get(_PASSAGES[name])) for name in _SHARED)
+    shares = {f"{name}{SHARE}": passage.words if passage else 0 for name, passage in passages}
+    return counts | shares | {cue: gain.cues.get(cue, 0) for cue in Cue if cue is not Cue.FILLER}
+
+
+def _details(details: Details) -> dict[str, int]:
+    return {
+        "conditions": details.conditions,
+        "limits": details.limits,
+        "mechanics": details.mechanics,
+        "means": details.means,
+        "inclusions": details.inclusions,
+        "numbers": details.numbers,
+        "units": details.units,
+        "quotations": details.quotations,
+        "asides": details.asides,
+    }
+
+
+def _style(style: Style) -> dict[str, int]:
+    return {
+        "lines": style.lines,
+        "name_told": style.name_told,
+        "generic": style.generic,
+        "said_again": style.repeated,
+        "addressed": style.addressed,
+        "shouted": style.shouted,
+        "unknown": style.unknown,
+        "generated": int(style.is_generated),
+        "as_tool": int(style.opens_with_tool),
+    }
+
+
+def _wording(prose: Prose) -> dict[str, int]:
+    return {
+        "opens_with_verb": int(prose.opens_with_verb),
+        "vague_verb": int(prose.has_vague_verb),
+        "only_name": int(prose.is_only_name),
+        "copied": prose.copied_words,
+        "repeated": prose.repeated_sentences,
+        "words": prose.word_count,
+        "sentences": len(prose.sentences),
+        "filler": len(prose.cue_places.get(Cue.FILLER, ())),
+    }
+
+
+def _parameters(subject: Subject, parameters: Parameters) -> dict[str, int]:
+    signals, count = subject.signals, subject.signals.param_count
+    return {
+        "explained": parameters.explained,
+        "listed": _tenths(parameters.listed, count, none=0),
+        "partly_named": _tenths(parameters.partly_named, count, none=10),
+        "named": _tenths(parameters.named, count, none=10),
+        "explained_parameters": _tenths(subject.prose.explained_parameters, count, none=10),
+        "untold": parameters.untold,
+        "no_parameters": int(count == 0),
+        "parameters": count,
+        "required": signals.required_param_count,
+        "call_cost": signals.subtree.invocation_cost,
+        "is_covered": int(signals.coverage > WELL_COVERED),
+        "is_bare": int(signals.coverage < BARELY_COVERED),
+        "undescribed": count - signals.params_with_descriptions,
+        "described_words": parameters.schema_words,
+        "enums": signals.params_with_enums,
+        "structures": parameters.structures,
+        "constrained": parameters.constrained,
+    }
+
+
 def _tenths(part: int, count: int, *, none: int) -> int:
     return 10 * part // count if count else none
+
+
+def _effects(subject: Subject) -> dict[str, int]:
+    prose, signals = subject.prose, subject.signals
+    effect = prose.name_effect or prose.effect
+    is_mutating = effect is not None and effect.is_mutating
+    return {
+        "contradiction": int(prose.contradiction is not None),
+        "mutates": int(is_mutating),
+        "unhinted_mutation": int(is_mutating and not signals.has_hints),
+        "odd_hint": int(_is_odd(subject)),
+        "deletes": int(effect is Effect.DELETE),
+        "reads": int(effect is Effect.READ),
+        "produces": int(effect is Effect.PRODUCE),
+        "acts": int(effect is Effect.ACT),
+    }
 
 
 def _is_odd(subject: Subject) -> bool:
     """The name reads, and a hint says that the tool writes or destroys."""
     signals = subject.signals
     return subject.prose.name_effect is Effect.READ and (signals.destructive is True or signals.read_only is False)
+
+
+def _hints(signals: Signals) -> dict[str, int]:
+    return {
+        "title": int(signals.title_is_meaningful),
+        "hints": int(signals.has_hints),
+        "hint_count": signals.hint_count,
+        "read_only": int(signals.read_only is True),
+        "output_schema": int(signals.has_output_schema),
+    }
 
 
 def of_set(tools: ToolSet) -> dict[str, int]:
@@ -153,7 +199,7 @@ def quotes(name: str, subject: Subject, content: Content) -> tuple[str, ...]:
     if name in _CUES:
         found = subject.prose.cues.get(_CUES[name])
     elif name in _PASSAGES:
-        passage = content.quotes.get(_PASSAGES[name])
+        passage = content.gain.quotes.get(_PASSAGES[name])
         found = passage.text if passage else None
     else:
         source = _QUOTES.get(name)
@@ -168,6 +214,9 @@ def names_behind(name: str, tools: ToolSet) -> tuple[str, ...]:
 
 
 _CUES: Mapping[str, Cue] = {cue.value: cue for cue in Cue}
+_SHARED = ("told", "later", "beyond", "usage", "returned", "explained")
+"""Features of which one passage may give the most."""
+
 _PASSAGES: Mapping[str, str] = {
     "lead": "lead",
     "opens_with_verb": "lead",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from tdqs_mcp.canonical import short_hash
-from tdqs_mcp.model.results import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, Prompt
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.judges.judge import AnswersNeeded, Judge, Usage, used
-from tdqs_mcp.model.results import Ballot, Judgement, JudgeStamp, ShadowCandidate, ShadowingRisk, Ungraded, Verdict
+from tdqs_mcp.model.verdicts import Ballot, Judgement, JudgeStamp, ShadowCandidate, ShadowingRisk, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
 
 NO_JUROR = "the client's own model cannot sit on a jury; use a profile of kind anthropic or openai in its place"

@@ -9,7 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 from tdqs_mcp.judges.features import CONTEXT
-from tdqs_mcp.model.results import Outlook, Tier
+from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.model.verdicts import Outlook
 
 UNIT = 1000
 """Points are thousandths of a score point."""

@@ -1,1 +1,1 @@
-"""What is scored (catalog) and what comes out of it (results)."""
+"""What is scored (catalog, material) and what each use case answers: a module for each."""

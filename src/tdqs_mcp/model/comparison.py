@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tdqs_mcp.model.results import Finding, ServerScore, ToolScore
+from tdqs_mcp.model.findings import Finding
+from tdqs_mcp.model.scores import ServerScore, ToolScore
 
 
 class Impact(StrEnum):

@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
-from tdqs_mcp.model.results import Finding, JudgeStamp, Rewrite, Rollup, Tier, ToolScore
+from tdqs_mcp.model.findings import Finding
+from tdqs_mcp.model.rewrites import Rewrite
+from tdqs_mcp.model.scores import Rollup, ToolScore
+from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.model.verdicts import JudgeStamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.judges.jury import twice_median
-from tdqs_mcp.model.results import Ballot, JudgeStamp, LabelScore, ServerScore, tier_of
+from tdqs_mcp.model.labels import LabelScore
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.tiers import tier_of
+from tdqs_mcp.model.verdicts import Ballot, JudgeStamp
 from tdqs_mcp.pipeline.labels import label
 from tdqs_mcp.pipeline.rollup import tdqs
 from tdqs_mcp.pipeline.score import SMELL_BELOW

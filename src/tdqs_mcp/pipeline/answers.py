@@ -6,7 +6,7 @@ from typing import Any
 
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.model.results import JudgeStamp, ShadowingRisk, Ungraded, Verdict
+from tdqs_mcp.model.verdicts import JudgeStamp, ShadowingRisk, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import set_case, tool_cases
 from tdqs_mcp.rubrics.form import confirmed, read
 from tdqs_mcp.rubrics.prompt import Case, SkillCase, ToolCase

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import correlation, mean
 
-from tdqs_mcp.model.results import Tier, tier_of
+from tdqs_mcp.model.tiers import Tier, tier_of
 
 SCORES = range(1, 6)
 

@@ -12,7 +12,9 @@ from tdqs_mcp.facts import arguments, compatibility, shape, tokens, values
 from tdqs_mcp.facts.compatibility import Break
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.comparison import Comparison, Difference, Impact, ToolComparison
-from tdqs_mcp.model.results import Finding, ServerScore, Severity, ToolScore, tier_of
+from tdqs_mcp.model.findings import Finding, Severity
+from tdqs_mcp.model.scores import ServerScore, ToolScore
+from tdqs_mcp.model.tiers import tier_of
 from tdqs_mcp.pipeline.fingerprint import fingerprint
 
 _Pair = tuple[Tool | None, Tool | None]

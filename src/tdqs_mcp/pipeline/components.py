@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.stems import identifiers_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.model.results import Component
+from tdqs_mcp.model.rewrites import Component
 
 _GUIDING = frozenset({Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE})
 _LIMITING = frozenset({Cue.DESTRUCTION, Cue.SAFETY, Cue.SIDE_EFFECT, Cue.PERMISSION, Cue.LIMIT, Cue.ERROR, Cue.TIMING})

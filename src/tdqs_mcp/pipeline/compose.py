@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tdqs_mcp.facts import statements
 from tdqs_mcp.facts.names import Label
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.model.results import Mode
+from tdqs_mcp.model.rewrites import Mode
 from tdqs_mcp.pipeline import effects, guidance
 from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.purpose import cut, purpose, title

@@ -9,7 +9,9 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
-from tdqs_mcp.model.results import Section, Tier, Ungraded, Verdict, tier_of
+from tdqs_mcp.model.calibration import Section
+from tdqs_mcp.model.tiers import Tier, tier_of
+from tdqs_mcp.model.verdicts import Ungraded, Verdict
 from tdqs_mcp.pipeline.calibrate import agree, agree_in_total, best_constant, f1, rank_correlation, reliability
 from tdqs_mcp.pipeline.rollup import SPECS, tdqs
 from tdqs_mcp.rubrics.prompt import ToolCase

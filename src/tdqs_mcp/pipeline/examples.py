@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.model.calibration import Section
 from tdqs_mcp.model.catalog import Catalog, read_tools
-from tdqs_mcp.model.results import Section, Ungraded, Verdict
+from tdqs_mcp.model.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
 

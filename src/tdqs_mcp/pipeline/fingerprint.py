@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from tdqs_mcp.model.results import Finding
+from tdqs_mcp.model.findings import Finding
 
 _SECURITY = "TDQ5"
 """The lane in which other words at the same place are another attack, which nobody has accepted yet."""

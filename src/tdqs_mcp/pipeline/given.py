@@ -8,7 +8,7 @@ from tdqs_mcp.facts import hostile, praise, samples, statements, stems
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
 from tdqs_mcp.model.material import Fact, Material, Outcome
-from tdqs_mcp.model.results import Mode
+from tdqs_mcp.model.rewrites import Mode
 from tdqs_mcp.pipeline import proof
 from tdqs_mcp.pipeline.parts import Part
 

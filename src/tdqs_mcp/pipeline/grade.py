@@ -2,7 +2,10 @@
 
 from tdqs_mcp.facts import listings, wording
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.model.results import Deduction, Finding, ServerGrade, Severity, Ungraded, UngradedTool, letter_of
+from tdqs_mcp.model.findings import Finding, Severity
+from tdqs_mcp.model.grades import Deduction, ServerGrade, letter_of
+from tdqs_mcp.model.scores import UngradedTool
+from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.pipeline.score import UNMEASURED
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.foreign import PLAYGROUND

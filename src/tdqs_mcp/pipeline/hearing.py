@@ -11,7 +11,7 @@ from tdqs_mcp.facts.prose import cues_of, name_parts, stem
 from tdqs_mcp.facts.stems import content, identifiers_of, numbers_of, supports
 from tdqs_mcp.facts.support import ROUTING, Ground, Statement
 from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
-from tdqs_mcp.model.results import Claim
+from tdqs_mcp.model.rewrites import Claim
 
 MAX_SOURCES = 4
 """Sources that one sentence of a description may need; one that needs more is pieced together."""

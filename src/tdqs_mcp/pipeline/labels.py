@@ -8,19 +8,9 @@ from tdqs_mcp.facts import titles
 from tdqs_mcp.facts.credentials import asks_for_credentials
 from tdqs_mcp.facts.signals import published
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model.results import (
-    Band,
-    Flag,
-    Judgement,
-    JudgeStamp,
-    Label,
-    LabelledTool,
-    LabelScore,
-    SkillScore,
-    Suggestion,
-    Ungraded,
-    Verdict,
-)
+from tdqs_mcp.model.labels import Band, Label, LabelledTool, LabelScore, SkillScore, Suggestion
+from tdqs_mcp.model.scores import Flag
+from tdqs_mcp.model.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import SMELL_BELOW, sort_out
 from tdqs_mcp.rubrics.rubric import Rubric, load
 

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from operator import attrgetter
 
 from tdqs_mcp.facts.shape import pointed
-from tdqs_mcp.model.results import Change, Rewrite
+from tdqs_mcp.model.rewrites import Change, Rewrite
 from tdqs_mcp.sources.positions import Node, Positions, locate
 
 CONTEXT = 3

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.model.findings import Finding
 from tdqs_mcp.model.plan import Advice, Fix, Outcome, Plan, Room, WhatIf
-from tdqs_mcp.model.results import Finding, Rewrite, ServerScore, Tier, ToolScore, tier_of
+from tdqs_mcp.model.rewrites import Rewrite
+from tdqs_mcp.model.scores import ServerScore, ToolScore
+from tdqs_mcp.model.tiers import Tier, tier_of
 from tdqs_mcp.pipeline.rollup import overall_of
 from tdqs_mcp.rubrics.rubric import load
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.model.results import Finding, ServerScore, Severity, ToolScore
+from tdqs_mcp.model.findings import Finding, Severity
+from tdqs_mcp.model.scores import ServerScore, ToolScore
 from tdqs_mcp.rubrics.rubric import load
 
 

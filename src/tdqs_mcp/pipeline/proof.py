@@ -15,7 +15,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.support import Ground
 from tdqs_mcp.facts.words import words_of
 from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.model.results import Claim
+from tdqs_mcp.model.rewrites import Claim
 from tdqs_mcp.pipeline.hearing import Hearing
 
 KEPT = 60

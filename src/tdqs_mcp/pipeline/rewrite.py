@@ -9,7 +9,9 @@ from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Catalog, read_tool
-from tdqs_mcp.model.results import Change, Claim, Finding, Mode, Rewrite, ToolScore
+from tdqs_mcp.model.findings import Finding
+from tdqs_mcp.model.rewrites import Change, Claim, Mode, Rewrite
+from tdqs_mcp.model.scores import ToolScore
 from tdqs_mcp.pipeline import compose
 from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.questions import ask

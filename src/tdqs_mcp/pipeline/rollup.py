@@ -6,7 +6,7 @@ from math import floor
 from operator import add
 
 from tdqs_mcp.canonical import round_half_up
-from tdqs_mcp.model.results import Rollup
+from tdqs_mcp.model.scores import Rollup
 from tdqs_mcp.rubrics.rubric import Rubric
 
 SPECS = ("1.2", "1.0")

@@ -5,19 +5,9 @@ from dataclasses import replace
 
 from tdqs_mcp.facts.signals import published
 from tdqs_mcp.facts.subject import Measured, Subject, Unmeasured
-from tdqs_mcp.model.results import (
-    Enforced,
-    Flag,
-    Judgement,
-    JudgeStamp,
-    ServerScore,
-    ShadowingRisk,
-    ToolScore,
-    Ungraded,
-    UngradedTool,
-    Verdict,
-    tier_of,
-)
+from tdqs_mcp.model.scores import Enforced, Flag, ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.model.tiers import tier_of
+from tdqs_mcp.model.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict
 from tdqs_mcp.pipeline.rollup import roll_up, tdqs
 from tdqs_mcp.rubrics.prompt import SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Rubric, load

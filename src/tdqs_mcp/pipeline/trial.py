@@ -8,7 +8,7 @@ from tdqs_mcp.facts import edits, likeness, tokens
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.material import Material
-from tdqs_mcp.model.results import Change, Claim, Likeness, Mode, Rewrite
+from tdqs_mcp.model.rewrites import Change, Claim, Likeness, Mode, Rewrite
 from tdqs_mcp.pipeline import components, given, proof
 from tdqs_mcp.pipeline.parts import Part
 from tdqs_mcp.pipeline.proof import Witnesses

@@ -12,7 +12,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.correction import Question, ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.model.material import Material
-from tdqs_mcp.model.results import Mode, Rewrite
+from tdqs_mcp.model.rewrites import Mode, Rewrite
 from tdqs_mcp.pipeline import proof
 from tdqs_mcp.pipeline.parts import Scene
 from tdqs_mcp.pipeline.trial import REFUSED, Court, grown

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from tdqs_mcp.model.results import Finding, ServerScore, ToolScore, tier_of
+from tdqs_mcp.model.findings import Finding
+from tdqs_mcp.model.scores import ServerScore, ToolScore
+from tdqs_mcp.model.tiers import tier_of
 from tdqs_mcp.reporters.escape import printable
 
 MAX_TOOLS = 5

@@ -7,7 +7,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tdqs_mcp.model.results import CalibrationReport, JudgeStamp, Section
+from tdqs_mcp.model.calibration import CalibrationReport, Section
+from tdqs_mcp.model.verdicts import JudgeStamp
 from tdqs_mcp.reporters.escape import markdown, printable
 
 Cell = str | int | float | None

@@ -6,7 +6,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tdqs_mcp.model.comparison import Comparison, Impact, ToolComparison
-from tdqs_mcp.model.results import Finding, tier_of
+from tdqs_mcp.model.findings import Finding
+from tdqs_mcp.model.tiers import tier_of
 from tdqs_mcp.reporters.escape import markdown, printable
 from tdqs_mcp.reporters.markdown import fitting
 

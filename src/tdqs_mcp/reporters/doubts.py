@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tdqs_mcp.facts.phrases import first_of
-from tdqs_mcp.model.results import Judgement, LabelScore, ServerScore, Verdict
+from tdqs_mcp.model.labels import LabelScore
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.verdicts import Judgement, Verdict
 from tdqs_mcp.reporters.escape import markdown, printable
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model.results import Persona
+from tdqs_mcp.model.findings import Persona
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.rule import Rule
 

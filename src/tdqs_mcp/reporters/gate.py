@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from tdqs_mcp.model.results import Check, GateResult, GateRow
+from tdqs_mcp.model.gate import Check, GateResult, GateRow
 from tdqs_mcp.reporters.escape import markdown, printable
 
 _STYLES = {GateResult.PASS: "green", GateResult.FAIL: "red", GateResult.ERROR: "yellow"}

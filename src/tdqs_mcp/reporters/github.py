@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tdqs_mcp.model.results import Finding, Severity
+from tdqs_mcp.model.findings import Finding, Severity
 from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.reporters.sited import Sited, sentence, tally
 

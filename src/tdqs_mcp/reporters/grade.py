@@ -7,7 +7,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tdqs_mcp.model.results import Deduction, Letter, ServerGrade, Severity
+from tdqs_mcp.model.findings import Severity
+from tdqs_mcp.model.grades import Deduction, Letter, ServerGrade
 from tdqs_mcp.reporters.escape import markdown, printable
 
 MAX_LISTED = 200

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree import ElementTree as ET  # only written, never read
 
-from tdqs_mcp.model.results import Finding, LintReport, Severity
+from tdqs_mcp.model.findings import Finding, LintReport, Severity
 from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.reporters.sited import Sited, sentence
 

@@ -6,7 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tdqs_mcp.model.results import Band, Label, LabelledTool, LabelScore, SkillScore, Suggestion, Ungraded
+from tdqs_mcp.model.labels import Band, Label, LabelledTool, LabelScore, SkillScore, Suggestion
+from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.reporters.doubts import doubt_lines, doubts_markdown
 from tdqs_mcp.reporters.escape import markdown, printable
 from tdqs_mcp.reporters.stamp import judge_words

@@ -4,7 +4,10 @@ from collections.abc import Callable, Sequence
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from tdqs_mcp.model.results import Finding, LintReport, ServerScore, Ungraded, tier_of
+from tdqs_mcp.model.findings import Finding, LintReport
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.tiers import tier_of
+from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.pipeline.priority import first_fixes
 from tdqs_mcp.reporters.doubts import doubts_markdown
 from tdqs_mcp.reporters.escape import markdown

@@ -7,7 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tdqs_mcp.model.plan import Advice, Fix, Outcome, Plan, WhatIf
-from tdqs_mcp.model.results import Outlook, tier_of
+from tdqs_mcp.model.tiers import tier_of
+from tdqs_mcp.model.verdicts import Outlook
 from tdqs_mcp.reporters.escape import markdown, printable
 from tdqs_mcp.reporters.markdown import fitting
 

@@ -8,7 +8,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import OFFLINE, Change, Rewrite, ToolScore
+from tdqs_mcp.model.rewrites import OFFLINE, Change, Rewrite
+from tdqs_mcp.model.scores import ToolScore
 from tdqs_mcp.reporters.escape import markdown, printable, visible
 
 MAX_SHOWN = 20

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from tdqs_mcp.model.results import Confidence, Finding, Severity
+from tdqs_mcp.model.findings import Confidence, Finding, Severity
 from tdqs_mcp.pipeline.fingerprint import fingerprint
 from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.reporters.sited import Sited, sentence

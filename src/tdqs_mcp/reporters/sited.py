@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tdqs_mcp.model.results import Finding, LintReport, Severity, Suppression
+from tdqs_mcp.model.findings import Finding, LintReport, Severity, Suppression
 from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.sources.positions import Position, Positions
 

@@ -1,6 +1,6 @@
 """Who judged, in words."""
 
-from tdqs_mcp.model.results import JudgeStamp
+from tdqs_mcp.model.verdicts import JudgeStamp
 from tdqs_mcp.reporters.escape import printable
 
 

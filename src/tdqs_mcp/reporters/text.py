@@ -7,16 +7,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tdqs_mcp.model.results import (
-    Finding,
-    LintReport,
-    ServerScore,
-    Severity,
-    Tier,
-    ToolScore,
-    Ungraded,
-    tier_of,
-)
+from tdqs_mcp.model.findings import Finding, LintReport, Severity
+from tdqs_mcp.model.scores import ServerScore, ToolScore
+from tdqs_mcp.model.tiers import Tier, tier_of
+from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.pipeline.priority import first_fixes
 from tdqs_mcp.reporters.doubts import doubt_lines
 from tdqs_mcp.reporters.escape import printable

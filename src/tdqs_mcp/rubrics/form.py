@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.model.results import ShadowCandidate, ShadowingRisk, Verdict
+from tdqs_mcp.model.verdicts import ShadowCandidate, ShadowingRisk, Verdict
 from tdqs_mcp.rubrics.answer import answer_schema, parse_json, read_answer, read_shadowing_answer, refuse_copied
 from tdqs_mcp.rubrics.evidence import verify
 from tdqs_mcp.rubrics.prompt import Case, ShadowCase, texts

@@ -10,9 +10,10 @@ from pydantic import Field
 from tdqs_mcp import app
 from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Mode, Rewrite
-from tdqs_mcp.reporters import agent, proposal
-from tdqs_mcp.reporters.agent import Window
+from tdqs_mcp.model.rewrites import Mode, Rewrite
+from tdqs_mcp.reporters.agent.improve import CompareAnswer, PlanAnswer, compare_answer, plan_answer
+from tdqs_mcp.reporters.agent.parts import Window
+from tdqs_mcp.reporters.agent.rewrite import RewriteAnswer, rewrite_answer
 from tdqs_mcp.reporters.fence import fence, fence_name, unfence
 from tdqs_mcp.server import steps
 from tdqs_mcp.server.arguments import (
@@ -50,7 +51,7 @@ class Improving:
         """Tools on what the desk shares."""
         self._desk = desk
 
-    @offer(Offer(title="Suggest a better definition", answer=agent.RewriteAnswer))
+    @offer(Offer(title="Suggest a better definition", answer=RewriteAnswer))
     async def suggest_rewrite(
         self,
         context: _Context,
@@ -70,7 +71,7 @@ class Improving:
         mode: ModeName = "compact",
         writer: Writer = "offline",
         judge: JudgeName = "configured",
-    ) -> agent.RewriteAnswer:
+    ) -> RewriteAnswer:
         """Draft a better definition for one tool from its schema, annotations, old text, siblings and your material.
 
         Use it after score_tool_definition or lint_descriptions has found something; only when the findings are unclear,
@@ -112,9 +113,9 @@ class Improving:
             raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
         if definition is None and len(rewrites) > 1:
             raise InputError(f"{len(rewrites)} tools are called {fence_name(name)}; send the definition itself")
-        return agent.rewrite_answer(rewrites[0], next_step=steps.after_rewrite(len(rewrites[0].changes)))
+        return rewrite_answer(rewrites[0], next_step=steps.after_rewrite(len(rewrites[0].changes)))
 
-    @offer(Offer(title="Plan improvements", answer=proposal.PlanAnswer))
+    @offer(Offer(title="Plan improvements", answer=PlanAnswer))
     async def plan_improvements(
         self,
         context: _Context,
@@ -129,7 +130,7 @@ class Improving:
         judge: JudgeName = "configured",
         limit: Limit = 10,
         offset: Offset = 0,
-    ) -> proposal.PlanAnswer:
+    ) -> PlanAnswer:
         """Find the cheapest set of tool rewrites that brings a server's overall score to a tier, and prove it.
 
         Use it after score_server, to learn which few tools to repair; for one known tool use suggest_rewrite instead.
@@ -142,9 +143,9 @@ class Improving:
         wanted = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
         plan = await while_present(context, lambda: app.plan(found, target=wanted, judge=asked))
         window = Window(offset=offset, limit=limit)
-        return proposal.plan_answer(plan, catalog=key, window=window, next_step=steps.after_plan(plan, key))
+        return plan_answer(plan, catalog=key, window=window, next_step=steps.after_plan(plan, key))
 
-    @offer(Offer(title="Compare definitions", answer=proposal.CompareAnswer))
+    @offer(Offer(title="Compare definitions", answer=CompareAnswer))
     async def compare_definitions(
         self,
         context: _Context,
@@ -159,7 +160,7 @@ class Improving:
         judge: JudgeName = "configured",
         limit: Limit = 10,
         offset: Offset = 0,
-    ) -> proposal.CompareAnswer:
+    ) -> CompareAnswer:
         """Compare two versions of tool definitions: scores, findings, tokens, and changes that break callers.
 
         Use it to prove a rewrite before it is released, or to see what an update of a server changed; to score one
@@ -171,7 +172,7 @@ class Improving:
         asked = self._desk.patient(judge, Progress(context.report_progress))
         comparison = await while_present(context, lambda: app.compare(before, after, judge=asked))
         window = Window(offset=offset, limit=limit)
-        return proposal.compare_answer(comparison, window=window, next_step=steps.after_comparison(comparison))
+        return compare_answer(comparison, window=window, next_step=steps.after_comparison(comparison))
 
     async def _rewritable(
         self,

@@ -8,7 +8,7 @@ from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.judges.host import Host
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.jury import Jury
-from tdqs_mcp.model.results import Verdict
+from tdqs_mcp.model.verdicts import Verdict
 from tdqs_mcp.pipeline.score import disputed
 from tdqs_mcp.reporters.fence import fence_name
 from tdqs_mcp.rubrics.answer import answer_schema as schema_of

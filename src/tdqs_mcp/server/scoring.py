@@ -10,9 +10,12 @@ from tdqs_mcp.configuration import Policy
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.only import Only, tool_at
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Severity
-from tdqs_mcp.reporters import agent
-from tdqs_mcp.reporters.agent import Scored, Wanted, Window
+from tdqs_mcp.model.findings import Severity
+from tdqs_mcp.reporters.agent.lint import Explanation, LintAnswer, Wanted, lint_answer
+from tdqs_mcp.reporters.agent.parts import Window
+from tdqs_mcp.reporters.agent.report import Scored
+from tdqs_mcp.reporters.agent.scores import ScoreAnswer, score_answer
+from tdqs_mcp.reporters.agent.tools import ToolAnswer, tool_answer
 from tdqs_mcp.reporters.fence import fence
 from tdqs_mcp.rules import registry
 from tdqs_mcp.server import steps
@@ -35,9 +38,7 @@ from tdqs_mcp.server.arguments import (
 from tdqs_mcp.server.desk import Desk, known, one, report_key, scored
 from tdqs_mcp.server.offer import Offer, offer
 from tdqs_mcp.server.presence import while_present
-from tdqs_mcp.server.sampling import (
-    through_client,
-)
+from tdqs_mcp.server.sampling import through_client
 
 _Context = Context[Any, Any]
 
@@ -49,7 +50,7 @@ class Scoring:
         """Tools on what the desk shares."""
         self._desk = desk
 
-    @offer(Offer(title="Score one tool definition", answer=agent.ToolAnswer))
+    @offer(Offer(title="Score one tool definition", answer=ToolAnswer))
     async def score_tool_definition(
         self,
         context: _Context,
@@ -59,7 +60,7 @@ class Scoring:
         rubric: Rubric = "tdqs",
         judge: ScoreJudge = "configured",
         detail: Detail = "summary",
-    ) -> agent.ToolAnswer:
+    ) -> ToolAnswer:
         """Score one MCP tool definition by TDQS and list what to fix in it.
 
         Use it while writing or repairing a single definition; for a whole server use score_server instead, for findings
@@ -73,11 +74,11 @@ class Scoring:
         score = await through_client(
             context, lambda: while_present(context, lambda: scored(catalog, rubric=rubric, judge=asked))
         )
-        return agent.tool_answer(
+        return tool_answer(
             score, index=0, is_full=detail == "full", next_step=steps.after_tool(score, has_siblings=bool(siblings))
         )
 
-    @offer(Offer(title="Score a whole server", answer=agent.ScoreAnswer))
+    @offer(Offer(title="Score a whole server", answer=ScoreAnswer))
     async def score_server(
         self,
         context: _Context,
@@ -90,7 +91,7 @@ class Scoring:
         detail: Detail = "summary",
         limit: Limit = 10,
         offset: Offset = 0,
-    ) -> agent.ScoreAnswer:
+    ) -> ScoreAnswer:
         """Score all tools of one MCP server and how well they fit together, and rank what to fix first.
 
         Start here with a server; for a single definition use score_tool_definition instead, to judge with your own
@@ -109,7 +110,7 @@ class Scoring:
             catalog=key,
         )
         window = Window(offset=offset, limit=limit, is_full=detail == "full")
-        return agent.score_answer(
+        return score_answer(
             score,
             catalog=key,
             report=self._desk.keep_report(report, score),
@@ -117,7 +118,7 @@ class Scoring:
             next_step=steps.after_server(score, key),
         )
 
-    @offer(Offer(title="Lint tool descriptions", answer=agent.LintAnswer))
+    @offer(Offer(title="Lint tool descriptions", answer=LintAnswer))
     async def lint_descriptions(
         self,
         context: _Context,
@@ -138,7 +139,7 @@ class Scoring:
         detail: Annotated[Literal["summary", "full"], Field(description="full leaves no message cut")] = "summary",
         limit: Limit = 20,
         offset: Offset = 0,
-    ) -> agent.LintAnswer:
+    ) -> LintAnswer:
         """Check tool definitions against the linter's rules and list the findings, the worst first, without a score.
 
         Use it to see every defect of a server or of one tool, for example after score_server has named the lowest;
@@ -152,9 +153,9 @@ class Scoring:
         wanted = Wanted(worst_from=Severity(severity), tool=known(found, tool))
         window = Window(offset=offset, limit=limit, is_full=detail == "full")
         step = steps.after_lint(report.findings, key)
-        return agent.lint_answer(report, wanted, catalog=key, window=window, next_step=step)
+        return lint_answer(report, wanted, catalog=key, window=window, next_step=step)
 
-    @offer(Offer(title="Explain a rule", answer=agent.Explanation, is_open_world=False))
+    @offer(Offer(title="Explain a rule", answer=Explanation, is_open_world=False))
     async def explain_rule(
         self,
         *,
@@ -167,14 +168,14 @@ class Scoring:
                 "purpose_clarity, a flag, or a tier A-F",
             ),
         ],
-    ) -> agent.Explanation:
+    ) -> Explanation:
         """Explain one rule, dimension, flag or tier: why it matters, with a bad and a good definition.
 
         Use it when a finding of lint_descriptions or a score of score_server is unclear; to get the repaired text use
         suggest_rewrite instead. Returns one Markdown page from the built-in catalog, the same every time; an unknown id
         is an error that lists the known ones.
         """
-        return agent.Explanation(id=fence(rule.strip()), page=app.explain(rule.strip()))
+        return Explanation(id=fence(rule.strip()), page=app.explain(rule.strip()))
 
     async def _score(
         self, context: _Context, catalog: Catalog, report: str, judge: Judge, *, rubric: str, is_new_page: bool

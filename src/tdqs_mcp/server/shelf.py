@@ -4,7 +4,8 @@ import hashlib
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import LabelScore, ServerScore
+from tdqs_mcp.model.labels import LabelScore
+from tdqs_mcp.model.scores import ServerScore
 from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.server.memory import Answers, Latest
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from tdqs_mcp.model.comparison import Comparison
+from tdqs_mcp.model.findings import Finding
 from tdqs_mcp.model.plan import Plan
-from tdqs_mcp.model.results import Finding
 from tdqs_mcp.pipeline.score import UNMEASURED
-from tdqs_mcp.reporters.agent import Scored
+from tdqs_mcp.reporters.agent.report import Scored
 from tdqs_mcp.reporters.fence import fence
 from tdqs_mcp.server.judgement import Judgement
 

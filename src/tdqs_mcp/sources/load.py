@@ -30,13 +30,17 @@ def parse(content: bytes, *, origin: str) -> object:
         raise InputError(f"{origin} holds a number that cannot be read: {error}") from error
 
 
-def read_file(path: Path) -> Catalog:
-    """The catalog in a file; its name is the file's stem where the content names no server. Raises InputError."""
+def read_bytes(path: Path) -> bytes:
+    """A file as it is. Raises InputError."""
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
-    return read_catalog(parse(content, origin=repr(str(path))), name=path.stem, source=path.name)
+
+
+def read_file(path: Path) -> Catalog:
+    """The catalog in a file; its name is the file's stem where the content names no server. Raises InputError."""
+    return read_catalog(parse(read_bytes(path), origin=repr(str(path))), name=path.stem, source=path.name)
 
 
 def read_catalog(data: object, *, name: str, source: str | None = None) -> Catalog:

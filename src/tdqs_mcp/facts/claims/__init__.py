@@ -8,7 +8,9 @@ from typing import Any
 from tdqs_mcp.facts.claims.claim import Claim, Clash, demands
 from tdqs_mcp.facts.claims.effects import mutation, requirement
 from tdqs_mcp.facts.claims.ranges import ranges
-from tdqs_mcp.facts.claims.types import CODED, TYPE_WORDS, signs_against, types, widened
+from tdqs_mcp.facts.claims.signs import signs_against
+from tdqs_mcp.facts.claims.stated import CODED, TYPE_WORDS
+from tdqs_mcp.facts.claims.types import types, widened
 from tdqs_mcp.facts.claims.values import choices, defaults
 from tdqs_mcp.facts.sayings import DIGITS, Origin, Saying, words_in
 from tdqs_mcp.facts.shape import ANYTHING, SIMPLE, Accepted, accepted, is_simple
@@ -68,7 +70,7 @@ def _may_speak_against(held: frozenset[str], words: frozenset[str], saying: Sayi
 @lru_cache(maxsize=256)
 def _words_against(held: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Words of the signs that speak against all of some types, and words for other types."""
-    signs = frozenset().union(*(cues for *_, cues in signs_against(held)))
+    signs = frozenset().union(*(sign.cues for sign in signs_against(held)))
     others = frozenset(word for word, kinds in TYPE_WORDS.items() if not kinds & widened(held))
     return signs, others | (CODED if "string" not in held else frozenset())
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tdqs_mcp.model import results
+from tdqs_mcp.model.gate import GateResult, GateRow
 from tdqs_mcp.reporters.contract.document import Document
 from tdqs_mcp.reporters.contract.parts import generated_by, text_of
 from tdqs_mcp.reporters.escape import well_formed
@@ -15,7 +15,7 @@ class GateCheck(Document):
     target: str
     wanted: str
     actual: str | None
-    result: results.GateResult
+    result: GateResult
     reason: str | None
 
 
@@ -24,7 +24,7 @@ class GateEntry(Document):
 
     name: str
     server: str
-    result: results.GateResult
+    result: GateResult
     reason: str | None
     checks: list[GateCheck]
 
@@ -37,7 +37,7 @@ class GateDocument(Document):
     generated_by: str
 
 
-def gate_document(rows: Sequence[results.GateRow], *, suite: str) -> dict[str, Any]:
+def gate_document(rows: Sequence[GateRow], *, suite: str) -> dict[str, Any]:
     """A suite's rows as JSON values, checked against the published schema."""
     document = GateDocument(
         suite=well_formed(suite),

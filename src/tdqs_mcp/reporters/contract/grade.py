@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tdqs_mcp.model import results
-from tdqs_mcp.model.results import Letter
+from tdqs_mcp.model import grades
+from tdqs_mcp.model.findings import Severity
+from tdqs_mcp.model.grades import Letter, ServerGrade
 from tdqs_mcp.reporters.contract.document import Document
 from tdqs_mcp.reporters.contract.parts import Server, Subject, generated_by, server_of, text_of
 from tdqs_mcp.reporters.escape import well_formed
@@ -16,7 +17,7 @@ class Deduction(Document):
 
     rule: str = Field(description="Our rule's id")
     alias: str = Field(description="MCP Playground's id")
-    severity: results.Severity = Field(description="MCP Playground's")
+    severity: Severity = Field(description="MCP Playground's")
     points: int = Field(ge=1)
     subject: Subject
     path: str
@@ -54,7 +55,7 @@ class GradeDocument(Document):
     generated_by: str
 
 
-def grade_document(grade: results.ServerGrade) -> dict[str, Any]:
+def grade_document(grade: ServerGrade) -> dict[str, Any]:
     """A server's grade as JSON values, checked against the published schema."""
     document = GradeDocument(
         server=server_of(grade),
@@ -74,7 +75,7 @@ def grade_document(grade: results.ServerGrade) -> dict[str, Any]:
     return document.model_dump(mode="json", by_alias=True)
 
 
-def _deduction(deduction: results.Deduction) -> Deduction:
+def _deduction(deduction: grades.Deduction) -> Deduction:
     return Deduction(
         rule=deduction.rule,
         alias=deduction.alias,

@@ -6,11 +6,12 @@ from typing import Any
 from pydantic import Field
 
 from tdqs_mcp.model import plan as plans
-from tdqs_mcp.model import results
 from tdqs_mcp.model.comparison import Comparison, Impact, ToolComparison
-from tdqs_mcp.model.results import Severity, Tier, tier_of
+from tdqs_mcp.model.findings import Finding, Severity
+from tdqs_mcp.model.scores import Rollup, ToolScore
+from tdqs_mcp.model.tiers import Tier, tier_of
 from tdqs_mcp.reporters.contract.document import Document, Point, Tenths
-from tdqs_mcp.reporters.contract.parts import Judge, generated_by
+from tdqs_mcp.reporters.contract.parts import Judge, generated_by, judge_of, number_of, tier_or_none
 from tdqs_mcp.reporters.escape import well_formed
 
 
@@ -165,7 +166,7 @@ def plan_document(plan: plans.Plan) -> dict[str, Any]:
     return _dumped(
         PlanDocument(
             server=well_formed(plan.server),
-            judge=_judge(plan.judge),
+            judge=judge_of(plan.judge),
             target=plan.target / 10,
             reached=plan.is_reached,
             before=_standing(plan.before),
@@ -191,7 +192,7 @@ def compare_document(comparison: Comparison) -> dict[str, Any]:
         CompareDocument(
             old=well_formed(comparison.old.server),
             new=well_formed(comparison.new.server),
-            judge=_judge(comparison.new.judge),
+            judge=judge_of(comparison.new.judge),
             before=_standing(comparison.old.rollup),
             after=_standing(comparison.new.rollup),
             tokens_before=comparison.tokens_before,
@@ -249,14 +250,14 @@ def _room(room: plans.Room) -> Room:
     )
 
 
-def _likely(tool: results.ToolScore) -> list[float] | None:
+def _likely(tool: ToolScore) -> list[float] | None:
     return [tool.outlook.low / 10, tool.outlook.high / 10] if tool.outlook else None
 
 
 def _what_if(each: plans.WhatIf) -> WhatIf:
     return WhatIf(
         server=well_formed(each.server),
-        judge=_judge(each.judge),
+        judge=judge_of(each.judge),
         index=each.tool.index,
         name=well_formed(each.tool.name),
         tdqs=each.tool.tdqs / 10,
@@ -296,7 +297,7 @@ def _changed(tool: ToolComparison) -> ToolChange:
     )
 
 
-def _finding(finding: results.Finding) -> FindingLine:
+def _finding(finding: Finding) -> FindingLine:
     return FindingLine(
         part=well_formed(finding.subject.label),
         rule=finding.rule,
@@ -306,22 +307,12 @@ def _finding(finding: results.Finding) -> FindingLine:
     )
 
 
-def _standing(rollup: results.Rollup) -> Standing:
+def _standing(rollup: Rollup) -> Standing:
     return Standing(
-        overall_score=_number(rollup.overall),
-        overall_tier=None if rollup.overall is None else tier_of(rollup.overall),
-        description_quality_score=_number(rollup.description_quality),
-        coherence_score=_number(rollup.coherence),
-        mean_tdqs=_number(rollup.mean_tdqs),
-        min_tdqs=_number(rollup.min_tdqs),
+        overall_score=number_of(rollup.overall),
+        overall_tier=tier_or_none(rollup.overall),
+        description_quality_score=number_of(rollup.description_quality),
+        coherence_score=number_of(rollup.coherence),
+        mean_tdqs=number_of(rollup.mean_tdqs),
+        min_tdqs=number_of(rollup.min_tdqs),
     )
-
-
-def _judge(stamp: results.JudgeStamp) -> Judge:
-    return Judge(
-        id=stamp.id, version=stamp.version, model=stamp.model, calibration=stamp.calibration, prompt=stamp.prompt
-    )
-
-
-def _number(tenths: int | None) -> float | None:
-    return None if tenths is None else tenths / 10

@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tdqs_mcp.model import results
-from tdqs_mcp.model.results import Label, Ungraded, Verdict
+from tdqs_mcp.model import labels
+from tdqs_mcp.model.labels import Label, LabelScore, SkillScore
+from tdqs_mcp.model.verdicts import Ungraded, Verdict
 from tdqs_mcp.reporters.contract.document import Document, Percent, Point
 from tdqs_mcp.reporters.contract.parts import (
     Finding,
@@ -39,7 +40,7 @@ class LabelledTool(Document):
     scores: dict[str, Point]
     justifications: dict[str, Judgement]
     overall: Percent
-    label: results.Label
+    label: Label
     smells: list[str] = Field(description="Dimensions below 3")
     smell_names: list[str] = Field(description="The same by the names that the rubric's source gives them")
     improvement_needed: list[str] = Field(description="Dimensions of at most 3, the lowest first")
@@ -69,7 +70,7 @@ class SkillDocument(Document):
     scores: dict[str, Point]
     justifications: dict[str, Judgement]
     overall: Percent | None
-    label: results.Label | None = Field(description="Null where nothing decides it")
+    label: Label | None = Field(description="Null where nothing decides it")
     smells: list[str]
     asks_for_credentials: str | None = Field(description="The words that do; they make the skill Bad by themselves")
     summary: str | None
@@ -100,7 +101,7 @@ class LabelDocument(Document):
     generated_by: str
 
 
-def label_document(score: results.LabelScore) -> dict[str, Any]:
+def label_document(score: LabelScore) -> dict[str, Any]:
     """A server's labels as JSON values, checked against the published schema."""
     document = LabelDocument(
         server=server_of(score),
@@ -130,12 +131,12 @@ def label_document(score: results.LabelScore) -> dict[str, Any]:
     return document.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-def skill_document(score: results.SkillScore) -> dict[str, Any]:
+def skill_document(score: SkillScore) -> dict[str, Any]:
     """A skill's score as JSON values, checked against the published schema."""
     return _skill(score).model_dump(mode="json", by_alias=True)
 
 
-def _labelled(tool: results.LabelledTool, *, rubric: str, spec: str) -> LabelledTool:
+def _labelled(tool: labels.LabelledTool, *, rubric: str, spec: str) -> LabelledTool:
     names = {dimension.key: dimension.smell for dimension in load(rubric).dimensions}
     return LabelledTool(
         name=well_formed(tool.name),
@@ -158,7 +159,7 @@ def _labelled(tool: results.LabelledTool, *, rubric: str, spec: str) -> Labelled
     )
 
 
-def _skill(score: results.SkillScore) -> SkillDocument:
+def _skill(score: SkillScore) -> SkillDocument:
     verdict = score.verdict if isinstance(score.verdict, Verdict) else None
     return SkillDocument(
         server=well_formed(score.server),

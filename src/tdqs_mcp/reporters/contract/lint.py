@@ -4,7 +4,8 @@ from typing import Any
 
 from pydantic import Field
 
-from tdqs_mcp.model import results
+from tdqs_mcp.model import findings
+from tdqs_mcp.model.findings import LintReport, Severity
 from tdqs_mcp.reporters.contract.document import Document
 from tdqs_mcp.reporters.contract.parts import Finding, Server, finding_of, server_of, tally_of
 from tdqs_mcp.reporters.escape import well_formed
@@ -75,7 +76,7 @@ class LintDocument(Document):
     problems: list[str]
 
 
-def lint_document(report: results.LintReport) -> dict[str, Any]:
+def lint_document(report: LintReport) -> dict[str, Any]:
     """A server's findings as JSON values, checked against the published schema."""
     document = LintDocument(
         server=server_of(report),
@@ -95,7 +96,7 @@ def lint_document(report: results.LintReport) -> dict[str, Any]:
     return document.model_dump(mode="json", by_alias=True)
 
 
-def _baseline(baseline: results.Baseline) -> Baseline:
+def _baseline(baseline: findings.Baseline) -> Baseline:
     fixed = [
         FixedFinding(
             rule=each.rule, part=well_formed(each.part), path=well_formed(each.path), message=well_formed(each.message)
@@ -105,8 +106,8 @@ def _baseline(baseline: results.Baseline) -> Baseline:
     return Baseline(known=baseline.known, fixed=fixed)
 
 
-def _counts(report: results.LintReport) -> Counts:
-    by_tool: dict[int | None, list[results.Severity]] = {}
+def _counts(report: LintReport) -> Counts:
+    by_tool: dict[int | None, list[Severity]] = {}
     for finding in report.findings:
         by_tool.setdefault(finding.tool_index, []).append(finding.severity)
     return Counts(

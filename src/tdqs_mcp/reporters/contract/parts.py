@@ -7,9 +7,14 @@ from typing import Any
 
 from pydantic import Field
 
-from tdqs_mcp.model import results
+from tdqs_mcp.model import findings, verdicts
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Tier, Ungraded, tier_of
+from tdqs_mcp.model.findings import Confidence, LintReport, Persona, Severity
+from tdqs_mcp.model.grades import ServerGrade
+from tdqs_mcp.model.labels import LabelScore
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.tiers import Tier, tier_of
+from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded
 from tdqs_mcp.pipeline.agreement import dispute, reliabilities
 from tdqs_mcp.reporters.contract.document import Document, Point
 from tdqs_mcp.reporters.escape import well_formed
@@ -87,9 +92,9 @@ class Finding(Document):
     rule: str
     name: str
     aliases: list[str]
-    severity: results.Severity
-    confidence: results.Confidence
-    persona: results.Persona
+    severity: Severity
+    confidence: Confidence
+    persona: Persona
     dimension: str | None
     subject: Subject
     path: str
@@ -106,10 +111,10 @@ class Server(Document):
     source: str | None
 
 
-def tally_of(severities: Sequence[results.Severity]) -> dict[str, Any]:
+def tally_of(severities: Sequence[Severity]) -> dict[str, Any]:
     """Findings by severity."""
     counts = Counter(severities)
-    return {severity.value: counts[severity] for severity in results.Severity} | {"clean": not severities}
+    return {severity.value: counts[severity] for severity in Severity} | {"clean": not severities}
 
 
 def generated_by() -> str:
@@ -127,7 +132,7 @@ def clean(value: Any) -> Any:  # noqa: ANN401  # foreign JSON, any shape
 
 
 def server_of(
-    result: results.ServerScore | results.LabelScore | results.LintReport | results.ServerGrade | Catalog,
+    result: ServerScore | LabelScore | LintReport | ServerGrade | Catalog,
 ) -> Server:
     """The server that a result is about."""
     return Server(
@@ -137,7 +142,7 @@ def server_of(
     )
 
 
-def jury_of(ballots: Sequence[results.Ballot], *, rubric: str, spec: str) -> Jury | None:
+def jury_of(ballots: Sequence[verdicts.Ballot], *, rubric: str, spec: str) -> Jury | None:
     """How one tool's jurors voted; None without a jury."""
     found = dispute(ballots, rubric=rubric, spec=spec)
     if found is None:
@@ -156,7 +161,7 @@ def jury_of(ballots: Sequence[results.Ballot], *, rubric: str, spec: str) -> Jur
     )
 
 
-def agreement_of(score: results.ServerScore | results.LabelScore) -> dict[str, Reliability]:
+def agreement_of(score: ServerScore | LabelScore) -> dict[str, Reliability]:
     """How far the jurors agree, by dimension."""
     return {
         key: Reliability(
@@ -171,7 +176,7 @@ def agreement_of(score: results.ServerScore | results.LabelScore) -> dict[str, R
     }
 
 
-def judgements_of(judgements: Mapping[str, results.Judgement]) -> dict[str, Judgement]:
+def judgements_of(judgements: Mapping[str, verdicts.Judgement]) -> dict[str, Judgement]:
     """Each dimension with its reason."""
     return {
         key: Judgement(
@@ -184,7 +189,7 @@ def judgements_of(judgements: Mapping[str, results.Judgement]) -> dict[str, Judg
     }
 
 
-def ungraded_of(score: results.ServerScore) -> list[UngradedTool]:
+def ungraded_of(score: ServerScore) -> list[UngradedTool]:
     """Tools without a verdict, then the coherence case under an empty name where it has none."""
     listed = [(tool.name, tool.input_hash, tool.ungraded) for tool in score.ungraded]
     if isinstance(score.coherence, Ungraded):
@@ -197,7 +202,7 @@ def ungraded_tool(name: str, digest: str | None, why: Ungraded) -> UngradedTool:
     return UngradedTool(name=well_formed(name), input_hash=digest, judge=why.judge, reason=well_formed(why.reason))
 
 
-def finding_of(finding: results.Finding) -> Finding:
+def finding_of(finding: findings.Finding) -> Finding:
     """One finding."""
     return Finding(
         rule=finding.rule,
@@ -215,7 +220,7 @@ def finding_of(finding: results.Finding) -> Finding:
     )
 
 
-def judge_of(stamp: results.JudgeStamp) -> Judge:
+def judge_of(stamp: JudgeStamp) -> Judge:
     """Who judged."""
     return Judge(
         id=stamp.id, version=stamp.version, model=stamp.model, calibration=stamp.calibration, prompt=stamp.prompt

@@ -7,9 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
-from tdqs_mcp.model import results
+from tdqs_mcp.model import rewrites
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.results import Tier
+from tdqs_mcp.model.rewrites import Component, Rewrite
+from tdqs_mcp.model.scores import ToolScore
+from tdqs_mcp.model.tiers import Tier
 from tdqs_mcp.reporters.contract.document import Document, Point, Tenths
 from tdqs_mcp.reporters.contract.parts import Judge, Server, clean, generated_by, judge_of, server_of, text_of
 from tdqs_mcp.reporters.escape import well_formed
@@ -66,9 +68,7 @@ class ToolRewrite(Document):
     findings_added: list[str] = Field(description="Rule ids, each milder than one that was removed")
     diff: str = Field(description="Unified diff of the definition's JSON; empty where nothing changes")
     claims: list[Claim] = Field(description="Every new statement")
-    components: dict[results.Component, str] = Field(
-        description="The new definition's sentences by what they are about"
-    )
+    components: dict[Component, str] = Field(description="The new definition's sentences by what they are about")
     likeness_before: Likeness | None
     likeness_after: Likeness | None
     growth: int = Field(description="Tokens that the definition was allowed to grow by")
@@ -85,7 +85,7 @@ class RewriteDocument(Document):
     generated_by: str
 
 
-def rewrite_document(catalog: Catalog, rewrites: Sequence[results.Rewrite], *, spec: str) -> dict[str, Any]:
+def rewrite_document(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> dict[str, Any]:
     """Rewritten definitions as JSON values, checked against the published schema."""
     document = RewriteDocument(
         server=server_of(catalog),
@@ -96,7 +96,7 @@ def rewrite_document(catalog: Catalog, rewrites: Sequence[results.Rewrite], *, s
     return document.model_dump(mode="json", by_alias=True)
 
 
-def _rewrite(rewrite: results.Rewrite, old: Mapping[str, Any]) -> ToolRewrite:
+def _rewrite(rewrite: Rewrite, old: Mapping[str, Any]) -> ToolRewrite:
     return ToolRewrite(
         index=rewrite.index,
         name=well_formed(rewrite.name),
@@ -135,7 +135,7 @@ def _rewrite(rewrite: results.Rewrite, old: Mapping[str, Any]) -> ToolRewrite:
     )
 
 
-def _likeness(likeness: results.Likeness | None) -> Likeness | None:
+def _likeness(likeness: rewrites.Likeness | None) -> Likeness | None:
     return None if likeness is None else Likeness(sibling=text_of(likeness.sibling), percent=likeness.percent)
 
 
@@ -146,7 +146,7 @@ def _diff(old: object, new: object) -> Iterator[str]:
     return (line for line in lines if line not in ("--- ", "+++ "))
 
 
-def _numbers(score: results.ToolScore | None) -> Numbers | None:
+def _numbers(score: ToolScore | None) -> Numbers | None:
     if score is None:
         return None
     scores = score.scores

@@ -4,8 +4,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tdqs_mcp.model import results
-from tdqs_mcp.model.results import Tier, Verdict
+from tdqs_mcp.model import scores, verdicts
+from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.model.verdicts import Verdict
 from tdqs_mcp.reporters.contract.document import Document, Point, Tenths
 from tdqs_mcp.reporters.contract.parts import (
     Finding,
@@ -146,7 +148,7 @@ class ScoreDocument(Document):
     generated_by: str
 
 
-def score_document(score: results.ServerScore) -> dict[str, Any]:
+def score_document(score: ServerScore) -> dict[str, Any]:
     """A server's score as JSON values, checked against the published schema."""
     rollup = score.rollup
     verdict = score.coherence if isinstance(score.coherence, Verdict) else None
@@ -186,7 +188,7 @@ def score_document(score: results.ServerScore) -> dict[str, Any]:
     return document.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-def _outlook(outlook: results.Outlook | None) -> Outlook | None:
+def _outlook(outlook: verdicts.Outlook | None) -> Outlook | None:
     if outlook is None:
         return None
     return Outlook(
@@ -197,7 +199,7 @@ def _outlook(outlook: results.Outlook | None) -> Outlook | None:
     )
 
 
-def _tool(tool: results.ToolScore, *, spec: str) -> ToolScore:
+def _tool(tool: scores.ToolScore, *, spec: str) -> ToolScore:
     return ToolScore(
         name=well_formed(tool.name),
         input_hash=tool.input_hash,
@@ -219,11 +221,11 @@ def _tool(tool: results.ToolScore, *, spec: str) -> ToolScore:
     )
 
 
-def _enforced(enforced: results.Enforced) -> Enforced:
+def _enforced(enforced: scores.Enforced) -> Enforced:
     return Enforced(scores=dict(enforced.scores), tdqs=enforced.tdqs / 10, tier=enforced.tier, why=enforced.why)
 
 
-def _candidate(candidate: results.ShadowCandidate) -> dict[str, Any]:
+def _candidate(candidate: verdicts.ShadowCandidate) -> dict[str, Any]:
     return {
         "tool": well_formed(candidate.tool),
         "invocation_cost": candidate.invocation_cost,

@@ -1,17 +1,18 @@
 """What an agent gets of plans and comparisons: short, in pages, every word of a definition fenced as data."""
 
 from collections import Counter
-from typing import Any
 
 from pydantic import Field
 
 from tdqs_mcp.model import comparison as comparisons
 from tdqs_mcp.model import plan as plans
-from tdqs_mcp.model import results
 from tdqs_mcp.model.comparison import Comparison, Impact
-from tdqs_mcp.model.results import Severity, Tier, tier_of
-from tdqs_mcp.reporters.agent import MAX_MESSAGE, Judge, Window
+from tdqs_mcp.model.findings import Finding, Severity
+from tdqs_mcp.model.scores import Rollup
+from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.reporters.agent.parts import MAX_MESSAGE, Judge, Window, judge_of, page_of
 from tdqs_mcp.reporters.contract.document import Document
+from tdqs_mcp.reporters.contract.parts import number_of, tier_or_none
 from tdqs_mcp.reporters.fence import NOTICE, fence, fence_name
 
 MAX_FINDINGS = 10
@@ -122,7 +123,7 @@ def plan_answer(plan: plans.Plan, *, catalog: str, window: Window, next_step: st
         notice=NOTICE,
         server=fence_name(plan.server),
         catalog=catalog,
-        judge=_judge(plan.judge),
+        judge=judge_of(plan.judge),
         target=plan.target / 10,
         reached=plan.is_reached,
         before=_overall(plan.before),
@@ -131,7 +132,7 @@ def plan_answer(plan: plans.Plan, *, catalog: str, window: Window, next_step: st
         proven=len(plan.fixes),
         steps=[_fix(step) if isinstance(step, plans.Fix) else _advice(step) for step in page],
         next=next_step,
-        **_page(window, len(steps)),
+        **page_of(window, len(steps)),
     )
 
 
@@ -145,7 +146,7 @@ def compare_answer(comparison: Comparison, *, window: Window, next_step: str) ->
         notice=NOTICE,
         old=fence_name(comparison.old.server),
         new=fence_name(comparison.new.server),
-        judge=_judge(comparison.new.judge),
+        judge=judge_of(comparison.new.judge),
         worse=bool(comparison.regressions),
         before=_overall(comparison.old.rollup),
         after=_overall(comparison.new.rollup),
@@ -158,7 +159,7 @@ def compare_answer(comparison: Comparison, *, window: Window, next_step: str) ->
         new_finding_count=len(worst),
         fixed_finding_count=len(comparison.findings_fixed),
         next=next_step,
-        **_page(window, len(changes)),
+        **page_of(window, len(changes)),
     )
 
 
@@ -210,7 +211,7 @@ def _heights(comparison: Comparison) -> list[Height]:
     ]
 
 
-def _finding(finding: results.Finding) -> NewFinding:
+def _finding(finding: Finding) -> NewFinding:
     return NewFinding(
         part=fence_name(finding.subject.label),
         rule=finding.rule,
@@ -219,16 +220,5 @@ def _finding(finding: results.Finding) -> NewFinding:
     )
 
 
-def _overall(rollup: results.Rollup) -> Overall:
-    score = rollup.overall
-    return Overall(score=None, tier=None) if score is None else Overall(score=score / 10, tier=tier_of(score))
-
-
-def _judge(stamp: results.JudgeStamp) -> Judge:
-    model = None if stamp.model is None else fence(stamp.model, limit=100)
-    return Judge(id=stamp.id, version=stamp.version, model=model, calibration=stamp.calibration)
-
-
-def _page(window: Window, total: int) -> dict[str, Any]:
-    end = window.offset + window.limit
-    return {"offset": window.offset, "total": total, "next_offset": end if end < total else None}
+def _overall(rollup: Rollup) -> Overall:
+    return Overall(score=number_of(rollup.overall), tier=tier_or_none(rollup.overall))

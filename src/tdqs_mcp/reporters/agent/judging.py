@@ -5,7 +5,9 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from tdqs_mcp.reporters.agent import MAX_NAMES, Page, ScoreAnswer, Scored, Window, score_fields
+from tdqs_mcp.reporters.agent.parts import MAX_NAMES, Page, Window
+from tdqs_mcp.reporters.agent.report import Scored
+from tdqs_mcp.reporters.agent.scores import ScoreAnswer, score_fields
 from tdqs_mcp.reporters.contract.document import Document
 from tdqs_mcp.reporters.fence import NOTICE, fence, fence_exact, fence_name, unseen
 

@@ -1,0 +1,185 @@
+"""The sentences of a description, each with what it adds to those before it, to the name and to the schema."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from tdqs_mcp.facts.content.generic import FUNCTION_WORDS, GENERIC, IDLE
+from tdqs_mcp.facts.content.marks import Mark, marks_in
+from tdqs_mcp.facts.content.properties import property_names
+from tdqs_mcp.facts.lexicon import Cue
+from tdqs_mcp.facts.prose import MAX_EXPLANATION, Prose, name_parts, stem
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.words import words_of
+
+NEW_WORDS = 2
+"""Words that nobody has said before, from which a sentence is a statement of its own."""
+
+BRIEF = 8
+"""Words of a sentence that is so short that one new word makes it a statement."""
+
+MOST_GENERIC = 75
+"""Percent of words that fit any tool from which a sentence is padding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """One sentence; words are stems where they are compared."""
+
+    text: str
+    words: Sequence[str]
+    fresh: frozenset[str]
+    """Content words that no sentence before it has."""
+
+    added: frozenset[str]
+    """Those that the schema does not have either."""
+
+    entry: str | None
+    """The parameter whose entry it is, in lower case."""
+
+    is_usage: bool
+    is_behaviour: bool
+    is_return: bool
+    tells: bool
+    """It adds something: no repetition, no padding, not the name or the schema over again."""
+
+    marks: Mapping[Mark, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A definition's sentences, and the words that it has besides."""
+
+    everything: Sequence[Sentence]
+    telling: Sequence[Sentence]
+    """Those that tell something: what speaks for the text is counted in them."""
+
+    outside: Sequence[Sentence]
+    """Those of them outside parameter lists."""
+
+    entries: Sequence[Sentence]
+    """The others: each explains a parameter."""
+
+    said: frozenset[str]
+    """Words of all sentences."""
+
+    told: frozenset[str]
+    """Words of those that tell something."""
+
+    own: frozenset[str]
+    """Words of the name and the title."""
+
+    names: Mapping[str, frozenset[str]]
+    """Words of the name of each top-level parameter."""
+
+    described: Mapping[str, frozenset[str]]
+    """Words of its description in the schema."""
+
+    properties: frozenset[str]
+    """Names of the properties at every level, in lower case."""
+
+
+def read_text(subject: Subject) -> Text:
+    """The text of a definition; linear in its length."""
+    tool, parameters = subject.tool, subject.signals.parameters
+    own = _stems(part for label in (tool.name, tool.title or "") for part in name_parts(label)) | {tool.name.lower()}
+    names = {each.name: _stems(name_parts(each.name)) for each in parameters}
+    described = {each.name: _stems(words_of(each.description[:MAX_EXPLANATION])) for each in parameters}
+    properties = frozenset(name.lower() for name in property_names(tool.input_schema))
+    everything = _sentences(
+        subject.prose,
+        properties=properties,
+        known=IDLE | own,
+        schema=frozenset(map(str.lower, names)).union(*names.values(), *described.values()),
+    )
+    telling = [each for each in everything if each.tells]
+    return Text(
+        everything=everything,
+        telling=telling,
+        outside=[each for each in telling if each.entry is None],
+        entries=[each for each in telling if each.entry is not None],
+        said=_stems(word for each in everything for word in each.words),
+        told=_stems(word for each in telling for word in each.words),
+        own=own,
+        names=names,
+        described=described,
+        properties=properties,
+    )
+
+
+def _stems(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(stem, words))
+
+
+_ENTRY = re.compile(
+    r"\W{0,8}(\w[\w.\-]{0,60})[`\"'*]{0,4}\s{0,4}(?:\([^)\n]{0,80}\)|\[[^\]\n]{0,80}\])?\s{0,4}(?:[:：=–]|- )"  # noqa: RUF001
+)
+_RETURN = re.compile(
+    r"\b(?:returns?|returning|outputs?|response|result|gives back|yields)\b|返回|返却|반환", re.IGNORECASE
+)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+_BEHAVIOUR = (Mark.CONDITION, Mark.LIMIT, Mark.MECHANICS)
+_WEIGHTY = (Cue.DESTRUCTION, Cue.SAFETY, Cue.PERMISSION, Cue.ERROR)
+_USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
+
+
+def _sentences(
+    prose: Prose, *, properties: AbstractSet[str], known: AbstractSet[str], schema: AbstractSet[str]
+) -> list[Sentence]:
+    usage = {place for cue in _USAGE for place in prose.cue_places.get(cue, ())}
+    weighty = {place for cue in _WEIGHTY for place in prose.cue_places.get(cue, ())}
+    said: set[str] = set()
+    texts: set[str] = set()
+    found: list[Sentence] = []
+    is_first = True
+    for position, (text, spoken) in enumerate(zip(prose.sentences, prose.spoken, strict=True)):
+        words = spoken if text.isascii() else _split(spoken)
+        stems = {word for word in map(stem, words) if len(word) > 1}
+        fresh = frozenset(stems - known - said)
+        added = fresh - schema
+        match = _ENTRY.match(text)
+        name = match[1].lower() if match else ""
+        marks = marks_in(spoken)
+        adds = len(fresh) >= NEW_WORDS and (bool(added) or not _is_list(spoken, properties))
+        adds_briefly = bool(added) and len(words) <= BRIEF
+        counts = is_first or adds or adds_briefly or position in weighty
+        tells = counts and text not in texts and not _is_padding(stems)
+        found.append(
+            Sentence(
+                text=text,
+                words=words,
+                fresh=fresh,
+                added=added,
+                entry=name if name in properties else None,
+                is_usage=position in usage,
+                is_behaviour=position > 0 and position not in usage and not marks.keys().isdisjoint(_BEHAVIOUR),
+                is_return=_RETURN.search(text) is not None,
+                tells=tells,
+                marks=marks,
+            )
+        )
+        said |= fresh
+        texts.add(text)
+        is_first = is_first and not tells
+    return found
+
+
+def _is_padding(stems: AbstractSet[str]) -> bool:
+    """Most of it fits any tool."""
+    return 100 * len(stems & GENERIC) // max(1, len(stems - FUNCTION_WORDS)) >= MOST_GENERIC
+
+
+def _is_list(words: Sequence[str], properties: AbstractSet[str]) -> bool:
+    """It only lists parameters."""
+    return sum(word in properties for word in words) >= NEW_WORDS
+
+
+def _split(words: Sequence[str]) -> list[str]:
+    """A run of Chinese or Japanese, which has no spaces, counts as a word for every two characters."""
+    return [part for word in words for part in (_pairs(word) if _CJK.search(word) else (word,))]
+
+
+def _pairs(run: str) -> Iterator[str]:
+    return (run[start : start + 2] for start in range(0, len(run), 2))

@@ -1,0 +1,30 @@
+"""How far a judge lies from what it is held against."""
+
+from dataclasses import dataclass
+
+from tdqs_mcp.model.verdicts import JudgeStamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One table of a calibration report."""
+
+    title: str
+    remark: str
+    """What the numbers are and on what they rest."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationReport:
+    """How far a judge's scores lie from those that it is held against."""
+
+    judge: JudgeStamp
+    sections: tuple[Section, ...]
+    faults: tuple[str, ...]
+    """Where it is out of tolerance, one sentence each."""
+
+    problems: tuple[str, ...] = ()
+    """What could not be judged."""
