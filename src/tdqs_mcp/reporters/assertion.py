@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from tdqs_mcp.model.findings import Finding
 from tdqs_mcp.model.scores import ServerScore, ToolScore
-from tdqs_mcp.model.tiers import tier_of
 from tdqs_mcp.reporters.escape import printable
+from tdqs_mcp.reporters.words import score_words
 
 MAX_TOOLS = 5
 """Tools in a message; the lowest scores come first."""
@@ -16,7 +16,7 @@ MAX_FINDINGS = 3
 
 def assertion_text(score: ServerScore, missed: Sequence[str]) -> str:
     """A few lines for a test report: what was missed, then the lowest tools with their worst findings."""
-    overall = "no overall score" if score.rollup.overall is None else f"overall {_graded(score.rollup.overall)}"
+    overall = "no overall score" if score.rollup.overall is None else f"overall {score_words(score.rollup.overall)}"
     calibration = f", calibration {score.judge.calibration}" if score.judge.calibration else ""
     lines = [
         f"{printable(score.server)}: {'; '.join(map(printable, missed))}",
@@ -34,14 +34,10 @@ def _worst(score: ServerScore) -> list[ToolScore]:
 
 def _tool(tool: ToolScore, findings: Sequence[Finding]) -> list[str]:
     own = [finding for finding in findings if finding.tool_index == tool.index]
-    lines = [f"  {printable(tool.name)} {_graded(tool.tdqs)}"]
+    lines = [f"  {printable(tool.name)} {score_words(tool.tdqs)}"]
     for finding in own[:MAX_FINDINGS]:
         lines.append(f"    {finding.severity} {finding.rule} {printable(finding.message)}")
         if finding.suggestion:
             lines.append(f"      -> {printable(finding.suggestion)}")
     hidden = len(own) - MAX_FINDINGS
     return [*lines, f"    and {hidden} more"] if hidden > 0 else lines
-
-
-def _graded(tenths: int) -> str:
-    return f"{tenths / 10} {tier_of(tenths)}"

@@ -7,9 +7,9 @@ from rich.text import Text
 
 from tdqs_mcp.model.comparison import Comparison, Impact, ToolComparison
 from tdqs_mcp.model.findings import Finding
-from tdqs_mcp.model.tiers import tier_of
 from tdqs_mcp.reporters.escape import markdown, printable
 from tdqs_mcp.reporters.markdown import fitting
+from tdqs_mcp.reporters.words import score_words
 
 COMPARE_MARKER = "<!-- tdqs-mcp compare -->"
 
@@ -45,7 +45,7 @@ def summary(comparison: Comparison) -> str:
     """Overall score and tokens of both versions."""
     old, new = comparison.old, comparison.new
     name = new.server if old.server == new.server else f"{old.server} → {new.server}"
-    overall = f"overall {_score(old.rollup.overall)} → {_score(new.rollup.overall)}"
+    overall = f"overall {score_words(old.rollup.overall)} → {score_words(new.rollup.overall)}"
     cost = f"about {comparison.tokens_before} → {comparison.tokens_after} tokens"
     return f"{name}: {overall}, {old.tool_count} → {new.tool_count} tools, {cost}"
 
@@ -65,7 +65,7 @@ def score_change(tool: ToolComparison) -> str | None:
     """The TDQS of both versions of a tool that is in both and has another one."""
     if not (tool.before and tool.after) or tool.before.tdqs == tool.after.tdqs:
         return None
-    return f"TDQS {_score(tool.before.tdqs)} → {_score(tool.after.tdqs)}"
+    return f"TDQS {score_words(tool.before.tdqs)} → {score_words(tool.after.tdqs)}"
 
 
 def _sections(comparison: Comparison) -> Iterator[tuple[str, str, list[str]]]:
@@ -106,7 +106,3 @@ def _markdown(comparison: Comparison, rows: int) -> str:
         lines += [f"### {title} ({len(found)})", "", *(f"- {markdown(line)}" for line in found[:rows])]
         lines += [*([f"- and {len(found) - rows} more"] if len(found) > rows else []), ""]
     return "\n".join([*lines, COMPARE_MARKER, ""])
-
-
-def _score(tenths: int | None) -> str:
-    return "no score" if tenths is None else f"{tenths / 10} {tier_of(tenths)}"

@@ -10,8 +10,8 @@ from tdqs_mcp.model.labels import Band, Label, LabelledTool, LabelScore, SkillSc
 from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.reporters.doubts import doubt_lines, doubts_markdown
 from tdqs_mcp.reporters.escape import markdown, printable
-from tdqs_mcp.reporters.stamp import judge_words
 from tdqs_mcp.reporters.text import MAX_ROWS
+from tdqs_mcp.reporters.words import judge_words
 from tdqs_mcp.rubrics.rubric import load
 
 MAX_SUGGESTIONS = 10

@@ -6,13 +6,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from tdqs_mcp.model.findings import Finding, LintReport
 from tdqs_mcp.model.scores import ServerScore
-from tdqs_mcp.model.tiers import tier_of
 from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.pipeline.priority import first_fixes
 from tdqs_mcp.reporters.doubts import doubts_markdown
 from tdqs_mcp.reporters.escape import markdown
 from tdqs_mcp.reporters.sited import tally, uncounted
-from tdqs_mcp.reporters.stamp import judge_words
+from tdqs_mcp.reporters.words import judge_words, score_words
 from tdqs_mcp.rubrics.rubric import load
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
@@ -36,7 +35,7 @@ def _score(score: ServerScore, *, rows: int) -> str:
         "score.md.jinja",
         marker=SCORE_MARKER,
         score=score,
-        overall=_tenths(score.rollup.overall),
+        overall=score_words(score.rollup.overall),
         unjudged=score.coherence.reason if isinstance(score.coherence, Ungraded) and score.tools else None,
         keys=load("tdqs").keys,
         tools=sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index))[:rows],
@@ -91,9 +90,5 @@ def _render(name: str, **values: object) -> str:
     environment = Environment(  # noqa: S701
         loader=PackageLoader("tdqs_mcp.reporters"), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"md": markdown, "tenths": _tenths}
+    environment.filters |= {"md": markdown, "tenths": score_words}
     return environment.get_template(name).render(**values).strip() + "\n"
-
-
-def _tenths(tenths: int | None) -> str:
-    return "no score" if tenths is None else f"{tenths / 10} {tier_of(tenths)}"

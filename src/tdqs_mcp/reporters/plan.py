@@ -7,10 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tdqs_mcp.model.plan import Advice, Fix, Outcome, Plan, WhatIf
-from tdqs_mcp.model.tiers import tier_of
 from tdqs_mcp.model.verdicts import Outlook
 from tdqs_mcp.reporters.escape import markdown, printable
 from tdqs_mcp.reporters.markdown import fitting
+from tdqs_mcp.reporters.words import score_words
 
 PLAN_MARKER = "<!-- tdqs-mcp plan -->"
 
@@ -47,7 +47,9 @@ def what_if_view(results: Sequence[WhatIf]) -> RenderableType:
     """The server's score for every height that a tool may get to."""
     parts: list[RenderableType] = []
     for each in results:
-        rows = [(_what(outcome, each), _score(outcome.tdqs), _score(outcome.overall)) for outcome in each.outcomes]
+        rows = [
+            (_what(outcome, each), score_words(outcome.tdqs), score_words(outcome.overall)) for outcome in each.outcomes
+        ]
         parts += [Text(printable(_subject(each)), style="bold"), _table(("if", "TDQS", "overall"), rows)]
     return Group(*parts)
 
@@ -57,14 +59,16 @@ def what_if_markdown(results: Sequence[WhatIf]) -> str:
     lines = []
     for each in results:
         lines += [f"## {markdown(_subject(each))}", "", "| if | TDQS | overall |", "| --- | --- | --- |"]
-        lines += [f"| {_what(one, each)} | {_score(one.tdqs)} | {_score(one.overall)} |" for one in each.outcomes]
+        lines += [
+            f"| {_what(one, each)} | {score_words(one.tdqs)} | {score_words(one.overall)} |" for one in each.outcomes
+        ]
         lines.append("")
     return "\n".join(lines)
 
 
 def summary(plan: Plan) -> str:
     """The plan in a line."""
-    now, then, target = _score(plan.before.overall), _score(plan.after.overall), _score(plan.target)
+    now, then, target = score_words(plan.before.overall), score_words(plan.after.overall), score_words(plan.target)
     count = f"{len(plan.fixes)} rewrite{'s' * (len(plan.fixes) != 1)}"
     cost = f"about {plan.tokens_added:+d} tokens"
     if plan.is_reached and not plan.fixes:
@@ -108,7 +112,7 @@ def _heading(advice: Sequence[Advice]) -> str:
 
 def _told(advice: Advice) -> Iterator[tuple[str, str]]:
     """Lines and their styles: the tool, its best dimensions, what to answer."""
-    yield f"{printable(advice.tool.name)}   {_score(advice.tool.tdqs)}{_likely(advice.tool.outlook)}", "bold"
+    yield f"{printable(advice.tool.name)}   {score_words(advice.tool.tdqs)}{_likely(advice.tool.outlook)}", "bold"
     for room in advice.rooms[:MAX_ROOMS]:
         yield f"  {room.dimension} {room.score} (each point +{room.gain / 100:.2f}): {printable(room.advice)}", ""
     for question in advice.questions[:MAX_QUESTIONS]:
@@ -116,7 +120,7 @@ def _told(advice: Advice) -> Iterator[tuple[str, str]]:
 
 
 def _numbers(fix: Fix) -> tuple[str, str, str]:
-    scores = f"{_score(fix.before.tdqs)} → {_score(fix.after.tdqs)}"
+    scores = f"{score_words(fix.before.tdqs)} → {score_words(fix.after.tdqs)}"
     return scores, _likely(fix.after.outlook).strip(" ()"), f"{fix.tokens_added:+d}"
 
 
@@ -126,7 +130,7 @@ def _likely(outlook: Outlook | None) -> str:
 
 
 def _subject(each: WhatIf) -> str:
-    return f"{each.tool.name} of {each.server}: TDQS {_score(each.tool.tdqs)}, overall {_score(each.overall)}"
+    return f"{each.tool.name} of {each.server}: TDQS {score_words(each.tool.tdqs)}, overall {score_words(each.overall)}"
 
 
 def _what(outcome: Outcome, each: WhatIf) -> str:
@@ -148,7 +152,3 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     if len(rows) > MAX_ROWS:
         table.add_row(Text(f"… and {len(rows) - MAX_ROWS} more"))
     return table
-
-
-def _score(tenths: int | None) -> str:
-    return "no score" if tenths is None else f"{tenths / 10} {tier_of(tenths)}"

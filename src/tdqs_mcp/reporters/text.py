@@ -15,7 +15,7 @@ from tdqs_mcp.pipeline.priority import first_fixes
 from tdqs_mcp.reporters.doubts import doubt_lines
 from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.reporters.sited import tally, uncounted
-from tdqs_mcp.reporters.stamp import judge_words
+from tdqs_mcp.reporters.words import judge_words
 from tdqs_mcp.rubrics.rubric import load
 
 MAX_ROWS = 20

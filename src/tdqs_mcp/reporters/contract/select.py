@@ -6,7 +6,7 @@ from pydantic import Field
 
 from tdqs_mcp.model import selection as model
 from tdqs_mcp.reporters.contract.document import Document
-from tdqs_mcp.reporters.contract.parts import generated_by
+from tdqs_mcp.reporters.contract.parts import generated_by, number_of
 from tdqs_mcp.reporters.escape import well_formed
 
 Share = Annotated[float, Field(ge=0, le=100, description="Percent of the queries, with one decimal")]
@@ -102,8 +102,8 @@ def select_document(selection: model.Selection) -> dict[str, Any]:
             SelectShare(
                 server=well_formed(each.server),
                 queries=each.queries,
-                share=_percent(each.share),
-                on_others=_percent(each.others),
+                share=number_of(each.share),
+                on_others=number_of(each.others),
             )
             for each in selection.shares
         ],
@@ -121,8 +121,8 @@ def select_document(selection: model.Selection) -> dict[str, Any]:
 def _figures(figures: model.Figures) -> SelectFigures:
     return SelectFigures(
         queries=figures.queries,
-        top1=_percent(figures.top1),
-        recall=_percent(figures.recall),
+        top1=number_of(figures.top1),
+        recall=number_of(figures.recall),
         mrr=None if figures.mrr is None else figures.mrr / 1000,
     )
 
@@ -165,7 +165,3 @@ def _query(choice: model.Choice, after: model.Choice | None) -> SelectQuery:
 
 def _rank(choice: model.Choice) -> float | None:
     return None if choice.rank is None else float(choice.rank)
-
-
-def _percent(tenths: int | None) -> float | None:
-    return None if tenths is None else tenths / 10
