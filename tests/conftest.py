@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from loopback import Chat
 
 from tdqs_mcp.cli import cli
 from tdqs_mcp.model.catalog import Catalog
@@ -92,3 +93,16 @@ def catalog():
         return read_catalog({"tools": list(tools)}, name=name)
 
     return read
+
+
+@pytest.fixture
+def loopback():
+    """An OpenAI-compatible endpoint that gives every dimension a 4, unless its `answer` is set."""
+    endpoint = Chat()
+    yield endpoint
+    endpoint.close()
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"

@@ -1,4 +1,4 @@
-"""Definitions written for the tests: every corner of the specification that a catalog may never show."""
+"""Definitions written for the tests: every corner of the specification that a catalog may never show, and two that are fine."""
 
 STRING = {"type": "string"}
 
@@ -98,3 +98,21 @@ CORNERS = [
     tool("thirds", schema={"type": "object", "properties": {"a": {"description": "x"}, "b": {}, "c": {}}}),
     tool("eighths", schema={"type": "object", "properties": {**{str(n): {} for n in range(7)}, "d": {"description": "x"}}}),
 ]  # fmt: skip
+
+FINE = tool(
+    "find_orders",
+    "Finds the open orders of one customer, newest first. Use it when you know the customer; to look one up, use "
+    "find_customer instead. Returns at most 50 orders; an unknown customer gives an empty list.",
+    {
+        "type": "object",
+        "properties": {"customer": {"type": "string", "description": "Customer ID such as C-1042"}},
+        "required": ["customer"],
+    },
+    outputSchema={"type": "object", "properties": {"orders": {"type": "array"}}},
+    annotations={"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
+)
+LOOKUP = FINE | {
+    "name": "find_customer",
+    "description": "Finds customers by name or e-mail address. Use it when the customer's ID is unknown; with the ID, use "
+    "find_orders instead. Returns at most 20 customers; no match gives an empty list.",
+}  # fmt: skip

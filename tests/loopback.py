@@ -12,6 +12,9 @@ from starlette.routing import Route
 
 from tdqs_mcp.rubrics.rubric import load
 
+KEY = "sk-loopback-0123456789abcdef"
+"""What its tests call with; it takes any."""
+
 
 def says(content):
     return JSONResponse({"choices": [{"finish_reason": "stop", "message": {"content": content}}]})

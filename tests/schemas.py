@@ -27,16 +27,17 @@ CONTRACTS = {
     "grade": GradeDocument,
 }
 
-FOLDER = Path(tdqs_mcp.reporters.__file__).parent / "schemas"
+DIALECT = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+SCHEMAS = {
+    name: DIALECT | model.model_json_schema(by_alias=True, mode="serialization") for name, model in CONTRACTS.items()
+}
 
 
-def schemas():
-    """File names and the schemas that belong into them."""
-    for name, model in CONTRACTS.items():
-        schema = model.model_json_schema(by_alias=True, mode="serialization")
-        yield FOLDER / f"{name}.schema.json", {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+def published(name):
+    """The file that a schema belongs into."""
+    return Path(tdqs_mcp.reporters.__file__).parent / "schemas" / f"{name}.schema.json"
 
 
 if __name__ == "__main__":
-    for path, schema in schemas():
-        path.write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
+    for name, schema in SCHEMAS.items():
+        published(name).write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")

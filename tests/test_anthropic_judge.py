@@ -13,7 +13,7 @@ from importlib.resources import files
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, Loopback, tool_name, unfenced, user
+from loopback import FOURS, Loopback, tdqs, tool_name, unfenced, user
 from mcp import Client, StdioServerParameters
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -39,14 +39,9 @@ PATIENT = 3600.0
 """Seconds of back-off that no test could wait: whoever finishes did not use it."""
 
 
-def in_form(key, score, **more):
-    scores = {name: {"score": score, "justification": "So."} for name in load(key).keys}
-    return json.dumps({"scores": scores, **more, "summary": "All said."})
-
-
-GOOD = in_form("tdqs", 4, annotation_contradiction=False)
-WRONG = in_form("tdqs", 9, annotation_contradiction=False)
-COHERENT = in_form("coherence", 4)
+GOOD = FOURS["tdqs"]
+WRONG = tdqs(9, 9, 9, 9, 9, 9)
+COHERENT = FOURS["coherence"]
 USED = {"input_tokens": 300, "cache_read_input_tokens": 2000, "cache_creation_input_tokens": 0, "output_tokens": 700}
 
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import jsonschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schemas import schemas
+from schemas import SCHEMAS
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
@@ -23,7 +23,6 @@ from tdqs_mcp.reporters.sarif import sarif_document
 from tdqs_mcp.reporters.sited import Sited
 from tdqs_mcp.sources.positions import locate
 
-SCHEMAS = {path.stem.removesuffix(".schema"): schema for path, schema in schemas()}
 TEXT = st.text(st.characters(), max_size=12)  # surrogates and control characters included
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,

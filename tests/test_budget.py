@@ -5,7 +5,7 @@ import json
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, Chat, rubric_of, tool_name
+from loopback import FOURS, rubric_of, tool_name
 
 from tdqs_mcp import app
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger
@@ -17,13 +17,6 @@ from tdqs_mcp.judges.remote import OpenAI
 from tdqs_mcp.settings import make_judge, make_preview, read_settings
 
 TOOLS = [tool(f"t{number}") for number in range(6)]
-
-
-@pytest.fixture
-def loopback():
-    endpoint = Chat()
-    yield endpoint
-    endpoint.close()
 
 
 @pytest.fixture

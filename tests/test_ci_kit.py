@@ -9,25 +9,17 @@ from pathlib import Path
 
 import pytest
 import yaml
-from definitions import flat, tool
+from definitions import FINE, flat, tool
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"] if "name" in step}
 CHECK = STEPS["Check tool definitions"]
 
-FINE = tool(
-    "find_orders",
-    "Finds the open orders of one customer, newest first. Use it when you know the customer; it does not find customers. "
-    "Returns at most 50 orders; an unknown customer gives an empty list.",
-    {
-        "type": "object",
-        "properties": {"customer": {"type": "string", "description": "Customer ID such as C-1042"}},
-        "required": ["customer"],
-    },
-    outputSchema={"type": "object", "properties": {"orders": {"type": "array"}}},
-    annotations={"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
-)
+ALONE = FINE | {
+    "description": "Finds the open orders of one customer, newest first. Use it when you know the customer; it does not "
+    "find customers. Returns at most 50 orders; an unknown customer gives an empty list."
+}
 POOR = tool("process", "Process", flat(3))
 
 
@@ -84,7 +76,7 @@ def test_every_variable_that_the_scripts_read_is_one_that_a_step_sets():
 
 
 def test_the_action_passes_lints_and_scores_and_writes_the_summary(action, write, tmp_path):
-    done = action(**{"locator": f"{write('a b.json', [FINE])}\n\n  {write('c.json', [FINE])}  ", "fail-under": "B"})
+    done = action(**{"locator": f"{write('a b.json', [ALONE])}\n\n  {write('c.json', [ALONE])}  ", "fail-under": "B"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "output").read_text() == "exit-code=0\n"
     summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
@@ -149,7 +141,7 @@ HOSTILE = ["$(touch pwned)\n`touch pwned`", '"; touch pwned; "', "--output=pwned
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("name", ["locator", "suite", "fail-on", "fail-under", "profile", "args"])
 def test_no_input_is_run_as_a_command(action, write, tmp_path, name, text):
-    action(**{"locator": str(write("fine.json", [FINE])), name: text})
+    action(**{"locator": str(write("fine.json", [ALONE])), name: text})
     found = sorted(path.name for path in tmp_path.iterdir())
     assert [each for each in found if "pwned" in each] == (["pwned"] if (name, text) == ("args", HOSTILE[2]) else [])
 
@@ -199,14 +191,14 @@ def repository(tmp_path):
 
 
 def test_the_hooks_pass_good_catalogs_and_leave_other_json_alone(repository):
-    done = repository(shop_tools__json=[FINE], package__json={"name": "no catalog"})
+    done = repository(shop_tools__json=[ALONE], package__json={"name": "no catalog"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("Passed") == 2
     assert "no catalog" not in done.stdout
 
 
 def test_the_hooks_fail_a_bad_catalog_and_say_why(repository):
-    done = repository(tools__json=[POOR], catalog__json=[FINE])
+    done = repository(tools__json=[POOR], catalog__json=[ALONE])
     assert done.returncode == 1
     assert "TDQ101" in done.stdout
     assert done.stdout.count("Failed") == 2

@@ -8,39 +8,21 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from definitions import CORNERS, flat, tool
-from schemas import schemas
+from definitions import CORNERS, FINE, LOOKUP, flat, tool
+from schemas import SCHEMAS, published
 
-SCHEMAS = {path.stem.removesuffix(".schema"): (path, schema) for path, schema in schemas()}
-FINE = tool(
-    "find_orders",
-    "Finds the open orders of one customer, newest first. Use it when you know the customer; to look one up, use "
-    "find_customer instead. Returns at most 50 orders; an unknown customer gives an empty list.",
-    {
-        "type": "object",
-        "properties": {"customer": {"type": "string", "description": "Customer ID such as C-1042"}},
-        "required": ["customer"],
-    },
-    outputSchema={"type": "object", "properties": {"orders": {"type": "array"}}},
-    annotations={"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
-)
-LOOKUP = FINE | {
-    "name": "find_customer",
-    "description": "Finds customers by name or e-mail address. Use it when the customer's ID is unknown; with the ID, use "
-    "find_orders instead. Returns at most 20 customers; no match gives an empty list.",
-}  # fmt: skip
 POOR = tool("process", "Process", flat(3))
 
 
 def test_every_published_schema_is_the_contract_s():
-    for path, schema in SCHEMAS.values():
-        assert json.loads(path.read_text(encoding="utf-8")) == schema
+    for name, schema in SCHEMAS.items():
+        assert json.loads(published(name).read_text(encoding="utf-8")) == schema
 
 
 @pytest.mark.parametrize("spec", ["1.0", "1.2"])
 def test_json_of_a_score_fits_the_published_schema(tdqs_mcp, write, spec):
     document = json.loads(tdqs_mcp("score", write("c.json", CORNERS), "--format", "json", "--spec", spec).stdout)
-    jsonschema.validate(document, SCHEMAS["score"][1])
+    jsonschema.validate(document, SCHEMAS["score"])
     assert document["specVersion"] == spec
     assert document["toolCount"] == document["scoredToolCount"] == len(CORNERS)
     assert list(document["tools"][0]["scores"]) == list(document["tools"][0]["justifications"])
@@ -50,7 +32,7 @@ def test_json_of_a_score_fits_the_published_schema(tdqs_mcp, write, spec):
 
 def test_json_of_a_lint_fits_the_published_schema_and_counts_right(tdqs_mcp, write):
     document = json.loads(tdqs_mcp("lint", write("c.json", CORNERS), "--format", "json").stdout)
-    jsonschema.validate(document, SCHEMAS["lint"][1])
+    jsonschema.validate(document, SCHEMAS["lint"])
     severities = [finding["severity"] for finding in document["findings"]]
     counts = document["counts"]
     assert [counts[key] for key in ("error", "warning", "info")] == [

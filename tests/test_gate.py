@@ -9,13 +9,12 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 from definitions import flat, tool
-from schemas import schemas
+from schemas import SCHEMAS
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError
 
 EXAMPLE = Path(__file__).parents[1] / "examples"
-SCHEMA = next(schema for path, schema in schemas() if path.stem == "gate.schema")
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 
 FILESYSTEM = '''
@@ -97,7 +96,7 @@ def held(gate, write):
         }
         done = gate(json.dumps(suite), "--format", "json")
         document = json.loads(done.stdout)
-        jsonschema.validate(document, SCHEMA)
+        jsonschema.validate(document, SCHEMAS["gate"])
         [row] = document["rows"]
         return done.returncode, {check["target"]: check for check in row["checks"]}
 

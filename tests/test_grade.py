@@ -12,7 +12,7 @@ import pytest
 from definitions import tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schemas import schemas
+from schemas import SCHEMAS
 from test_any_json import ANYTHING
 from test_any_json import TOOLS as ANY_TOOL
 
@@ -23,7 +23,6 @@ from tdqs_mcp.reporters.documents import json_text
 from tdqs_mcp.reporters.grade import grade_markdown
 
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
-SCHEMA = {path.stem.removesuffix(".schema"): schema for path, schema in schemas()}["grade"]
 FINE = tool(
     "find_berth",
     "Find a free berth for a ship.",
@@ -185,7 +184,7 @@ def test_any_json_is_graded_and_shown(tools, resources, prompts, info):
     with suppress(InputError):
         result = app.grade(app.read(listed, server="any"))
         assert len(result.unmeasured) <= result.tool_count == len(tools)
-        jsonschema.validate(json.loads(json_text(grade_document(result)).encode("utf-8")), SCHEMA)
+        jsonschema.validate(json.loads(json_text(grade_document(result)).encode("utf-8")), SCHEMAS["grade"])
         grade_markdown(result).encode("utf-8")
 
 
@@ -234,7 +233,7 @@ def test_fail_under_is_exit_1_below_its_letter(tdqs_mcp, write, letter, code):
 def test_json_is_the_published_contract(tdqs_mcp, write):
     run = tdqs_mcp("grade", write("quay.json", {"tools": [FINE | {"name": "a.b"}], "prompts": []}), "--format", "json")
     document = json.loads(run.stdout)
-    jsonschema.validate(document, SCHEMA)
+    jsonschema.validate(document, SCHEMAS["grade"])
     assert document | {"generatedBy": ""} == {
         "server": {"name": "quay", "version": None, "source": "quay.json"},
         "methodology": "mcp-playground",

@@ -11,7 +11,7 @@ from functools import partial
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, Chat, rubric_of, tool_name
+from loopback import FOURS, KEY, rubric_of, tool_name
 
 from tdqs_mcp import app
 from tdqs_mcp.judges.judge import CacheKey, Request
@@ -22,14 +22,6 @@ from tdqs_mcp.store import judgements
 from tdqs_mcp.store.judgements import FILE, Judgements
 
 TOOLS = [tool(f"t{number:02}") for number in range(12)]
-KEY = "sk-loopback-0123456789abcdef"
-
-
-@pytest.fixture
-def loopback():
-    endpoint = Chat()
-    yield endpoint
-    endpoint.close()
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from definitions import tool
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback import FOURS, Chat, plain, rubric_of, tdqs, tool_name
-from schemas import schemas
+from loopback import FOURS, KEY, plain, rubric_of, tdqs, tool_name
+from schemas import SCHEMAS
 
 from tdqs_mcp import app
 from tdqs_mcp.errors import InputError
@@ -26,15 +26,6 @@ from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.settings import make_judge, read_settings
 
 JURORS = ("gpt-4.1-mini", "claude-3.5-haiku", "qwen3-30b-a3b")
-SCHEMAS = {path.stem.removesuffix(".schema"): (path, schema) for path, schema in schemas()}
-KEY = "sk-loopback-0123456789abcdef"
-
-
-@pytest.fixture
-def loopback():
-    endpoint = Chat()
-    yield endpoint
-    endpoint.close()
 
 
 @pytest.fixture
@@ -137,7 +128,7 @@ def test_a_jury_of_profiles_shows_ballots_means_both_smell_rules_and_what_is_too
     done = judged("score", write("c.json", [tool("sharp"), tool("split")]), "--format", "json")
     assert done.returncode == 0
     document = json.loads(done.stdout)
-    jsonschema.validate(document, SCHEMAS["score"][1])
+    jsonschema.validate(document, SCHEMAS["score"])
     assert document["judge"] | {"id": "jury", "model": "a, b, c", "prompt": "hardened"} == document["judge"]
     juries = {each["name"]: each["jury"] for each in document["tools"]}
     assert [(each["judge"]["model"], each["scores"]["purpose_clarity"]) for each in juries["sharp"]["ballots"]] == [
@@ -189,7 +180,7 @@ def test_a_jury_of_one_mind_leaves_nothing_in_doubt(judged, write):
 def test_a_jury_labels_by_median_and_shows_the_paper_s_rule_beside_it(judged, votes, write):
     votes({"t": {"a": (5, 5, 5, 5, 5, 1), "b": (5, 5, 5, 5, 5, 3), "c": (5, 5, 5, 5, 5, 3)}}, make=plain)
     done = judged("score", write("c.json", [tool()]), "--rubric", "smells", "--format", "json")
-    jsonschema.validate(json.loads(done.stdout), SCHEMAS["labels"][1])
+    jsonschema.validate(json.loads(done.stdout), SCHEMAS["labels"])
     (only,) = json.loads(done.stdout)["tools"]
     assert (only["label"], only["jury"]["smellsByMean"], only["jury"]["smellsByMedian"]) == ("Good", ["length"], [])
     assert (only["jury"]["grades"], only["jury"]["tooClose"]) == (["Bad", "Good", "Good"], True)

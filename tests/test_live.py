@@ -37,11 +37,6 @@ needs_servers = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def misbehaving(mode, marker=""):
     return Stdio(command=sys.executable, args=(misbehaving_server.__file__, mode, marker))
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import anyio
 import pytest
 from definitions import flat, tool
-from loopback import Loopback, tool_name
+from loopback import FOURS, KEY, Loopback, justified, tdqs, tool_name
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 
@@ -31,18 +31,8 @@ from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.settings import Settings, make_judge, read_settings
 from tdqs_mcp.store.judgements import Judgements
 
-KEY = "sk-loopback-0123456789abcdef"
 PATIENT = 3600.0
 """Seconds of back-off that no test could wait: whoever finishes did not use it."""
-
-
-def in_form(key, *vector, **more):
-    scores = {name: {"score": n, "justification": "So."} for name, n in zip(load(key).keys, vector, strict=True)}
-    return json.dumps({"scores": scores, **more, "summary": "All said."})
-
-
-def tool_answer(*vector):
-    return in_form("tdqs", *vector, annotation_contradiction=False)
 
 
 def numbered(number):
@@ -50,9 +40,9 @@ def numbered(number):
     return [1 + (number >> bit & 1) for bit in range(6)]
 
 
-GOOD = tool_answer(4, 4, 4, 4, 4, 4)
-WRONG = tool_answer(9, 4, 4, 4, 4, 4)
-COHERENT = in_form("coherence", 5, 4, 4, 4)
+GOOD = FOURS["tdqs"]
+WRONG = tdqs(9, 4, 4, 4, 4, 4)
+COHERENT = justified("coherence", 5, 4, 4, 4)
 PUBLISHED = {"get_calls": (5, 5, 3, 3, 5, 5), "update_drive": (4, 2, 2, 3, 4, 2), "process_all": (1, 1, 1, 1, 2, 1)}
 
 
@@ -118,7 +108,7 @@ BEHAVIOUR = {
     "form_500": lambda n, form: by_form(form, status=500, message="response_format.type: 'text' or 'json_object'"),
     "form_500_mute": lambda n, form: by_form(form, status=500),
     "formless": lambda n, form: error(400) if form else says(GOOD),
-    **{name: lambda n, form, v=vector: says(tool_answer(*v)) for name, vector in PUBLISHED.items()},
+    **{name: lambda n, form, v=vector: says(tdqs(*v)) for name, vector in PUBLISHED.items()},
 }
 
 
@@ -165,7 +155,7 @@ class Fake(Loopback):
         if name.startswith("early") or name == "late":
             await self._answer_backwards(is_last=name == "late")
         if name.startswith("early_"):
-            return says(tool_answer(*numbered(int(name.removeprefix("early_")))))
+            return says(tdqs(*numbered(int(name.removeprefix("early_")))))
         behave = BEHAVIOUR.get(name, lambda n, form: says(GOOD))
         return behave(len(self.bodies(asked)), body.get("response_format", {}).get("type"))
 

@@ -20,11 +20,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def folder(tmp_path):
     """A root with a catalog in it, a catalog outside, and ways from the one to the other."""
     root, outside = tmp_path / "root", tmp_path / "outside"

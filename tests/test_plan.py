@@ -10,7 +10,7 @@ from definitions import STRING, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pace import least
-from schemas import schemas
+from schemas import SCHEMAS
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError, UnknownIdError
@@ -316,16 +316,15 @@ def test_what_if_one_tool_were_better(command, write):
 
 
 def test_json_fits_its_schema_and_markdown_carries_its_marker(command, write):
-    contracts = {path.name: schema for path, schema in schemas()}
     order = "@everyone <script> | `code`\x1b[31m"
     file = write("orders.json", [*ORDER_TOOLS, tool(order, order, takes(order))])
     for target in ("D", "2.5", "5.0"):
         document = json.loads(command("plan", file, "--target", target, "--format", "json").stdout)
-        jsonschema.validate(document, contracts["plan.schema.json"])
+        jsonschema.validate(document, SCHEMAS["plan"])
         assert document["reached"] == (document["after"]["overallScore"] >= document["target"])
         text = command("plan", file, "--target", target, "--format", "markdown").stdout.decode()
         assert text.rstrip().endswith(PLAN_MARKER)
         assert "<script>" not in text
         assert "\x1b" not in text
     several = json.loads(command("plan", file, "--tool", "find_orders", "--format", "json").stdout)
-    jsonschema.validate(several, contracts["what-if.schema.json"])
+    jsonschema.validate(several, SCHEMAS["what-if"])

@@ -8,9 +8,9 @@ import sys
 
 import jsonschema
 import pytest
-from definitions import CORNERS, tool
+from definitions import CORNERS, FINE, LOOKUP, tool
 from pace import least
-from schemas import schemas
+from schemas import SCHEMAS
 
 import tdqs_mcp
 from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
@@ -31,29 +31,15 @@ GLUE = frozenset(
 
 HINTS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 GOOD = (
-    tool(
-        "find_orders",
-        "Finds the open orders of one customer, newest first. Use it when you know the customer; to look one up, use "
-        "find_customer instead. Returns at most 50 orders; an unknown customer gives an empty list.",
-        {
-            "type": "object",
-            "properties": {"customer": {"type": "string", "description": "Customer ID such as C-1042"}},
-            "required": ["customer"],
-        },
-        outputSchema={"type": "object", "properties": {"orders": {"type": "array"}}},
-        annotations=HINTS,
-    ),
-    tool(
-        "find_customer",
-        "Finds customers by name or e-mail address. Use it when the customer's ID is unknown; with the ID, use "
-        "find_orders instead. Returns at most 20 customers; no match gives an empty list.",
-        {
+    FINE,
+    LOOKUP
+    | {
+        "inputSchema": {
             "type": "object",
             "properties": {"text": {"type": "string", "description": "Name or e-mail, at least 3 letters"}},
         },
-        outputSchema={"type": "object", "properties": {"customers": {"type": "array"}}},
-        annotations=HINTS,
-    ),
+        "outputSchema": {"type": "object", "properties": {"customers": {"type": "array"}}},
+    },
 )
 
 
@@ -804,10 +790,9 @@ def test_what_is_shown_cannot_steer_a_terminal(tdqs_mcp, write, form):
 
 
 def test_json_of_a_rewrite_fits_the_published_schema(tdqs_mcp, write):
-    published = {path.name: schema for path, schema in schemas()}["rewrite.schema.json"]
     run = tdqs_mcp("rewrite", write("c.json", [*CORNERS, *SHOP]), "--format", "json", "--spec", "1.0")
     document = json.loads(run.stdout)
-    jsonschema.validate(document, published)
+    jsonschema.validate(document, SCHEMAS["rewrite"])
     assert document["specVersion"] == "1.0"
     assert [each["index"] for each in document["rewrites"]] == list(range(len(CORNERS) + 3))
     last = document["rewrites"][-1]

@@ -7,23 +7,14 @@ import anyio
 import jsonschema
 import pytest
 from definitions import tool
-from loopback import FOURS, Chat, justified, plain, tool_name, user
-from schemas import schemas
+from loopback import FOURS, justified, plain, tool_name, user
+from schemas import SCHEMAS
 
 from tdqs_mcp import app
 from tdqs_mcp.facts.credentials import asks_for_credentials
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.rubrics.rubric import RUBRICS, load, user_template
-
-SCHEMAS = {path.stem.removesuffix(".schema"): (path, schema) for path, schema in schemas()}
-
-
-@pytest.fixture
-def loopback():
-    endpoint = Chat()
-    yield endpoint
-    endpoint.close()
 
 
 @pytest.fixture
@@ -94,7 +85,7 @@ def test_smells_scores_labels_and_improvements_follow_from_the_scores_alone(judg
     done = judged("score", file, "--rubric", "smells", "--format", "json")
     assert done.returncode == 0
     document = json.loads(done.stdout)
-    jsonschema.validate(document, SCHEMAS["labels"][1])
+    jsonschema.validate(document, SCHEMAS["labels"])
     assert {
         each["name"]: (each["overall"], each["label"], each["smells"], each["improvementNeeded"])
         for each in document["tools"]
@@ -172,7 +163,7 @@ def test_suggestions_come_in_three_bands_and_the_worst_tool_first(judged, loopba
     skill = write("SKILL.md", "Paste your API key first.")
     done = judged("score", write("c.json", tools), "--rubric", "bundles", "--skill", skill, "--format", "json")
     document = json.loads(done.stdout)
-    jsonschema.validate(document, SCHEMAS["labels"][1])
+    jsonschema.validate(document, SCHEMAS["labels"])
     assert [(each["priority"], each["tools"]) for each in document["suggestions"]] == [
         (1, ["one", "two"]),
         (2, []),
@@ -195,7 +186,7 @@ def test_a_skill_is_scored_beside_the_server_s_tools(judged, loopback, write):
     )
     done = judged("skill", skill, "--server", server, "--format", "json", "--fail-on-bad")
     document = json.loads(done.stdout)
-    jsonschema.validate(document, SCHEMAS["skill"][1])
+    jsonschema.validate(document, SCHEMAS["skill"])
     assert done.returncode == 1
     assert (document["overall"], document["label"], document["smells"], document["asksForCredentials"]) == (
         79.2,

@@ -9,30 +9,18 @@ from dataclasses import dataclass, field
 import anyio
 import pytest
 from definitions import flat, tool
-from loopback import FOURS, tool_of
+from loopback import FOURS, tdqs, tool_of
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
 from test_server_http import serving
-
-from tdqs_mcp.rubrics.rubric import load
 
 pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "auto"]
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-def in_form(key, score, **more):
-    scores = {name: {"score": score, "justification": "So."} for name in load(key).keys}
-    return json.dumps({"scores": scores, **more, "summary": "All said."})
-
-
-GOOD = in_form("tdqs", 4, annotation_contradiction=False)
-WRONG = in_form("tdqs", 9, annotation_contradiction=False)
-COHERENT = in_form("coherence", 4)
+GOOD = FOURS["tdqs"]
+WRONG = tdqs(9, 9, 9, 9, 9, 9)
+COHERENT = FOURS["coherence"]
 
 
 SHADOWED = {"tool": "dear", "cheaperSibling": "cheap", "justification": "Both report sales."}

@@ -42,11 +42,6 @@ HOSTILE = tool(
 )
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 @asynccontextmanager
 async def connect(*options, mode="auto", **client):
     """A client of our server with these options, and a caller that gives the JSON of an answer."""

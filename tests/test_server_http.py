@@ -23,11 +23,6 @@ pytestmark = pytest.mark.anyio
 TOKEN = "correct-horse-battery-staple"  # noqa: S105  # given to servers to see that nothing repeats it
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def free_port():
     with closing(socket.socket()) as found:
         found.bind(("127.0.0.1", 0))

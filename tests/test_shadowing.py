@@ -6,7 +6,7 @@ import re
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, Chat, rubric_of, unfenced, user
+from loopback import FOURS, rubric_of, unfenced, user
 
 from tdqs_mcp import app
 from tdqs_mcp.judges.jury import Jury
@@ -19,13 +19,6 @@ EIGHT = {f"p{number}": {"type": "string"} for number in range(8)}
 DEAR = tool("dear", "Finds sales.", {"type": "object", "properties": EIGHT, "required": list(EIGHT)})
 CHEAP = tool("cheap", "Gets sales.")
 PAIR = {"tool": "dear", "cheaperSibling": "cheap", "justification": "Both report sales."}
-
-
-@pytest.fixture
-def loopback():
-    endpoint = Chat()
-    yield endpoint
-    endpoint.close()
 
 
 def confirms(loopback, *pairs, models=None):
