@@ -54,6 +54,15 @@ def changed(tool, name, change):
     return copied
 
 
+def explained(tool, name, phrase):
+    """A copy of the tool whose property is described by one phrase more."""
+
+    def change(schema):
+        schema["description"] = f"{(schema.get('description') or '').rstrip('. ')}. {phrase}"
+
+    return changed(tool, name, change)
+
+
 def said(tool, sentence):
     return {**copy.deepcopy(tool), "description": f"{tool.get('description') or ''} {sentence}".strip()}
 
@@ -184,18 +193,10 @@ def choices_in_text(tool):
         "Valid values: alpha, {m}.",
         "Can be 'alpha', 'beta' or '{m}'.",
     ]
-    for place, (name, schema, members) in enumerate(enums(tool)):
+    for place, (name, _, members) in enumerate(enums(tool)):
         phrase = phrases[(place + len(tool["name"])) % len(phrases)].format(m=members[0])
-        text = schema.get("description") or ""
         yield f"{name}: {phrase}", changed(tool, name, lambda each, phrase=phrase: each.update(description=phrase))
-        yield (
-            f"{name}: … {phrase}",
-            changed(
-                tool,
-                name,
-                lambda each, phrase=phrase, text=text: each.update(description=f"{text.rstrip('. ')}. {phrase}"),
-            ),
-        )
+        yield f"{name}: … {phrase}", explained(tool, name, phrase)
 
 
 def choices_in_tool_text(tool):
@@ -258,14 +259,7 @@ def defaults_in_text(tool):
         other = other_value(value, schema)
         spelled = str(other).lower() if isinstance(other, bool) else repr(other)
         phrase = phrases[place % len(phrases)].format(v=spelled)
-        yield (
-            f"{name}={value}: {phrase}",
-            changed(
-                tool,
-                name,
-                lambda each, phrase=phrase, text=text: each.update(description=f"{text.rstrip('. ')}. {phrase}"),
-            ),
-        )
+        yield f"{name}={value}: {phrase}", explained(tool, name, phrase)
 
 
 def ranges_in_text(tool):
@@ -286,14 +280,7 @@ def ranges_in_text(tool):
         if not isinstance(high, int) or high > 10**8 or re.search(r"\d", text):
             continue
         phrase = phrases[place % len(phrases)].format(a=low if isinstance(low, int) else 1, b=high + 13)
-        yield (
-            f"{name} <= {high}: {phrase}",
-            changed(
-                tool,
-                name,
-                lambda each, phrase=phrase, text=text: each.update(description=f"{text.rstrip('. ')}. {phrase}"),
-            ),
-        )
+        yield f"{name} <= {high}: {phrase}", explained(tool, name, phrase)
 
 
 def ranges_in_schema(tool):
