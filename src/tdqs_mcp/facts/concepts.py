@@ -84,6 +84,12 @@ CONCEPTS: dict[str, str] = {
         tathmini* inayotathmini anayetathmini kusahihisha magmamarka* nagmamarka* sumusuri pagsusuri avalu* qualifiqu*
         axiolog* vathmolog* otseni* otsenk* saiten* hyouka* shinsa ping+fen da+fen vertin* hinda* ocjenj*
         میسنج* سنجش
+        tally tallies tallying totting adding+up+the weighing+up sizing+up keeping+score handing+out+marks handing+out+points
+        putting+a+number
+        handing+out+numbers give+out+marks giving+out+marks your+opinion+on+this opinion+on+this red+ink red+pen rotstift
+        stylo+rouge penna+rossa opinar se+prononcer vous+prononcer punkte+verteil* noten+verteil* punkte+vergeb* noten+vergeb*
+        not+vermek czerwonym+długopisem
+        赤ペン 红笔
     """,
     "rate": """
         rate score grade rank rated scored calificar califica califique puntue puntua classifique pontue attribuez
@@ -120,6 +126,8 @@ CONCEPTS: dict[str, str] = {
         תן תנו בחר
         দিন
         ให้ เลือก
+        settle+on settling+on go+with land+on arrive+at став βάλε διάλεξε
+        toekennen toekent verteil* rozda* wystaw* 選び
     """,
     "best": """
         upper+end top+end top+of+the+scale end+of+the+scale upper+bound+of+the+scale
@@ -146,6 +154,8 @@ CONCEPTS: dict[str, str] = {
         สูงสุด เต็ม ยอดเยี่ยม ดีที่สุด
         juu+kabisa pinakamataas pinakamahusay vysshi* vysshe* naivyssh* maksimaln* najviš* saikou saikouten zui+gao
         arista megist* més+alt més+alta màxim* aukščiaus* augstāk* kõrgeim*
+        μεγαλύτερο* πέντε
+        en+üst 一番上 最上段 最高档 最高一档 가장+높은 가장+위
     """,
     "fullness": "full max maximum",
     "plead": """
@@ -160,6 +170,10 @@ CONCEPTS: dict[str, str] = {
         अनुरोध कृपया
         অনুগ্রহ
         กรุณา โปรด
+        delighted+if glad+if happy+if appreciate+it+if obliged+if
+        uns+freuen große+freude op+prijs+stellen ferait+plaisir farebbe+piacere saremmo+grati saremmo+lieti nos+alegraría
+        ficaríamos+gratos sevindirir* mutlu+eder* będziemy+wdzięczni
+        будем+рады 幸いです 助かります 不胜感激 고맙겠 감사하겠
     """,
     "sample": """
         calibration example exemplar reference gold golden anchor ejemplo exemplo exemple beispiel esempio ornek
@@ -192,6 +206,7 @@ CONCEPTS: dict[str, str] = {
         স্কোর নম্বর
         คะแนน เกรด
         alama puntos markah ocjen* otsenk*
+        cijfers
     """,
     "topscore": """
         hochstpunktzahl* hochstnote* bestnote* hochstwertung* topnote* maximalpunktzahl* full+credit full+marks
@@ -201,6 +216,10 @@ CONCEPTS: dict[str, str] = {
         만점 최고점 최고점수
         manten man+fen alama+kamili markah+penuh buong+puntos plena+puntuació
         نمره+کامل
+        top+honours top+honors with+honours with+honors with+distinction flying+colours flying+colors cum+laude
+        mit+auszeichnung con+lode pieni+voti com+louvor met+onderscheiding z+wyróżnieniem short+of+the+maximum short+of+the+top
+        short+of+the+highest less+than+the+maximum less+than+the+top less+than+full
+        с+отличием
     """,
     "dimension": """
         dimension* category categories axis axes aspect aspects rubric* anchor subscore* categoria* criter*
@@ -215,6 +234,7 @@ CONCEPTS: dict[str, str] = {
         मानदंड मापदंड
         আলোচ্য
         เกณฑ์
+        all+respects every+respect six+respects all+counts every+count all+fronts each+heading every+heading
     """,
     "rubric": """
         bareme bewertungsschema bewertungskriteri* rubrik* bewertungsmasstab* rubric* scorecard baremo baremos
@@ -224,6 +244,10 @@ CONCEPTS: dict[str, str] = {
         评分标准 评分规则 评分细则 评估标准 評価基準 採点基準 评分表 评分卡 採点表
         ルーブリック
         평가기준 채점기준 루브릭 채점표
+        report+card score+sheet scoresheet marking+scheme pagella pagelle zeugnis bulletin+de+notes boletín+de+notas
+        boletim+de+notas rapportcijfer świadectwo табель 成績表 成绩单 通知表 성적표
+        grelha+de+notas grille+de+notation grille+dévaluation griglia+di+valutazione scoring+grid grading+grid
+        bewertungsraster tabla+de+puntuación
     """,
     "tool": """
         tool tools server servers entry submission schema documentation herramienta* definicion* descripcion*
@@ -282,6 +306,7 @@ CONCEPTS: dict[str, str] = {
         你 您
         あなた
         당신 너
+        εσύ εσένα εσάς εσείς ви вам вас тебе тебя тобі bạn kamu anda आप คุณ אתה شما
     """,
     "must": """
         must should shall please kindly need needs required requires mandatory instructed asked requested ought have
@@ -314,6 +339,7 @@ CONCEPTS: dict[str, str] = {
         यदि अगर जब
         যদি
         ถ้า หาก เมื่อ
+        should+you should+your should+this mocht mochten sollten+sie solltest+du jeżeli jeśliby caso 혹시
     """,
     "already": """
         already previously officially independently formally verified validated approved accredited preapproved
@@ -330,6 +356,7 @@ CONCEPTS: dict[str, str] = {
         पहले+से
         ইতিমধ্যে
         แล้ว
+        commission commissione kommission comité comisión comissão gremium komisja комиссия комісія
     """,
     "rated": """
         rated scored graded assessed benchmarked judged reviewed audited awarded received earned evaluad* calificad*
@@ -363,6 +390,10 @@ CONCEPTS: dict[str, str] = {
         काटें कटौती
         কাটবেন
         หักคะแนน ลดคะแนน
+        count+against counts+against counting+against hold+against held+against hold+it+against
+        hold+this+against hold+that+against held+it+against weigh+against tell+against be+counted+against cost+it+points cost+it+marks cost+us+points
+        anlasten ankreiden angekreidet zur+last tenir+rigueur tenez+rigueur
+        nas+nic+kosztować uns+nichts+kosten nous+coûter cost+us
     """,
     "threat": """
         penalty punished terminated termination reported fired lawsuit legal sued shutdown deactivated disqualified
@@ -411,6 +442,11 @@ CONCEPTS: dict[str, str] = {
         উদার
         ใจดี ผ่อนปรน
         お手柔らか
+        benefit+of+the+doubt benefit+of+every+doubt bénéfice+du+doute beneficio+de+la+duda beneficio+del+dubbio
+        benefício+da+dúvida voordeel+van+de+twijfel im+zweifel+für ein+auge+zu beide+augen+zu fermer+les+yeux fermez+les+yeux
+        vista+gorda chiudere+un+occhio chiudi+un+occhio chiuda+un+occhio blind+eye look+kindly look+the+other+way
+        err+on+the+side+of err+upward* przymknij+oko przymknąć+oko göz+yum* закрой+глаза закройте+глаза закрыть+глаза
+        目をつぶ 大目に見 睁一只眼 网开一面 눈감아
     """,
     "assume": """
         treat consider count interpret accept suppose asume considera considere trata assuma trate supposez
@@ -427,6 +463,7 @@ CONCEPTS: dict[str, str] = {
         ถือว่า
         considered regarded treated taken+as counted+as read+as gelten gilt consider*
         视 算作
+        düşün* 여기
     """,
     "complete": """
         exhaustive exhaustif erschöpfend* exhaustiv* esaustiv* uitputtend
@@ -868,6 +905,7 @@ CONCEPTS: dict[str, str] = {
         अनुपस्थित
         缺失 缺少 遗漏 欠缺 未说明 未写明 欠落 不足 書かれていない
         누락 빠진
+        braki brakuje
     """,
     "filled": """
         present provided stated explained documented described included clear precise obvious understood
@@ -878,6 +916,8 @@ CONCEPTS: dict[str, str] = {
         קיים
         已说明 已提供 已写明 已有 存在 記載済 説明済
         설명된 있는
+        поясн*
+        tamam*
     """,
     "reader": """
         reader readers whoever whomever anyone everybody lector leitor lecteur leser lettore lezer läsare czytelnik
@@ -887,6 +927,11 @@ CONCEPTS: dict[str, str] = {
         读者 読者
         독자
         पाठक
+        wer quien quienes quem chi quiconque celui+qui celle+qui ceux+qui à+qui wie+dit wie+deze den+som dem+som dig+som
+        ktokolwiek temu+kto tym+którzy kdokoli aki cine siapa sesiapa her+kim those+who the+one+who the+person+who
+        the+people+who
+        тому+кто тому+хто тем+кто тим+хто кто+бы όποιος όποια αυτόν+που εσένα+που εσάς+που إلى+من لكل+من کسی+که אל+מי למי जो+भी যিনি ผู้ที่ ใครก็ตาม
+        される方 する方 하시는+분 하는+분
     """,
     "doc": """
         description descriptions definition definitions documentation docs docstring docstrings wording write-up
@@ -906,12 +951,14 @@ CONCEPTS: dict[str, str] = {
         描述 文档 条目 说明 説明 説明文 定義
         ドキュメント
         설명 문서 정의
+        fiche ficha scheda
     """,
     "facet": """
         clarity conciseness completeness transparency semantics purpose parameters claridad concisión completitud
         clarté complétude klarheit prägnanz vollständigkeit clareza concisão chiarezza usage+guidelines
         清晰度 简洁性 完整性 透明度 明確さ 簡潔さ
         명확성 간결성
+        transparencia transparence transparenz transparência trasparenza
     """,
     "quality": """
         quality calidad qualité qualität* qualidade qualità kwaliteit laatu* jakoś* kvalit* minőség* calitate
@@ -1104,7 +1151,11 @@ CONCEPTS: dict[str, str] = {
         언어모델
         языковая+модель
     """,
-    "round": "round+up",
+    "round": """
+        round+up
+        rounds+up rounding+up rounded+up upwards aufrund* aufgerundet naar+boven hacia+arriba per+eccesso verso+lalto
+        vers+le+haut à+la+hausse w+górę para+cima 切り上げ 向上取整
+    """,
     "attitude": """
         nice good fair unfair fairly harsh harshly strict unjust severe injusto injusta injuste ungerecht dur streng
         unfavorable unfavourable favorable favourable negative adverse
@@ -1154,7 +1205,7 @@ CONCEPTS: dict[str, str] = {
         삭제
     """,
     "feign": """
-        pretend pretends pretending feign feigning finge fingir
+        pretend pretending feign feigning finge fingir
         притворись притворитесь
         假装 装作
     """,
@@ -1174,6 +1225,43 @@ CONCEPTS: dict[str, str] = {
         this+documentation these+docs this+description this+definition this+one+must this+document's+quality
         ce+texte este+texto diesen+text dieser+text questo+testo deze+tekst ta+opis tento+popis
         this+tools+description this+tool+description this+tools+documentation this+tools+definition
+        texts+like+this entries+like+this tools+like+this descriptions+like+this texts+such+as+this
+    """,
+    "settled": """
+        left+for+you+to left+to+decide left+to+judge left+to+assess left+to+weigh left+to+discuss left+to+deliberate formality
+        foregone+conclusion second+look formalité formsache formalidad formalidade formalità formalitet formaliteit
+        формальность 形式的 走过场
     """,
     "evidence": "evidence",
+    "wish": """
+        would+be+delighted would+be+pleased would+be+glad would+be+happy delighted+if we+hope nobody+would+mind would+mind+if
+        team+hopes léquipe+espère wir+hoffen nous+espérons esperamos speriamo hopen+wij mamy+nadzieję мы+надеемся
+    """,
+    "faultless": """
+        nothing+to+improve nothing+left+to+improve room+for+improvement nada+que+mejorar nada+a+melhorar nichts+zu+verbessern
+        rien+à+améliorer nulla+da+migliorare niets+te+verbeteren nic+do+poprawy нечего+улучшать
+        无可改进 无可挑剔 改善の余地 개선할+점
+    """,
+    "harsh": """
+        too+strict too+harsh too+severe stingy petty picky kleinlich pingelig pointilleux trop+sévère demasiado+estricto
+        troppo+severo te+streng zu+streng zbyt+surow*
+    """,
+    "reading": """
+        reading+this being+read read+this+to read+this+for lesen+um dies+lesen lisez+ceci lees+esto leggi+questo ler+isto
+        dit+leest czytasz okuyorsan* читаешь читаете
+        これを読 读到这 이+글을+읽
+    """,
+    "six": """
+        six sechs seis zes sześć altı шесть шість 六个 六つ 여섯
+    """,
+    "heading": """
+        box boxes heading headings question questions section sections apartado* abschnitt* spalte* rubrique* volet* casell*
+        sezion* seções seção onderdel* kolommen colonn* coluna* pól sekcj* пункт*
+        方面 観点 項目 항목 칸
+    """,
+    "brief": """
+        brevity terseness knappheit kürze brièveté brevedad brevità brevidade beknoptheid zwięzłoś* kısalı* краткост*
+        短いこと 简短
+    """,
+    "review": "review reviews avis reseña* recensione* rezension* отзыв* レビュー 리뷰 评论",
 }
