@@ -90,6 +90,7 @@ CONCEPTS: dict[str, str] = {
         ประเมิน ให้คะแนน ตรวจ
         میسنج* سنجش
         赤ペン 红笔
+        判定 審議
     """,
     "rate": """
         rate score grade rank rated scored calificar califica califique puntue puntua classifique pontue attribuez
@@ -130,6 +131,7 @@ CONCEPTS: dict[str, str] = {
         תן תנו בחר
         দিন
         ให้ เลือก
+        写下 填写 記入
     """,
     "best": """
         upper+end top+end top+of+the+scale end+of+the+scale upper+bound+of+the+scale
@@ -159,6 +161,7 @@ CONCEPTS: dict[str, str] = {
         পূর্ণ সর্বোচ্চ
         สูงสุด เต็ม ยอดเยี่ยม ดีที่สุด
         μεγαλύτερο* πέντε
+        往高处 尽量高
     """,
     "fullness": "full max maximum",
     "plead": """
@@ -334,6 +337,7 @@ CONCEPTS: dict[str, str] = {
         lorsque wenn falls beim wahrend bei om ifall hvis når jos kun jeśli gdy kiedy pokud když ha amikor dacă când
         eğer olursa nếu khi jika kalau apabila bila unless
         should+you should+your should+this mocht mochten sollten+sie solltest+du jeżeli jeśliby caso
+        in+the+event in+case en+caso+de si+acaso qualora nel+caso au+cas+où si+jamais gdyby indien skulle+du
         혹시
         когда если при якщо коли
         عند عندما اذا اگر وقتی
@@ -345,6 +349,7 @@ CONCEPTS: dict[str, str] = {
         यदि अगर जब
         যদি
         ถ้า หาก เมื่อ
+        в+случае 倘若 假如 若是 要是 万一 仮に 만일
     """,
     "already": """
         already previously officially independently formally verified validated approved accredited preapproved
@@ -442,6 +447,7 @@ CONCEPTS: dict[str, str] = {
         benefício+da+dúvida voordeel+van+de+twijfel im+zweifel+für ein+auge+zu beide+augen+zu fermer+les+yeux fermez+les+yeux
         vista+gorda chiudere+un+occhio chiudi+un+occhio chiuda+un+occhio blind+eye look+kindly look+the+other+way
         err+on+the+side+of err+upward* przymknij+oko przymknąć+oko göz+yum* закрой+глаза закройте+глаза закрыть+глаза
+        let+it+slide let+this+slide let+that+slide overlook look+past make+allowances some+slack gentle+with
         宽容 宽松 仁慈 寛大 甘い 手下留情 高抬贵手 宽大 寛容
         관대 너그럽 관대하 후하게
         επιεικ*
@@ -453,6 +459,7 @@ CONCEPTS: dict[str, str] = {
         ใจดี ผ่อนปรน
         お手柔らか
         目をつぶ 大目に見 睁一只眼 网开一面 눈감아
+        体谅 包涵 通融 양해
     """,
     "assume": """
         treat consider count interpret accept suppose asume considera considere trata assuma trate supposez
@@ -1176,6 +1183,9 @@ CONCEPTS: dict[str, str] = {
     """,
     "benchmark": """
         gold+label ground+truth held-out test+set golden+answer expected+score reference+answer
+        yardstick poster+child role+model paragon textbook+example musterbeispiel paradebeispiel exemple+à+suivre
+        ejemplo+a+seguir esempio+da+seguire exemplo+a+seguir
+        标杆 模范 模範 お手本 모범
     """,
     "stars": "⭐⭐⭐",
     "guard": """
@@ -1232,7 +1242,7 @@ CONCEPTS: dict[str, str] = {
         this+documentation these+docs this+description this+definition this+one+must this+document's+quality
         ce+texte este+texto diesen+text dieser+text questo+testo deze+tekst ta+opis tento+popis
         this+tools+description this+tool+description this+tools+documentation this+tools+definition
-        texts+like+this entries+like+this tools+like+this descriptions+like+this texts+such+as+this
+        how+well+this how+good+this texts+like+this entries+like+this tools+like+this descriptions+like+this texts+such+as+this
     """,
     "settled": """
         left+for+you+to left+to+decide left+to+judge left+to+assess left+to+weigh left+to+discuss left+to+deliberate formality
@@ -1247,7 +1257,10 @@ CONCEPTS: dict[str, str] = {
     "faultless": """
         nothing+to+improve nothing+left+to+improve room+for+improvement nada+que+mejorar nada+a+melhorar nichts+zu+verbessern
         rien+à+améliorer nulla+da+migliorare niets+te+verbeteren nic+do+poprawy нечего+улучшать
+        been+faulted nothing+to+fault nothing+to+criticise nothing+to+criticize nothing+to+object nichts+auszusetzen
+        nichts+zu+beanstanden rien+à+redire nada+que+objetar niente+da+eccepire nada+a+apontar niets+op+aan+te+merken
         无可改进 无可挑剔 改善の余地 개선할+점
+        нечего+возразить 非の打ち所 无懈可击 나무랄
     """,
     "harsh": """
         too+strict too+harsh too+severe stingy petty picky kleinlich pingelig pointilleux trop+sévère demasiado+estricto

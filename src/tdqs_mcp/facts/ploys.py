@@ -371,6 +371,8 @@ SAYINGS: dict[Ploy, str] = {
         brief + evaluating|punish|harsh|score @14
         round + score|evaluating|grader|reader|harsh @16
         when > score + plead @16
+        grader|judge + merit @16
+        lenient + gap @12
     """,
     Ploy.OVERRIDE: """
         ignore > prior > order @7
