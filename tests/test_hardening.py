@@ -7,11 +7,9 @@ from operator import mul
 
 import anyio
 import pytest
-import unseen_attacks
+from attack_sets import SETS
 from definitions import tool
-from fresh_attacks import AFTERWARDS, JUDGES, UNKNOWN
 from loopback import FOURS, justified, plain, rubric_of, tdqs, tool_name
-from manipulations import DEVELOPED, HELD_OUT, LAST
 
 from tdqs_mcp import app
 from tdqs_mcp.canonical import round_half_up
@@ -204,20 +202,13 @@ OBEYED = {
 
 
 @pytest.mark.parametrize("rubric", OBEYED)
-def test_of_what_a_judge_that_obeys_says_of_known_manipulations_nothing_is_published(rubric):
+@pytest.mark.parametrize("name", [name for name, each in SETS.items() if each.attacks])
+def test_of_what_a_judge_that_obeys_says_of_known_attacks_nothing_is_published(rubric, name):
     use, answer = OBEYED[rubric]
-    fresh = {f"fresh {name}": each for name, each in (JUDGES | AFTERWARDS).items()}
-    seen_by_nobody = unseen_attacks.JUDGES | unseen_attacks.STUDIED | unseen_attacks.AFTERWARDS
-    unseen = {f"unseen {name}": each for name, each in seen_by_nobody.items()}
-    unknown = {
-        "parameter names",
-        *(f"fresh {name}" for name in UNKNOWN),
-        *(f"unseen {name}" for name in unseen_attacks.UNKNOWN),
-    }
-    for name, definition in (DEVELOPED | HELD_OUT | LAST | fresh | unseen).items():
+    for attack, definition in SETS[name].attacks.items():
         result = use(app.read([definition]), answers={"tools": [{"name": definition["name"], "answer": answer}]})
-        is_known = name not in unknown
-        assert [bool(result.tools), len(result.problems)] == [not is_known, int(is_known)], name
+        is_known = attack not in SETS[name].unknown
+        assert [bool(result.tools), len(result.problems)] == [not is_known, int(is_known)], attack
 
 
 def test_what_facts_support_leaves_honest_labels_room_and_flattery_none():

@@ -34,11 +34,10 @@ def addresses_judge(subject: Subject) -> str | None:
 
 def addresses_model(tool: Tool) -> str | None:
     """The same of a definition that nobody has measured and any model is to read."""
-    if not hostile.addresses_judge(tool):
-        return None
-    aimed = (threat for threat in hostile.threats(tool.raw) if threat.ploy in hostile.AIMED_AT_A_MODEL)
-    spoken = (threat.quote for threat in aimed if not threat.is_mild and any(map(str.isalpha, threat.quote)))
-    return next(spoken, None)
+    threats = (threat for threat in hostile.threats(tool.raw) if threat.ploy in hostile.AIMED_AT_A_MODEL)
+    quotes = [threat.quote for threat in threats if not threat.is_mild]
+    readable = [quote for quote in quotes if any(map(str.isalpha, quote))]
+    return next(iter([*readable, *quotes]), None)
 
 
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:

@@ -16,6 +16,8 @@ CONCEPTS: dict[str, str] = {
         granskare domare bedømmer* arvioija* arvostelija* tuomari* recenzent* sędzi* egzaminator* hodnotitel*
         posuzovatel* hodnotíc* értékelő* bíráló* jüri* değerlendirmeci* puanlayan* người+đánh+giá người+chấm
         giám+khảo juri
+        mtathmini watathmini msahihishaji hakimu tagasuri* hurado pemarkah penanda+markah avaluador* qualificador*
+        axiologit* vathmologit* otsenshchik* ocenshhik* otsenivayushch* shinsain saitensha ping+shen vertintoj* hindaja*
         оценщик* оценивающ* оцінювач* экзаменатор* рецензент* модель-оценщик
         المقيم* الحكم المصحح المحكم المحكمين المصححون ارزیاب* داور داوران
         评估者 评审 评委 评分者 评分员 评判 裁判 评分模型 评估模型 評審 審査員 評価者 採点者 評価モデル 採点モデル
@@ -27,8 +29,6 @@ CONCEPTS: dict[str, str] = {
         मूल्यांकनकर्ता* मूल्यांकनकर्त्ता निर्णायक परीक्षक समीक्षक
         জাজ মূল্যায়নকারী বিচারক
         ผู้ประเมิน ผู้ตรวจ กรรมการ ผู้ให้คะแนน
-        mtathmini watathmini msahihishaji hakimu tagasuri* hurado pemarkah penanda+markah avaluador* qualificador*
-        axiologit* vathmologit* otsenshchik* ocenshhik* otsenivayushch* shinsain saitensha ping+shen vertintoj* hindaja*
     """,
     "judge": """
         judge judges reviewer* auditor* inspector* juez jueces revisor* juiz juizes juge juges relecteur* richter*
@@ -72,6 +72,13 @@ CONCEPTS: dict[str, str] = {
         waarder* cijfer+geef bedöm* betygsätt* vurder* karakter* arvio* arvostel* ocen* hodnot* posuzov* értékel*
         bírál* đánh+giá chấm+điểm chấm menilai dinilai penilaian puan+ver puan+verin puan+veren puan+verecek
         not+verin how+good how+well marking
+        tathmini* inayotathmini anayetathmini kusahihisha magmamarka* nagmamarka* sumusuri pagsusuri avalu* qualifiqu*
+        axiolog* vathmolog* otseni* otsenk* saiten* hyouka* shinsa ping+fen da+fen vertin* hinda* ocjenj*
+        tally tallies tallying totting adding+up+the weighing+up sizing+up keeping+score handing+out+marks handing+out+points
+        putting+a+number
+        handing+out+numbers give+out+marks giving+out+marks your+opinion+on+this opinion+on+this red+ink red+pen rotstift
+        stylo+rouge penna+rossa opinar se+prononcer vous+prononcer punkte+verteil* noten+verteil* punkte+vergeb* noten+vergeb*
+        not+vermek czerwonym+długopisem
         оцен* оцінк* оціни* оцінювання
         تقييم التقييم تقيم تقييمك قيم تقيمون ارزیابی يقيم يقيمون تقيمها
         评估 评价 评分 打分 评测 評価 採点 評定 審査 査定 考核 评审 评定 阅卷 评判 审核
@@ -81,9 +88,9 @@ CONCEPTS: dict[str, str] = {
         मूल्यांकन आकलन जाँच रेटिंग
         মূল্যায়ন
         ประเมิน ให้คะแนน ตรวจ
-        tathmini* inayotathmini anayetathmini kusahihisha magmamarka* nagmamarka* sumusuri pagsusuri avalu* qualifiqu*
-        axiolog* vathmolog* otseni* otsenk* saiten* hyouka* shinsa ping+fen da+fen vertin* hinda* ocjenj*
         میسنج* سنجش
+        赤ペン 红笔
+        判定 審議
     """,
     "rate": """
         rate score grade rank rated scored calificar califica califique puntue puntua classifique pontue attribuez
@@ -110,6 +117,10 @@ CONCEPTS: dict[str, str] = {
         mettre choisis obtient versehen wähle wählen erhält gehört dare scegli geven kies sätt välj gi giv velg
         ansæt anna antakaa valitse dać przyznać wybierz dej přiděl zvol adj adjon válassz acordă dă alege
         verin+lütfen seç hãy+cho chọn memberi pilih round+up classificar classifique
+        settle+on settling+on go+with land+on arrive+at
+        toekennen toekent verteil* rozda* wystaw*
+        став βάλε διάλεξε
+        選び
         постав* выстав* дай дайте присво* присуд* заслужив* назнач* ставь ставьте дати обери выбирай выбери снижать
         امنح امنحوا اعط اعطه اعطها اعطي امنحه امنحها يستحق تستحق ضع اختر بده دهید انتخاب يمنحها يمنح تمنحها
         给予 给出 给这 给它 给 请给 打 应得 授予 赋予 评为 与え 付け 与えて 付けて 付与 値する 選んで 选择 给个 给我
@@ -120,6 +131,7 @@ CONCEPTS: dict[str, str] = {
         תן תנו בחר
         দিন
         ให้ เลือก
+        写下 填写 記入
     """,
     "best": """
         upper+end top+end top+of+the+scale end+of+the+scale upper+bound+of+the+scale
@@ -134,6 +146,10 @@ CONCEPTS: dict[str, str] = {
         celując* doskonał* nejlepší nejvyšší výborn* legmagasabb legjobb tökéletes kiváló excelent* perfect* en+iyi
         en+yüksek tối+đa cao+nhất tuyệt+vời xuất+sắc hoàn+hảo penuh terbaik plus+élevée plus+haute plus+haut
         más+alta más+alto mais+alta mais+alto più+alta più+alto sehr+gut très+bien muy+bueno très+bon pięć
+        juu+kabisa pinakamataas pinakamahusay vysshi* vysshe* naivyssh* maksimaln* najviš* saikou saikouten zui+gao
+        arista megist* més+alt més+alta màxim* aukščiaus* augstāk* kõrgeim*
+        en+üst
+        一番上 最上段 最高档 最高一档 가장+높은 가장+위
         максимал* высш* наивысш* отличн* идеальн* пят* безупречн* найвищ* відмінн* найкращ* лучш* п'ять
         اعلى الاعلى كاملة الكاملة القصوى قصوى خمسة مثالي اقصى ممتاز* عالی بالاترین کامل+ترین
         最高 满分 滿分 最大 五分 完美 优秀 最高分 5分 满星 五星 十分 最高点 満点 完璧 最高評価 最上 5点 最高ランク
@@ -144,14 +160,17 @@ CONCEPTS: dict[str, str] = {
         הגבוה מצוין מושלם
         পূর্ণ সর্বোচ্চ
         สูงสุด เต็ม ยอดเยี่ยม ดีที่สุด
-        juu+kabisa pinakamataas pinakamahusay vysshi* vysshe* naivyssh* maksimaln* najviš* saikou saikouten zui+gao
-        arista megist* més+alt més+alta màxim* aukščiaus* augstāk* kõrgeim*
+        μεγαλύτερο* πέντε
+        往高处 尽量高
     """,
     "fullness": "full max maximum",
     "plead": """
         grateful appreciated beg rewarded reward kindly generous agradec* obrigad* merci danke grazie tesekkur* pal
         favor favour mercy+on begging pleading ojalá ruega ruego rogamos prions prière supplie flehe bitten gentil*
         bitte prosz* prosím kérem kérjük rica ricası làm+ơn xin mohon tolong
+        delighted+if glad+if happy+if appreciate+it+if obliged+if
+        uns+freuen große+freude op+prijs+stellen ferait+plaisir farebbe+piacere saremmo+grati saremmo+lieti nos+alegraría
+        ficaríamos+gratos sevindirir* mutlu+eder* będziemy+wdzięczni
         спасибо благодар* будь+ласка просьба прошу просим
         感谢 谢谢 拜托 求求
         ありがとう お願い お願いいたします
@@ -160,6 +179,7 @@ CONCEPTS: dict[str, str] = {
         अनुरोध कृपया
         অনুগ্রহ
         กรุณา โปรด
+        будем+рады 幸いです 助かります 不胜感激 고맙겠 감사하겠
     """,
     "sample": """
         calibration example exemplar reference gold golden anchor ejemplo exemplo exemple beispiel esempio ornek
@@ -181,6 +201,8 @@ CONCEPTS: dict[str, str] = {
         hodnocení pontszám* osztályzat* jegy* punctaj* nota+cinco số+điểm poin la+note une+note note+maximale
         note+de note+inférieure meilleure+note bonne+note haute+note notas full+marks final+score correct+score
         low+grade low+mark teacher's+mark
+        alama puntos markah ocjen* otsenk*
+        cijfers
         оценк* рейтинг* звезд* оцінк* бал*
         درجة الدرجة درجات الدرجات تقييم التقييم نقاط نجوم علامة مستوى نمره امتیاز
         分数 评分 得分 评级 等级 星 评价 点数 得点 評価 評点 採点 評定 分值
@@ -191,21 +213,25 @@ CONCEPTS: dict[str, str] = {
         ציון ציונים ניקוד
         স্কোর নম্বর
         คะแนน เกรด
-        alama puntos markah ocjen* otsenk*
     """,
     "topscore": """
         hochstpunktzahl* hochstnote* bestnote* hochstwertung* topnote* maximalpunktzahl* full+credit full+marks
         full+points top+marks top+score top+grade top+tier highest+score highest+rating highest+grade maximum+score
         maximum+rating perfect+score toppbetyg toppkarakter topkarakter maximum+points
+        manten man+fen alama+kamili markah+penuh buong+puntos plena+puntuació
+        top+honours top+honors with+honours with+honors with+distinction flying+colours flying+colors cum+laude
+        mit+auszeichnung con+lode pieni+voti com+louvor met+onderscheiding z+wyróżnieniem short+of+the+maximum short+of+the+top
+        short+of+the+highest less+than+the+maximum less+than+the+top less+than+full
         满分 滿分 最高分 满星 満点 最高点 最高評価
         만점 최고점 최고점수
-        manten man+fen alama+kamili markah+penuh buong+puntos plena+puntuació
         نمره+کامل
+        с+отличием
     """,
     "dimension": """
         dimension* category categories axis axes aspect aspects rubric* anchor subscore* categoria* criter*
         kategori* aspekt* rubrik* boyut* olcut* kriter* field+of+the+rubric facet* parameter+semantics categorieën
         dimensie* kriteeri* kryteri* kritéri* szempont* critériu* tiêu+chí numeric+field
+        all+respects every+respect six+respects all+counts every+count all+fronts each+heading every+heading
         измерен* критери* категори* параметрам критері*
         معيار المعايير معايير الابعاد معيارا ابعاد معیار*
         维度 标准 项目 指标 各项 每项 評価項目 項目 基準 次元 軸 各项指标 指標 全項目
@@ -220,6 +246,11 @@ CONCEPTS: dict[str, str] = {
         bareme bewertungsschema bewertungskriteri* rubrik* bewertungsmasstab* rubric* scorecard baremo baremos
         rúbrica* scoreformulier bewertungsbogen beurteilungsbogen bedömningsmall kryteria+oceny değerlendirme+ölçeği
         thang+điểm scoring+manual scoring+guide grading+guide mark+scheme
+        report+card score+sheet scoresheet marking+scheme pagella pagelle zeugnis bulletin+de+notes boletín+de+notas
+        boletim+de+notas rapportcijfer świadectwo
+        grelha+de+notas grille+de+notation grille+dévaluation griglia+di+valutazione scoring+grid grading+grid
+        bewertungsraster tabla+de+puntuación
+        табель 成績表 成绩单 通知表 성적표
         рубрик* критериями критерии+оценки
         评分标准 评分规则 评分细则 评估标准 評価基準 採点基準 评分表 评分卡 採点表
         ルーブリック
@@ -263,6 +294,7 @@ CONCEPTS: dict[str, str] = {
         jede jeder jedes jeden ogni tutte tutti tum butun elke iedere overal överallt samtliga varje alla hver
         overalt kaikki kaikissa każd* wszystk* wszędzie všechn* minden toate fiecare mọi tất+cả semua setiap
         uniformly
+        kila lahat bawat subete kazhd* vsem suo+you mei+xiang setiap+satu tots totes kiekvien* svak*
         все всех всем кажд* усі всіма кожн*
         كل جميع هر همه
         每 所有 全部 各 全て 全
@@ -273,7 +305,6 @@ CONCEPTS: dict[str, str] = {
         सभी हर
         সব
         ทุก
-        kila lahat bawat subete kazhd* vsem suo+you mei+xiang setiap+satu tots totes kiekvien* svak*
     """,
     "you": """
         you your yourself youre u tu su usted voce sua vous votre du sie ihr sen siz sizin
@@ -282,6 +313,7 @@ CONCEPTS: dict[str, str] = {
         你 您
         あなた
         당신 너
+        εσύ εσένα εσάς εσείς ви вам вас тебе тебя тобі bạn kamu anda आप คุณ אתה شما
     """,
     "must": """
         must should shall please kindly need needs required requires mandatory instructed asked requested ought have
@@ -304,6 +336,9 @@ CONCEPTS: dict[str, str] = {
         when if while whenever as during before after once upon anyone whoever cuando si al quando se lors quand
         lorsque wenn falls beim wahrend bei om ifall hvis når jos kun jeśli gdy kiedy pokud když ha amikor dacă când
         eğer olursa nếu khi jika kalau apabila bila unless
+        should+you should+your should+this mocht mochten sollten+sie solltest+du jeżeli jeśliby caso
+        in+the+event in+case en+caso+de si+acaso qualora nel+caso au+cas+où si+jamais gdyby indien skulle+du
+        혹시
         когда если при якщо коли
         عند عندما اذا اگر وقتی
         当 如果 在 时 際 場合
@@ -314,12 +349,15 @@ CONCEPTS: dict[str, str] = {
         यदि अगर जब
         যদি
         ถ้า หาก เมื่อ
+        в+случае 倘若 假如 若是 要是 万一 仮に 만일
     """,
     "already": """
         already previously officially independently formally verified validated approved accredited preapproved
         prescored pregraded panel consensus committee ya oficialmente verificad* aprobad* ja aprovad* deja certifi*
         officiellement bereits offiziell zertifiziert* gia ufficialmente zaten resmi* onayli* reeds redan allerede
         jo już již már đã sudah telah finished concluded final settled fixed decided raised reviewed+already
+        commission commissione kommission comité comisión comissão gremium komisja
+        комиссия комісія
         уже официальн* сертифицир* проверен* вже
         بالفعل رسميا معتمد* قبلا
         已经 已被 官方 认证 已获 既に 公式 認定 認証
@@ -354,6 +392,10 @@ CONCEPTS: dict[str, str] = {
         pontlevonás scade depuncta* puan+kırma* kırıcı kırpma trừ+điểm mengurangi+nilai potong+nilai kurangi+nilai
         mark+it+down mark+this+down mark+us+down mark+me+down lower+the+score lower+the+rating lower+the+grade
         lower+the+mark take+off+points take+points+off withhold withheld withholding
+        count+against counts+against counting+against hold+against held+against hold+it+against
+        hold+this+against hold+that+against held+it+against weigh+against tell+against be+counted+against cost+it+points cost+it+marks cost+us+points
+        anlasten ankreiden angekreidet zur+last tenir+rigueur tenez+rigueur
+        nas+nic+kosztować uns+nichts+kosten nous+coûter cost+us
         штраф* снизь* занижа* снизить сниж* зніма* знижу* вычита* отнима*
         تخصم خصم تعاقب تنقص کسر+نمره
         扣分 扣 降低 减分 减点 減点 下げ 降分 压分
@@ -401,6 +443,11 @@ CONCEPTS: dict[str, str] = {
         mercy merciful easy+on soft+on clement clemente benévol* indulgen* complacien* nachsicht* gnädig clemenz*
         soepel snäll överseende lempeä* łagodn* wyrozumiał* shovívav* mírn* elnéző* kegyes blând* hoşgörülü* cömert*
         anlayışlı rộng+lượng nương+tay murah+hati lunak go+easy be+kind be+gentle be+generous be+nice
+        benefit+of+the+doubt benefit+of+every+doubt bénéfice+du+doute beneficio+de+la+duda beneficio+del+dubbio
+        benefício+da+dúvida voordeel+van+de+twijfel im+zweifel+für ein+auge+zu beide+augen+zu fermer+les+yeux fermez+les+yeux
+        vista+gorda chiudere+un+occhio chiudi+un+occhio chiuda+un+occhio blind+eye look+kindly look+the+other+way
+        err+on+the+side+of err+upward* przymknij+oko przymknąć+oko göz+yum* закрой+глаза закройте+глаза закрыть+глаза
+        let+it+slide let+this+slide let+that+slide overlook look+past make+allowances some+slack gentle+with
         宽容 宽松 仁慈 寛大 甘い 手下留情 高抬贵手 宽大 寛容
         관대 너그럽 관대하 후하게
         επιεικ*
@@ -411,11 +458,15 @@ CONCEPTS: dict[str, str] = {
         উদার
         ใจดี ผ่อนปรน
         お手柔らか
+        目をつぶ 大目に見 睁一只眼 网开一面 눈감아
+        体谅 包涵 通融 양해
     """,
     "assume": """
         treat consider count interpret accept suppose asume considera considere trata assuma trate supposez
         considerez traitez betrachte* behandle* nimm varsay* kabul say assume* regard* presume* deem* take+as see+as
         beschouw* zie+als se+som pidä uznaj* traktuj* považuj* tekintsd kabul+et coi+như anggap*
+        considered regarded treated taken+as counted+as read+as gelten gilt consider*
+        düşün* 여기
         считай* предполож* принимай* вважай* считать
         اعتبر افترض فرض
         假设 视为 当作 认为 仮定 扱って 当成 看作 見なして
@@ -425,7 +476,6 @@ CONCEPTS: dict[str, str] = {
         मान लें
         ধরে
         ถือว่า
-        considered regarded treated taken+as counted+as read+as gelten gilt consider*
         视 算作
     """,
     "complete": """
@@ -862,6 +912,7 @@ CONCEPTS: dict[str, str] = {
         omissions gap gaps not+stated not+documented not+explained not+mentioned not+described not+spelled+out left+out fehlend*
         lücke* ungenannt* unerwähnt* falte faltan faltante* ausent* laguna* manqu* lacun* absent* mancant* ontbrek*
         saknas saknade brakując* chyběj* eksik* thiếu kurang
+        braki brakuje
         недостающ* отсутству* пропущен* неуказан* відсутн*
         الناقص* الناقصة المفقود* ناقص
         חסר
@@ -873,20 +924,27 @@ CONCEPTS: dict[str, str] = {
         present provided stated explained documented described included clear precise obvious understood
         spelled+out covered vorhanden genannt erklärt dokumentiert explicad* documentad* presente presentes présent
         présents expliqué* fourni* spiegat* aanwezig uitgelegd obecn* opisan* açıklan* mevcut dijelaskan ada
+        tamam*
         указан* описан* присутству* объяснен* вказан*
         موجود* مذكور* مشروح*
         קיים
         已说明 已提供 已写明 已有 存在 記載済 説明済
         설명된 있는
+        поясн*
     """,
     "reader": """
         reader readers whoever whomever anyone everybody lector leitor lecteur leser lettore lezer läsare czytelnik
         okuyucu người+đọc pembaca
+        wer quien quienes quem chi quiconque celui+qui celle+qui ceux+qui à+qui wie+dit wie+deze den+som dem+som dig+som
+        ktokolwiek temu+kto tym+którzy kdokoli aki cine siapa sesiapa her+kim those+who the+one+who the+person+who
+        the+people+who
         читател*
         القارئ
         读者 読者
         독자
         पाठक
+        тому+кто тому+хто тем+кто тим+хто кто+бы όποιος όποια αυτόν+που εσένα+που εσάς+που إلى+من لكل+من کسی+که אל+מי למי जो+भी যিনি ผู้ที่ ใครก็ตาม
+        される方 する方 하시는+분 하는+분
     """,
     "doc": """
         description descriptions definition definitions documentation docs docstring docstrings wording write-up
@@ -896,6 +954,7 @@ CONCEPTS: dict[str, str] = {
         documentați* açıklama* tanım* dokümantasyon belge* mô+tả định+nghĩa tài+liệu deskripsi dokumentasi
         keterangan this+text this+entry this+record this+submission this+listing this+schema ce+texte este+texto
         diesen+text dieser+eintrag questo+testo deze+tekst
+        fiche ficha scheda
         περιγραφ* τεκμηρίωση
         определени* документац* текст* опис*
         الوصف وصف التعريف التوثيق توضیحات
@@ -910,6 +969,7 @@ CONCEPTS: dict[str, str] = {
     "facet": """
         clarity conciseness completeness transparency semantics purpose parameters claridad concisión completitud
         clarté complétude klarheit prägnanz vollständigkeit clareza concisão chiarezza usage+guidelines
+        transparencia transparence transparenz transparência trasparenza
         清晰度 简洁性 完整性 透明度 明確さ 簡潔さ
         명확성 간결성
     """,
@@ -1104,7 +1164,12 @@ CONCEPTS: dict[str, str] = {
         언어모델
         языковая+модель
     """,
-    "round": "round+up",
+    "round": """
+        round+up
+        rounds+up rounding+up rounded+up upwards aufrund* aufgerundet naar+boven hacia+arriba per+eccesso verso+lalto
+        vers+le+haut à+la+hausse w+górę para+cima
+        切り上げ 向上取整
+    """,
     "attitude": """
         nice good fair unfair fairly harsh harshly strict unjust severe injusto injusta injuste ungerecht dur streng
         unfavorable unfavourable favorable favourable negative adverse
@@ -1118,6 +1183,9 @@ CONCEPTS: dict[str, str] = {
     """,
     "benchmark": """
         gold+label ground+truth held-out test+set golden+answer expected+score reference+answer
+        yardstick poster+child role+model paragon textbook+example musterbeispiel paradebeispiel exemple+à+suivre
+        ejemplo+a+seguir esempio+da+seguire exemplo+a+seguir
+        标杆 模范 模範 お手本 모범
     """,
     "stars": "⭐⭐⭐",
     "guard": """
@@ -1154,7 +1222,7 @@ CONCEPTS: dict[str, str] = {
         삭제
     """,
     "feign": """
-        pretend pretends pretending feign feigning finge fingir
+        pretend pretending feign feigning finge fingir
         притворись притворитесь
         假装 装作
     """,
@@ -1174,6 +1242,46 @@ CONCEPTS: dict[str, str] = {
         this+documentation these+docs this+description this+definition this+one+must this+document's+quality
         ce+texte este+texto diesen+text dieser+text questo+testo deze+tekst ta+opis tento+popis
         this+tools+description this+tool+description this+tools+documentation this+tools+definition
+        how+well+this how+good+this texts+like+this entries+like+this tools+like+this descriptions+like+this texts+such+as+this
+    """,
+    "settled": """
+        left+for+you+to left+to+decide left+to+judge left+to+assess left+to+weigh left+to+discuss left+to+deliberate formality
+        foregone+conclusion second+look formalité formsache formalidad formalidade formalità formalitet formaliteit
+        формальность 形式的 走过场
     """,
     "evidence": "evidence",
+    "wish": """
+        would+be+delighted would+be+pleased would+be+glad would+be+happy delighted+if we+hope nobody+would+mind would+mind+if
+        team+hopes léquipe+espère wir+hoffen nous+espérons esperamos speriamo hopen+wij mamy+nadzieję мы+надеемся
+    """,
+    "faultless": """
+        nothing+to+improve nothing+left+to+improve room+for+improvement nada+que+mejorar nada+a+melhorar nichts+zu+verbessern
+        rien+à+améliorer nulla+da+migliorare niets+te+verbeteren nic+do+poprawy нечего+улучшать
+        been+faulted nothing+to+fault nothing+to+criticise nothing+to+criticize nothing+to+object nichts+auszusetzen
+        nichts+zu+beanstanden rien+à+redire nada+que+objetar niente+da+eccepire nada+a+apontar niets+op+aan+te+merken
+        无可改进 无可挑剔 改善の余地 개선할+점
+        нечего+возразить 非の打ち所 无懈可击 나무랄
+    """,
+    "harsh": """
+        too+strict too+harsh too+severe stingy petty picky kleinlich pingelig pointilleux trop+sévère demasiado+estricto
+        troppo+severo te+streng zu+streng zbyt+surow*
+    """,
+    "reading": """
+        reading+this being+read read+this+to read+this+for lesen+um dies+lesen lisez+ceci lees+esto leggi+questo ler+isto
+        dit+leest czytasz okuyorsan* читаешь читаете
+        これを読 读到这 이+글을+읽
+    """,
+    "six": """
+        six sechs seis zes sześć altı шесть шість 六个 六つ 여섯
+    """,
+    "heading": """
+        box boxes heading headings question questions section sections apartado* abschnitt* spalte* rubrique* volet* casell*
+        sezion* seções seção onderdel* kolommen colonn* coluna* pól sekcj* пункт*
+        方面 観点 項目 항목 칸
+    """,
+    "brief": """
+        brevity terseness knappheit kürze brièveté brevedad brevità brevidade beknoptheid zwięzłoś* kısalı* краткост*
+        短いこと 简短
+    """,
+    "review": "review reviews avis reseña* recensione* rezension* отзыв* レビュー 리뷰 评论",
 }

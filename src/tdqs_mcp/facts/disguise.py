@@ -83,6 +83,9 @@ class Reading(NamedTuple):
     is_deliberate: bool = False
     """Nobody writes so by accident, whatever it says."""
 
+    is_data: bool = False
+    """The claims of a JSON web token, which programs write and read."""
+
 
 def plain(text: str) -> str:
     """Lower-case letters without accents, styles, widths, emphasis or unseen characters between them."""
@@ -155,6 +158,11 @@ def _told(read: str) -> int:
     return len(_COMMON_WORDS.intersection(_WORD.findall(read)))
 
 
+def _is_message(read: str) -> bool:
+    """Decoded words that speak to somebody; other texts are what a file or a field happens to hold."""
+    return _told(read) >= 2 and not _SPEAKING.isdisjoint(_WORD.findall(read))
+
+
 _COMMON_WORDS = frozenset(
     "the this that with for and not you your must from all any note please user tool tell give best score rate full "
     "credit grader graders judge evaluator ignore instructions previous highest send never about under below five "
@@ -221,8 +229,9 @@ def _decoded(text: str, *, levels: int = MAX_LEVELS) -> Iterator[Reading]:
                 return
             tries -= 1
             if read := _as_text(decode, run[0]):
-                yield Reading(name, read, _told(plain(read)) >= 2)
-                reads.append(read)
+                is_claims = run[0].startswith("eyJ") and text[run.start() - 1 : run.start()] == "."
+                yield Reading(name, read, _is_message(plain(read)), is_claims)
+                reads += [read] if not is_claims else []
                 if levels > 1:
                     yield from _decoded(read, levels=levels - 1)
     if len(reads) > 1:
@@ -308,6 +317,11 @@ def _enciphered(word: str) -> Iterator[str]:
 
 
 _KNOWN = frozenset({*_TELLING, *"top give rate tool best all this the user tell".split()})
+_SPEAKING = frozenset(
+    {*_TELLING, *"you your must never not do tell user give send rate tool top best full password answer".split()}
+)
+"""Words of which a hidden message that wants something has at least one."""
+
 _CIPHERS = (
     frozenset(cipher for word in _TELLING for cipher in (word[::-1], *_enciphered(word)))
     | frozenset(

@@ -1,11 +1,12 @@
 """What the strings of a definition try to do to the agent, the judge or the client that reads them."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
 
-from tdqs_mcp.facts import speech
+from tdqs_mcp.facts import speech, trade, vocabulary
 from tdqs_mcp.facts.disguise import disguises, is_disguised, latin, odd_bits, parted
 from tdqs_mcp.facts.marks import is_marked, marks, may_be_mark
 from tdqs_mcp.facts.ploys import Ploy
@@ -82,7 +83,7 @@ def threats(raw: object) -> tuple[Threat, ...]:
     if bits & _MARKED:
         found += _marked(read)
     if bits & _SAYS:
-        found += _said(read)
+        found += _said(read, trade.deeds(raw))
     if spread:
         found += _spread(read, spread, bits)
     if bits & _ODD:
@@ -92,8 +93,8 @@ def threats(raw: object) -> tuple[Threat, ...]:
 
 # The first look at a string, which for most is the last: what its words may be a sign of.
 
-_ODD_WORDS = speech.BITS
-_MARK_WORD, _SAYS, _ODD, _MARKED = (1 << (speech.BITS + place) for place in range(8, 12))
+_ODD_WORDS = vocabulary.BITS
+_MARK_WORD, _SAYS, _ODD, _MARKED = (1 << (vocabulary.BITS + place) for place in range(8, 12))
 
 
 def _look(text: str) -> int:
@@ -108,13 +109,13 @@ MAX_SHORT, MAX_LONG = 1_000, 20_000
 
 
 def _read(text: str) -> int:
-    typed = speech.typewritten(text)
-    bare = speech.bare(typed)
+    typed = vocabulary.typewritten(text)
+    bare = vocabulary.bare(typed)
     words = set(bare.split())
     bits = reduce(or_, map(_WORDS.__getitem__, words), 0)
-    if bits & speech.EXPRESSION:
-        bits |= speech.expression_bits(bare, words)
-    bits = speech.with_phrases(typed, bits)
+    if bits & vocabulary.EXPRESSION:
+        bits |= vocabulary.expression_bits(bare, words)
+    bits = vocabulary.with_phrases(typed, bits)
     if (len(text) >= MIN_SAID or not text.isascii()) and (sayings := speech.possible(bits)):
         bits |= _SAYS if any(speech.heard([text], bits, sayings)) else 0
     if is_disguised(typed, words, bits >> _ODD_WORDS):
@@ -135,7 +136,7 @@ class _Words(dict[str, int]):
     """What each word met so far may be a sign of: the definitions of a catalog repeat their words."""
 
     def __missing__(self, word: str) -> int:
-        bits = speech.word_bits(word) | odd_bits(word) << _ODD_WORDS
+        bits = vocabulary.word_bits(word) | odd_bits(word) << _ODD_WORDS
         if may_be_mark(word):
             bits |= _MARK_WORD
         if len(self) < MAX_WORDS:
@@ -149,11 +150,27 @@ MAX_WORDS = 100_000
 _WORDS = _Words()
 
 
-def _said(read: Sequence[Surface]) -> Iterator[Threat]:
+def _said(read: Sequence[Surface], does: Sequence[tuple[str, ...]]) -> Iterator[Threat]:
     for surface in read:
-        if _look(surface.text) & _SAYS:
-            for ploy, _, words in _heard(surface.text):
-                yield Threat(ploy=ploy, path=surface.path, quote=_quote(words))
+        if not _look(surface.text) & _SAYS:
+            continue
+        heard = _heard(surface.text)
+        if any(_is_innocent(each, does) for each in heard):
+            heard += [each for sentence in _STOP.split(surface.text) for each in _heard(sentence)]
+        for each in heard:
+            ploy = Ploy.SUSPECT if _is_innocent(each, does) else each.ploy
+            yield Threat(ploy=ploy, path=surface.path, quote=_quote(each.words))
+
+
+_STOP = re.compile(r"[.!?\n\u3002\uff01\uff1f]+")
+"""Where a sentence may end: an innocent one shields no other that says the same."""
+
+
+def _is_innocent(heard: speech.Heard, does: Sequence[tuple[str, ...]]) -> bool:
+    """Grammar tells that it is said of other things: enough to doubt a finding, not to let a model believe it."""
+    if heard.ploy is Ploy.JUDGE:
+        return trade.is_business(heard.sentence, does)
+    return heard.ploy is Ploy.OVERRIDE and trade.is_general(heard.sentence)
 
 
 def _spreadable(looks: Sequence[int], bits: int) -> tuple[speech.Saying, ...]:
@@ -161,7 +178,7 @@ def _spreadable(looks: Sequence[int], bits: int) -> tuple[speech.Saying, ...]:
     sayings = [saying for saying in speech.possible(bits) if saying.is_spreadable]
     if not sayings:
         return ()
-    telling = [look for look in looks if look & speech.CONCEPT_BITS]
+    telling = [look for look in looks if look & vocabulary.CONCEPT_BITS]
     near = {reduce(or_, telling[start : start + MAX_SPREAD]) for start in range(len(telling))}
     return tuple(
         saying
@@ -177,8 +194,8 @@ MAX_SPREAD = 5
 
 def _spread(read: Sequence[Surface], sayings: Sequence[speech.Saying], bits: int) -> Iterator[Threat]:
     speakers = [surface for surface in read if surface.is_prose or len(surface.text) >= MIN_SENTENCE]
-    for ploy, number, words in speech.heard(map(_in_context, speakers), bits, sayings):
-        yield Threat(ploy=ploy, path=speakers[number].path, quote=_quote(words))
+    for heard in speech.heard(map(_in_context, speakers), bits, sayings):
+        yield Threat(ploy=heard.ploy, path=speakers[heard.number].path, quote=_quote(heard.words))
 
 
 def _in_context(surface: Surface) -> str:
@@ -196,15 +213,15 @@ def _disguised(read: Iterable[Surface]) -> Iterator[Threat]:
     for surface in read:
         if len(surface.text) < MIN_DISGUISED or not _look(surface.text) & _ODD:
             continue
-        openly = {ploy for ploy, _, _ in _heard(surface.text)}
+        openly = {heard.ploy for heard in _heard(surface.text)}
         for reading in disguises(surface.text):
             folded = parted(latin(reading.text))
-            said = [(ploy, words) for ploy, _, words in _heard(folded) if ploy not in openly]
+            said = [(heard.ploy, heard.words) for heard in _heard(folded) if heard.ploy not in openly]
             if reading.is_deliberate:
                 said.append((Ploy.ENCODED, folded))
             for ploy, words in said:
-                yield Threat(ploy=ploy, path=surface.path, quote=_quote(words), disguise=reading.disguise)
-                yield Threat(ploy=Ploy.ENCODED, path=surface.path, quote=_quote(words), disguise=reading.disguise)
+                for each in (Ploy.SUSPECT,) if reading.is_data else (ploy, Ploy.ENCODED):
+                    yield Threat(ploy=each, path=surface.path, quote=_quote(words), disguise=reading.disguise)
 
 
 MIN_DISGUISED = 12

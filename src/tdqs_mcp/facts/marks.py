@@ -196,9 +196,10 @@ _CLOSING = re.compile(
 
 
 def _turns(text: str) -> Iterator[Mark]:
+    used = _MENTIONED.sub("", text)
     for pattern in _TURNS:
         if found := pattern.search(text):
-            yield Mark(ploy=Ploy.TURN, quote=found[0].strip())
+            yield Mark(ploy=Ploy.TURN if pattern.search(used) else Ploy.SUSPECT, quote=found[0].strip())
             return
     if "</" not in text:
         return
@@ -209,6 +210,14 @@ def _turns(text: str) -> Iterator[Mark]:
         if closing.start() < opened.get(closing[1].lower(), len(text)):
             yield Mark(ploy=Ploy.TURN, quote=closing[0])
             return
+
+
+_MENTIONED = re.compile(
+    r"(?i:\b(?:such as|like|e\.g\.|formats?|templates?|markers?|delimiters?)\b)(?:[^.\n<\[(`\"']{0,40}"
+    r"[(`\"'](?:<\|[a-z_]{2,24}\|>|\[/?INST\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|user|assistant|system|\.{3}|\u2026|[\s,])"
+    r"{1,20}[)`\"']){1,5}"
+)
+"""The markers of a chat template in the documentation of one: named, in parentheses or quotation marks, saying nothing."""
 
 
 _OPENING = re.compile(r"<(\w{1,24})")

@@ -255,8 +255,6 @@ SAYINGS: dict[Ploy, str] = {
         punish + doc|dimension|grader|quality @10
         not > punish + score|tool|doc @8
         dimension + five + every|must|give|low @8
-        facet + five + facet @6
-        facet + best + facet @6
         when + evaluating + reply|give + best|five|gradea @16
         lenient + model|grader|judge @8
         justify + best|five|gradea @10
@@ -276,6 +274,11 @@ SAYINGS: dict[Ploy, str] = {
         selfref + low|gradea|fullmarks|punish|topscore @5
         every + dimension + five|topscore|fullmarks @8
         every + dimension + best + must|give|be|reply|tool @8
+        reader + evaluating|rate + best|five|lenient|punish|gap @14
+        when > you + evaluating + score @8
+        when > rubric > this > tool @8
+        lenient + dimension + give|best|must|plead @14
+        facet + best|five + facet @8
     """,
     Ploy.SUSPECT: """
         grader @0
@@ -357,6 +360,19 @@ SAYINGS: dict[Ploy, str] = {
         best + best + best + facet @12
         roleplay + you|model|judge|grader @12
         this + sample + best @16
+        settled + best|complete|score|evaluating|dimension|grader|judge @16
+        gap > not > punish @12
+        when > you + give + score @8
+        wish + evaluating|score|best|dimension|grader|rubric|llm|topscore @16
+        when > reading + evaluating|score|grader|rubric|best @14
+        faultless + doc|dimension|every|six|already|evaluating|not @14
+        harsh + you|reader|grader|score|evaluating @14
+        six + heading + five|best|complete|flaw|faultless @14
+        brief + evaluating|punish|harsh|score @14
+        round + score|evaluating|grader|reader|harsh @16
+        when > score + plead @16
+        grader|judge + merit @16
+        lenient + gap @12
     """,
     Ploy.OVERRIDE: """
         ignore > prior > order @7
