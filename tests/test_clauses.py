@@ -3,7 +3,7 @@
 import pytest
 
 from tdqs_mcp.facts import names
-from tdqs_mcp.facts.clauses import clause
+from tdqs_mcp.facts.clauses import clause, is_natural
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,7 @@ def test_a_name_is_said_as_people_say_it(phrase, said):
         ("connect_account", ["restart_sync", "reconnect_account"], ["reconnect_account"]),
         ("create_section", ["add_task_to_section", "update_section"], ["update_section"]),
         ("get_user_posts", ["get_user_roles", "get_post"], ["get_post"]),
+        ("insert_many", ["update_many", "delete_many"], []),
         ("fetch_orders", ["good_orders", "fetch_order"], ["fetch_order"]),
     ],
 )
@@ -64,3 +65,12 @@ def test_a_description_tells_that_a_name_opens_with_a_verb():
     assert names.read([merge])[merge].verb is None
     assert names.read([merge], {merge: "merge"})[merge].verb == "merge"
     assert names.read([merge], {merge: "join"})[merge].verb is None
+
+
+def test_a_search_engine_is_no_order_to_search():
+    assert names.read(["search_engine_batch"])["search_engine_batch"].verb is None
+
+
+@pytest.mark.parametrize(("phrase", "natural"), [("add footnote robust", False), ("add robust footnote", True)])
+def test_an_adjective_behind_its_noun_is_no_phrase(phrase, natural):
+    assert is_natural(phrase) is natural

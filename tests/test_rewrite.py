@@ -450,6 +450,35 @@ def test_a_value_that_two_scopes_give_comes_from_either():
     assert "Use it to find the `tag_id` that" in said["get_tags_for_space"]
 
 
+EVENTS = [
+    tool("list_events", "List the events of the house."),
+    tool("list_papers", "List the papers that were downloaded."),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "parameter", "text"),
+    [
+        ("create_event", "Create an event of the house.", "event_id", ""),
+        ("get_event", "Get an event of the house.", "event_id", "A custom one of your own."),
+        ("get_event", "Get an event of the house.", "event_id", "List them with find_dates."),
+        ("download_paper", "Download a paper of the house.", "paper_id", ""),
+    ],
+)
+def test_a_value_that_is_new_or_comes_from_elsewhere_is_looked_up_in_no_list(name, said, parameter, text):
+    schema = {"type": "object", "properties": {parameter: {"type": "string", "description": text}}}
+    dates = tool("find_dates", "Find free dates in the calendar.")
+    rewrites = rewritten(tool(name, said, schema), *EVENTS, dates, judge=Fixed(lambda text: 3))
+    assert "Look up" not in description(rewrites[0])
+    assert not any("Use it to find" in description(each) for each in rewrites)
+
+
+def test_a_connection_that_connect_names_is_new():
+    opened = tool("connect", "Connect to a database of the house.", takes("connection_name"))
+    listed = tool("list_connections", "List the open connections.")
+    assert not any("connection_name" in description(each) for each in rewritten(opened, listed))
+
+
 def test_siblings_whose_names_differ_in_number_alone_are_told_apart_by_what_they_say():
     one = tool("send_letter", "Send a letter to one person.", takes("person"))
     many = tool("send_letters", "Send the same letter to several persons.", takes("persons"))

@@ -24,10 +24,16 @@ def clause(phrase: str) -> str:
     return " ".join((*said, *(_determined(thing, verb) if is_open else thing)))
 
 
+def is_natural(phrase: str) -> bool:
+    """Not so where an adjective stands behind its noun, as in `add footnote robust`, or where a noun is a bare verb."""
+    last = phrase.split()[-1:]
+    return _POSTPOSED.isdisjoint(last) and "do" not in phrase.split()
+
+
 def _is_counted(noun: str) -> bool:
     """One of several, such as a task; not tasks, metadata or padding."""
     is_many = noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
-    return not is_many and not noun.endswith("ing") and noun.lower() not in _UNCOUNTED
+    return not is_many and not noun.endswith("ing") and noun.lower() not in _UNCOUNTED | _POSTPOSED
 
 
 def _determined(thing: Sequence[str], verb: str) -> Sequence[str]:
@@ -50,12 +56,14 @@ _ONLY = frozenset("active current latest last next previous count status state t
 """First or last words of a thing of which there is one at a time."""
 
 _UNCOUNTED = frozenset(
-    "access activity advanced advice audio code content data delta detailed enhanced fast feedback full health help "
-    "history horizontal html info information json latex markdown media metadata music news output progress raw "
-    "research robust safe schema security simple software storage support sync text traffic usage vertical video "
-    "weather xml".split()
+    "access activity advice audio code content data delta feedback health help history html info information json "
+    "latex markdown media metadata music news output progress research schema security software storage support sync "
+    "text traffic usage video weather xml".split()
 )
-"""Nouns of which there is not one, and adjectives that names put last."""
+"""Nouns of which there is not one."""
+
+_POSTPOSED = frozenset("advanced bulk detailed enhanced fast full horizontal raw robust safe simple vertical".split())
+"""Adjectives that names put last."""
 
 _VOWEL = re.compile(r"[AEFHILMNORSX](?![a-z])|[AEI][a-z]|[fhlmnrsx][^aeiouy]*$|hour|(?!one|uni|us|ur|util|eu)[aeiou]")
 """How a word begins that is spoken with a vowel: `item`, and `SQL` and `r2` by their letters."""

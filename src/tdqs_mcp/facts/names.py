@@ -42,6 +42,10 @@ _AGAIN = re.compile(r"^(?:re|un)(?=\w{3})")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 _VERSION = re.compile(r"v?\d+")
 _PLAIN = re.compile(r"[A-Za-z]\w*(?:[.\-/]\w+)*", re.ASCII)
+_NO_NOUNS = STOPWORDS | {"many", "multiple", "bulk", "several"}
+_COMPOUNDS = {("search", word) for word in ("engine", "engines", "result", "results", "index", "indexes", "history")}
+"""Two nouns of which the first is a verb elsewhere."""
+
 _WRITES = (Effect.CREATE, Effect.UPDATE, Effect.ACT)
 
 
@@ -76,7 +80,7 @@ class Label:
     def resource(self) -> tuple[str, ...]:
         """The nouns that tell something, singular."""
         words = map(str.lower, self.nouns)
-        own = (stem(word) for word in words if word not in STOPWORDS and not word.isdigit())
+        own = (stem(word) for word in words if word not in _NO_NOUNS and not word.isdigit())
         return tuple(dict.fromkeys(own))
 
 
@@ -106,7 +110,7 @@ def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) ->
     own = tuple(words[1:] if prefix and len(words) > 1 and words[0] == prefix else words)
     effect = next((effect for word in own if (effect := effect_of(word))), None)
     plain = _AGAIN.sub("", own[0]) if own else ""
-    if own and (own[0] in PLAIN_VERBS or plain in PLAIN_VERBS or own[0] == opening):
+    if own and own[:2] not in _COMPOUNDS and (own[0] in PLAIN_VERBS or plain in PLAIN_VERBS or own[0] == opening):
         return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect or effect_of(plain))
     is_at_end = len(own) > 1 and own[-1] in _TRAILING and own[-2] not in PREPOSITIONS
     if is_at_end and PLAIN_VERBS.isdisjoint(own[:-1]):

@@ -1,5 +1,6 @@
 """Where the value of a parameter comes from: the sibling that lists the thing, or whose answer holds the value."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -57,6 +58,7 @@ class Origins:
 
     def __init__(self, subjects: Iterable[Subject], labels: Mapping[str, Label]) -> None:
         self._labels = labels
+        self._names = {name for name in labels if not name.isalpha()}
         self._listers: dict[str, list[_Lister]] = {}
         self._fields: dict[str, list[Subject]] = {}
         self._sayers: dict[str, list[Subject]] = {}
@@ -81,6 +83,9 @@ class Origins:
         return tuple(origin for origin in found if origin and not any(tool in own for tool in origin.tools))
 
     def _origin(self, subject: Subject, parameter: Parameter) -> Origin | None:
+        """None where the parameter's own text says that the caller chooses the value, or names a tool that gives it."""
+        if _CHOSEN.search(parameter.description) or not self._names.isdisjoint(_NAME.findall(parameter.description)):
+            return None
         listers = self._listing(subject, parameter)
         if listers:
             return Origin(
@@ -109,6 +114,7 @@ class Origins:
             and each.things - thing <= own
             and (is_loose or not each.is_scoped)
             and (not is_weak or each.verb in ("list", "search"))
+            and not _lists_done(each.subject, label.verb)
             and _without([each.subject], subject, parameter)
         )
         fit = [each for *rank, each in ranked if rank[:2] == list(ranked[0][:2])]
@@ -117,6 +123,11 @@ class Origins:
 
 
 _BOTH_WAYS = frozenset({"list", "search"})
+
+_NAME = re.compile(r"[\w.-]*\w")
+_CHOSEN = re.compile(
+    r"\b(?:custom|your own|of your choice|(?:any|a) unique|(?:a|the) new|arbitrary|label for)\b", re.IGNORECASE
+)
 
 MAX_LISTERS = 40
 """Tools that list things with the same last word; the first of them are enough."""
@@ -134,6 +145,12 @@ def _listed(label: Label) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem(word) for word in words[:end] if word not in _SCOPE_WORDS))
 
 
+def _lists_done(lister: Subject, verb: str | None) -> bool:
+    """Only those with which it has been done: the downloaded papers are not what `download_paper` is for."""
+    first = lister.prose.spoken[0] if lister.prose.spoken else ()
+    return verb is not None and any(word in (f"{verb}ed", f"{verb}d") for word in first)
+
+
 def _is_scoped(label: Label) -> bool:
     """Only those of something else: `get_tags_for_task`."""
     return any(word.lower() in _SCOPES for word in label.nouns)
@@ -149,7 +166,10 @@ def _is_plural(label: Label) -> bool:
 
 
 def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
-    """The stems of what a parameter identifies; of the tool's own thing where it says no more than `id`."""
+    """The stems of what a parameter identifies; of the tool's own thing where it says no more than `id`.
+
+    Nothing where it is new: the `event_id` that `create_event` may be given, the `connection_name` of `connect`.
+    """
     words = name_parts(parameter.name)
     if len(words) > 1 and words[0] == "id" and words[-1] not in KINDS:
         words = (*words[1:], "id")
@@ -166,8 +186,9 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
     thing = frozenset(map(stem, rest))
     if kind in _WEAK_KINDS and thing <= _GENERIC:
         return frozenset()
-    is_new = label.effect in (Effect.CREATE, Effect.PRODUCE) and kind in _WEAK_KINDS and thing <= own
-    return frozenset() if is_new else thing
+    is_made = label.effect in (Effect.CREATE, Effect.PRODUCE) and thing <= own
+    is_named = kind in _WEAK_KINDS and label.verb is not None and any(word.startswith(label.verb) for word in rest)
+    return frozenset() if is_made or is_named else thing
 
 
 def _is_identifier(name: str) -> bool:

@@ -65,7 +65,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The cheapest rewrites that reach a target, or those that come nearest to it."""
+    """The cheapest rewrites that reach a target, or all that help where none do."""
 
     server: str
     version: str | None

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.facts import choices, statements
 from tdqs_mcp.facts.choices import Choice, Demand
-from tdqs_mcp.facts.clauses import clause
+from tdqs_mcp.facts.clauses import clause, is_natural
 from tdqs_mcp.facts.lexicon import STOPWORDS, Effect
 from tdqs_mcp.facts.names import Label
 from tdqs_mcp.facts.origins import Origin
@@ -131,15 +131,15 @@ def _route(sibling: Subject, label: Label, subject: Subject, own: Label) -> tupl
     """What a sibling does, in the imperative, and where that comes from; None where that tells the two not apart.
 
     The words of its name come first: every further word of a sibling makes a search find this tool for that one's sake.
-    They come last where the two names differ in number alone.
+    They come last where the two names differ in number alone, and where they make no phrase.
     """
     said, first = statements.purpose(sibling, label), subject.prose.spoken[0] if subject.prose.spoken else ()
     if said and said == statements.purpose(subject, own):
         return None
     known = {*first, *(LEMMAS.get(word, word) for word in first), *own.phrase.lower().split()} | STOPWORDS
     ways = [(_by_name(label, own), "its name"), (said, "its first sentence")]
-    is_only_number = label.verb == own.verb and label.resource == own.resource
-    for words, source in reversed(ways) if is_only_number else ways:
+    is_same = label.verb == own.verb and label.resource == own.resource
+    for words, source in ways if is_natural(label.phrase) and not is_same else reversed(ways):
         if not known.issuperset(words.lower().split()):
             return words, f"tool {label.tool}: {source}"
     return None
@@ -150,7 +150,8 @@ def _by_name(label: Label, own: Label) -> str:
     if not (label.verb and label.nouns):
         return ""
     is_same = label.nouns == own.nouns and label.verb != own.verb
-    if is_same and not label.nouns[-1].endswith("s"):
+    is_of_many = not {"list", "search"}.isdisjoint((label.verb, own.verb))
+    if is_same and not is_of_many and not label.nouns[-1].endswith("s"):
         is_new = Effect.CREATE in (label.effect, own.effect)
         return f"{label.verb} {'one' if is_new else 'it'}"
     return clause(label.phrase)

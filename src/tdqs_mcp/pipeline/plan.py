@@ -60,11 +60,12 @@ class Attempt:
 
 
 def choose(score: ServerScore, rewrites: Iterable[Rewrite], *, target: int, coherence: int) -> tuple[Rewrite, ...]:
-    """The cheapest rewrites that reach the overall score, or come as near to it as any do."""
+    """The cheapest rewrites that reach the overall score; all that help where none do, so that only writing is left."""
     known = {rewrite.index: rewrite for rewrite in rewrites}
     tools = [_candidate(tool, known.get(tool.index)) for tool in score.tools]
-    farthest = _overall([tool.after for tool in tools], coherence)
-    positions = cheapest(tools, target=min(target, farthest), coherence=coherence) or ()
+    positions = cheapest(tools, target=target, coherence=coherence)
+    if positions is None:
+        positions = tuple(place for place, tool in enumerate(tools) if tool.after > tool.before)
     return tuple(known[score.tools[position].index] for position in positions)
 
 
@@ -101,7 +102,7 @@ def cheapest(tools: Sequence[Candidate], *, target: int, coherence: int) -> tupl
 
 
 def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite]) -> Plan:
-    """The cheapest attempt that reaches the target, else the one that comes nearest, with what is left to write.
+    """The cheapest attempt that reaches the target, else the one that leaves the least to write, and what that is.
 
     The first attempt has no rewrites. One that got no overall score is none, and the plan says so.
     """
@@ -109,7 +110,8 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
     is_open = len(scored) < len(attempts)
 
     def rank(attempt: Attempt) -> tuple[int, tuple[int, int]]:
-        return max(0, target - (attempt.score.rollup.overall or 0)), attempt.cost
+        short = max(0, target - (attempt.score.rollup.overall or 0))
+        return short, (-sum(tool.tdqs for tool in attempt.score.tools), 0) if short else attempt.cost
 
     best = min(scored, key=rank)
     before, after = attempts[0].score, best.score
