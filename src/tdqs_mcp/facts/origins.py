@@ -101,13 +101,16 @@ class Origins:
         return None
 
     def _listing(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
-        """The tool that lists just this thing with the least input, and one that searches it or has another scope."""
+        """The tool that lists just this thing with the least input, and one that searches it or has another scope.
+
+        A group's milestones come before all milestones for a tool that is about a group's.
+        """
         label = self._labels[subject.tool.name]
         thing, own = _thing(parameter, label), set(label.resource)
         is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
         is_weak = name_parts(parameter.name)[-1:] and name_parts(parameter.name)[-1] in _WEAK_KINDS
         ranked = sorted(
-            (len(each.things - thing), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
+            (-len(each.things), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
             for word in sorted(thing)
             for each in self._listers.get(word, ())[:MAX_LISTERS]
             if thing <= each.things

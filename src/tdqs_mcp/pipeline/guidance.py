@@ -51,8 +51,9 @@ def of(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> tup
             _alternatives(subject, label, [name for name in near if name not in named], scene),
             _sources(sources),
             _look(subject, label, named, scene),
-            _undo(subject, label, near, scene),
         ]
+        if not any(found):
+            found.append(_undo(subject, label, near, scene))
     return tuple(part for part in (*found, _demands(subject)) if part)
 
 
@@ -110,7 +111,7 @@ def _look(subject: Subject, label: Label, named: AbstractSet[str], scene: Scene)
 
 
 def _undo(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> Part | None:
-    """What takes back the thing that this tool makes or turns on."""
+    """What takes back the thing that this tool makes or turns on: said only where there is nothing to choose."""
     for name in scene.twins(subject):
         verb, opposites = scene.labels[name].verb, (f"un{label.verb}", *_OPPOSITES.get(label.verb or "", ()))
         if verb in opposites and name not in near and _is_same_thing(scene.labels[name], label):
