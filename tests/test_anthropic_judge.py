@@ -18,10 +18,12 @@ from mcp import Client, StdioServerParameters
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+import tdqs_mcp
 from tdqs_mcp import app
 from tdqs_mcp.errors import EndpointError, InputError, TdqsError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.anthropic import DEFAULT_MODEL, Anthropic
+from tdqs_mcp.judges.budget import Budget
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Usage
 from tdqs_mcp.judges.prices import cost
@@ -31,7 +33,7 @@ from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import tool_cases
 from tdqs_mcp.rubrics.prompt import PromptForm, render_hardened
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.settings import make_judge, read_settings
+from tdqs_mcp.settings import make_judge, make_preview, read_settings
 from tdqs_mcp.store.judgements import Judgements
 
 KEY = "sk-ant-loopback-0123456789abcdef"
@@ -169,7 +171,8 @@ class Fake(Loopback):
         lines = ["not JSON", '{"custom_id": "of another batch", "result": {"type": "expired"}}', "{}"]
         for entry in entries:
             name = _asked(entry["params"])
-            result = ROWS.get(name, {"type": "succeeded", "message": message(GOOD)})
+            good = COHERENT if name == "(set)" else GOOD
+            result = ROWS.get(name, {"type": "succeeded", "message": message(good)})
             lines += [] if name == "lost" else [json.dumps({"custom_id": entry["custom_id"], "result": result})]
         return PlainTextResponse("\n".join(lines))
 
@@ -626,6 +629,103 @@ def test_a_batch_that_cannot_be_had_says_why(fake, catalog, act, words):
         anyio.run(act, model_of(fake), requests)
     assert words in str(caught.value)
     assert KEY not in str(caught.value)
+
+
+@pytest.fixture
+def restarted(fake, tmp_path):
+    """The judge of a process that has just started, as a library makes it."""
+
+    def judge(**options):
+        environ = {"TDQS_CACHE": str(tmp_path), "ANTHROPIC_API_KEY": KEY}
+        return make_judge(read_settings(environ, judge="anthropic", base_url=fake.address, **options))
+
+    return judge
+
+
+def test_a_sweep_submits_its_catalogs_restarts_collects_and_scores_what_is_kept(fake, catalog, restarted):
+    shops = [catalog(*map(tool, ["good", "expired", "wrong"]), name="one"), catalog(tool("fine"), name="two")]
+    note = tdqs_mcp.submit_batch(shops, judge=restarted())
+    assert len(fake.bodies("(batch)")[0]["requests"]) == 6
+    assert KEY not in note
+    assert tdqs_mcp.collect_batch(note, shops, judge=restarted()) is None
+    judge = restarted()
+    expired, wrong = tdqs_mcp.collect_batch(note, shops, judge=judge)
+    assert expired == "the batch expired before this request's turn; submit it again"
+    assert "the answer broke the output format: scores.purpose_clarity" in wrong
+    assert judge.usage.cost == 5 * (300 * 100 + 2000 * 10 + 700 * 500) // 2
+    fake.requests.clear()
+    fake.is_repaired = True
+    scores = [tdqs_mcp.score(shop, judge=restarted()) for shop in shops]
+    assert [len(each.tools) for each in scores] == [3, 1]
+    assert sorted(name for name, _, _ in fake.requests) == ["expired", "wrong"]
+    assert tdqs_mcp.collect_batch(note, shops, judge=restarted()) == []
+    with pytest.raises(InputError, match="nothing to submit: every answer is kept"):
+        tdqs_mcp.submit_batch(shops, judge=restarted())
+
+
+def test_a_batch_of_what_is_missing_asks_for_nothing_else(fake, catalog, restarted):
+    shop = catalog(tool("good"), tool("expired"))
+    note = tdqs_mcp.submit_batch(shop, judge=restarted())
+    fake.polls = 1
+    tdqs_mcp.collect_batch(note, shop, judge=restarted())
+    tdqs_mcp.submit_batch(shop, judge=restarted())
+    (entry,) = fake.bodies("(batch)")[1]["requests"]
+    assert tool_name(entry["params"]) == "expired"
+
+
+def test_a_budget_bounds_a_batch_at_half_the_price(fake, catalog, restarted):
+    shop = catalog(*(tool(f"t{number}") for number in range(10)))
+    preview, ledger = make_preview(
+        read_settings({"TDQS_CACHE": "off", "ANTHROPIC_API_KEY": KEY}, judge="anthropic", base_url=fake.address)
+    )
+    tdqs_mcp.score(shop, judge=preview)
+    for budget, words in (
+        (Budget(cost=ledger.cost // 2 - 11), "it would exceed the budget in money; raise --max-cost"),
+        (Budget(calls=10), "the budget of 10 calls is used up"),
+    ):
+        with pytest.raises(InputError, match=f"a batch of 11 requests was not submitted: {words}"):
+            tdqs_mcp.submit_batch(shop, judge=restarted(budget=budget))
+    assert fake.requests == []
+    judge = restarted(budget=Budget(cost=ledger.cost // 2 + 11, calls=11))
+    assert tdqs_mcp.submit_batch(shop, judge=judge)
+    with pytest.raises(InputError, match="was not submitted"):
+        tdqs_mcp.submit_batch(shop, judge=judge)
+    with pytest.raises(InputError, match="a dry run sends nothing"):
+        anyio.run(preview.model.submit, requests_of(shop))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"kind": "offline", "base_url": None}, "give the anthropic judge, alone and with one sample"),
+        ({"kind": "openai:m"}, "'m' takes no batches here: name the anthropic judge"),
+        ({"cache": "off"}, "set TDQS_CACHE to a folder"),
+    ],
+)
+def test_a_judge_that_can_take_no_batch_is_refused(catalog, fake, options, words):
+    settings = {"TDQS_CACHE": options.get("cache", ""), "ANTHROPIC_API_KEY": KEY}
+    address = options.get("base_url", fake.address)
+    judge = make_judge(read_settings(settings, judge=options.get("kind", "anthropic"), base_url=address))
+    with pytest.raises(InputError, match=words):
+        tdqs_mcp.submit_batch(catalog(tool("good")), judge=judge)
+    assert fake.requests == []
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        (lambda note: "msgbatch_1", "this is no batch: give the JSON that submit_batch gave"),
+        (
+            lambda note: note.replace(DEFAULT_MODEL, "claude-opus-5-5"),
+            "this batch asks 'claude-opus-5-5' with its hard",
+        ),
+    ],
+)
+def test_a_batch_is_collected_by_the_judge_that_submitted_it_alone(catalog, restarted, note, words):
+    shop = catalog(tool("good"))
+    written = tdqs_mcp.submit_batch(shop, judge=restarted())
+    with pytest.raises(InputError, match=words):
+        tdqs_mcp.collect_batch(note(written), shop, judge=restarted())
 
 
 # Settings

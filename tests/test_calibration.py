@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from definitions import flat, tool
+from loopback import tdqs as answer_of
+from loopback import tool_name
 from scipy.stats import spearmanr
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
@@ -20,11 +22,13 @@ from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import UNIT, calibration, versions
 from tdqs_mcp.model.catalog import Catalog, read_tools
 from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.model.verdicts import Judgement, Ungraded, Verdict
 from tdqs_mcp.pipeline import calibrate, evidence
 from tdqs_mcp.pipeline.rollup import tdqs
 from tdqs_mcp.pipeline.score import tool_cases
 from tdqs_mcp.reporters.calibration import calibration_markdown
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.sources.load import read_file
 
 NEWEST = versions()[0]
 CARDS = calibration(NEWEST).rubrics
@@ -324,6 +328,48 @@ def test_a_catalog_without_labelled_tools_says_so_and_proves_nothing(tdqs_mcp, w
     run = tdqs_mcp("calibrate", write("shop.json", [tool("list_orders", "Lists orders.", flat(1))]))
     assert run.returncode == 2
     assert "no labelled tool is among these definitions" in run.stdout.decode()
+
+
+def asked_to_calibrate(tdqs_mcp, loopback, *args):
+    return tdqs_mcp("calibrate", *args, "--judge", "openai:m", "--base-url", loopback.base_url)
+
+
+def test_a_judge_that_fails_is_not_out_of_tolerance_but_could_not_be_calibrated(tdqs_mcp, loopback, catalog_files):
+    loopback.answer = lambda body: "No."
+    path = next(path for path in catalog_files if path.stem == "chrome-devtools")
+    text = asked_to_calibrate(tdqs_mcp, loopback, path)
+    assert text.returncode == 2
+    assert "out of tolerance" not in text.stdout.decode()
+    assert "no labelled tool" not in text.stdout.decode()
+    assert text.stdout.decode().count("broke the output format") == 1
+    assert "not judged (get_calls, update_drive, process, create_record, " in text.stdout.decode()
+    assert "Next: see that the judge answers" in text.stdout.decode()
+    assert (
+        "not judged \\(get\\_calls, " in asked_to_calibrate(tdqs_mcp, loopback, "--format", "markdown").stdout.decode()
+    )
+    document = json.loads(asked_to_calibrate(tdqs_mcp, loopback, "--format", "json").stdout)
+    assert [each["name"] for each in document["unjudged"]] == ["get_calls", "update_drive", "process", "create_record"]
+    assert (document["outOfTolerance"], document["problems"]) == ([], [])
+
+
+def test_what_was_judged_out_of_tolerance_stays_so_whatever_else_was_not_judged(tdqs_mcp, loopback):
+    fives = answer_of(5, 5, 5, 5, 5, 5)
+    loopback.answer = lambda body: fives if tool_name(body) == "process" else "No."
+    done = asked_to_calibrate(tdqs_mcp, loopback)
+    assert done.returncode == 1
+    assert "out of tolerance: process: purpose_clarity is 5, published 1" in done.stdout.decode()
+    assert "3 not judged (get_calls, update_drive, create_record): 3 answers of 'm' broke" in done.stdout.decode()
+
+
+def test_a_mean_error_is_out_of_tolerance_only_where_the_rest_could_not_mend_it(catalog_files):
+    labels = evidence.labels(NEWEST)
+    measured = [measure(read_file(path)) for path in catalog_files]
+    cases = [case for each in measured for case in tool_cases(each) if case.subject.signals.input_hash in labels][:100]
+    worst = Verdict(judgements={key: Judgement(score=1, justification="x") for key in CARDS["tdqs"]}, summary="")
+    silent = Ungraded(judge="m", reason="away")
+    assert evidence.held_against(cases, [*[worst] * 80, *[silent] * 20], labels).faults
+    partly = evidence.held_against(cases, [*[worst] * 10, *[silent] * 90], labels)
+    assert (partly.faults, len(partly.unjudged), len(partly.sections)) == ((), 90, 2)
 
 
 def test_a_calibration_can_be_pinned_and_an_unknown_one_is_refused(tdqs_mcp, write):

@@ -9,6 +9,7 @@ import pytest
 from definitions import CORNERS, STRING, tool
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from loopback import FOURS, rubric_of, tool_name
 from schemas import SCHEMAS as PUBLISHED
 from test_any_json import TOOLS
 
@@ -478,6 +479,36 @@ def test_the_command_says_what_is_worse_and_fails_only_when_asked(command, write
     assert command("compare", old, old, "--fail-on-regression").returncode == 0
     missing = command("compare", old, "nowhere.json", "--fail-on-regression")
     assert (missing.returncode, missing.stdout) == (2, b"")
+
+
+def test_what_the_judge_failed_on_is_named_with_the_reason_and_nothing_is_cleared(command, write, loopback):
+    loopback.answer = lambda body: "No." if tool_name(body) == "new_one" else FOURS[rubric_of(body)]
+    kept, gone, come = (tool(name, f"Does {name}.") for name in ("get_order", "old_one", "new_one"))
+    old, new = write("old.json", [kept, gone]), write("new.json", [kept, gone, come])
+    asked = ["compare", old, new, "--fail-on-regression", "--judge", "openai:m", "--base-url", loopback.base_url]
+    done = command(*asked)
+    assert done.returncode == 2
+    reason = "3 answers of 'm' broke the output format, the last one because the answer is not JSON"
+    said = " ".join(done.stdout.decode().split())
+    assert f"Not judged 1 not judged (new_one (new)): {reason}" in said
+    assert "No regression in what was judged, which is not all" in said
+    assert "can be used" not in said
+    page = command(*asked, "--format", "markdown").stdout.decode()
+    assert "which is not all" in page
+    assert "### Not judged (1)\n\n- 1 not judged \\(new\\_one \\(new\\)\\): " in page
+    document = json.loads(command(*asked, "--format", "json").stdout)
+    jsonschema.validate(document, PUBLISHED["compare"])
+    assert (document["ungradedBefore"], [each["name"] for each in document["ungradedAfter"]]) == ([], ["new_one"])
+    assert document["ungradedAfter"][0]["reason"].startswith(reason)
+
+
+def test_a_judge_that_is_away_is_told_once_with_a_count(command, write, loopback):
+    loopback.answer = lambda body: "No."
+    old = write("old.json", [tool("get_order", "Gets one."), tool("put_order", "Puts one.")])
+    new = write("new.json", [tool("get_order", "Gets one order."), tool("put_order", "Puts one order.")])
+    done = command("compare", old, new, "--judge", "openai:m", "--base-url", loopback.base_url)
+    assert done.returncode == 2
+    assert done.stdout.decode().count("3 not judged (get_order, put_order, coherence): 3 answers of 'm' broke") == 1
 
 
 def test_json_fits_its_schema_and_markdown_carries_its_marker(command, write):

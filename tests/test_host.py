@@ -269,6 +269,18 @@ async def test_every_rubric_is_a_resource_with_its_prompt():
             assert "{" in rubric["userTemplate"]
 
 
+async def test_an_agent_is_told_what_the_judge_failed_on(loopback):
+    loopback.answer = lambda body: "No."
+    async with connect("--judge", "openai:m", "--base-url", loopback.base_url) as (_, call):
+        compared = await call("compare_definitions", old=TOOLS[:1], new=TOOLS[:1])
+        assert not compared["worse"]
+        assert f"2 not judged ({TOOLS[0]['name']}, coherence): 3 answers of 'm' broke" in compared["ungraded"][0]
+        assert "which is not all" in compared["next"]
+        drafted = await call("suggest_rewrite", definition=TOOLS[0])
+        assert "3 answers of 'm' broke" in drafted["ungraded"]
+        assert drafted["next"].startswith("The judge gave no answer")
+
+
 # Progress
 
 

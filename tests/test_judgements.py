@@ -1,6 +1,8 @@
 """Judgements that were paid for once are never asked for again, whatever happens in between."""
 
 import json
+import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -94,6 +96,43 @@ def test_a_killed_run_goes_on_where_it_was(tdqs_mcp, loopback, cache, write, mon
     loopback.bodies.clear()
     assert len(scores(tdqs_mcp(*command[3:]))) == 24
     assert loopback.asked() == ["", *(f"t{number:02}" for number in range(4, 24))]
+
+
+HEARING = """
+import signal, tdqs_mcp.cli
+signal.signal(signal.SIGINT, signal.default_int_handler)
+tdqs_mcp.cli.main()
+"""
+"""The command as a terminal starts it; a script in the background would have it ignore SIGINT."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("args", "by", "kept", "rest"),
+    [
+        (["score", "c.json", "--judge"], "judge", "", "a rerun asks only for the rest"),
+        (["rewrite", "c.json", "--writer"], "writer", "off", "no answer is kept (TDQS_CACHE=off)"),
+    ],
+)
+def test_who_stops_a_run_is_told_what_it_took_and_what_a_rerun_asks_for(
+    loopback, cache, write, number, args, by, kept, rest
+):
+    write("c.json", TOOLS)
+    loopback.hang_on = lambda body: len(loopback.bodies) > 4
+    command = [sys.executable, "-c", HEARING, *args, "openai:m", "--base-url", loopback.base_url]
+    process = subprocess.Popen(
+        command,
+        cwd=cache.parent,
+        env=os.environ | ({"TDQS_CACHE": kept} if kept else {}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    loopback.wait_for(12)
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout) == (130, b"")
+    (line,) = stderr.decode().splitlines()
+    assert re.fullmatch(rf"interrupted; {by}: 1[23] requests, 0 input tokens, .*; {re.escape(rest)}", line)
 
 
 def test_an_empty_answer_is_an_answer(tmp_path):

@@ -9,6 +9,7 @@ import sys
 import jsonschema
 import pytest
 from definitions import CORNERS, FINE, LOOKUP, tool
+from loopback import FOURS
 from pace import least
 from schemas import SCHEMAS
 
@@ -717,6 +718,33 @@ def test_the_judge_sees_only_what_was_asked_for_and_what_changed():
 def test_a_judge_without_an_answer_leaves_the_rewrite_without_a_score():
     [rewrite] = rewritten(tool("list_orders", "This tool lists the open orders."), judge=Fixed(lambda text: None))
     assert (rewrite.before, rewrite.after, description(rewrite)) == (None, None, "Lists the open orders.")
+
+
+def test_what_the_judge_failed_on_is_named_with_the_reason_once(tdqs_mcp, write, loopback):
+    loopback.answer = lambda body: "No."
+    options = ("--judge", "openai:m", "--base-url", loopback.base_url)
+    file = write("good.json", list(GOOD))
+    done = tdqs_mcp("rewrite", file, *options)
+    reason = "2 not judged (find_orders, find_customer): 3 answers of 'm' broke the output format"
+    assert done.returncode == 2
+    said = " ".join(done.stdout.decode().split())
+    assert said.count(reason) == said.count("broke the output format") == 1
+    assert said.endswith("What was not judged is not proven. Next: see that the judge answers, then rewrite again")
+    page = tdqs_mcp("rewrite", file, *options, "--format", "markdown").stdout.decode()
+    assert "- 2 not judged \\(find\\_orders, find\\_customer\\): 3 answers" in page
+    document = json.loads(tdqs_mcp("rewrite", file, *options, "--format", "json").stdout)
+    jsonschema.validate(document, SCHEMAS["rewrite"])
+    assert [each["ungraded"][:20] for each in document["rewrites"]] == ["3 answers of 'm' bro"] * 2
+
+
+def test_a_proposal_that_the_judge_failed_on_is_told(tdqs_mcp, write, loopback):
+    """The definition as it is has a score, and so stays; that nothing better is known is not for that proven."""
+    loopback.answer = lambda body: FOURS["tdqs"] if "This tool lists" in json.dumps(body) else "No."
+    options = ("--judge", "openai:m", "--base-url", loopback.base_url)
+    done = tdqs_mcp("rewrite", write("c.json", SHOP[:1]), *options)
+    assert "1 not judged (list_orders): 3 answers of 'm' broke the output format" in done.stdout.decode()
+    assert "see that the judge answers" in done.stdout.decode()
+    assert done.returncode == 2
 
 
 def test_a_rewrite_that_the_judge_gives_no_score_never_replaces_a_definition_that_has_one():

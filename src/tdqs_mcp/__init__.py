@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.sources.options import LiveOptions
     from tdqs_mcp.sync import (
         calibrate,
+        collect_batch,
         compare,
         load,
         plan,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         score_labels,
         score_skill,
         select,
+        submit_batch,
         what_if,
     )
 
@@ -45,6 +47,7 @@ __all__ = [
     "Query",
     "Trace",
     "calibrate",
+    "collect_batch",
     "compare",
     "costs",
     "explain",
@@ -65,6 +68,7 @@ __all__ = [
     "score_skill",
     "score_skill_answer",
     "select",
+    "submit_batch",
     "what_if",
 ]
 

@@ -49,6 +49,20 @@ def score(catalog: Catalog, *, judge: Judge | None = None, spec: str = app.DEFAU
     return run(lambda: app.score(catalog, judge=judge, spec=spec))
 
 
+def submit_batch(catalogs: Catalog | Sequence[Catalog], *, judge: Judge, rubric: str = "tdqs") -> str:
+    """Submits all that these catalogs have to ask; gives back JSON to write down. Raises InputError, EndpointError."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(lambda: app.submit_batch(catalogs, judge=judge, rubric=rubric))
+
+
+def collect_batch(batch: str, catalogs: Catalog | Sequence[Catalog], *, judge: Judge) -> list[str] | None:
+    """Keeps a batch's answers, which scoring then finds; why some have none, and None while it is under way."""
+    from anyio import run  # noqa: PLC0415
+
+    return run(lambda: app.collect_batch(batch, catalogs, judge=judge))
+
+
 def score_labels(
     catalog: Catalog,
     *,

@@ -1,5 +1,6 @@
 """The use cases, wired from the parts: what the command line, the MCP server and the library call."""
 
+from tdqs_mcp.app.batches import collect_batch, submit_batch
 from tdqs_mcp.app.checking import DEFAULT_POLICY, costs, explain, grade, lint, prompts, under
 from tdqs_mcp.app.improving import compare, patch_file, patch_sources, plan, rewrite, select, what_if
 from tdqs_mcp.app.reading import load, load_object, load_still, read, sited
@@ -23,6 +24,7 @@ __all__ = [
     "DEFAULT_SPEC",
     "addresses_judge",
     "calibrate",
+    "collect_batch",
     "compare",
     "costs",
     "explain",
@@ -48,6 +50,7 @@ __all__ = [
     "score_skill_answer",
     "select",
     "sited",
+    "submit_batch",
     "to_be_judged",
     "under",
     "what_if",

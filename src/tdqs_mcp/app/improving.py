@@ -111,16 +111,19 @@ async def _drafts(
     from tdqs_mcp.pipeline import trial  # noqa: PLC0415
 
     after, improved = dict(before), measured
+    unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
     doubtful = [each for each in proposals if each.parts]
     while doubtful:
         improved = _remeasured(improved, proposals)
         found, tried = registry.check(improved), {each.index for each in doubtful}
         after |= await _standings(improved, tried, found, judge=judge, spec=spec)
+        unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
         failed = {each.index for each in doubtful if not rewriting.holds(before[each.index], after[each.index])}
         proposals = [each.reduced() if each.index in failed else each for each in proposals]
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
         doubtful = [each for each in proposals if each.index in failed and each.parts]
-    return [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
+    proven = [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
+    return [replace(each, unjudged=unjudged.get(each.index)) for each in proven]
 
 
 async def _better(
@@ -203,7 +206,9 @@ async def _standings(
     unjudged = Ungraded(judge=judge.stamp.id, reason="a rewrite has no coherence")
     verdicts = await guarded(judge, addresses_judge).grade(tool_cases(part))
     finished = finish(part, verdicts=verdicts, coherence=unjudged, judge=judge.stamp, spec=spec)
-    return rewriting.stand(part, {tool.index: tool for tool in finished.tools}, findings)
+    scores = {tool.index: tool for tool in finished.tools}
+    reasons = {tool.index: tool.ungraded.reason for tool in finished.ungraded}
+    return rewriting.stand(part, scores, findings, unjudged=reasons)
 
 
 async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> "Plan":

@@ -11,7 +11,7 @@ from tdqs_mcp.judges.canary import Detector, Guarded
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
-from tdqs_mcp.model.calibration import CalibrationReport, Section
+from tdqs_mcp.model.calibration import CalibrationReport
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.labels import LabelScore, SkillScore
 from tdqs_mcp.model.scores import ServerScore
@@ -177,19 +177,21 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     from tdqs_mcp.pipeline import evidence, examples  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
 
     judge = judge or Offline()
-    table, faults = examples.compare(await judge.grade(examples.cases()))
-    sections: tuple[Section, ...] = (table,)
-    problems: tuple[str, ...] = ()
+    parts = [examples.compare(await judge.grade(examples.cases()))]
     if isinstance(judge, Offline) and not catalogs:
-        sections += evidence.sections(judge.stamp.calibration or "")
+        parts.append(evidence.Comparison(sections=evidence.sections(judge.stamp.calibration or ""), faults=()))
     if catalogs:
         labels = evidence.labels(versions()[0])
         cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]
         labelled = [case for case in cases if case.subject.signals.input_hash in labels]
-        found = evidence.held_against(labelled, await judge.grade(labelled), labels)
-        sections, problems = sections + found.sections, found.problems
-        faults += found.faults
-    return CalibrationReport(judge=judge.stamp, sections=sections, faults=faults, problems=problems)
+        parts.append(evidence.held_against(labelled, await judge.grade(labelled), labels))
+    return CalibrationReport(
+        judge=judge.stamp,
+        sections=tuple(section for part in parts for section in part.sections),
+        faults=tuple(fault for part in parts for fault in part.faults),
+        problems=tuple(problem for part in parts for problem in part.problems),
+        unjudged=tuple(failure for part in parts for failure in part.unjudged),
+    )
 
 
 async def _skill(measured: Measured, text: str, *, judge: Judge) -> SkillScore:

@@ -7,6 +7,7 @@ import click
 
 from tdqs_mcp.cli.check import calibrate, gate, grade
 from tdqs_mcp.cli.compare import compare
+from tdqs_mcp.cli.interruption import Interruptible
 from tdqs_mcp.cli.lint import lint
 from tdqs_mcp.cli.look import capture, explain, prompts
 from tdqs_mcp.cli.page import WIDTH
@@ -17,7 +18,7 @@ from tdqs_mcp.cli.select import select
 from tdqs_mcp.server.command import serve
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH})
+@click.group(cls=Interruptible, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH})
 @click.version_option(package_name="tdqs-mcp")
 def cli() -> None:
     """Score, lint, explain and rewrite the tool definitions of MCP servers.

@@ -12,7 +12,7 @@ from tdqs_mcp.cli.page import leave, reporter, show
 from tdqs_mcp.cli.progress import waiting
 from tdqs_mcp.cli.work import end, for_each, judge_of, tell_usage
 from tdqs_mcp.errors import TdqsError
-from tdqs_mcp.gate import Outcome, decide, earns
+from tdqs_mcp.gate import calibrated, decide, earns
 from tdqs_mcp.model.grades import Letter
 from tdqs_mcp.sources.options import LiveOptions
 
@@ -79,7 +79,8 @@ def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, for
     """Show how wrong a judge is: against the published examples and the labelled tools.
 
     Without a LOCATOR, the offline judge shows its error on servers that it was not fitted to. With some, any judge is
-    held against those of their tools that there are labels for.
+    held against those of their tools that there are labels for. Exit code 1 where it is out of tolerance, 2 where it
+    did not judge all that could show it.
     """
     chosen = judge_of(asked)
     catalogs = for_each(locators, live, lambda catalog: catalog)
@@ -88,6 +89,4 @@ def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, for
         report = sync.calibrate(known, judge=chosen)
     tell_usage(chosen)
     show([report], _CALIBRATION, form, output)
-    if len(known) < len(catalogs) or (locators and len(report.sections) == 1):
-        sys.exit(Outcome.UNKNOWN)
-    sys.exit(Outcome.FAILED if report.faults else Outcome.PASSED)
+    end([report if len(known) == len(catalogs) else None], calibrated)

@@ -49,7 +49,7 @@ def compare(
     parameter, a combination such as not or oneOf that is not known to take all that it took, a result that loses a
     field); an annotation that no longer rules something out; a new finding that is an error or a warning, unless a
     worse one of the same tool is gone. Wording, tools that are added with all that is found in them, and what was
-    there before are none.
+    there before are none. Exit code 2 where there is none in what was judged, and the judge failed on something.
     """
     chosen = judge_of(asked)
     catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)

@@ -86,8 +86,8 @@ def rewrite(
     """Propose better definitions from what is known, each with its proof, and ask for the rest.
 
     A file of --material has the keys facts (a list of statements, or of {tool, fact}), traces (a list of {tool,
-    arguments, result or error}) and docs (a text), each of them optional. Exit code 2 where the judge or the writer
-    that was named answered for no tool.
+    arguments, result or error}) and docs (a text), each of them optional. Exit code 2 where the judge that was
+    named judged no tool to the end, or the writer worded none.
     """
     place = patched_place(locator, target, source)
     ledger = ledger_of(asked)

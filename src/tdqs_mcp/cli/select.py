@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tdqs_mcp import sync
+from tdqs_mcp.cli.interruption import spends
 from tdqs_mcp.cli.options import FILE, Asked, form_option, judge_options, live_options, output_option
 from tdqs_mcp.cli.page import leave, reporter, show, warn
 from tdqs_mcp.cli.progress import waiting
@@ -88,7 +89,9 @@ def select(
     if asked.exact_prompt:
         raise click.UsageError("no prompt for selecting is published; leave --exact-prompt out")
     try:
-        model = make_model(read_settings(os.environ, **asked.options()), warn=warn, heard=waiting().count)
+        settings = read_settings(os.environ, **asked.options())
+        model = make_model(settings, warn=warn, heard=waiting().count)
+        spends(model, by="selector", is_kept=settings.cache is not None)
         catalogs, others = _all(locators, live), _all(against, live)
         with waiting().on("selecting"):
             result = sync.select(

@@ -9,6 +9,7 @@ from typing import TypeVar
 import click
 
 from tdqs_mcp import sync
+from tdqs_mcp.cli.interruption import spends
 from tdqs_mcp.cli.options import Asked
 from tdqs_mcp.cli.page import fail, leave, warn
 from tdqs_mcp.cli.progress import waiting
@@ -76,9 +77,13 @@ def judge_of(asked: Asked, ledger: Ledger | None = None) -> Judge | None:
     """The judge that is named, with a ledger where others share its budget; None for the offline judge."""
     try:
         settings = read_settings(os.environ, **asked.options())
-        return None if settings == Settings() else make_judge(settings, warn=warn, heard=waiting().count, ledger=ledger)
+        if settings == Settings():
+            return None
+        judge = make_judge(settings, warn=warn, heard=waiting().count, ledger=ledger)
     except InputError as error:
         leave(error)
+    spends(judge, by="judge", is_kept=settings.cache is not None)
+    return judge
 
 
 def writer_of(writer: str | None, asked: Asked, ledger: Ledger) -> Model | None:
@@ -87,9 +92,11 @@ def writer_of(writer: str | None, asked: Asked, ledger: Ledger) -> Model | None:
         return None
     try:
         settings = read_writer(os.environ, writer, base_url=asked.base_url, model=asked.model)
-        return make_model(settings, warn=warn, heard=waiting().count, ledger=ledger)
+        model = make_model(settings, warn=warn, heard=waiting().count, ledger=ledger)
     except InputError as error:
         leave(error)
+    spends(model, by="writer", is_kept=settings.cache is not None)
+    return model
 
 
 def material_of(file: Path | None) -> Material:

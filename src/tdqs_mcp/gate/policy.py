@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from tdqs_mcp.model.calibration import CalibrationReport
 from tdqs_mcp.model.findings import Finding, Severity
 from tdqs_mcp.model.gate import GateResult, GateRow
 from tdqs_mcp.model.grades import Letter, ServerGrade
@@ -13,7 +14,7 @@ from tdqs_mcp.model.scores import ServerScore
 from tdqs_mcp.model.tiers import Tier
 from tdqs_mcp.model.verdicts import Ungraded
 from tdqs_mcp.pipeline.rollup import roll_up
-from tdqs_mcp.pipeline.score import UNMEASURED
+from tdqs_mcp.pipeline.score import UNMEASURED, unjudged
 from tdqs_mcp.rubrics.rubric import load
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def reaches(score: ServerScore, tier: Tier) -> Outcome:
 
 def answered(score: ServerScore) -> Outcome:
     """Unknown when the judge failed on something; what nobody can call or measure is a finding, not a failure."""
-    has_failed = any(tool.ungraded.judge != UNMEASURED for tool in score.ungraded)
-    return Outcome.UNKNOWN if has_failed or _has_failed_coherence(score) else Outcome.PASSED
+    return Outcome.UNKNOWN if unjudged(score) else Outcome.PASSED
 
 
 def arrives(plan: "Plan") -> Outcome:
@@ -58,9 +58,17 @@ def arrives(plan: "Plan") -> Outcome:
     return Outcome.UNKNOWN if plan.is_open else Outcome.FAILED
 
 
+def calibrated(report: CalibrationReport) -> Outcome:
+    """Failed when the judge is out of tolerance, unknown when what was not judged could show that it is."""
+    if report.faults:
+        return Outcome.FAILED
+    return Outcome.UNKNOWN if report.problems or report.unjudged else Outcome.PASSED
+
+
 def rewritten(rewrites: Sequence[Rewrite]) -> Outcome:
     """Unknown when the judge graded, or the writer worded, none of them; a draft that nobody wanted better is done."""
-    is_silent = not any(each.before for each in rewrites) or not any(each.was_written for each in rewrites)
+    is_graded = any(each.before and each.unjudged is None for each in rewrites)
+    is_silent = not is_graded or not any(each.was_written for each in rewrites)
     return Outcome.UNKNOWN if rewrites and is_silent else Outcome.PASSED
 
 

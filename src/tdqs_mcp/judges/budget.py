@@ -1,11 +1,14 @@
 """What asking models may take, counted before it is spent."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.tokens import estimate
-from tdqs_mcp.judges.judge import Around, Failure, Request, Usage
+from tdqs_mcp.judges.judge import Around, Failure, Request, Usage, batching
+from tdqs_mcp.judges.prices import batch_percent
 
 ANSWER_TOKENS = 700
 """Tokens set aside for one answer: six reasons of two sentences and a summary; afterwards what it took counts."""
@@ -45,16 +48,26 @@ class Ledger:
         """Whether anything is bounded at all."""
         return self._budget != Budget()
 
-    def reserve(self, model: str, request: Request) -> str | None:
+    def reserve(self, model: str, request: Request, *, percent: int = 100) -> str | None:
         """Books a request; the reason where it would break the budget, and then nothing is booked."""
         prompt = sum(map(estimate, _texts(request)))
-        price = self._price(model, Usage(input_tokens=prompt, output_tokens=ANSWER_TOKENS))
+        full = self._price(model, Usage(input_tokens=prompt, output_tokens=ANSWER_TOKENS))
+        price = None if full is None else -(-full * percent // 100)
         if reason := self._refusal(model, prompt + ANSWER_TOKENS, price):
             return reason
         self.calls += 1
         self.input_tokens += prompt
         self.output_tokens += ANSWER_TOKENS
         self.cost = None if self.cost is None or price is None else self.cost + price
+        return None
+
+    def reserve_batch(self, model: str, requests: Sequence[Request]) -> str | None:
+        """Books all of them at a batch's price; the reason where one would break the budget, then none is booked."""
+        trial, percent = copy(self), batch_percent()
+        for request in requests:
+            if reason := trial.reserve(model, request, percent=percent):
+                return reason
+        vars(self).update(vars(trial))
         return None
 
     def misses_price(self, model: str) -> bool:
@@ -101,6 +114,12 @@ class Budgeted(Around):
                 self.ledger.settle(self.name, outcomes[-1])
         return outcomes
 
+    async def submit(self, requests: Sequence[Request]) -> str:
+        """The id of a batch that the budget has room for. Raises InputError for another, and EndpointError."""
+        if refusal := self.ledger.reserve_batch(self.name, requests):
+            raise InputError(f"a batch of {len(requests)} requests was not submitted: {refusal}")
+        return await batching(self.model).submit(requests)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Previewed(Around):
@@ -111,7 +130,14 @@ class Previewed(Around):
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """A failure for each request."""
         refusals = [self.ledger.reserve(self.name, request) for request in requests]
-        return [Failure(reason=refusal or "a dry run sends nothing") for refusal in refusals]
+        return [Failure(reason=refusal or _UNSENT) for refusal in refusals]
+
+    async def submit(self, requests: Sequence[Request]) -> str:
+        """Raises InputError."""
+        raise InputError(self.ledger.reserve_batch(self.name, requests) or _UNSENT)
+
+
+_UNSENT = "a dry run sends nothing"
 
 
 def unpriced(model: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from tdqs_mcp.canonical import short_hash
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, Prompt
 
@@ -181,6 +182,26 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
+class Batching(Protocol):
+    """A model that also takes requests whose answers come later."""
+
+    async def submit(self, requests: Sequence[Request]) -> str:
+        """The id of a new batch, which another process may collect. Raises InputError and EndpointError."""
+        ...
+
+    async def collect(self, batch: str, requests: Sequence[Request]) -> list[str | Failure] | None:
+        """The answers to these requests, in their order; None while the batch is under way. Raises likewise."""
+        ...
+
+
+def batching(model: Model) -> Batching:
+    """The model, where it takes batches. Raises InputError."""
+    if not isinstance(model, Batching):
+        raise InputError(f"{model.name!r} takes no batches here: name the anthropic judge")
+    return model
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
     """What stands between a judge and a model, under the model's name."""
@@ -196,6 +217,14 @@ class Around:
     def usage(self) -> Usage | None:
         """What the model has used; what did not reach it took nothing. None where it does not count."""
         return used(self.model)
+
+    async def submit(self, requests: Sequence[Request]) -> str:
+        """The id of the model's new batch. Raises InputError and EndpointError."""
+        return await batching(self.model).submit(requests)
+
+    async def collect(self, batch: str, requests: Sequence[Request]) -> list[str | Failure] | None:
+        """What the model's batch has brought. Raises InputError and EndpointError."""
+        return await batching(self.model).collect(batch, requests)
 
 
 class Judge(Protocol):

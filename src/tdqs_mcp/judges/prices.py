@@ -28,8 +28,13 @@ def cost(model: str, usage: Usage, *, is_batch: bool = False) -> int | None:
         + usage.cache_write_tokens * prices["cache_write_1h" if is_batch else "cache_write_5m"]
         + usage.output_tokens * prices["output"]
     )
-    percent: int = _table()["batch_percent"] if is_batch else 100
-    return -(-full * percent // 100)
+    return -(-full * (batch_percent() if is_batch else 100) // 100)
+
+
+def batch_percent() -> int:
+    """What an answer that comes in a batch costs, of its price alone."""
+    percent: int = _table()["batch_percent"]
+    return percent
 
 
 @cache

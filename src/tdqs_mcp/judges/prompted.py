@@ -52,6 +52,10 @@ class Prompted:
         )
         return [self._judged(next(answers)) if isinstance(each, Request) else each for each in known]
 
+    def open(self, cases: Sequence[Case]) -> list[Request]:
+        """What the model would be asked about the cases: nothing whose answer is kept."""
+        return [each for each in map(self._remembered_or_asked, cases) if isinstance(each, Request)]
+
     def remembered(self, case: Case) -> Verdict | None:
         """The verdict in the answer that is kept for the case; None where there is none in form."""
         return self._known(case, self._key(case, self._prompt(case)))

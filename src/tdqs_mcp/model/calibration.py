@@ -27,4 +27,7 @@ class CalibrationReport:
     """Where it is out of tolerance, one sentence each."""
 
     problems: tuple[str, ...] = ()
-    """What could not be judged."""
+    """What keeps the report from saying more."""
+
+    unjudged: tuple[tuple[str, str], ...] = ()
+    """Name and reason of all that the judge failed on."""

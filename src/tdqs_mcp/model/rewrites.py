@@ -115,5 +115,8 @@ class Rewrite:
     setback: str | None = None
     """Why the words of the writer that was asked are not the ones that stand."""
 
+    unjudged: str | None = None
+    """Why the judge gave the definition, or a proposal for it, no score."""
+
     was_written: bool = True
     """False where the writer that was asked gave no answer in form."""

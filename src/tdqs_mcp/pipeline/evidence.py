@@ -95,7 +95,9 @@ class Comparison:
 
     sections: tuple[Section, ...]
     faults: tuple[str, ...]
-    problems: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+    unjudged: tuple[tuple[str, str], ...] = ()
+    """Name and reason of what the judge failed on."""
 
 
 TOLERANCE = 34
@@ -105,14 +107,22 @@ ENOUGH = 10
 """Labelled tools from which their mean error says something about the judge."""
 
 
+_UNLABELLED = (
+    "no labelled tool is among these definitions; the calibration's evidence names the packages that have some"
+)
+
+
 def held_against(
     cases: Sequence[ToolCase], outcomes: Sequence[Verdict | Ungraded], known: Mapping[str, tuple[int, ...]]
 ) -> Comparison:
-    """A judge's scores beside the labels of the same definitions."""
-    tools, problems = [], []
+    """A judge's scores beside the labels of the same definitions.
+
+    It is out of tolerance where it would be so with the labels' own scores for all that it failed on.
+    """
+    tools, failed = [], []
     for case, outcome in zip(cases, outcomes, strict=True):
         if isinstance(outcome, Ungraded):
-            problems.append(f"{case.subject.tool.name}: {outcome.reason}")
+            failed.append((case.subject.tool.name, outcome.reason))
             continue
         tools.append(
             Scored(
@@ -124,17 +134,14 @@ def held_against(
             )
         )
     if not tools:
-        problems.append(
-            "no labelled tool is among these definitions; the calibration's evidence names the packages that have some"
-        )
-        return Comparison(sections=(), faults=(), problems=tuple(problems))
-    error = sum(abs(tool.label - tool.total) for tool in tools) * 10 / len(tools)
-    is_off = len(tools) >= ENOUGH and error > TOLERANCE
+        return Comparison(sections=(), faults=(), problems=() if cases else (_UNLABELLED,), unjudged=tuple(failed))
+    total = sum(abs(tool.label - tool.total) for tool in tools) * 10
+    error, is_off = total / len(tools), len(tools) >= ENOUGH and total > TOLERANCE * len(cases)
     fault = f"mean |delta TDQS| over {len(tools)} labelled tools is {error / 100:.2f}, above {TOLERANCE / 100}"
     return Comparison(
         sections=tool_sections(tools, remark="labels of an LLM judge with the published prompt, judged now"),
         faults=(fault,) if is_off else (),
-        problems=tuple(problems),
+        unjudged=tuple(failed),
     )
 
 

@@ -8,6 +8,7 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.calibration import Section
 from tdqs_mcp.model.catalog import Catalog, read_tools
 from tdqs_mcp.model.verdicts import Ungraded, Verdict
+from tdqs_mcp.pipeline.evidence import Comparison
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
 
@@ -83,17 +84,17 @@ def cases() -> list[ToolCase]:
     return found
 
 
-def compare(verdicts: Sequence[Verdict | Ungraded]) -> tuple[Section, tuple[str, ...]]:
-    """The judge's scores beside the published ones, and where it is out of tolerance."""
+def compare(verdicts: Sequence[Verdict | Ungraded]) -> Comparison:
+    """The judge's scores beside the published ones, where it is out of tolerance, and where it has failed."""
     keys = load("tdqs").keys
     rows: list[tuple[str | int | float | None, ...]] = []
-    faults = []
+    faults, failed = [], []
     for example, verdict in zip(EXAMPLES, verdicts, strict=True):
         name = str(example.definition["name"])
         rows.append((name, "published", *example.scores))
         if isinstance(verdict, Ungraded):
             rows.append((name, "judged", *[None] * len(keys)))
-            faults.append(f"{name}: {verdict.reason}")
+            failed.append((name, verdict.reason))
             continue
         scores = tuple(verdict.judgements[key].score for key in keys)
         rows.append((name, "judged", *scores))
@@ -105,6 +106,5 @@ def compare(verdicts: Sequence[Verdict | Ungraded]) -> tuple[Section, tuple[str,
         if example.contradiction and not verdict.contradiction:
             faults.append(f"{name}: the contradiction with readOnlyHint was not seen")
     remark = f"definitions of the published prompt; every dimension may lie {NEAR} off"
-    return Section(
-        title="Calibration examples", remark=remark, columns=("tool", "scores", *_SHORT), rows=tuple(rows)
-    ), tuple(faults)
+    table = Section(title="Calibration examples", remark=remark, columns=("tool", "scores", *_SHORT), rows=tuple(rows))
+    return Comparison(sections=(table,), faults=tuple(faults), unjudged=tuple(failed))

@@ -66,6 +66,8 @@ class Standing:
 
     score: ToolScore | None
     findings: tuple[Finding, ...]
+    unjudged: str | None = None
+    """Why there is no score."""
 
 
 def propose(measured: Measured, findings: Iterable[Finding], *, mode: Mode = Mode.COMPACT) -> list[Proposal]:
@@ -86,13 +88,26 @@ def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Cat
     return replace(catalog, tools=tuple(tools))
 
 
-def stand(measured: Measured, scores: Mapping[int, ToolScore], findings: Iterable[Finding]) -> dict[int, Standing]:
-    """How every measured tool does, by its index."""
+def stand(
+    measured: Measured,
+    scores: Mapping[int, ToolScore],
+    findings: Iterable[Finding],
+    *,
+    unjudged: Mapping[int, str] | None = None,
+) -> dict[int, Standing]:
+    """How every measured tool does, by its index; `unjudged` says why some have no score."""
     by_index: dict[int | None, list[Finding]] = {}
     for finding in findings:
         by_index.setdefault(finding.tool_index, []).append(finding)
     indices = [subject.tool.index for subject in measured.subjects]
-    return {index: Standing(score=scores.get(index), findings=tuple(by_index.get(index, ()))) for index in indices}
+    return {
+        index: Standing(
+            score=scores.get(index),
+            findings=tuple(by_index.get(index, ())),
+            unjudged=(unjudged or {}).get(index),
+        )
+        for index in indices
+    }
 
 
 MENDED_ELSEWHERE = frozenset({"TDQ322"})

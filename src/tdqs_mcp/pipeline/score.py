@@ -108,6 +108,18 @@ def _ungraded(part: Subject | Unmeasured, ungraded: Ungraded) -> UngradedTool:
     return UngradedTool(index=part.tool.index, name=part.tool.name, input_hash=input_hash, ungraded=ungraded)
 
 
+def unjudged(score: ServerScore) -> list[tuple[str, str]]:
+    """Name and reason of all that the judge failed on, the tool set as `coherence`.
+
+    What nobody can call or measure is a finding, not a failure.
+    """
+    failed = [(each.name, each.ungraded.reason) for each in score.ungraded if each.ungraded.judge != UNMEASURED]
+    coherence = score.coherence
+    if isinstance(coherence, Ungraded) and coherence.was_asked:
+        failed.append(("coherence", coherence.reason))
+    return failed
+
+
 def _disputed(judged: Sequence[tuple[Subject, Verdict]]) -> tuple[str, ...]:
     """Where judge and facts disagree on a contradiction between description and annotations."""
     described = [pair for pair in judged if not pair[0].signals.is_missing_description]

@@ -79,9 +79,9 @@ def better(rewrite: Rewrite, draft: Rewrite, before: Standing, after: Standing) 
     """Another writer's rewrite where it beats the draft, else the draft with the reason why."""
     if rewrite.writer == draft.writer:
         return rewrite
-    scored = replace(rewrite, after=after.score)
+    scored = replace(rewrite, after=after.score, unjudged=draft.unjudged or after.unjudged)
     setback = _objection(scored, draft, is_sound=holds(before, after))
-    return scored if setback is None else replace(draft, setback=setback)
+    return scored if setback is None else replace(draft, setback=setback, unjudged=scored.unjudged)
 
 
 def _objection(rewrite: Rewrite, draft: Rewrite, *, is_sound: bool) -> str | None:

@@ -10,8 +10,12 @@ from rich.text import Text
 from tdqs_mcp.model.calibration import CalibrationReport, Section
 from tdqs_mcp.model.verdicts import JudgeStamp
 from tdqs_mcp.reporters.escape import markdown, printable
+from tdqs_mcp.reporters.words import unjudged_words
 
 Cell = str | int | float | None
+
+MAX_REASONS = 20
+"""Reasons why something was not judged; JSON has them all."""
 
 
 def calibration_view(report: CalibrationReport) -> RenderableType:
@@ -21,7 +25,7 @@ def calibration_view(report: CalibrationReport) -> RenderableType:
         parts += [Text(), Text(section.title, style="bold"), Text(section.remark, style="dim"), _table(section)]
     parts.append(Text())
     parts += [Text(f"out of tolerance: {printable(fault)}", style="red") for fault in report.faults]
-    parts += [Text(printable(problem), style="yellow") for problem in report.problems]
+    parts += [Text(printable(problem), style="yellow") for problem in _problems(report)]
     return Group(*parts, Text(f"Next: {_next(report)}", style="dim"))
 
 
@@ -38,7 +42,7 @@ def calibration_markdown(report: CalibrationReport) -> str:
             "",
         ]
     lines += [f"- out of tolerance: {markdown(fault)}" for fault in report.faults]
-    lines += [f"- {markdown(problem)}" for problem in report.problems]
+    lines += [f"- {markdown(problem)}" for problem in _problems(report)]
     return "\n".join(lines).strip() + "\n"
 
 
@@ -63,8 +67,13 @@ def calibration_document(report: CalibrationReport) -> dict[str, Any]:
             for section in report.sections
         ],
         "outOfTolerance": list(report.faults),
+        "unjudged": [{"name": name, "reason": reason} for name, reason in report.unjudged],
         "problems": list(report.problems),
     }
+
+
+def _problems(report: CalibrationReport) -> list[str]:
+    return [*unjudged_words(report.unjudged)[:MAX_REASONS], *report.problems]
 
 
 def _plain(cell: Cell) -> Cell:
@@ -78,7 +87,9 @@ def _title(judge: JudgeStamp) -> str:
 
 def _next(report: CalibrationReport) -> str:
     if report.faults:
-        return "use a stronger model, or the offline judge, whose error stands above"
+        return "use a stronger model, or the offline judge, whose error tdqs-mcp calibrate prints"
+    if report.unjudged:
+        return "see that the judge answers, then calibrate again; it was not held against what it has not judged"
     return "tdqs-mcp calibrate LOCATOR --judge JUDGE holds another judge against the labelled tools of a catalog"
 
 

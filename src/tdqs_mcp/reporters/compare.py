@@ -7,9 +7,10 @@ from rich.text import Text
 
 from tdqs_mcp.model.comparison import Comparison, Impact, ToolComparison
 from tdqs_mcp.model.findings import Finding
+from tdqs_mcp.pipeline.score import unjudged
 from tdqs_mcp.reporters.escape import markdown, printable
 from tdqs_mcp.reporters.markdown import fitting
-from tdqs_mcp.reporters.words import score_words
+from tdqs_mcp.reporters.words import score_words, unjudged_lines
 
 COMPARE_MARKER = "<!-- tdqs-mcp compare -->"
 
@@ -58,6 +59,10 @@ def verdict(comparison: Comparison) -> str:
         return f"{said}. Next: take these changes back, or tell the people who call these tools"
     if not any(tool.differences for tool in comparison.tools):
         return "The definitions are the same"
+    if unjudged(comparison.old) or unjudged(comparison.new):
+        return (
+            "No regression in what was judged, which is not all. Next: see that the judge answers, then compare again"
+        )
     return "No regression: the new version can be used"
 
 
@@ -70,7 +75,10 @@ def score_change(tool: ToolComparison) -> str | None:
 
 def _sections(comparison: Comparison) -> Iterator[tuple[str, str, list[str]]]:
     """Title, style and lines of everything that is not empty."""
-    sections = [("Regressions", "bold red", list(comparison.regressions))]
+    sections = [
+        ("Not judged", "yellow", unjudged_lines(comparison)),
+        ("Regressions", "bold red", list(comparison.regressions)),
+    ]
     sections += [(_TITLES[impact], _STYLES[impact], _differences(comparison, impact)) for impact in Impact]
     sections += [
         ("Scores", "bold", list(_scores(comparison.tools))),

@@ -11,6 +11,7 @@ from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.rewrites import OFFLINE, Change, Rewrite
 from tdqs_mcp.model.scores import ToolScore
 from tdqs_mcp.reporters.escape import markdown, printable, visible
+from tdqs_mcp.reporters.words import unjudged_words
 
 MAX_SHOWN = 20
 """Tools shown one by one, the greatest gains first; JSON has them all."""
@@ -30,7 +31,8 @@ def rewrite_view(catalog: Catalog, rewrites: Sequence[Rewrite]) -> RenderableTyp
         parts += [Text(f"  ? {printable(question)}", style="yellow") for question in rewrite.questions]
     if len(told) > MAX_SHOWN:
         parts += [Text(), Text(f"… and {len(told) - MAX_SHOWN} more; --tool NAME shows one, --format json all")]
-    return Group(*parts, Text(), Text(_next(rewrites), style="dim"))
+    unjudged = [Text(printable(line), style="yellow") for line in _unjudged(rewrites)]
+    return Group(*parts, Text(), *unjudged, Text(_next(rewrites), style="dim"))
 
 
 def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite]) -> str:
@@ -43,7 +45,8 @@ def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite]) -> str:
             [*(f"- {markdown(line)}" for line in _proof(rewrite)), ""] if rewrite.changes or rewrite.setback else []
         )
         lines += [f"- {markdown(question)}" for question in rewrite.questions] + ([""] if rewrite.questions else [])
-    return "\n".join([*lines, _next(rewrites), ""])
+    unjudged = [f"- {markdown(line)}" for line in _unjudged(rewrites)]
+    return "\n".join([*lines, *unjudged, *([""] if unjudged else []), _next(rewrites), ""])
 
 
 def _told(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
@@ -121,7 +124,15 @@ def _fenced(lines: Sequence[str]) -> list[str]:
     return [f"{fence}diff", *lines, fence]
 
 
+def _unjudged(rewrites: Sequence[Rewrite]) -> list[str]:
+    """What the judge failed on; of very many reasons the first."""
+    lines = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
+    return lines[:MAX_SHOWN]
+
+
 def _next(rewrites: Sequence[Rewrite]) -> str:
+    if any(rewrite.unjudged for rewrite in rewrites):
+        return "What was not judged is not proven. Next: see that the judge answers, then rewrite again"
     if any(rewrite.changes for rewrite in rewrites):
         return "Next: answer the questions in the definitions; --write FILE saves the catalog with these changes"
     if any(rewrite.questions for rewrite in rewrites):

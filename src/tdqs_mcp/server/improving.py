@@ -113,7 +113,7 @@ class Improving:
             raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
         if definition is None and len(rewrites) > 1:
             raise InputError(f"{len(rewrites)} tools are called {fence_name(name)}; send the definition itself")
-        return rewrite_answer(rewrites[0], next_step=steps.after_rewrite(len(rewrites[0].changes)))
+        return rewrite_answer(rewrites[0], next_step=steps.after_rewrite(rewrites[0]))
 
     @offer(Offer(title="Plan improvements", answer=PlanAnswer))
     async def plan_improvements(

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from tdqs_mcp.model.comparison import Comparison
 from tdqs_mcp.model.findings import Finding
 from tdqs_mcp.model.plan import Plan
-from tdqs_mcp.pipeline.score import UNMEASURED
+from tdqs_mcp.model.rewrites import Rewrite
+from tdqs_mcp.pipeline.score import UNMEASURED, unjudged
 from tdqs_mcp.reporters.agent.report import Scored
 from tdqs_mcp.reporters.fence import fence
 from tdqs_mcp.server.judgement import Judgement
@@ -41,9 +42,11 @@ def after_lint(findings: Sequence[Finding], catalog: str) -> str:
     return f"explain_rule says why a rule matters; suggest_rewrite with catalog {catalog} and a tool's name repairs it."
 
 
-def after_rewrite(changes: int) -> str:
-    """A definition was drafted, with so many changes."""
-    if not changes:
+def after_rewrite(rewrite: Rewrite) -> str:
+    """A definition was drafted."""
+    if rewrite.unjudged:
+        return "The judge gave no answer, so nothing is proven: ask again, or with judge=offline."
+    if not rewrite.changes:
         return "There was nothing to change. Answer the questions, if any, in your own words."
     return "Answer the questions, apply the definition where it is written, then call score_tool_definition with it."
 
@@ -67,6 +70,8 @@ def after_comparison(comparison: Comparison) -> str:
     """Two versions were compared."""
     if comparison.regressions:
         return "The new version is worse in places: take those changes back, or tell the people who call these tools."
+    if unjudged(comparison.old) or unjudged(comparison.new):
+        return "Nothing is worse in what was judged, which is not all: ask again, or with judge=offline."
     return "Nothing is worse: the new version can be used."
 
 

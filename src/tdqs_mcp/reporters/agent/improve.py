@@ -14,6 +14,7 @@ from tdqs_mcp.reporters.agent.parts import MAX_MESSAGE, Judge, Window, judge_of,
 from tdqs_mcp.reporters.contract.document import Document
 from tdqs_mcp.reporters.contract.parts import number_of, tier_or_none
 from tdqs_mcp.reporters.fence import NOTICE, fence, fence_name
+from tdqs_mcp.reporters.words import unjudged_lines
 
 MAX_FINDINGS = 10
 """New findings that are listed, the worst first."""
@@ -109,6 +110,7 @@ class CompareAnswer(Document):
     new_findings: list[NewFinding] = Field(description="10 at most, the worst first")
     new_finding_count: int
     fixed_finding_count: int
+    ungraded: list[str] = Field(description="What the judge failed on, and why: 10 reasons at most")
     offset: int = Field(description="Where this page of changes starts")
     total: int = Field(description="Changes on all pages")
     next_offset: int | None = Field(description="offset of the next page; null on the last one")
@@ -158,6 +160,7 @@ def compare_answer(comparison: Comparison, *, window: Window, next_step: str) ->
         new_findings=[_finding(finding) for finding in worst[:MAX_FINDINGS]],
         new_finding_count=len(worst),
         fixed_finding_count=len(comparison.findings_fixed),
+        ungraded=[fence(line) for line in unjudged_lines(comparison)[:MAX_FINDINGS]],
         next=next_step,
         **page_of(window, len(changes)),
     )

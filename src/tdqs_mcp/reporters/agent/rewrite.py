@@ -60,6 +60,7 @@ class RewriteAnswer(Document):
     likeness: Likeness | None = Field(description="Null for a tool without siblings")
     writer: str = Field(description="offline, or the model whose words these are")
     setback: str | None = Field(description="Why the writer's words do not stand")
+    ungraded: str | None = Field(description="Why the judge gave no score; null where it did")
     next: str = Field(description="What to do next")
 
 
@@ -93,6 +94,7 @@ def rewrite_answer(rewrite: Rewrite, *, next_step: str) -> RewriteAnswer:
         likeness=_likeness(rewrite.likeness_before, rewrite.likeness_after),
         writer=rewrite.writer if rewrite.writer == OFFLINE else fence(rewrite.writer, limit=100),
         setback=None if rewrite.setback is None else fence(rewrite.setback),
+        ungraded=None if rewrite.unjudged is None else fence(rewrite.unjudged),
         next=next_step,
     )
 

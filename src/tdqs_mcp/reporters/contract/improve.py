@@ -11,7 +11,15 @@ from tdqs_mcp.model.findings import Finding, Severity
 from tdqs_mcp.model.scores import Rollup, ToolScore
 from tdqs_mcp.model.tiers import Tier, tier_of
 from tdqs_mcp.reporters.contract.document import Document, Point, Tenths
-from tdqs_mcp.reporters.contract.parts import Judge, generated_by, judge_of, number_of, tier_or_none
+from tdqs_mcp.reporters.contract.parts import (
+    Judge,
+    UngradedTool,
+    generated_by,
+    judge_of,
+    number_of,
+    tier_or_none,
+    ungraded_of,
+)
 from tdqs_mcp.reporters.escape import well_formed
 
 
@@ -157,6 +165,8 @@ class CompareDocument(Document):
     unchanged_tool_count: int
     findings_added: list[FindingLine]
     findings_fixed: list[FindingLine]
+    ungraded_before: list[UngradedTool] = Field(description="Without a score in the old version; coherence has no name")
+    ungraded_after: list[UngradedTool]
     problems: list[str]
     generated_by: str
 
@@ -202,6 +212,8 @@ def compare_document(comparison: Comparison) -> dict[str, Any]:
             unchanged_tool_count=len(comparison.tools) - len(changed),
             findings_added=[_finding(finding) for finding in comparison.findings_added],
             findings_fixed=[_finding(finding) for finding in comparison.findings_fixed],
+            ungraded_before=ungraded_of(comparison.old),
+            ungraded_after=ungraded_of(comparison.new),
             problems=[well_formed(problem) for problem in comparison.old.problems + comparison.new.problems],
             generated_by=generated_by(),
         )

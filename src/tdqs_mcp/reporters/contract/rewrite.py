@@ -74,6 +74,7 @@ class ToolRewrite(Document):
     growth: int = Field(description="Tokens that the definition was allowed to grow by")
     writer: str = Field(description="offline, or the model whose words these are")
     setback: str | None = Field(description="Why the words of the writer that was asked do not stand")
+    ungraded: str | None = Field(description="Why the judge gave the definition, or a proposal for it, no score")
 
 
 class RewriteDocument(Document):
@@ -132,6 +133,7 @@ def _rewrite(rewrite: Rewrite, old: Mapping[str, Any]) -> ToolRewrite:
         growth=rewrite.growth,
         writer=well_formed(rewrite.writer),
         setback=text_of(rewrite.setback),
+        ungraded=text_of(rewrite.unjudged),
     )
 
 
