@@ -11,6 +11,7 @@ from pace import least
 
 import tdqs_mcp
 from tdqs_mcp import app
+from tdqs_mcp.facts import denials
 from tdqs_mcp.facts.prose import name_parts, sentences_of
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.material import Fact, Material
@@ -375,6 +376,91 @@ def test_what_a_source_denies_is_not_affirmed_nor_the_other_way_round(catalog, f
     given = Material(facts=(Fact(number=1, text=fact, tool="find_orders"),))
     assert proof.refused(claims_of(catalog, described(honest), material=given)) == []
     assert proof.refused(claims_of(catalog, described(lie), material=given))
+
+
+READ = tool(
+    "read_file",
+    "Read a file. Backups stay for at least 3 days.",
+    {
+        "type": "object",
+        "properties": {
+            "encoding": {"type": "string", "enum": ["utf-8", "latin-1"], "default": "utf-8"},
+            "limit": {"type": "integer", "maximum": 100, "default": 20},
+            "size": {"type": "integer", "minimum": 10, "maximum": 50},
+            "ratio": {"type": "number", "exclusiveMinimum": 0},
+        },
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_true"),
+    [
+        ("`limit` is at most 100.", True),
+        ("`limit` is at least 100.", False),
+        ("`limit` is 100 or more.", False),
+        ("`limit` must exceed 100.", False),
+        ("`limit` is at most 20.", False),
+        ("`limit` cannot exceed 20.", False),
+        ("`limit` is 20 by default.", True),
+        ("20 when `limit` is omitted.", True),
+        ("`limit` is 100 by default.", False),
+        ("100 when `limit` is omitted.", False),
+        ("`limit`: 20 is the default, 100 the maximum.", True),
+        ("`limit`: 100 is the default, 20 the maximum.", False),
+        ("`size` is between 10 and 50.", True),
+        ("`size` is from 10 to 50.", True),
+        ("`size` is between 50 and 10.", False),
+        ("`size` is at most 10.", False),
+        ("The size is at most 100.", False),
+        ("`size` defaults to 20.", False),
+        ("`size` is at least 10, `limit` at most 100.", True),
+        ("`size` is at least 10, at most 100.", False),
+        ("`ratio` is above 0.", True),
+        ("`ratio` is at least 0.", False),
+        ("`encoding` is utf-8 by default.", True),
+        ("`encoding` is latin-1 by default.", False),
+        ("`encoding` defaults to `latin-1`.", False),
+        ("Backups stay for up to 3 days.", False),
+    ],
+)
+def test_a_value_beside_a_word_of_bound_or_default_is_that_very_bound(catalog, sentence, is_true):
+    measured = measure(catalog(READ))
+    new = {**READ, "description": f"{READ['description']} {sentence}"}
+    assert (proof.refused(proof.claims(measured.subjects[0], new, Witnesses(measured))) == []) is is_true
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "returns deleted ones, never others",
+        "returns deleted ones and never others",
+        "returns deleted ones, others are not",
+        "others are never returned, deleted ones are",
+        "others never, deleted ones returned",
+        "never returns others than deleted ones",
+        "returns nothing except deleted ones",
+    ],
+)
+def test_what_a_negation_reaches_does_not_stand_outside_one_in_another_order(catalog, ending):
+    old = tool("list_customers", "List customers. Results are paginated; never returns deleted ones.")
+    new = {**old, "description": f"List customers. Results are paginated; {ending}."}
+    measured = measure(catalog(old))
+    assert proof.refused(proof.claims(measured.subjects[0], new, Witnesses(measured)))
+
+
+@pytest.mark.parametrize(
+    ("text", "affirmed", "denied"),
+    [
+        ("Closed orders, drafts and refunds are not included.", "", "close order draft refund included"),
+        ("Open orders are returned, closed ones are not.", "open order", "close"),
+        ("Closed ones are never returned.", "", "close"),
+        ("No files, folders or links are deleted.", "", "file folder link delete"),
+        ("Is not paid and is shipped.", "shipped", "paid"),
+    ],
+)
+def test_the_reach_of_a_negation(text, affirmed, denied):
+    assert denials.read(text) == (frozenset(affirmed.split()), frozenset(denied.split()))
 
 
 def test_a_fact_that_names_a_parameter_closes_its_list_of_values(catalog):
