@@ -486,8 +486,55 @@ def test_facts_that_gainsay_each_other_prove_no_hint(catalog):
     facts = tuple(Fact(number=place, text=text, tool="find_orders") for place, text in enumerate(texts, 1))
     for hint in ({"idempotentHint": True}, {"idempotentHint": False}, {"readOnlyHint": True}):
         assert proof.refused(claims_of(catalog, {**FIND, "annotations": hint}, material=Material(facts=facts)))
-    proven = claims_of(catalog, {**FIND, "annotations": {"destructiveHint": True}}, material=Material(facts=facts))
+    assert proof.refused(
+        claims_of(catalog, {**FIND, "annotations": {"destructiveHint": True}}, material=Material(facts=facts))
+    )
+    alone = Material(facts=facts[3:])
+    proven = claims_of(catalog, {**FIND, "annotations": {"destructiveHint": True}}, material=alone)
     assert [claim.sources for claim in proven] == [("fact 4",)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "facts", "sides"),
+    [
+        ({"annotations": {"readOnlyHint": True}}, ["It deletes old orders."], "Fact 1 says 'It deletes old orders.', but `readOnlyHint` is true"),
+        ({"annotations": {"readOnlyHint": False}}, ["It is read-only."], "Fact 1 says 'It is read-only.', but `readOnlyHint` is false"),
+        ({"annotations": {"readOnlyHint": True}}, ["It changes the order's status."], "`readOnlyHint` is true"),
+        ({"annotations": {"idempotentHint": True}}, ["Each call creates one more draft."], "`idempotentHint` is true"),
+        ({"name": "cancel_orders"}, ["It is read-only."], "the name says 'cancel_orders'"),
+        ({"description": "Finds orders. It cannot be undone."}, ["It can be undone."], "the description says 'It cannot be undone.'"),
+        ({}, ["The limit is at most 500."], "the schema gives `limit` the maximum 50"),
+        ({}, ["`limit` is at least 51."], "the schema gives `limit` the maximum 50"),
+        ({}, ["`customer` is optional."], "the schema requires `customer`"),
+        ({}, ["It can be undone.", "It cannot be undone."], "Fact 1 says 'It can be undone.', but fact 2 says 'It cannot be undone.'"),
+        ({}, ["It is read-only.", "It changes the order's status."], "fact 2 says \"It changes the order's status.\""),
+        ({}, ["`limit` is 10 by default.", "`limit` is 20 by default."], "fact 2 says '`limit` is 20 by default.'"),
+    ],
+)  # fmt: skip
+def test_facts_that_cannot_hold_are_refused_and_asked_back_with_both_sides(changes, facts, sides):
+    given = [{"tool": changes.get("name", "find_orders"), "fact": fact} for fact in facts]
+    [rewrite, _] = rewritten({**FIND, **changes}, OTHER, material=parse_material({"facts": given}), growth=200)
+    assert not any(fact in json.dumps(rewrite.definition.get("description")) for fact in facts)
+    assert rewrite.definition.get("annotations") == changes.get("annotations")
+    [question] = [each for each in rewrite.questions if sides in each]
+    assert question.endswith("which of them holds?")
+    assert sum("which of them holds" in each for each in rewrite.questions) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "facts"),
+    [
+        ({"annotations": {"readOnlyHint": True}}, ["It changes nothing.", "It never deletes anything."]),
+        ({"annotations": {"readOnlyHint": False}}, ["It marks the orders as seen."]),
+        ({}, ["The limit is at most 20.", "Returns at most 25 orders a call."]),
+        ({}, ["Paid orders can be cancelled.", "Shipped orders cannot be cancelled."]),
+        ({}, ["It can be undone if the order is paid.", "It cannot be undone if the order is shipped."]),
+    ],
+)
+def test_facts_that_can_hold_together_ask_nothing(changes, facts):
+    given = parse_material({"facts": [{"tool": "find_orders", "fact": fact} for fact in facts]})
+    [rewrite, _] = rewritten({**FIND, **changes}, OTHER, material=given, growth=200)
+    assert not any("which of them holds" in each for each in rewrite.questions)
 
 
 def rewritten(*definitions, **options):
