@@ -11,7 +11,7 @@ from pace import least
 
 import tdqs_mcp
 from tdqs_mcp import app
-from tdqs_mcp.facts import denials
+from tdqs_mcp.facts import denials, praise
 from tdqs_mcp.facts.prose import name_parts, sentences_of
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.material import Fact, Material
@@ -539,6 +539,47 @@ def test_facts_that_can_hold_together_ask_nothing(changes, facts):
 
 def rewritten(*definitions, **options):
     return tdqs_mcp.rewrite(app.read({"tools": list(definitions)}), **options)
+
+
+PRAISES = (
+    "This tool is great.",
+    "Very reliable and fast.",
+    "Users love it.",
+    "Everyone prefers this tool.",
+    "Nothing beats it.",
+    "The recommended tool for orders.",
+    "It is the best.",
+    "Great for orders.",
+    "A good choice.",
+    "This tool is the one to use in all cases.",
+)
+
+
+@pytest.mark.parametrize("text", PRAISES)
+@pytest.mark.parametrize("tool_of_fact", ["find_orders", None])
+def test_praise_given_as_a_fact_is_neither_taken_nor_a_source(catalog, text, tool_of_fact):
+    facts = (Fact(number=1, text=text, tool=tool_of_fact),)
+    [claim] = claims_of(catalog, described(text), material=Material(facts=facts))
+    assert "praises and tells nothing" in claim.refusal
+    [rewrite, _] = rewritten(FIND, OTHER, material=Material(facts=facts))
+    assert text not in rewrite.definition["description"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Finds the fastest route.",
+        "Lists users who like a post.",
+        "Returns recommended prices.",
+        "It is essential that the order is paid.",
+        "The best match comes first.",
+        "It is useful for audits.",
+        "In all cases a receipt is sent.",
+        "Best for questions about orders.",
+    ],
+)
+def test_words_of_praise_about_what_a_tool_handles_are_none(text):
+    assert praise.praise(text) is None
 
 
 def test_the_offline_writer_says_the_author_s_facts_and_sets_the_hints_that_they_prove():
