@@ -11,6 +11,7 @@ from pace import least
 
 import tdqs_mcp
 from tdqs_mcp import app
+from tdqs_mcp.facts import denials, praise
 from tdqs_mcp.facts.prose import name_parts, sentences_of
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.material import Fact, Material
@@ -377,6 +378,91 @@ def test_what_a_source_denies_is_not_affirmed_nor_the_other_way_round(catalog, f
     assert proof.refused(claims_of(catalog, described(lie), material=given))
 
 
+READ = tool(
+    "read_file",
+    "Read a file. Backups stay for at least 3 days.",
+    {
+        "type": "object",
+        "properties": {
+            "encoding": {"type": "string", "enum": ["utf-8", "latin-1"], "default": "utf-8"},
+            "limit": {"type": "integer", "maximum": 100, "default": 20},
+            "size": {"type": "integer", "minimum": 10, "maximum": 50},
+            "ratio": {"type": "number", "exclusiveMinimum": 0},
+        },
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_true"),
+    [
+        ("`limit` is at most 100.", True),
+        ("`limit` is at least 100.", False),
+        ("`limit` is 100 or more.", False),
+        ("`limit` must exceed 100.", False),
+        ("`limit` is at most 20.", False),
+        ("`limit` cannot exceed 20.", False),
+        ("`limit` is 20 by default.", True),
+        ("20 when `limit` is omitted.", True),
+        ("`limit` is 100 by default.", False),
+        ("100 when `limit` is omitted.", False),
+        ("`limit`: 20 is the default, 100 the maximum.", True),
+        ("`limit`: 100 is the default, 20 the maximum.", False),
+        ("`size` is between 10 and 50.", True),
+        ("`size` is from 10 to 50.", True),
+        ("`size` is between 50 and 10.", False),
+        ("`size` is at most 10.", False),
+        ("The size is at most 100.", False),
+        ("`size` defaults to 20.", False),
+        ("`size` is at least 10, `limit` at most 100.", True),
+        ("`size` is at least 10, at most 100.", False),
+        ("`ratio` is above 0.", True),
+        ("`ratio` is at least 0.", False),
+        ("`encoding` is utf-8 by default.", True),
+        ("`encoding` is latin-1 by default.", False),
+        ("`encoding` defaults to `latin-1`.", False),
+        ("Backups stay for up to 3 days.", False),
+    ],
+)
+def test_a_value_beside_a_word_of_bound_or_default_is_that_very_bound(catalog, sentence, is_true):
+    measured = measure(catalog(READ))
+    new = {**READ, "description": f"{READ['description']} {sentence}"}
+    assert (proof.refused(proof.claims(measured.subjects[0], new, Witnesses(measured))) == []) is is_true
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "returns deleted ones, never others",
+        "returns deleted ones and never others",
+        "returns deleted ones, others are not",
+        "others are never returned, deleted ones are",
+        "others never, deleted ones returned",
+        "never returns others than deleted ones",
+        "returns nothing except deleted ones",
+    ],
+)
+def test_what_a_negation_reaches_does_not_stand_outside_one_in_another_order(catalog, ending):
+    old = tool("list_customers", "List customers. Results are paginated; never returns deleted ones.")
+    new = {**old, "description": f"List customers. Results are paginated; {ending}."}
+    measured = measure(catalog(old))
+    assert proof.refused(proof.claims(measured.subjects[0], new, Witnesses(measured)))
+
+
+@pytest.mark.parametrize(
+    ("text", "affirmed", "denied"),
+    [
+        ("Closed orders, drafts and refunds are not included.", "", "close order draft refund included"),
+        ("Open orders are returned, closed ones are not.", "open order", "close"),
+        ("Closed ones are never returned.", "", "close"),
+        ("No files, folders or links are deleted.", "", "file folder link delete"),
+        ("Is not paid and is shipped.", "shipped", "paid"),
+    ],
+)
+def test_the_reach_of_a_negation(text, affirmed, denied):
+    assert denials.read(text) == (frozenset(affirmed.split()), frozenset(denied.split()))
+
+
 def test_a_fact_that_names_a_parameter_closes_its_list_of_values(catalog):
     facts = Material(facts=(Fact(number=1, text="`customer` is one of: alpha, beta, gamma.", tool="find_orders"),))
     [claim] = claims_of(catalog, with_property("customer", enum=["alpha", "beta", "gamma"]), material=facts)
@@ -400,12 +486,100 @@ def test_facts_that_gainsay_each_other_prove_no_hint(catalog):
     facts = tuple(Fact(number=place, text=text, tool="find_orders") for place, text in enumerate(texts, 1))
     for hint in ({"idempotentHint": True}, {"idempotentHint": False}, {"readOnlyHint": True}):
         assert proof.refused(claims_of(catalog, {**FIND, "annotations": hint}, material=Material(facts=facts)))
-    proven = claims_of(catalog, {**FIND, "annotations": {"destructiveHint": True}}, material=Material(facts=facts))
+    assert proof.refused(
+        claims_of(catalog, {**FIND, "annotations": {"destructiveHint": True}}, material=Material(facts=facts))
+    )
+    alone = Material(facts=facts[3:])
+    proven = claims_of(catalog, {**FIND, "annotations": {"destructiveHint": True}}, material=alone)
     assert [claim.sources for claim in proven] == [("fact 4",)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "facts", "sides"),
+    [
+        ({"annotations": {"readOnlyHint": True}}, ["It deletes old orders."], "Fact 1 says 'It deletes old orders.', but `readOnlyHint` is true"),
+        ({"annotations": {"readOnlyHint": False}}, ["It is read-only."], "Fact 1 says 'It is read-only.', but `readOnlyHint` is false"),
+        ({"annotations": {"readOnlyHint": True}}, ["It changes the order's status."], "`readOnlyHint` is true"),
+        ({"annotations": {"idempotentHint": True}}, ["Each call creates one more draft."], "`idempotentHint` is true"),
+        ({"name": "cancel_orders"}, ["It is read-only."], "the name says 'cancel_orders'"),
+        ({"description": "Finds orders. It cannot be undone."}, ["It can be undone."], "the description says 'It cannot be undone.'"),
+        ({}, ["The limit is at most 500."], "the schema gives `limit` the maximum 50"),
+        ({}, ["`limit` is at least 51."], "the schema gives `limit` the maximum 50"),
+        ({}, ["`customer` is optional."], "the schema requires `customer`"),
+        ({}, ["It can be undone.", "It cannot be undone."], "Fact 1 says 'It can be undone.', but fact 2 says 'It cannot be undone.'"),
+        ({}, ["It is read-only.", "It changes the order's status."], "fact 2 says \"It changes the order's status.\""),
+        ({}, ["`limit` is 10 by default.", "`limit` is 20 by default."], "fact 2 says '`limit` is 20 by default.'"),
+    ],
+)  # fmt: skip
+def test_facts_that_cannot_hold_are_refused_and_asked_back_with_both_sides(changes, facts, sides):
+    given = [{"tool": changes.get("name", "find_orders"), "fact": fact} for fact in facts]
+    [rewrite, _] = rewritten({**FIND, **changes}, OTHER, material=parse_material({"facts": given}), growth=200)
+    assert not any(fact in json.dumps(rewrite.definition.get("description")) for fact in facts)
+    assert rewrite.definition.get("annotations") == changes.get("annotations")
+    [question] = [each for each in rewrite.questions if sides in each]
+    assert question.endswith("which of them holds?")
+    assert sum("which of them holds" in each for each in rewrite.questions) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "facts"),
+    [
+        ({"annotations": {"readOnlyHint": True}}, ["It changes nothing.", "It never deletes anything."]),
+        ({"annotations": {"readOnlyHint": False}}, ["It marks the orders as seen."]),
+        ({}, ["The limit is at most 20.", "Returns at most 25 orders a call."]),
+        ({}, ["Paid orders can be cancelled.", "Shipped orders cannot be cancelled."]),
+        ({}, ["It can be undone if the order is paid.", "It cannot be undone if the order is shipped."]),
+    ],
+)
+def test_facts_that_can_hold_together_ask_nothing(changes, facts):
+    given = parse_material({"facts": [{"tool": "find_orders", "fact": fact} for fact in facts]})
+    [rewrite, _] = rewritten({**FIND, **changes}, OTHER, material=given, growth=200)
+    assert not any("which of them holds" in each for each in rewrite.questions)
 
 
 def rewritten(*definitions, **options):
     return tdqs_mcp.rewrite(app.read({"tools": list(definitions)}), **options)
+
+
+PRAISES = (
+    "This tool is great.",
+    "Very reliable and fast.",
+    "Users love it.",
+    "Everyone prefers this tool.",
+    "Nothing beats it.",
+    "The recommended tool for orders.",
+    "It is the best.",
+    "Great for orders.",
+    "A good choice.",
+    "This tool is the one to use in all cases.",
+)
+
+
+@pytest.mark.parametrize("text", PRAISES)
+@pytest.mark.parametrize("tool_of_fact", ["find_orders", None])
+def test_praise_given_as_a_fact_is_neither_taken_nor_a_source(catalog, text, tool_of_fact):
+    facts = (Fact(number=1, text=text, tool=tool_of_fact),)
+    [claim] = claims_of(catalog, described(text), material=Material(facts=facts))
+    assert "praises and tells nothing" in claim.refusal
+    [rewrite, _] = rewritten(FIND, OTHER, material=Material(facts=facts))
+    assert text not in rewrite.definition["description"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Finds the fastest route.",
+        "Lists users who like a post.",
+        "Returns recommended prices.",
+        "It is essential that the order is paid.",
+        "The best match comes first.",
+        "It is useful for audits.",
+        "In all cases a receipt is sent.",
+        "Best for questions about orders.",
+    ],
+)
+def test_words_of_praise_about_what_a_tool_handles_are_none(text):
+    assert praise.praise(text) is None
 
 
 def test_the_offline_writer_says_the_author_s_facts_and_sets_the_hints_that_they_prove():

@@ -163,7 +163,7 @@ async def _worded(
     subjects = {each.tool.index: each for each in measured.subjects}
     addressed = {each.index: words for each in drafts if (words := addresses_judge(subjects[each.index]))}
     safe = [each for each in drafts if each.index not in addressed]
-    work = writing.jobs(measured, safe, court.witnesses.material)
+    work = writing.jobs(measured, safe, court.witnesses)
     written = await writing.write(work, model=writer, court=court, mode=mode)
     outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=_UNSHOWN.format(words)) for index, words in addressed.items()}

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tdqs_mcp.facts import answers, arguments, denials, hostile, meanings, samples
+from tdqs_mcp.facts import answers, arguments, bounds, denials, hostile, meanings, samples
+from tdqs_mcp.facts.bounds import Bound
 from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.meanings import Agreed
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, cues_of, name_parts, sentences_of, stem
-from tdqs_mcp.facts.shape import Node
+from tdqs_mcp.facts.shape import Node, pointed
 from tdqs_mcp.facts.stems import identifiers_of, numbers_of, parts_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
@@ -120,11 +121,25 @@ class Statement:
     affirmed: frozenset[str]
     """All other stems, and those that stand under a negation and without one."""
 
+    bounds: frozenset[tuple[Bound, str]] = frozenset()
+    """The values that it calls a bound or a default."""
+
     is_contract: bool = False
     """A structured field of the input schema that a client shows anyway: saying it again says nothing."""
 
     is_general: bool = False
     """Said of nothing by name: it may lend words, and tells no effect, limit or negation of a tool."""
+
+    @property
+    def is_schema(self) -> bool:
+        """It stands in the input schema."""
+        return self.source.startswith("/inputSchema/")
+
+    def is_of(self, parameter: str) -> bool:
+        """It speaks of a parameter, given in lower case: at its place in the schema, or by its name."""
+        if self.is_schema:
+            return parameter in map(str.lower, pointed(self.source))
+        return stem(parameter) in self.words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +189,25 @@ class Ground:
         """The stems that somebody has denied of the tool."""
         return frozenset().union(*(each.denied for each in self.plain))
 
+    @cached_property
+    def values(self) -> frozenset[str]:
+        """The words that the schema gives as values."""
+        keywords = tuple(f"/{keyword}" for keyword in ("enum", "const", "default"))
+        told = (each.text for each in self.own if each.is_schema and each.source.endswith(keywords))
+        return frozenset(word for text in told for word in words_of(text))
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        """The names of the parameters, at any depth, in lower case."""
+        steps = (pointed(each.source)[-2:] for each in self.own if each.is_schema)
+        return frozenset(name.lower() for above, name in steps if above == "properties")
+
+    @cached_property
+    def bounded(self) -> frozenset[str]:
+        """Those of which the schema gives a bound or a default."""
+        steps = (pointed(each.source)[-3:] for each in self.own if each.is_schema and each.bounds)
+        return frozenset(name.lower() for above, name, _ in steps if above == "properties")
+
     def named(self, sentence: str) -> dict[str, tuple[Statement, ...]]:
         """What the siblings that a sentence names have lent; a plain word names one only in backticks."""
         marked = identifiers_of(sentence)
@@ -222,6 +256,7 @@ def statement(
         text=" ".join(text.lower().split()),
         denied=said.denied,
         affirmed=stems - (said.denied - said.affirmed),
+        bounds=frozenset((each.bound, each.value) for each in bounds.read(text)),
         is_contract=is_contract,
         is_general=is_general,
     )
@@ -270,7 +305,9 @@ def _bound(node: Node, keyword: str, words: str) -> Statement:
     told = " ".join(_leaves(value))
     more = f"{words} {_BOUNDS[keyword]} {_FORMATS.get(told, '') if keyword == 'format' else ''}"
     is_described = bool(_text(node.schema.get("description")).strip())
-    return statement(f"{node.path}/{keyword}", told, more=more, is_contract=is_described)
+    said = statement(f"{node.path}/{keyword}", told, more=more, is_contract=is_described)
+    values = (told.lower(), *words_of(told)) if keyword in bounds.KEYWORDS else ()
+    return replace(said, bounds=frozenset((bounds.KEYWORDS[keyword], each) for each in values))
 
 
 def _implied(node: Node) -> str:

@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.facts import denials, praise
+from tdqs_mcp.facts import bounds, denials, praise
+from tdqs_mcp.facts.bounds import Bounded
 from tdqs_mcp.facts.denials import Polarity
 from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.prose import cues_of, name_parts, stem
+from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.facts.stems import content, identifiers_of, numbers_of, supports
 from tdqs_mcp.facts.support import ROUTING, Ground, Statement
 from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
@@ -68,6 +70,7 @@ class Hearing:
         yield from _style(sentence)
         yield from _unsourced(sentence)
         yield from _unmatched(sentence)
+        yield from _unbounded(sentence)
         yield from _turned(sentence)
         yield from _undone(sentence)
         yield from _pieced(sentence)
@@ -201,6 +204,38 @@ def _unmatched(sentence: _Sentence) -> Iterator[str]:
         used = sorted(family.intersection(sentence.spoken).difference(*named))
         if used and not any(family & each.words and _is_about(each, words - family) for each in plain):
             yield f"no source says {used[0]!r} of this"
+
+
+def _unbounded(sentence: _Sentence) -> Iterator[str]:
+    """A value beside a word of bound or default that is not this very bound of what the sentence speaks of."""
+    values = sentence.ground.values
+    for said in bounds.read(sentence.text):
+        if said.value in values or said.value[-1].isdecimal():
+            parameter = _bounded(sentence, said)
+            rest = sentence.words - {said.value}
+            heard = [each for each in sentence.witnesses if (said.bound, said.value) in each.bounds]
+            if not any(each.is_of(parameter) if parameter else _is_about(each, rest) for each in heard):
+                yield f"no source gives {said.value} as the {said.bound} of {f'`{parameter}`' if parameter else 'this'}"
+
+
+def _bounded(sentence: _Sentence, said: Bounded) -> str:
+    """The parameter whose bound is told: the last one named before it, else the first behind it, else the text's own.
+
+    A plain word names one only where the schema bounds the parameter of this name.
+    """
+    ground = sentence.ground
+    named = identifiers_of(sentence.text) & ground.parameters or ground.bounded.intersection(sentence.spoken)
+    places = {name: _place(name, sentence.text) for name in named}
+    before = [name for name in places if places[name] < said.place]
+    own = pointed(sentence.path)[-2] if sentence.path.startswith("/inputSchema/") else ""
+    if before:
+        return max(before, key=places.__getitem__)
+    return min(places, key=places.__getitem__, default=own.lower())
+
+
+def _place(name: str, text: str) -> int:
+    found = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text.lower())
+    return found.start() if found else len(text)
 
 
 def _undone(sentence: _Sentence) -> Iterator[str]:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts import arguments, denials, edits, hostile, statements, stems, support, values
+from tdqs_mcp.facts import arguments, conflicts, denials, edits, hostile, statements, stems, support, values
+from tdqs_mcp.facts.conflicts import Conflict
 from tdqs_mcp.facts.edits import Edit, Kind
 from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.prose import cues_of, sentences_of
@@ -32,14 +33,34 @@ class Witnesses(dict[int, Ground]):
 
     def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
         super().__init__()
-        self.material = material
+        self._material = material
+        self._heard: dict[int, tuple[Material, tuple[Conflict, ...]]] = {}
         self._subjects = {subject.tool.index: subject for subject in measured.subjects}
         self._commons = support.commons(measured.subjects, material.docs)
 
     def __missing__(self, index: int) -> Ground:
         """The ground of a tool that nobody has asked about yet."""
-        self[index] = support.ground(self._subjects[index], self._commons, self.material)
+        subject = self._subjects[index]
+        self[index] = support.ground(subject, self._commons, self.material(subject))
         return self[index]
+
+    def material(self, subject: Subject) -> Material:
+        """What speaks of a tool, without the facts that cannot stand beside its definition or each other."""
+        return self._hear(subject.tool.index)[0]
+
+    def conflicts(self, subject: Subject) -> tuple[Conflict, ...]:
+        """Why the other facts about it cannot stand."""
+        return self._hear(subject.tool.index)[1]
+
+    def _hear(self, index: int) -> tuple[Material, tuple[Conflict, ...]]:
+        if index not in self._heard:
+            subject = self._subjects[index]
+            given = self._material.of(subject.tool.name)
+            found = conflicts.of(subject, given.facts) if given.facts else ()
+            refused = {each.fact for each in found}
+            facts = tuple(fact for fact in given.facts if fact.number not in refused)
+            self._heard[index] = (replace(given, facts=facts), found)
+        return self._heard[index]
 
 
 def claims(subject: Subject, definition: Mapping[str, Any], witnesses: Witnesses) -> tuple[Claim, ...]:
@@ -53,7 +74,7 @@ def claims(subject: Subject, definition: Mapping[str, Any], witnesses: Witnesses
     if not found:
         return ()
     ground = witnesses[subject.tool.index]
-    weighed = [claim for edit in found for claim in _weigh(edit, subject, ground, witnesses.material)]
+    weighed = [claim for edit in found for claim in _weigh(edit, subject, ground, witnesses.material(subject))]
     return (*weighed, *_lost(subject, definition, found), *_threats(subject, definition))
 
 
@@ -108,13 +129,11 @@ def _own_words(path: str, ground: Ground) -> frozenset[str]:
 
 
 def hints(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
-    """The hints that facts about this very tool prove, with value and fact; none that another of them gainsays."""
+    """The hints that facts about this very tool prove, with value and fact; none that its name gainsays."""
     own = [fact for fact in material.facts if fact.tool == subject.tool.name]
     stated = {hint: f"fact {fact.number}" for fact in reversed(own) for hint in statements.hints(fact.text)}
     return {
-        name: (value, source)
-        for (name, value), source in stated.items()
-        if (name, not value) not in stated and not _is_gainsaid(name, subject, stated)
+        name: (value, source) for (name, value), source in stated.items() if not _is_gainsaid(name, subject, stated)
     }
 
 

@@ -15,6 +15,7 @@ from tdqs_mcp.model.material import Material
 from tdqs_mcp.model.rewrites import Mode, Rewrite
 from tdqs_mcp.pipeline import proof
 from tdqs_mcp.pipeline.parts import Scene
+from tdqs_mcp.pipeline.proof import Witnesses
 from tdqs_mcp.pipeline.trial import REFUSED, Court, grown
 from tdqs_mcp.rubrics.writing import (
     Augmented,
@@ -64,18 +65,18 @@ class Job:
     """The other tools in a line each."""
 
 
-def jobs(measured: Measured, drafts: Sequence[Rewrite], material: Material) -> list[Job]:
+def jobs(measured: Measured, drafts: Sequence[Rewrite], witnesses: Witnesses) -> list[Job]:
     """A job for each draft; a tool sees the siblings that lie near it, with what they do in harmless words."""
     scene = Scene.of(measured)
     subjects = {subject.tool.index: subject for subject in measured.subjects}
-    return [_job(subjects[draft.index], draft, material=material, scene=scene) for draft in drafts]
+    return [_job(subjects[draft.index], draft, witnesses=witnesses, scene=scene) for draft in drafts]
 
 
-def _job(subject: Subject, draft: Rewrite, *, material: Material, scene: Scene) -> Job:
+def _job(subject: Subject, draft: Rewrite, *, witnesses: Witnesses, scene: Scene) -> Job:
     return Job(
         subject=subject,
         draft=draft.definition,
-        material=material.of(subject.tool.name),
+        material=witnesses.material(subject),
         siblings="\n".join(_line(scene, name) for name in scene.near(subject)),
     )
 

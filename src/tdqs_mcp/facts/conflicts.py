@@ -1,0 +1,141 @@
+"""Facts of an author that cannot hold beside the definition or beside each other."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tdqs_mcp.facts import bounds, denials, statements
+from tdqs_mcp.facts.bounds import Bound
+from tdqs_mcp.facts.prose import sentences_of
+from tdqs_mcp.facts.stems import content
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
+from tdqs_mcp.model.material import Fact
+
+_ACTS = re.compile(r"(?:(?:it|this tool|the tool|a call|each call) (?:also |may |can |will )?)?(\w+)", re.IGNORECASE)
+_OPTIONAL = re.compile(r"\b(\w+)`? (?:is|are) optional\b", re.IGNORECASE)
+
+_NAMED = re.compile(r"`([\w.-]+)`|\b([\w-]+)(?::| (?:is|has|must|may|can|cannot|defaults)\b)", re.IGNORECASE)
+"""A word that a text speaks of as of a parameter: in backticks, or before its verb."""
+
+_Position = tuple[str, object]
+"""What is spoken of, and what is said of it: two positions on one thing cannot both hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """A fact and what it cannot stand beside."""
+
+    fact: int
+    one: str
+    """The fact as a question names it."""
+
+    other: str
+
+    @property
+    def question(self) -> str:
+        """What only the author can answer; the same for either of two facts."""
+        first, second = sorted((self.one, self.other), key=lambda side: (not side.startswith("fact "), side))
+        return f"{first[:1].upper()}{first[1:]}, but {second}: which of them holds?"
+
+
+def of(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, ...]:
+    """One for each fact that the schema, the hints, the text or another fact gainsays; linear in the facts."""
+    known: dict[str, dict[object, str]] = {}
+    for side, position in _definition(subject):
+        known.setdefault(position[0], {}).setdefault(position[1], side)
+    told = [(fact, f"fact {fact.number} says {fact.text!r}", tuple(_positions(fact.text, subject))) for fact in facts]
+    for _, side, positions in told:
+        for thing, said in positions:
+            known.setdefault(thing, {}).setdefault(said, side)
+    found = ((fact.number, side, _gainsaying(side, positions, known)) for fact, side, positions in told)
+    schema = {fact.number: _beyond_schema(fact, subject) for fact in facts}
+    pairs = ((number, side, schema[number] or other) for number, side, other in found)
+    return tuple(Conflict(fact=number, one=side, other=other) for number, side, other in pairs if other)
+
+
+def _gainsaying(side: str, positions: Sequence[_Position], known: Mapping[str, Mapping[object, str]]) -> str | None:
+    """Who says something else of the same thing."""
+    others = ((other, who) for thing, said in positions for other, who in known[thing].items() if other != said)
+    return next((who for _, who in others if who != side), None)
+
+
+def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
+    """What hints, name and text say, each with the words that name it; the hints first."""
+    hints = subject.tool.annotations or {}
+    for name, value in hints.items():
+        if isinstance(value, bool):
+            yield f"`{name}` is {str(value).lower()}", (name, value)
+    if hints.get("destructiveHint") is True:
+        yield "`destructiveHint` is true", ("readOnlyHint", False)
+    effect = subject.prose.name_effect
+    if effect is not None and effect.is_mutating and hints.get("readOnlyHint") is not True:
+        yield f"the name says {subject.tool.name!r}", ("readOnlyHint", False)
+    for sentence in subject.prose.sentences:
+        for position in _positions(sentence, subject):
+            yield f"the description says {sentence!r}", position
+
+
+def _positions(text: str, subject: Subject) -> Iterator[_Position]:
+    """The hints that a text states, what its sentences affirm or deny, and the bounds of parameters that it names."""
+    for hint, value in statements.hints(text):
+        yield hint, value
+        if (hint, value) == ("destructiveHint", True):
+            yield "readOnlyHint", False
+    for sentence in sentences_of(text):
+        yield from _effect(sentence)
+        for clause in sentence.split(";"):
+            if words := content(words_of(clause)):
+                yield " ".join(sorted(words)), bool(denials.read(clause).denied)
+    for name, bound, number in _bounds(text, subject):
+        yield f"{bound} of `{name}`", number
+
+
+def _effect(sentence: str) -> Iterator[_Position]:
+    """That the tool changes something: its verb in a form that says who does it."""
+    found = _ACTS.match(sentence)
+    word = found[1].lower() if found else ""
+    is_told = word.endswith("s") or (found is not None and found.start(1) > 0)
+    verb = LEMMAS.get(word)
+    is_change = verb is not None and EFFECTS[verb].is_mutating and not word.endswith(("ed", "ing"))
+    if is_told and is_change and verb in denials.read(sentence).affirmed:
+        yield "readOnlyHint", False
+
+
+def _bounds(text: str, subject: Subject) -> Iterator[tuple[str, Bound, str]]:
+    """The numbers that a text gives as bounds or defaults of the one parameter that it names."""
+    spoken = {name.lower() for found in _NAMED.findall(text) for name in found if name}
+    named = [each.name for each in subject.signals.parameters if each.name.lower() in spoken]
+    for said in bounds.read(text) if len(named) == 1 else ():
+        if said.value[-1].isdecimal():
+            yield named[0], said.bound, said.value
+
+
+def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
+    """What the schema has instead: a bound that the fact oversteps, another default, a requirement."""
+    nodes = {node.name: node for node in subject.shape.nodes if node.is_top}
+    for name, bound, value in _bounds(fact.text, subject):
+        schema = nodes[name].schema if name in nodes else {}
+        for keyword, kind in bounds.KEYWORDS.items():
+            limit = schema.get(keyword)
+            if isinstance(limit, int | float) and _oversteps(bound, value, kind, limit):
+                return f"the schema gives `{name}` the {keyword} {limit}"
+    for found in _OPTIONAL.finditer(fact.text):
+        if found[1] in nodes and nodes[found[1]].is_required:
+            return f"the schema requires `{found[1]}`"
+    return None
+
+
+_LOW = frozenset({Bound.MINIMUM, Bound.ABOVE})
+_HIGH = frozenset({Bound.MAXIMUM, Bound.BELOW})
+
+
+def _oversteps(bound: Bound, value: str, kind: Bound, limit: float) -> bool:
+    """A default that is another one, or a bound outside the range that the schema allows."""
+    try:
+        number = float(value.replace(",", "_"))
+    except ValueError:
+        return False
+    if Bound.DEFAULT in (bound, kind):
+        return bound is kind and number != limit
+    return number < limit if kind in _LOW else number > limit if kind in _HIGH else False
