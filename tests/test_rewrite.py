@@ -298,6 +298,43 @@ def test_a_sentence_that_stands_there_twice_is_kept_once_but_list_entries_may_re
     assert description(rewritten(tool("send_thing", listed))[0]) == listed
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sends.\n1) post:\n   Takes: a date. The date may not be past.\n2) fax:\n   Takes: a date. The date may not be past.",
+        "Sends.\n- by post: on `date`. The date may not be past.\n- by fax: on `date`. The date may not be past.",
+        "Sends a letter.\n\n# Post\n\nThe date may not be in the past.\n\n# Fax\n\nThe date may not be in the past.",
+        "Sends a letter by post. The date may not be in the past. Sends a fax. The date may not be in the past.",
+    ],
+)
+def test_what_is_said_again_of_another_item_step_or_section_stays(text):
+    assert description(rewritten(tool("send_letter", text), judge=Fixed(lambda text: 3))[0]) == text
+
+
+SENT = {"to": "The customer who gets it", "day": "The day on which it goes out", "top": "How many go out at once"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "is_cut"),
+    [
+        ("It takes three arguments:\n- to (str): {to}\n- day: {day}.\n- top (int, optional): {top}", True),
+        ("It takes three arguments:\n- to (str): {to}\n\n- day: {day}.\n\n- top (int, optional): {top}", True),
+        ("Args:\n\n- to (str): {to}\n- day: {day}.\n- top (int, optional): {top}", True),
+        ("It takes three arguments:\n- to (str): {to}\n\n- day: {day}.\n- top: {top}, at most five", False),
+        ("What it takes, in this order:\n\n- to: {to}\n- day: {day}\n- top: {top}", False),
+        ("Fields\n- to: {to}\n- day: {day}\n- top: {top}", False),
+        ("Args:\n- to: {to}\n- day (default: today): {day}\n- top: {top}", False),
+        ("Args:\n- to: {to}\n- day: {day}\n\n    A weekday.\n- top: {top}", False),
+    ],
+)
+def test_a_list_goes_with_its_heading_as_a_whole_or_stays_as_a_whole(entries, is_cut):
+    schema = takes(**{name: {"type": "string", "description": text} for name, text in SENT.items()})
+    text = "Sends invoices by e-mail.\n\n{}\n\nThe customer may answer."
+    old = text.format(entries.format(**SENT))
+    new = "Sends invoices by e-mail.\n\nThe customer may answer." if is_cut else old
+    assert description(rewritten(tool("send_invoices", old, schema), judge=Fixed(lambda text: 3))[0]) == new
+
+
 def test_the_nearest_siblings_are_named_with_what_they_do():
     orders, search, create = rewritten(
         tool("list_orders", "List the open orders of one customer, newest first."),
