@@ -22,6 +22,7 @@ from tdqs_mcp.model.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.rewrite import MENDED_ELSEWHERE, apply
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.load import read_file
+from tdqs_mcp.sources.material import parse_material
 
 GLUE = frozenset(
     "to instead use by with for the given and a an give exactly one at least of also these or look up it find that "
@@ -668,6 +669,24 @@ def test_other_languages_are_not_continued_in_english():
     assert not any(rewrite.changes for rewrite in rewritten(*chinese, *spanish))
 
 
+@pytest.mark.parametrize(
+    ("fact", "question"),
+    [
+        ("Its results are cached.", "Can `send_note` destroy anything, does a second call change more, does it reach outside (destructiveHint, idempotentHint, openWorldHint)?"),
+        ("It is idempotent.", "Can `send_note` destroy anything, does it reach outside (destructiveHint, openWorldHint)?"),
+        ("It is not destructive.", "Does a second call of `send_note` change more, does it reach outside (idempotentHint, openWorldHint)?"),
+    ],
+)  # fmt: skip
+def test_no_question_is_asked_about_a_hint_that_a_fact_settles(fact, question):
+    material = parse_material({"facts": [{"tool": "send_note", "fact": fact}]})
+    [rewrite] = rewritten(tool("send_note", "Sends a note.", takes("text")), material=material)
+    assert [each for each in rewrite.questions if "Hint" in each] == [question]
+    said = parse_material({"facts": [{"tool": "get_note", "fact": "It is read-only."}]})
+    [rewrite] = rewritten(tool("get_note", "Gets a note.", takes("id")), material=said)
+    assert rewrite.definition["annotations"] == {"readOnlyHint": True}
+    assert not any("Hint" in each for each in rewrite.questions)
+
+
 def test_questions_name_what_only_the_author_can_know_the_weightiest_first():
     [rewrite] = rewritten(tool("delete_issue", "Deletes an issue.", takes("repo_id", "issue_id")))
     assert rewrite.questions == (
@@ -849,6 +868,13 @@ def test_the_written_catalog_has_every_tool_and_all_that_was_not_changed(tdqs_mc
     run = tdqs_mcp("rewrite", file, "--tool", "list_orders", "--write", target, "--format", "json")
     assert run.stderr.decode() == f"3 tools in {target}. Next: tdqs-mcp score {target}\n"
     rewrite = json.loads(run.stdout)["rewrites"][0]
+    for form in ("text", "markdown"):
+        shown = (
+            tdqs_mcp("rewrite", file, "--tool", "list_orders", "--write", target, "--format", form)
+            .stdout.decode()
+            .splitlines()
+        )
+        assert [line for line in shown if "Next" in line] == ["Next: answer the questions in the definitions"]
     written = json.loads(target.read_bytes())
     assert written["tools"] == [rewrite["definition"], *SHOP[1:]]
     assert written["tools"][0]["inputSchema"] == SHOP[0]["inputSchema"]
