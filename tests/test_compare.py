@@ -190,6 +190,10 @@ def test_two_lone_definitions_are_one_tool_whatever_they_are_called():
         "breaking",
         "renamed-tool",
     )
+    [lone] = tdqs_mcp.compare(
+        tdqs_mcp.read([tool("a", "Old.")]), tdqs_mcp.read([tool("b", "New.", takes(y=STRING))])
+    ).tools
+    assert lone.differences[0].message == "removed 'a', added 'b'"
 
 
 def test_words_alone_are_wording_and_a_parameter_called_description_is_none():

@@ -23,6 +23,7 @@ from tdqs_mcp.model.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.rewrite import MENDED_ELSEWHERE, apply
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.load import read_file
+from tdqs_mcp.sources.material import parse_material
 
 GLUE = frozenset(
     "to instead use by with for the given and a an give exactly one at least of also these or look up it find that "
@@ -297,6 +298,43 @@ def test_a_sentence_that_stands_there_twice_is_kept_once_but_list_entries_may_re
     assert description(rewrite) == text.format("")
     listed = "Sends a thing.\n\n- one of the kinds listed\n\nor\n\n- one of the kinds listed"
     assert description(rewritten(tool("send_thing", listed))[0]) == listed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sends.\n1) post:\n   Takes: a date. The date may not be past.\n2) fax:\n   Takes: a date. The date may not be past.",
+        "Sends.\n- by post: on `date`. The date may not be past.\n- by fax: on `date`. The date may not be past.",
+        "Sends a letter.\n\n# Post\n\nThe date may not be in the past.\n\n# Fax\n\nThe date may not be in the past.",
+        "Sends a letter by post. The date may not be in the past. Sends a fax. The date may not be in the past.",
+    ],
+)
+def test_what_is_said_again_of_another_item_step_or_section_stays(text):
+    assert description(rewritten(tool("send_letter", text), judge=Fixed(lambda text: 3))[0]) == text
+
+
+SENT = {"to": "The customer who gets it", "day": "The day on which it goes out", "top": "How many go out at once"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "is_cut"),
+    [
+        ("It takes three arguments:\n- to (str): {to}\n- day: {day}.\n- top (int, optional): {top}", True),
+        ("It takes three arguments:\n- to (str): {to}\n\n- day: {day}.\n\n- top (int, optional): {top}", True),
+        ("Args:\n\n- to (str): {to}\n- day: {day}.\n- top (int, optional): {top}", True),
+        ("It takes three arguments:\n- to (str): {to}\n\n- day: {day}.\n- top: {top}, at most five", False),
+        ("What it takes, in this order:\n\n- to: {to}\n- day: {day}\n- top: {top}", False),
+        ("Fields\n- to: {to}\n- day: {day}\n- top: {top}", False),
+        ("Args:\n- to: {to}\n- day (default: today): {day}\n- top: {top}", False),
+        ("Args:\n- to: {to}\n- day: {day}\n\n    A weekday.\n- top: {top}", False),
+    ],
+)
+def test_a_list_goes_with_its_heading_as_a_whole_or_stays_as_a_whole(entries, is_cut):
+    schema = takes(**{name: {"type": "string", "description": text} for name, text in SENT.items()})
+    text = "Sends invoices by e-mail.\n\n{}\n\nThe customer may answer."
+    old = text.format(entries.format(**SENT))
+    new = "Sends invoices by e-mail.\n\nThe customer may answer." if is_cut else old
+    assert description(rewritten(tool("send_invoices", old, schema), judge=Fixed(lambda text: 3))[0]) == new
 
 
 def test_the_nearest_siblings_are_named_with_what_they_do():
@@ -672,6 +710,24 @@ def test_other_languages_are_not_continued_in_english():
     assert not any(rewrite.changes for rewrite in rewritten(*chinese, *spanish))
 
 
+@pytest.mark.parametrize(
+    ("fact", "question"),
+    [
+        ("Its results are cached.", "Can `send_note` destroy anything, does a second call change more, does it reach outside (destructiveHint, idempotentHint, openWorldHint)?"),
+        ("It is idempotent.", "Can `send_note` destroy anything, does it reach outside (destructiveHint, openWorldHint)?"),
+        ("It is not destructive.", "Does a second call of `send_note` change more, does it reach outside (idempotentHint, openWorldHint)?"),
+    ],
+)  # fmt: skip
+def test_no_question_is_asked_about_a_hint_that_a_fact_settles(fact, question):
+    material = parse_material({"facts": [{"tool": "send_note", "fact": fact}]})
+    [rewrite] = rewritten(tool("send_note", "Sends a note.", takes("text")), material=material)
+    assert [each for each in rewrite.questions if "Hint" in each] == [question]
+    said = parse_material({"facts": [{"tool": "get_note", "fact": "It is read-only."}]})
+    [rewrite] = rewritten(tool("get_note", "Gets a note.", takes("id")), material=said)
+    assert rewrite.definition["annotations"] == {"readOnlyHint": True}
+    assert not any("Hint" in each for each in rewrite.questions)
+
+
 def test_questions_name_what_only_the_author_can_know_the_weightiest_first():
     [rewrite] = rewritten(tool("delete_issue", "Deletes an issue.", takes("repo_id", "issue_id")))
     assert rewrite.questions == (
@@ -880,6 +936,13 @@ def test_the_written_catalog_has_every_tool_and_all_that_was_not_changed(tdqs_mc
     run = tdqs_mcp("rewrite", file, "--tool", "list_orders", "--write", target, "--format", "json")
     assert run.stderr.decode() == f"3 tools in {target}. Next: tdqs-mcp score {target}\n"
     rewrite = json.loads(run.stdout)["rewrites"][0]
+    for form in ("text", "markdown"):
+        shown = (
+            tdqs_mcp("rewrite", file, "--tool", "list_orders", "--write", target, "--format", form)
+            .stdout.decode()
+            .splitlines()
+        )
+        assert [line for line in shown if "Next" in line] == ["Next: answer the questions in the definitions"]
     written = json.loads(target.read_bytes())
     assert written["tools"] == [rewrite["definition"], *SHOP[1:]]
     assert written["tools"][0]["inputSchema"] == SHOP[0]["inputSchema"]

@@ -292,4 +292,4 @@ async def test_the_client_s_model_words_a_rewrite_from_what_the_author_gives(mod
     assert refused.structured_content["writer"] == "offline"
     assert "no source says" in refused.structured_content["setback"]
     assert wrong.is_error
-    assert "trace 1 must have tool, arguments and either result or error" in wrong.content[0].text
+    assert "trace 1 must have arguments and either result or error" in wrong.content[0].text

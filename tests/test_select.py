@@ -61,6 +61,8 @@ def test_given_queries_find_their_tools_and_the_report_says_how_often(command, w
     assert document["figures"] == {"queries": 4, "top1": 100.0, "recall": 100.0, "mrr": 1.0}
     assert [query["rank"] for query in document["queries"]] == [1, 1, 1, 1]
     assert document["confusions"] == []
+    shown = command("select", write("shop.json", SHOP), "--queries", write("asked.json", ASKED)).stdout.decode()
+    assert shown.rstrip().endswith("Next: nothing, every query finds its tool")
 
 
 def test_a_tool_whose_words_are_another_s_is_a_confusion_and_the_text_says_what_to_do(command, write):

@@ -114,7 +114,7 @@ def rewrite(
     )
     tell_usage(author, by="writer")
     tell_usage(chosen)
-    show(results, _views(spec), form, output)
+    show(results, _views(spec, is_saved=target is not None), form, output)
     for catalog, rewrites in (result for result in results if result is not None and target is not None):
         if place and target:
             write_patch(place, rewrites, target, is_code=source is not None)
@@ -125,11 +125,11 @@ def rewrite(
     end(results, lambda result: rewritten(result[1]))
 
 
-def _views(spec: str) -> dict[str, View]:
+def _views(spec: str, *, is_saved: bool) -> dict[str, View]:
     """A result is a catalog with its rewrites."""
     document = partial(reporter("contract.rewrite:rewrite_document"), spec=spec)
     return {
-        "text": lambda result: reporter("rewrite:rewrite_view")(*result),
+        "text": lambda result: reporter("rewrite:rewrite_view")(*result, is_saved=is_saved),
         "json": lambda result: document(*result),
-        "markdown": lambda result: reporter("rewrite:rewrite_markdown")(*result),
+        "markdown": lambda result: reporter("rewrite:rewrite_markdown")(*result, is_saved=is_saved),
     }

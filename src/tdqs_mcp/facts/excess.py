@@ -23,7 +23,11 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _FIRST_WORD = re.compile(r"[A-Za-z]+")
-_ENTRY = re.compile(r"(?:[-*•][ \t]+)?[`*]*(\w+)[`*]*(?:[ \t]*\([^()]*\))?[ \t]*[:–-][ \t]+(\S.*)")  # noqa: RUF001
+_TYPE = r"(?:str(?:ing)?|int(?:eger)?|number|float|bool(?:ean)?|list|array|object|dict|optional|required)"
+_ENTRY = re.compile(
+    r"(?:[-*•][ \t]+)?[`*]*(\w+)[`*]*(?:[ \t]*\(([^()]*)\))?[ \t]*[:–-][ \t]+(\S.*)"  # noqa: RUF001
+)
+_TYPES = re.compile(rf"{_TYPE}(?:[\s,|]+{_TYPE})*", re.IGNORECASE)
 _HEADER = re.compile(
     r"[#* ]{0,5}(?:it takes (?:\w{1,12} )?)?(?:args?|arguments?|parameters|params|inputs?):?[* ]{0,3}:?", re.IGNORECASE
 )
@@ -38,16 +42,25 @@ def lead_in(text: str) -> int:
 
 
 def repeated(subject: Subject) -> list[Span]:
-    """Sentences of running text that stand there already; list entries and code may well say the same again."""
+    """Running text that stands there once more right behind itself.
+
+    What comes again anywhere else is said of another item, step or section, or of the sentence before it.
+    """
     text = _text(subject)
-    seen: set[str] = set()
-    spans = []
-    for start, sentence in _placed(text, subject.prose.sentences):
-        if len(sentence.split()) < MIN_WORDS or "```" in text or not _PROSE.fullmatch(sentence):
-            continue
-        if sentence in seen:
-            spans.append((start, start + len(sentence)))
-        seen.add(sentence)
+    placed = list(_placed(text, subject.prose.sentences)) if "```" not in text else []
+    said = [sentence for _, sentence in placed]
+    latest: dict[str, int] = {}
+    spans: list[Span] = []
+    position = 0
+    for place, (start, sentence) in enumerate(placed):
+        first = latest.get(sentence, place)
+        latest[sentence] = place
+        block = said[place : 2 * place - first]
+        if start >= position and block == said[first:place] and _is_running(block):
+            last, words = placed[place + len(block) - 1]
+            if text[placed[first][0] : start].split() == text[start : last + len(words)].split():
+                position = last + len(words)
+                spans.append((start, position))
     return spans
 
 
@@ -60,28 +73,42 @@ def copied(subject: Subject) -> list[Span]:
     lines = list(_lines(_text(subject)))
     spans: list[Span] = []
     for block in _lists(lines) if known else ():
-        if all(_is_copy(lines[place][1], known) and not _goes_on(lines, place) for place in block):
-            head = block[0] - 1
-            is_headed = head >= 0 and _HEADER.fullmatch(lines[head][1].strip()) is not None
-            if is_headed or head < 0 or not lines[head][1].rstrip().endswith(":"):
-                places = [head, *block] if is_headed else block
-                spans += [(lines[place][0], lines[place][0] + len(lines[place][1])) for place in places]
+        head = _beside(lines, block[0], -1)
+        above = lines[head][1].strip() if head is not None else "."
+        is_headed = _HEADER.fullmatch(above) is not None
+        is_copy = all(_is_copy(lines[place][1], known) and not _goes_on(lines, place) for place in block)
+        if is_copy and (is_headed or above.endswith((".", "!", "?"))):
+            start, last = lines[head if head is not None and is_headed else block[0]][0], lines[block[-1]]
+            spans.append((start, last[0] + len(last[1])))
     return spans
 
 
+def _is_running(sentences: Sequence[str]) -> bool:
+    """Sentences without structure, and more of them than anybody says twice on purpose."""
+    return all(map(_PROSE.fullmatch, sentences)) and len(" ".join(sentences).split()) >= MIN_WORDS
+
+
 def _lists(lines: Sequence[tuple[int, str]]) -> Iterator[list[int]]:
-    """The places of neighbouring lines that are entries, up to an empty line or a heading."""
+    """The places of neighbouring lines that are entries, up to a heading or to an empty line before something else."""
     block: list[int] = []
     for place, (_, line) in enumerate(lines):
-        if _ENTRY.fullmatch(line.strip()):
-            block.append(place)
-        elif block and (
-            not line.strip() or _HEADER.fullmatch(line.strip()) or _indent(line) <= _indent(lines[block[-1]][1])
-        ):
+        if not line.strip():
+            continue
+        if block and _ends(lines, block[-1], place):
             yield block
             block = []
+        if _ENTRY.fullmatch(line.strip()):
+            block.append(place)
     if block:
         yield block
+
+
+def _ends(lines: Sequence[tuple[int, str]], last: int, place: int) -> bool:
+    """Whether a list whose last entry is given does not go on at a later line that is not empty."""
+    entry, line = lines[last][1], lines[place][1]
+    if _ENTRY.fullmatch(line.strip()):
+        return place - last > 1 and _mark(line) != _mark(entry)
+    return _HEADER.fullmatch(line.strip()) is not None or _indent(line) <= _indent(entry)
 
 
 def _text(subject: Subject) -> str:
@@ -107,13 +134,30 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _is_copy(line: str, known: Mapping[str, str]) -> bool:
     entry = _ENTRY.fullmatch(line.strip())
-    return entry is not None and known.get(entry[1]) == _bare(entry[2])
+    return (
+        entry is not None
+        and (entry[2] is None or _TYPES.fullmatch(entry[2].strip()) is not None)
+        and known.get(entry[1]) == _bare(entry[3])
+    )
 
 
 def _goes_on(lines: Sequence[tuple[int, str]], place: int) -> bool:
-    """The next line belongs to this one: it is indented deeper."""
-    following = lines[place + 1][1] if place + 1 < len(lines) else ""
-    return bool(following.strip()) and _indent(following) > _indent(lines[place][1])
+    """What follows belongs to this line: it is indented deeper."""
+    following = _beside(lines, place, 1)
+    return following is not None and _indent(lines[following][1]) > _indent(lines[place][1])
+
+
+def _beside(lines: Sequence[tuple[int, str]], place: int, step: int) -> int | None:
+    """The next line, or with -1 the one before, that is not empty."""
+    while 0 <= (place := place + step) < len(lines):
+        if lines[place][1].strip():
+            return place
+    return None
+
+
+def _mark(line: str) -> str:
+    """What stands before an entry's first word: its depth and its bullet."""
+    return line[: re.search(r"\w|$", line).start()]  # type: ignore[union-attr]  # every line has an end
 
 
 def _indent(line: str) -> int:

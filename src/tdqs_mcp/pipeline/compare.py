@@ -57,15 +57,20 @@ def _renamed(gone: Sequence[Tool], come: Sequence[Tool]) -> dict[int, Tool]:
 
 
 def _by_schema(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
-    """By parameters; a tool without any is known by its description."""
     found: dict[str, list[Tool]] = {}
     for tool in tools:
-        try:
-            text = compatibility.signature(tool.input_schema or {})
-        except UnmeasurableError:
-            continue
-        found.setdefault(text or f"says {tool.description}", []).append(tool)
+        known = _signature(tool)
+        if known is not None:
+            found.setdefault(known, []).append(tool)
     return found
+
+
+def _signature(tool: Tool) -> str | None:
+    """What a tool is known by whatever its name: its parameters, else its description; None where it nests too deep."""
+    try:
+        return compatibility.signature(tool.input_schema or {}) or f"says {tool.description}"
+    except UnmeasurableError:
+        return None
 
 
 def _compared(
@@ -124,8 +129,11 @@ def _are_equal(old: object, new: object) -> bool:
 
 
 def _name(old: Tool, new: Tool) -> Iterator[Difference]:
+    """Equal parameters look like one tool renamed; the only tools of two catalogs may be any two."""
     if old.name != new.name:
-        said = f"removed {old.name!r}, added {new.name!r} with the same parameters: renamed?"
+        known = _signature(old)
+        guess = " with the same parameters: renamed?" if known is not None and known == _signature(new) else ""
+        said = f"removed {old.name!r}, added {new.name!r}{guess}"
         yield Difference(impact=Impact.BREAKING, change="renamed-tool", path="/name", message=said)
 
 

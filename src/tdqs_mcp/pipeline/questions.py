@@ -13,19 +13,28 @@ MAX_NAMED = 5
 
 
 def ask(
-    subject: Subject, *, label: Label, near: Sequence[str], rules: AbstractSet[str], unsaid: Sequence[str] = ()
+    subject: Subject,
+    *,
+    label: Label,
+    near: Sequence[str],
+    rules: AbstractSet[str],
+    unsaid: Sequence[str] = (),
+    settled: AbstractSet[str] = frozenset(),
 ) -> tuple[str, ...]:
     """At most six questions, one for each thing that is missing, in the order of the dimensions' weights.
 
     `rules` are the ids of the findings about the tool; `near` its nearest siblings; `unsaid` sentences in English that
-    only the author can say in the description's own language, one more question each.
+    only the author can say in the description's own language, one more question each; `settled` the hints that need no
+    answer any more.
     """
     language = NAMES.get(subject.prose.language or "", "the description's language")
     translations = (f"How does `{subject.tool.name}` say in {language}: {sentence}" for sentence in unsaid)
-    return (*_questions(subject, label, near, rules), *translations)
+    return (*_questions(subject, label, near, rules, settled), *translations)
 
 
-def _questions(subject: Subject, label: Label, near: Sequence[str], rules: AbstractSet[str]) -> Iterator[str]:
+def _questions(
+    subject: Subject, label: Label, near: Sequence[str], rules: AbstractSet[str], settled: AbstractSet[str]
+) -> Iterator[str]:
     name = f"`{subject.tool.name}`"
     is_silent = subject.signals.is_missing_description
     if is_silent or rules & {"TDQ101", "TDQ103"}:
@@ -37,7 +46,7 @@ def _questions(subject: Subject, label: Label, near: Sequence[str], rules: Abstr
     if "TDQ108" in rules:
         yield _about_parameters(name, subject)
     if "TDQ106" in rules:
-        yield _about_hints(name, subject.prose.effect)
+        yield from _about_hints(name, subject.prose.effect, settled)
     if "TDQ110" in rules or (is_silent and not subject.signals.has_output_schema):
         yield f"What does {name} return, and what when there is nothing to return?"
 
@@ -80,17 +89,26 @@ def _about_parameters(name: str, subject: Subject) -> str:
     return f"What do {', '.join(shown[:-1])} and {shown[-1]} of {name} mean: which formats, which defaults?"
 
 
-def _about_hints(name: str, effect: Effect | None) -> str:
+def _about_hints(name: str, effect: Effect | None, settled: AbstractSet[str]) -> Iterator[str]:
+    """The hints that matter for the effect and that nobody has settled; what only reads has no others."""
+    if "readOnlyHint" in settled:
+        return
     if effect is Effect.READ:
-        return f"Does {name} change anything at all, or may it declare readOnlyHint: true?"
-    if effect is Effect.DELETE:
-        return f"Does a second call of {name} change more, does it reach outside (idempotentHint, openWorldHint)?"
-    if effect is not None and effect.is_mutating:
-        return (
-            f"Can {name} destroy anything, does a second call change more, does it reach outside "
-            "(destructiveHint, idempotentHint, openWorldHint)?"
-        )
-    return (
-        f"Does {name} only read, can it destroy anything, does a second call change more, does it reach outside "
-        "(readOnlyHint, destructiveHint, idempotentHint, openWorldHint)?"
-    )
+        yield f"Does {name} change anything at all, or may it declare readOnlyHint: true?"
+        return
+    is_known = effect is not None and effect.is_mutating
+    passed = {"readOnlyHint"} if is_known or "destructiveHint" in settled else set()
+    passed |= {"destructiveHint"} if effect is Effect.DELETE else set()
+    hints = [hint for hint in _HINTS if hint not in settled | passed]
+    if hints:
+        first, *others = (_HINTS[hint] for hint in hints)
+        yield f"{', '.join((first[0].format(name), *(other for _, other in others)))} ({', '.join(hints)})?"
+
+
+_HINTS = {
+    "readOnlyHint": ("Does {} only read", "does it only read"),
+    "destructiveHint": ("Can {} destroy anything", "can it destroy anything"),
+    "idempotentHint": ("Does a second call of {} change more", "does a second call change more"),
+    "openWorldHint": ("Does {} reach outside", "does it reach outside"),
+}
+"""What each hint asks, of a tool by its name and then of the same one."""

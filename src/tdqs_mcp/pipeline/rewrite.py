@@ -1,8 +1,8 @@
 """A better definition from what is known of it, with its proof; what is not known is asked."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from tdqs_mcp.facts import tokens
@@ -23,7 +23,9 @@ class Proposal:
 
     subject: Subject
     parts: tuple[Part, ...]
-    questions: tuple[str, ...]
+    ask: Callable[..., tuple[str, ...]]
+    """The questions that only the author can answer, but for those about hints that are `settled`."""
+
     next: tuple[tuple[Part, ...], ...] = ()
     """What to try where these parts do not hold: any one left out, the least certain first; then ever fewer."""
 
@@ -147,7 +149,7 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
             )
             for path, sources in by_path.items()
         ),
-        questions=proposal.questions,
+        questions=proposal.ask(settled=_hints(definition)),
         before=before.score,
         after=after.score,
         tokens_before=tokens.of_definition(tool.raw),
@@ -174,10 +176,16 @@ def _worst(findings: Sequence[Finding]) -> int:
 def _proposal(subject: Subject, scene: Scene, rules: set[str], mode: Mode) -> Proposal:
     label, near = scene.labels[subject.tool.name], scene.near(subject)
     found = compose.of(subject, label=label, near=near, scene=scene, mode=mode)
-    answered = {"TDQ106"} if any(part.path == "/annotations" for part in found) else set()
     unsaid = compose.unsaid(subject, label=label, near=near, scene=scene)
-    questions = ask(subject, label=label, near=near, rules=rules - answered, unsaid=unsaid)
-    return Proposal(subject=subject, parts=found, questions=questions)
+    asking = partial(ask, subject, label=label, near=near, rules=rules, unsaid=unsaid)
+    return Proposal(subject=subject, parts=found, ask=asking)
+
+
+def _hints(definition: Mapping[str, Any]) -> set[str]:
+    """The names of the annotations that say yes or no."""
+    annotations = definition.get("annotations")
+    known = annotations.items() if isinstance(annotations, Mapping) else ()
+    return {name for name, value in known if isinstance(value, bool)}
 
 
 def _fewer(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], ...]:

@@ -20,7 +20,7 @@ _STYLES = {"-": "red", "+": "green", "@": "cyan"}
 _TICKS = re.compile("`+")
 
 
-def rewrite_view(catalog: Catalog, rewrites: Sequence[Rewrite]) -> RenderableType:
+def rewrite_view(catalog: Catalog, rewrites: Sequence[Rewrite], *, is_saved: bool = False) -> RenderableType:
     """Every changed tool with its diff and numbers, then the questions of those that stay as they are."""
     parts: list[RenderableType] = [Text(f"{printable(catalog.server)} · {_summary(rewrites)}", style="bold")]
     told = _told(rewrites)
@@ -32,10 +32,10 @@ def rewrite_view(catalog: Catalog, rewrites: Sequence[Rewrite]) -> RenderableTyp
     if len(told) > MAX_SHOWN:
         parts += [Text(), Text(f"… and {len(told) - MAX_SHOWN} more; --tool NAME shows one, --format json all")]
     unjudged = [Text(printable(line), style="yellow") for line in _unjudged(rewrites)]
-    return Group(*parts, Text(), *unjudged, Text(_next(rewrites), style="dim"))
+    return Group(*parts, Text(), *unjudged, Text(_next(rewrites, is_saved=is_saved), style="dim"))
 
 
-def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite]) -> str:
+def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite], *, is_saved: bool = False) -> str:
     """The same for a pull request: a diff and a list of questions for each tool."""
     lines = [f"## {markdown(catalog.server)}: {_summary(rewrites)}", ""]
     for rewrite in _told(rewrites):
@@ -46,7 +46,7 @@ def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite]) -> str:
         )
         lines += [f"- {markdown(question)}" for question in rewrite.questions] + ([""] if rewrite.questions else [])
     unjudged = [f"- {markdown(line)}" for line in _unjudged(rewrites)]
-    return "\n".join([*lines, *unjudged, *([""] if unjudged else []), _next(rewrites), ""])
+    return "\n".join([*lines, *unjudged, *([""] if unjudged else []), _next(rewrites, is_saved=is_saved), ""])
 
 
 def _told(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
@@ -130,11 +130,14 @@ def _unjudged(rewrites: Sequence[Rewrite]) -> list[str]:
     return lines[:MAX_SHOWN]
 
 
-def _next(rewrites: Sequence[Rewrite]) -> str:
+def _next(rewrites: Sequence[Rewrite], *, is_saved: bool) -> str:
+    """What is left to do; where the changes went, whoever has saved them says."""
     if any(rewrite.unjudged for rewrite in rewrites):
         return "What was not judged is not proven. Next: see that the judge answers, then rewrite again"
-    if any(rewrite.changes for rewrite in rewrites):
-        return "Next: answer the questions in the definitions; --write FILE saves the catalog with these changes"
-    if any(rewrite.questions for rewrite in rewrites):
-        return "Nothing can be improved from what is known. Next: answer the questions in the definitions"
-    return "Nothing to rewrite and nothing to ask"
+    is_changed = any(rewrite.changes for rewrite in rewrites)
+    asked = ["answer the questions in the definitions"] if any(rewrite.questions for rewrite in rewrites) else []
+    steps = [*asked, *(["--write FILE saves the catalog with these changes"] if is_changed and not is_saved else [])]
+    if not is_changed and not steps:
+        return "Nothing to rewrite and nothing to ask"
+    nothing = "" if is_changed else "Nothing can be improved from what is known. "
+    return f"{nothing}Next: {'; '.join(steps or ['read the changes'])}"

@@ -115,7 +115,8 @@ def _next(selection: Selection) -> str:
         )
     wrong: Sequence[str] = [each.tool for each in selection.confusions]
     if not wrong:
-        return "try the words of real users with --queries FILE"
+        is_made = any(choice.query.withheld for choice in selection.choices)
+        return "try the words of real users with --queries FILE" if is_made else "nothing, every query finds its tool"
     return f"say what sets {printable(wrong[0])} apart (tdqs-mcp rewrite), then prove it with --against"
 
 

@@ -89,9 +89,7 @@ class Improving:
             tool=tool,
         )
         material = parse_material(
-            {"facts": [{"tool": name, "fact": fact} for fact in facts], "docs": docs}
-            | {"traces": [{**trace, "tool": name} for trace in traces]},
-            origin="'facts', 'traces' or 'docs'",
+            {"facts": facts, "traces": traces, "docs": docs}, origin="'facts', 'traces' or 'docs'", tool=name
         )
         # Where the call ends whenever the client is asked, every report would come again in the next round.
         is_silent = writer == SAMPLING and pauses(context)

@@ -24,8 +24,11 @@ def read_material(path: Path) -> Material:
     return parse_material(parse_text(read_text(path), origin=origin), origin=origin)
 
 
-def parse_material(given: object, *, origin: str = "the material") -> Material:
-    """The material in parsed JSON or YAML. Raises InputError, which says where it is wrong and what the format is."""
+def parse_material(given: object, *, origin: str = "the material", tool: str | None = None) -> Material:
+    """The material in parsed JSON or YAML, all of it about one tool where that is named.
+
+    Raises InputError, which says where it is wrong and what the format is.
+    """
     if not isinstance(given, Mapping):
         raise InputError(f"{origin} is no object; its format is {SHAPE}")
     unknown = [key for key in given if key not in ("facts", "traces", "docs")]
@@ -37,8 +40,8 @@ def parse_material(given: object, *, origin: str = "the material") -> Material:
     facts = _entries(given, "facts", origin)
     traces = _entries(given, "traces", origin)
     return Material(
-        facts=tuple(_fact(number, each, origin) for number, each in enumerate(facts, 1)),
-        traces=tuple(_trace(number, each, origin) for number, each in enumerate(traces, 1)),
+        facts=tuple(_fact(number, each, origin, tool) for number, each in enumerate(facts, 1)),
+        traces=tuple(_trace(number, each, origin, tool) for number, each in enumerate(traces, 1)),
         docs=docs,
     )
 
@@ -54,18 +57,21 @@ def _entries(given: Mapping[str, Any], key: str, origin: str) -> list[Any]:
     return entries
 
 
-def _fact(number: int, given: object, origin: str) -> Fact:
+def _fact(number: int, given: object, origin: str, tool: str | None) -> Fact:
     if isinstance(given, str) and given.strip():
-        return Fact(number=number, text=given.strip())
+        return Fact(number=number, text=given.strip(), tool=tool)
+    if tool is not None:
+        raise InputError(f"{origin}: fact {number} must be a statement")
     if isinstance(given, Mapping) and given.keys() == {"tool", "fact"} and all(map(_is_text, given.values())):
         return Fact(number=number, text=given["fact"].strip(), tool=given["tool"])
     raise InputError(f"{origin}: fact {number} must be a statement, or {{tool, fact}} for a statement about one tool")
 
 
-def _trace(number: int, given: object, origin: str) -> Trace:
-    is_whole = isinstance(given, Mapping) and _is_text(given.get("tool")) and ("result" in given) != ("error" in given)
-    if not isinstance(given, Mapping) or not is_whole:
-        raise InputError(f"{origin}: trace {number} must have tool, arguments and either result or error")
+def _trace(number: int, given: object, origin: str, tool: str | None) -> Trace:
+    about = given.get("tool") if tool is None and isinstance(given, Mapping) else tool
+    if not isinstance(given, Mapping) or not _is_text(about) or ("result" in given) == ("error" in given):
+        named = "tool, " if tool is None else ""
+        raise InputError(f"{origin}: trace {number} must have {named}arguments and either result or error")
     arguments = given.get("arguments") or {}
     if not isinstance(arguments, Mapping):
         raise InputError(f"{origin}: the arguments of trace {number} must be an object")
@@ -76,7 +82,7 @@ def _trace(number: int, given: object, origin: str) -> Trace:
         raise InputError(f"{origin}: the answer of trace {number} nests too deep; give a part of it") from error
     return Trace(
         number=number,
-        tool=given["tool"],
+        tool=str(about),
         arguments=arguments,
         outcome=Outcome.ERROR if "error" in given else Outcome.SUCCESS if _has_content(answer) else Outcome.EMPTY,
         answer=text,
