@@ -26,6 +26,9 @@ class Proposal:
     ask: Callable[..., tuple[str, ...]]
     """The questions that only the author can answer, but for those about hints that are `settled`."""
 
+    questions: tuple[str, ...] = ()
+    """What comes before these: which side of a contradiction holds."""
+
     next: tuple[tuple[Part, ...], ...] = ()
     """What to try where these parts do not hold: any one left out, the least certain first; then ever fewer."""
 
@@ -149,7 +152,7 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
             )
             for path, sources in by_path.items()
         ),
-        questions=proposal.ask(settled=_hints(definition)),
+        questions=(*proposal.questions, *proposal.ask(settled=_hints(definition))),
         before=before.score,
         after=after.score,
         tokens_before=tokens.of_definition(tool.raw),

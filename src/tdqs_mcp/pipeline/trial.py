@@ -40,11 +40,11 @@ def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
     """The proposal with what the author gives, without parts of which a claim is refused, no longer than the budget."""
     subject, found = proposal.subject, proposal.parts
     added = given.of(subject, court.witnesses.material(subject), mode, growth=court.growth)
-    asked = dict.fromkeys(each.question for each in court.witnesses.conflicts(subject))
+    asked = tuple(dict.fromkeys(each.question for each in court.witnesses.conflicts(subject)))
     is_hinted = any(part.path == "/annotations" for part in added)
     own = [part for part in found if not (is_hinted and part.path == "/annotations")]
     parts = (*own[:1], *added, *own[1:])
-    whole = replace(proposal.only(parts), questions=(*asked, *proposal.questions))
+    whole = replace(proposal.only(parts), questions=asked)
     claims = proof.claims(subject, whole.definition, court.witnesses)
     if proof.refused(claims):
         admitted = whole.only(tuple(part for part in parts if _is_sound(whole, part, court)))
