@@ -516,11 +516,11 @@ def test_a_value_that_is_new_or_comes_from_elsewhere_is_looked_up_in_no_list(nam
     assert not any("Use it to find" in description(each) for each in rewrites)
 
 
-def test_the_milestone_of_a_group_is_looked_up_among_those_of_groups():
+def test_the_milestone_of_a_group_is_looked_up_neither_among_groups_nor_among_projects_where_both_are_listed():
     listed = [tool(f"list_{kind}", f"List the {kind} of the house.") for kind in ("milestones", "group_milestones")]
     wanted = tool("get_group_milestone_events", "Get the events of a milestone.", takes("milestone_id"))
-    said = description(rewritten(wanted, *listed, judge=Fixed(lambda text: 3))[0])
-    assert said.endswith("Look up `milestone_id` with `list_group_milestones`.")
+    assert "Look up" not in description(rewritten(wanted, *listed, judge=Fixed(lambda text: 3))[0])
+    assert "`list_milestones`" in description(rewritten(wanted, *listed[:1], judge=Fixed(lambda text: 3))[0])
 
 
 def test_a_connection_that_connect_names_is_new():

@@ -103,14 +103,15 @@ class Origins:
     def _listing(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
         """The tool that lists just this thing with the least input, and one that searches it or has another scope.
 
-        A group's milestones come before all milestones for a tool that is about a group's.
+        None where both a project's milestones and a group's are listed, and the tool is about a group's: a name does
+        not tell whose are whose.
         """
         label = self._labels[subject.tool.name]
         thing, own = _thing(parameter, label), set(label.resource)
         is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
         is_weak = name_parts(parameter.name)[-1:] and name_parts(parameter.name)[-1] in _WEAK_KINDS
         ranked = sorted(
-            (-len(each.things), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
+            (len(each.things - thing), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
             for word in sorted(thing)
             for each in self._listers.get(word, ())[:MAX_LISTERS]
             if thing <= each.things
@@ -120,6 +121,8 @@ class Origins:
             and not _lists_done(each.subject, label.verb)
             and _without([each.subject], subject, parameter)
         )
+        if ranked and ranked[-1][0] and not ranked[0][0]:
+            return ()
         fit = [each for *rank, each in ranked if rank[:2] == list(ranked[0][:2])]
         first = fit[:1] + [each for each in fit[1:] if each.is_scoped or {each.verb, fit[0].verb} == _BOTH_WAYS][:1]
         return tuple(each.subject.tool.name for each in first)
