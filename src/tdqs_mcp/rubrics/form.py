@@ -70,5 +70,6 @@ def _read_pairs(case: ShadowCase, answer: object) -> Verdict:
     risks, refused = confirmed(case.measured.shadow_candidates, entries)
     if refused:
         raise ContractError(refused[0])
-    refuse_copied(answer, texts(case))
+    if risks:  # of "no pair" there is one wording, whoever says so
+        refuse_copied(answer, texts(case))
     return Verdict(judgements={}, summary="", risks=tuple(risks))
