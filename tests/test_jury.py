@@ -205,6 +205,20 @@ def test_samples_of_one_model_are_asked_and_kept_one_by_one(judged, loopback, wr
     assert len(loopback.bodies) == 6
 
 
+@pytest.mark.parametrize("names", ["mini,same,qwen", "mini,mini,qwen", "mini,twice,qwen"])
+def test_jurors_who_ask_one_model_are_heard_and_read_back_one_by_one(judged, loopback, write, names):
+    write("tdqs.toml", PROFILES + '[judges.same]\nmodel = "a"\n[judges.twice]\nmodel = "a"\nsamples = 2\n')
+    file = write("c.json", [tool("t"), tool("u")])
+    loopback.answer = lambda body: (
+        tdqs(*[1 + len(loopback.bodies) % 5] * 6) if rubric_of(body) == "tdqs" else FOURS[rubric_of(body)]
+    )
+    first = json.loads(judged("score", file, "--format", "json", names=names).stdout)
+    asked = len(loopback.bodies)
+    again = json.loads(judged("score", file, "--format", "json", names=names).stdout)
+    assert len(loopback.bodies) == asked == (12 if "twice" in names else 9)
+    assert again == first
+
+
 @pytest.mark.parametrize(
     ("text", "names", "words"),
     [
