@@ -9,7 +9,7 @@ import anyio
 import pytest
 from attack_sets import SETS
 from definitions import flat, tool
-from loopback import FOURS, justified, plain, rubric_of, tdqs, tool_name, unfenced, user
+from loopback import FOURS, KEY, justified, plain, rubric_of, tdqs, tool_name, unfenced, user
 
 from tdqs_mcp import app
 from tdqs_mcp.canonical import round_half_up
@@ -430,3 +430,60 @@ def test_a_hardened_prompt_holds_a_placeholder_for_a_name_that_speaks_to_the_jud
 def test_an_honest_catalog_has_no_name_to_withhold(catalog_files):
     for file in catalog_files:
         assert measure(app.read(json.loads(file.read_text()))).steering == {}, file.name
+
+
+# What an answer may bring into a report
+
+
+SPELLED = {
+    "plainly": KEY,
+    "as it was sent": f"Bearer {KEY}",
+    "in another case": KEY.upper(),
+    "escaped": "".join(f"\\u{ord(char):04x}" for char in KEY),
+}
+
+
+@pytest.mark.parametrize(("kind", "spelling"), [*(("openai", each) for each in SPELLED), ("anthropic", "plainly")])
+def test_a_key_that_an_endpoint_repeats_reaches_no_report(tdqs_mcp, loopback, write, monkeypatch, kind, spelling):
+    monkeypatch.setenv("TDQS_API_KEY", KEY)
+
+    def answer(body):
+        named = "named" in user(body) if kind == "openai" else "named" in body["messages"][0]["content"]
+        said = tdqs(4, 4, 4, 4, 4, 4, words="SECRET") if "coherence" not in json.dumps(body) else FOURS["coherence"]
+        if named:
+            said = said.replace('"purpose_clarity"', '"SECRET": {"score": 9}, "purpose_clarity"')
+        return said.replace("SECRET", SPELLED[spelling])
+
+    loopback.answer = answer
+    file = write("c.json", [tool("named"), tool("said")])
+    address = loopback.base_url if kind == "openai" else loopback.address
+    done = tdqs_mcp("score", file, "--judge", f"{kind}:m", "--base-url", address, "--format", "json")
+    shown = json.dumps(json.loads(done.stdout), ensure_ascii=False) + done.stderr.decode()
+    assert KEY.lower() not in shown.lower()
+    assert "***" in shown
+
+
+def test_a_key_that_is_no_secret_costs_no_answer(loopback, catalog):
+    judge = Prompted(id="openai", model=OpenAI(Endpoint(base_url=loopback.base_url, model="m", api_key="score")))
+    assert len(score(catalog(tool()), judge).tools) == 1
+
+
+def test_an_answer_s_own_words_stay_short_in_a_reason(catalog):
+    answers = json.loads(tdqs(4, 4, 4, 4, 4, 4))
+    answers["scores"] |= {f"{number}{'X' * 100_000}": {"score": 9} for number in range(9)}
+    pair = {"tool": "X" * 100_000, "cheaperSibling": "Y" * 100_000, "justification": ""}
+    given = {"tools": [{"name": "t", "answer": answers}], "shadowing": [pair]}
+    result = app.score_answers(catalog(tool()), given)
+    assert len(result.ungraded[0].ungraded.reason) < 600
+    assert all(len(problem) < 400 for problem in result.problems)
+
+
+def test_a_reason_as_long_as_a_book_goes_back(loopback, catalog):
+    loopback.answer = lambda body: (
+        tdqs(4, 4, 4, 4, 4, 4, words="So. " * (10_000 if len(body["messages"]) < 3 else 1))
+        if tool_name(body)
+        else FOURS["coherence"]
+    )
+    result = score(catalog(tool()), judge_of(loopback))
+    assert len(result.tools[0].judgements["purpose_clarity"].justification) < 10
+    assert "at most 4000 characters" in loopback.bodies[-1]["messages"][-1]["content"]
