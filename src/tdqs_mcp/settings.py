@@ -69,6 +69,9 @@ class Settings:
 
     budget: Budget = field(default_factory=Budget)
     samples: int = 1
+    name: str = ""
+    """A juror's, as its profile has it."""
+
     members: tuple["Settings", ...] = ()
     """A jury's judges."""
 
@@ -238,7 +241,10 @@ def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) 
     from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
 
     if settings.judge is JudgeKind.JURY:
-        return Jury(members=tuple(_make(member, cache=cache, wrap=wrap, seats=seats) for member in settings.members))
+        return Jury(
+            members=tuple(_make(member, cache=cache, wrap=wrap, seats=seats) for member in settings.members),
+            names=tuple(member.name for member in settings.members),
+        )
     samples = [_prompted(settings, cache=cache, wrap=wrap, seats=seats) for _ in range(settings.samples)]
     return samples[0] if len(samples) == 1 else Jury(id=settings.judge, members=tuple(samples))
 
@@ -352,6 +358,7 @@ def _member(environ: Mapping[str, str], profile: "Profile") -> Settings:
     own = _variable(environ, profile.key_variable)
     shared = None if own or profile.base_url else _variable(environ, shared_key)
     return Settings(
+        name=profile.name,
         judge=kind,
         base_url=profile.base_url or (_variable(environ, "TDQS_BASE_URL") if kind is JudgeKind.OPENAI else None),
         model=profile.model,

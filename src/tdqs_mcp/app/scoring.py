@@ -9,6 +9,7 @@ from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.judges import canary
 from tdqs_mcp.judges.canary import Detector, Guarded
 from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
 from tdqs_mcp.model.calibration import CalibrationReport, Section
@@ -208,7 +209,9 @@ def _is_offline(judge: Judge) -> bool:
 
 
 def _flagged(score: Score, measured: Measured, addresses: Detector) -> Score:
-    return replace(score, problems=score.problems + canary.flagged(measured, addresses))
+    """The score with what is to be known of it: jurors who were silent, and texts that speak to a judge."""
+    silent = silences(tool.ballots for tool in score.tools)
+    return replace(score, problems=score.problems + silent + canary.flagged(measured, addresses))
 
 
 def _flagged_skill(score: SkillScore, text: str) -> SkillScore:
