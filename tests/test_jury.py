@@ -87,6 +87,27 @@ def test_a_juror_who_fails_is_left_out_while_most_have_a_verdict(bench, votes):
     assert "1 of 3 jurors gave a verdict, which is no majority" in ungraded.ungraded.reason
 
 
+def test_a_juror_who_never_answers_is_named_with_the_reason(judged, loopback, votes, write):
+    write("tdqs.toml", PROFILES + f'[judges.dead]\nmodel = "d"\nbase-url = "{loopback.address}/nowhere"\n')
+    file = write("c.json", [tool("t"), tool("u")])
+    for rubric in ("tdqs", "smells"):
+        done = judged("score", file, "--format", "json", "--rubric", rubric, names="mini,qwen,dead")
+        (problem,) = json.loads(done.stdout)["problems"]
+        assert problem.startswith("juror 'dead' gave no verdict on 2 of 2 tools that the others scored: http")
+        assert "answered HTTP 404" in problem
+        shown = judged("score", file, "--rubric", rubric, names="mini,qwen,dead").stdout.decode()
+        assert shown.count("juror 'dead'") == 1
+        assert "\njurors: mini, qwen, dead\n" in shown
+    ballots = json.loads(judged("score", file, "--format", "json").stdout)["tools"][0]["jury"]["ballots"]
+    assert [ballot["juror"] for ballot in ballots] == ["mini", "haiku", "qwen"]
+
+
+def test_without_a_majority_jurors_are_named_by_their_profiles(judged, votes, write):
+    votes({"t": {"a": "no", "b": "no"}})
+    shown = judged("score", write("c.json", [tool()]), "--format", "json").stdout.decode()
+    assert re.search(r"which is no majority \(mini: 3 answers of 'a'.*; haiku: 3 answers of 'b'", shown)
+
+
 def test_a_contradiction_needs_a_majority(bench, votes):
     def vote(flags):
         return {model: tdqs(4, 4, 4, 4, 4, 4, contradiction=model in flags) for model in "abc"}
@@ -203,6 +224,20 @@ def test_samples_of_one_model_are_asked_and_kept_one_by_one(judged, loopback, wr
     ]
     judged("score", file, names="mini,rules")
     assert len(loopback.bodies) == 6
+
+
+@pytest.mark.parametrize("names", ["mini,same,qwen", "mini,mini,qwen", "mini,twice,qwen"])
+def test_jurors_who_ask_one_model_are_heard_and_read_back_one_by_one(judged, loopback, write, names):
+    write("tdqs.toml", PROFILES + '[judges.same]\nmodel = "a"\n[judges.twice]\nmodel = "a"\nsamples = 2\n')
+    file = write("c.json", [tool("t"), tool("u")])
+    loopback.answer = lambda body: (
+        tdqs(*[1 + len(loopback.bodies) % 5] * 6) if rubric_of(body) == "tdqs" else FOURS[rubric_of(body)]
+    )
+    first = json.loads(judged("score", file, "--format", "json", names=names).stdout)
+    asked = len(loopback.bodies)
+    again = json.loads(judged("score", file, "--format", "json", names=names).stdout)
+    assert len(loopback.bodies) == asked == (12 if "twice" in names else 9)
+    assert again == first
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -30,6 +31,8 @@ WRITERS = "offline, anthropic[:MODEL] or openai[:MODEL]"
 
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 Wrap: TypeAlias = Callable[[Model], Model]
+Seats: TypeAlias = Counter[tuple[str, str, str]]
+"""How many seats each judge, model and parameters have so far: all that answers of one model are told apart by."""
 
 
 class JudgeKind(StrEnum):
@@ -66,6 +69,9 @@ class Settings:
 
     budget: Budget = field(default_factory=Budget)
     samples: int = 1
+    name: str = ""
+    """A juror's, as its profile has it."""
+
     members: tuple["Settings", ...] = ()
     """A jury's judges."""
 
@@ -224,10 +230,10 @@ def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap, cache
         return Offline(settings.calibration)
     if cache is None and settings.cache is not None:
         cache = _open_cache(settings.cache, warn)
-    return _make(settings, cache=cache, wrap=wrap)
+    return _make(settings, cache=cache, wrap=wrap, seats=Counter())
 
 
-def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap) -> Judge:
+def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) -> Judge:
     if settings.judge is JudgeKind.OFFLINE:
         from tdqs_mcp.judges.offline import Offline  # noqa: PLC0415  # the server answers before it measures
 
@@ -235,22 +241,28 @@ def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap) -> Judge:
     from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
 
     if settings.judge is JudgeKind.JURY:
-        return Jury(members=tuple(_make(member, cache=cache, wrap=wrap) for member in settings.members))
-    samples = [_prompted(settings, cache=cache, wrap=wrap, sample=number + 1) for number in range(settings.samples)]
+        return Jury(
+            members=tuple(_make(member, cache=cache, wrap=wrap, seats=seats) for member in settings.members),
+            names=tuple(member.name for member in settings.members),
+        )
+    samples = [_prompted(settings, cache=cache, wrap=wrap, seats=seats) for _ in range(settings.samples)]
     return samples[0] if len(samples) == 1 else Jury(id=settings.judge, members=tuple(samples))
 
 
-def _prompted(settings: Settings, *, cache: Cache | None, wrap: Wrap, sample: int) -> Judge:
+def _prompted(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) -> Judge:
+    """The judge that asks the model; whoever asks the same one before it has other samples."""
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415  # validation, which the offline judge goes without
 
     model = _model(settings.judge, _endpoint(settings))
+    seat = (settings.judge, model.name, model.parameters)
+    seats[seat] += 1
     return Prompted(
         id=settings.judge,
         model=wrap(model),
         form=settings.form,
         cache=cache,
         parameters=model.parameters,
-        sample=sample,
+        sample=seats[seat],
     )
 
 
@@ -346,6 +358,7 @@ def _member(environ: Mapping[str, str], profile: "Profile") -> Settings:
     own = _variable(environ, profile.key_variable)
     shared = None if own or profile.base_url else _variable(environ, shared_key)
     return Settings(
+        name=profile.name,
         judge=kind,
         base_url=profile.base_url or (_variable(environ, "TDQS_BASE_URL") if kind is JudgeKind.OPENAI else None),
         model=profile.model,

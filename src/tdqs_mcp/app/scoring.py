@@ -9,6 +9,7 @@ from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.judges import canary
 from tdqs_mcp.judges.canary import Detector, Guarded
 from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
 from tdqs_mcp.model.calibration import CalibrationReport
@@ -29,15 +30,12 @@ Score = TypeVar("Score", ServerScore, LabelScore)
 
 def addresses_judge(subject: Subject) -> str | None:
     """The words with which a definition speaks to its judge, or could make one obey; None where it does not."""
-    return addresses_model(subject.tool)
+    return hostile.first_spoken(subject.threats)
 
 
 def addresses_model(tool: Tool) -> str | None:
     """The same of a definition that nobody has measured and any model is to read."""
-    threats = (threat for threat in hostile.threats(tool.raw) if threat.ploy in hostile.AIMED_AT_A_MODEL)
-    quotes = [threat.quote for threat in threats if not threat.is_mild]
-    readable = [quote for quote in quotes if any(map(str.isalpha, quote))]
-    return next(iter([*readable, *quotes]), None)
+    return hostile.spoken(tool.raw)
 
 
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:
@@ -55,8 +53,8 @@ async def score(
 ) -> ServerScore:
     """A catalog's score, by the offline judge unless another is named, with its findings.
 
-    `addresses` finds definitions that speak to their judge: they are named in the problems, and a verdict that facts
-    do not support is withheld.
+    `addresses` finds definitions that speak to their judge: they are named in the problems, as are names and other
+    texts that do, and a verdict that facts do not support is withheld wherever such words reach the judge.
     """
     if judge is None:
         return score_offline(catalog, spec=spec)
@@ -72,7 +70,7 @@ async def score_measured(
     graded = await guarded(judge, addresses).grade([*cases, *([shadow] if shadow else [])])
     confirmed = graded[-1] if shadow else None
     whole = scored(measured, graded[: len(cases)], stamp=judge.stamp, spec=spec, confirmed=confirmed)
-    return whole if _is_offline(judge) else _flagged(whole, cases, addresses)
+    return whole if _is_offline(judge) else _flagged(whole, measured, addresses)
 
 
 def score_answers(
@@ -88,17 +86,15 @@ def score_answers(
 
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id)
-    cases = tool_cases(measured)
-    finished = finish(
-        measured,
-        verdicts=canary.review(cases, answered.verdicts, addresses=addresses, judge=stamp.id),
-        coherence=answered.coherence,
-        judge=stamp,
-        spec=spec,
-        risks=() if spec == "1.0" else answered.risks,
-    )
-    whole = _with_findings(replace(finished, problems=finished.problems + answered.problems), measured)
-    return _flagged(whole, cases, addresses)
+    cases = all_cases(measured)
+    given: list[Verdict | Ungraded] = [*answered.verdicts, answered.coherence][: len(cases)]
+    shadow = shadow_case(measured, spec=spec) if answered.risks else None
+    if shadow:
+        given.append(Verdict(judgements={}, summary="", risks=answered.risks))
+    graded = canary.review([*cases, *([shadow] if shadow else [])], given, addresses=addresses, judge=stamp)
+    confirmed = graded[-1] if shadow else None
+    whole = scored(measured, graded[: len(cases)], stamp=stamp, spec=spec, confirmed=confirmed)
+    return _flagged(replace(whole, problems=whole.problems + answered.problems), measured, addresses)
 
 
 async def score_labels(
@@ -116,10 +112,10 @@ async def score_labels(
     judge, measured = judge or Offline(), measure(catalog)
     cases = tool_cases(measured, rubric=rubric)
     verdicts = await guarded(judge, addresses).grade(cases)
-    text = None if skill is None else await _skill(measured, skill, judge=judge)
+    text = None if skill is None else await _skill(measured, skill, judge=judge, addresses=addresses)
     finished = labels.finish(measured, rubric=rubric, verdicts=verdicts, judge=judge.stamp, spec=spec, skill=text)
     whole = replace(finished, findings=tuple(registry.check(measured)))
-    return whole if _is_offline(judge) else _flagged(whole, cases, addresses)
+    return whole if _is_offline(judge) else _flagged(whole, measured, addresses)
 
 
 def score_label_answers(
@@ -138,15 +134,15 @@ def score_label_answers(
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id, rubric=rubric)
     cases = tool_cases(measured, rubric=rubric)
-    verdicts = canary.review(cases, answered.verdicts, addresses=addresses, judge=stamp.id)
+    verdicts = canary.review(cases, answered.verdicts, addresses=addresses, judge=stamp)
     finished = labels.finish(measured, rubric=rubric, verdicts=verdicts, judge=stamp, spec=spec)
     whole = replace(finished, problems=finished.problems + answered.problems, findings=tuple(registry.check(measured)))
-    return _flagged(whole, cases, addresses)
+    return _flagged(whole, measured, addresses)
 
 
 async def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None) -> SkillScore:
     """A server's skill text beside its tools."""
-    return await _skill(measure(catalog), text, judge=judge or Offline())
+    return await _skill(measure(catalog), text, judge=judge or Offline(), addresses=addresses_judge)
 
 
 def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: JudgeStamp | None = None) -> SkillScore:
@@ -155,8 +151,10 @@ def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: J
     from tdqs_mcp.pipeline.answers import ANYBODY, match_skill  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
-    verdict = match_skill(SkillCase(text=text, measured=measured), answers, judge=stamp.id)
-    return labels.finish_skill(measured, text, verdict, judge=stamp)
+    case = SkillCase(text=text, measured=measured)
+    given = [match_skill(case, answers, judge=stamp.id)]
+    (verdict,) = canary.review([case], given, addresses=addresses_judge, judge=stamp)
+    return _flagged_skill(labels.finish_skill(measured, text, verdict, judge=stamp), text)
 
 
 def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
@@ -194,11 +192,12 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     )
 
 
-async def _skill(measured: Measured, text: str, *, judge: Judge) -> SkillScore:
+async def _skill(measured: Measured, text: str, *, judge: Judge, addresses: Detector) -> SkillScore:
     from tdqs_mcp.pipeline import labels  # noqa: PLC0415
 
-    (verdict,) = await judge.grade([SkillCase(text=text, measured=measured)])
-    return labels.finish_skill(measured, text, verdict, judge=judge.stamp)
+    (verdict,) = await guarded(judge, addresses).grade([SkillCase(text=text, measured=measured)])
+    score = labels.finish_skill(measured, text, verdict, judge=judge.stamp)
+    return score if _is_offline(judge) else _flagged_skill(score, text)
 
 
 def guarded(judge: Judge, addresses: Detector) -> Judge:
@@ -211,8 +210,14 @@ def _is_offline(judge: Judge) -> bool:
     return judge.stamp.id == "offline"
 
 
-def _flagged(score: Score, cases: Sequence[Case], addresses: Detector) -> Score:
-    return replace(score, problems=score.problems + canary.flagged(cases, addresses))
+def _flagged(score: Score, measured: Measured, addresses: Detector) -> Score:
+    """The score with what is to be known of it: jurors who were silent, and texts that speak to a judge."""
+    silent = silences(tool.ballots for tool in score.tools)
+    return replace(score, problems=score.problems + silent + canary.flagged(measured, addresses))
+
+
+def _flagged_skill(score: SkillScore, text: str) -> SkillScore:
+    return replace(score, problems=score.problems + canary.flagged_skill(text))
 
 
 def all_cases(measured: Measured) -> list[Case]:

@@ -53,7 +53,19 @@ def addresses_judge(part: Tool | Resource | Prompt) -> bool:
     To be asked before a definition is sent to an LLM judge. A stray unseen character alone does not count, a text
     smuggled in such characters does.
     """
-    return any(threat.ploy in AIMED_AT_A_MODEL and not threat.is_mild for threat in threats(part.raw))
+    return spoken(part.raw) is not None
+
+
+def spoken(raw: object) -> str | None:
+    """The words with which the strings of a part, or texts that stand together, do so; None where none does."""
+    return first_spoken(threats(raw))
+
+
+def first_spoken(found: Iterable[Threat]) -> str | None:
+    """The same of threats that are known; words that can be read come before marks."""
+    quotes = [threat.quote for threat in found if threat.ploy in AIMED_AT_A_MODEL and not threat.is_mild]
+    readable = [quote for quote in quotes if any(map(str.isalpha, quote))]
+    return next(iter([*readable, *quotes]), None)
 
 
 def located(catalog: Catalog, known: Mapping[int, tuple[Threat, ...]]) -> tuple[tuple[Part, Threat], ...]:

@@ -115,6 +115,17 @@ class Measured:
         """The names of all tools that have one, in catalog order."""
         return tuple(tool.name for tool in self.catalog.tools if tool.name)
 
+    @cached_property
+    def steering(self) -> Mapping[str, str]:
+        """The names, the server's among them, that speak to a model which reads them, with the words that do.
+
+        All of them where they do so only one after the other.
+        """
+        names = dict.fromkeys((self.catalog.server, *self.names))
+        found = {name: words for name in names if (words := hostile.spoken(name))}
+        together = hostile.spoken([name for name in names if name not in found])
+        return found | (dict.fromkeys(names, together) if together else {})
+
     def tool_set(self) -> ToolSet:
         """The facts between the tools, measured when somebody asks for coherence."""
         return relations.read_set([(subject.tool, subject.prose) for subject in self.subjects])

@@ -289,7 +289,7 @@ class Anthropic:
             )
         if not text.strip():
             return Failure(reason=f"{self.name!r} answered with no text: raise max_tokens or use another model")
-        return text
+        return self._endpoint.heard(text)
 
     def _tokens(self, usage: object, *, is_batch: bool) -> Usage:
         """What an answer used; one that does not say so has no known price."""

@@ -25,6 +25,9 @@ MAX_BACKOFF = 8.0
 MIN_SECRET = 16
 """Characters of a text in the overrides that is no word of an interface any more."""
 
+MIN_KEY = 8
+"""Characters from which a key is a secret, and no word that an endpoint without keys is called with."""
+
 CONNECT_TIMEOUT = 10.0
 """Seconds for a connection; an endpoint may think for minutes, but it is there at once."""
 
@@ -115,6 +118,14 @@ class Endpoint:
                 text = re.sub(re.escape(form), "[key]", text, flags=re.IGNORECASE)
         text = " ".join(text.split())
         return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}…"
+
+    def heard(self, answer: str) -> str:
+        """A model's answer without the key, however JSON may spell it: whoever gets the key can also repeat it."""
+        key = self.api_key or ""
+        if len(key) < MIN_KEY:
+            return answer
+        spelled = "".join(rf"(?:\\?{re.escape(char)}|\\u00{ord(char):02x})" for char in key)
+        return re.sub(spelled, "***", answer, flags=re.IGNORECASE)
 
     def said(self, response: "httpx2.Response") -> str:
         """The endpoint's own words, short."""

@@ -42,7 +42,7 @@ class Host:
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The verdicts in the answers that were handed in."""
-        return review(cases, await self._prompted.grade(cases), addresses=self.addresses, judge=HOST)
+        return review(cases, await self._prompted.grade(cases), addresses=self.addresses, judge=self.stamp)
 
     def knows(self, case: Case) -> bool:
         """Whether an answer was handed in that counts."""
@@ -69,5 +69,5 @@ class Host:
         return Prompted(id=HOST, model=Caller(name=self.model), form=PromptForm.EXACT, cache=self.cache)
 
     def _reviewed(self, case: Case, verdict: Verdict) -> Verdict | Ungraded:
-        (outcome,) = review([case], [verdict], addresses=self.addresses, judge=HOST)
+        (outcome,) = review([case], [verdict], addresses=self.addresses, judge=self.stamp)
         return outcome

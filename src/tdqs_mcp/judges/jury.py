@@ -1,11 +1,15 @@
 """Several judges of the same cases: their median is the verdict, and every ballot stays visible."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.judges.judge import AnswersNeeded, Judge, Usage, used
 from tdqs_mcp.model.verdicts import Ballot, Judgement, JudgeStamp, ShadowCandidate, ShadowingRisk, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
+
+MAX_REASONS = 3
+"""Reasons of jurors that one sentence holds."""
 
 NO_JUROR = "the client's own model cannot sit on a jury; use a profile of kind anthropic or openai in its place"
 
@@ -20,6 +24,13 @@ class Jury:
 
     members: tuple[Judge, ...]
     id: str = "jury"
+    names: tuple[str, ...] = ()
+    """What the members are called, in their order; empty where nobody has named them."""
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The members' names, else their models'."""
+        return self.names or tuple(member.stamp.model or member.stamp.id for member in self.members)
 
     @property
     def stamp(self) -> JudgeStamp:
@@ -59,17 +70,14 @@ class Jury:
         return [self._agreed(outcomes) for outcomes in rows]
 
     def _agreed(self, outcomes: Sequence[Verdict | Ungraded]) -> Verdict | Ungraded:
-        ballots = tuple(map(_ballot, [member.stamp for member in self.members], outcomes))
+        ballots = tuple(map(_ballot, [member.stamp for member in self.members], self.called, outcomes))
         verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
         if 2 * len(verdicts) <= len(outcomes):
-            reasons = "; ".join(
-                dict.fromkeys(
-                    f"{ballot.judge.model or ballot.judge.id}: {ballot.reason}" for ballot in ballots if ballot.reason
-                )
-            )
+            reasons = [*dict.fromkeys(f"{ballot.juror}: {ballot.reason}" for ballot in ballots if ballot.reason)]
             return Ungraded(
                 judge=self.id,
-                reason=f"{len(verdicts)} of {len(outcomes)} jurors gave a verdict, which is no majority ({reasons})",
+                reason=f"{len(verdicts)} of {len(outcomes)} jurors gave a verdict, which is no majority "
+                f"({first_of(reasons, MAX_REASONS, separator='; ')})",
             )
         keys = verdicts[0].judgements
         judgements = {key: _middle([verdict.judgements[key] for verdict in verdicts]) for key in keys}
@@ -84,6 +92,18 @@ class Jury:
             asks_for_credentials=2 * sum(verdict.asks_for_credentials for verdict in verdicts) > len(verdicts),
             ballots=ballots,
         )
+
+
+def silences(tools: Iterable[Sequence[Ballot]]) -> tuple[str, ...]:
+    """One sentence, with the first reason, for each juror who gave no verdict on tools that the others scored."""
+    voted = [ballots for ballots in tools if ballots]
+    seats = [[ballot for ballot in seat if ballot.reason] for seat in zip(*voted, strict=True)]
+    return tuple(
+        f"juror {silent[0].juror!r} gave no verdict on {len(silent)} of {len(voted)} tools that the others scored: "
+        f"{silent[0].reason}"
+        for silent in seats
+        if silent
+    )
 
 
 def median(scores: Sequence[int]) -> int:
@@ -112,8 +132,8 @@ def _confirmed(verdicts: Sequence[Verdict]) -> tuple[ShadowingRisk, ...]:
     return tuple(risks[0] for risks in found.values() if 2 * len(risks) > len(verdicts))
 
 
-def _ballot(stamp: JudgeStamp, outcome: Verdict | Ungraded) -> Ballot:
+def _ballot(stamp: JudgeStamp, juror: str, outcome: Verdict | Ungraded) -> Ballot:
     if isinstance(outcome, Ungraded):
-        return Ballot(judge=stamp, scores={}, reason=outcome.reason)
+        return Ballot(judge=stamp, juror=juror, scores={}, reason=outcome.reason)
     scores = {key: judgement.score for key, judgement in outcome.judgements.items()}
-    return Ballot(judge=stamp, scores=scores, contradiction=outcome.contradiction)
+    return Ballot(judge=stamp, juror=juror, scores=scores, contradiction=outcome.contradiction)

@@ -136,7 +136,7 @@ class OpenAI:
                 reason=f"{self.name!r} answered with no text: turn its reasoning off with TDQS_REQUEST_OVERRIDES, "
                 "or use another model"
             )
-        return spoken
+        return self._endpoint.heard(spoken)
 
 
 def _forms(request: Request, overrides: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, ...]:

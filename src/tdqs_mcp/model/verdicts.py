@@ -99,6 +99,9 @@ class Ballot:
     """One juror's scores for one case, or why there are none."""
 
     judge: JudgeStamp
+    juror: str
+    """What the juror is called: by its profile, else by its model."""
+
     scores: Mapping[str, int]
     """Empty where the juror gave no verdict."""
 

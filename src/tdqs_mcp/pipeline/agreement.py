@@ -8,7 +8,7 @@ from tdqs_mcp.judges.jury import twice_median
 from tdqs_mcp.model.labels import LabelScore
 from tdqs_mcp.model.scores import ServerScore
 from tdqs_mcp.model.tiers import tier_of
-from tdqs_mcp.model.verdicts import Ballot, JudgeStamp
+from tdqs_mcp.model.verdicts import Ballot
 from tdqs_mcp.pipeline.labels import label
 from tdqs_mcp.pipeline.rollup import tdqs
 from tdqs_mcp.pipeline.score import SMELL_BELOW
@@ -110,10 +110,10 @@ def dispute(ballots: Sequence[Ballot], *, rubric: str, spec: str) -> Dispute | N
     )
 
 
-def jurors(score: ServerScore | LabelScore) -> tuple[JudgeStamp, ...]:
-    """Who sat on the jury; nobody where one judge judged."""
+def jurors(score: ServerScore | LabelScore) -> tuple[str, ...]:
+    """What those are called who sat on the jury; nobody where one judge judged."""
     ballots = next((tool.ballots for tool in score.tools if tool.ballots), ())
-    return tuple(ballot.judge for ballot in ballots)
+    return tuple(ballot.juror for ballot in ballots)
 
 
 def icc(ratings: Sequence[Sequence[int]]) -> float | None:

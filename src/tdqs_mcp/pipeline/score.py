@@ -26,7 +26,7 @@ def tool_cases(measured: Measured, *, rubric: str = "tdqs") -> tuple[ToolCase, .
     """What a judge has to see: every tool that the first hard gate has not decided already."""
     names, is_gated = measured.names, load(rubric).is_gated
     return tuple(
-        ToolCase(subject=subject, names=names, rubric=rubric, server=measured.catalog.server)
+        ToolCase(subject=subject, names=names, rubric=rubric, measured=measured)
         for subject in measured.subjects
         if not (is_gated and subject.signals.is_missing_description)
     )

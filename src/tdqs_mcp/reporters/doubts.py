@@ -1,6 +1,6 @@
 """What makes a score less certain than it looks: jurors who disagree, quotations that nobody wrote."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tdqs_mcp.facts.phrases import first_of
@@ -36,7 +36,7 @@ def doubt_lines(score: ServerScore | LabelScore) -> "list[RenderableType]":
             table.add_column(heading, justify="right" if place else "left")
         for row in rows:
             table.add_row(*row)
-        lines += [Text(), Text(_over(score), style="dim"), table]
+        lines += [Text(), Text(_over(score, printable), style="dim"), table]
     return [*lines, *(Text(printable(doubt), style="yellow") for doubt in _doubts(score))]
 
 
@@ -44,7 +44,7 @@ def doubts_markdown(score: ServerScore | LabelScore) -> str:
     """The same as a table and a list; empty where nothing is in doubt."""
     lines = []
     if rows := _agreement(score):
-        lines = [_over(score), "", f"| {' | '.join(_HEADINGS)} |", "| --- " * len(_HEADINGS) + "|"]
+        lines = [_over(score, markdown), "", f"| {' | '.join(_HEADINGS)} |", "| --- " * len(_HEADINGS) + "|"]
         lines += [f"| {' | '.join(row)} |" for row in rows] + [""]
     return "\n".join([*lines, *(f"- {markdown(doubt)}" for doubt in _doubts(score))]).strip()
 
@@ -68,9 +68,12 @@ def _agreement(score: ServerScore | LabelScore) -> list[tuple[str, ...]]:
     ]
 
 
-def _over(score: ServerScore | LabelScore) -> str:
+def _over(score: ServerScore | LabelScore, escape: Callable[[str], str]) -> str:
+    from tdqs_mcp.pipeline.agreement import jurors  # noqa: PLC0415
+
     count = sum(bool(tool.ballots) and all(ballot.scores for ballot in tool.ballots) for tool in score.tools)
-    return f"jury agreement over {count} tool{'s' if count != 1 else ''} that every juror scored"
+    names = ", ".join(map(escape, jurors(score)))
+    return f"jurors: {names}\njury agreement over {count} tool{'s' if count != 1 else ''} that every juror scored"
 
 
 def _points(hundredths: int | None) -> str:

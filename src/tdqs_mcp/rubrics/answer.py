@@ -25,28 +25,41 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+MAX_TEXT = 4_000
+"""Characters of one reason, several times what the two or three sentences take that are asked for."""
+
+MAX_QUOTES = 50
+"""Quotations that are offered for one dimension."""
+
+MAX_PROBLEMS = 3
+"""Problems of an answer that go back to its judge, and into a reason."""
+
+MAX_EXCERPT = 100
+"""Characters of an answer's own words in one of them."""
+
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Score = Annotated[int, Field(strict=True, ge=1, le=5), BeforeValidator(_whole)]
 
 
 class _Dimension(BaseModel):
     model_config = ConfigDict(strict=True)
     score: Score
-    justification: str
-    evidence: list[str] = []
+    justification: Text
+    evidence: Annotated[list[Text], Field(max_length=MAX_QUOTES)] = []
     """Nothing published asks for it; who gives it is checked."""
 
 
 class _Answer(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow")
     scores: dict[str, _Dimension]
-    summary: str
+    summary: Text
 
 
 class _PlainAnswer(BaseModel):
     model_config = ConfigDict(strict=True)
     scores: dict[str, Score]
     label: str
-    reason: str
+    reason: Text
     improvement_needed: list[str] | str
     """The released answers have both forms."""
 
@@ -57,7 +70,7 @@ class ShadowingAnswer(BaseModel):
     model_config = ConfigDict(strict=True, populate_by_name=True)
     tool: str
     cheaper_sibling: str = Field(alias="cheaperSibling")
-    justification: str = ""
+    justification: Text = ""
 
 
 def read_answer(rubric: Rubric, answer: object, *, seen: Sequence[str] = ()) -> Verdict:
@@ -75,6 +88,11 @@ def refuse_copied(answer: object, seen: Sequence[str]) -> None:
     """Raises ContractError for an answer that stands in one of the texts that were judged."""
     if _stands_in(answer, seen):
         raise ContractError("it stands word for word in the text under review, which is data, so it is not yours")
+
+
+def excerpt(text: str) -> str:
+    """An answer's own words, as far as a message repeats them."""
+    return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}…"
 
 
 def read_shadowing_answer(entry: object) -> ShadowingAnswer:
@@ -159,11 +177,11 @@ def _validated(model: type[Model], answer: object) -> Model:
     try:
         return model.model_validate(parse_json(answer))
     except ValidationError as error:
-        raise ContractError("; ".join(_problem(dict(entry)) for entry in error.errors()[:3])) from error
+        raise ContractError("; ".join(_problem(dict(entry)) for entry in error.errors()[:MAX_PROBLEMS])) from error
 
 
 def _problem(entry: Mapping[str, Any]) -> str:
-    where = ".".join(str(part) for part in entry["loc"]) or "the answer"
+    where = excerpt(".".join(str(part) for part in entry["loc"])) or "the answer"
     return f"{where}: {entry['msg'][:1].lower()}{entry['msg'][1:]}"
 
 

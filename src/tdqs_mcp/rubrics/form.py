@@ -5,7 +5,14 @@ from typing import Any
 
 from tdqs_mcp.errors import ContractError
 from tdqs_mcp.model.verdicts import ShadowCandidate, ShadowingRisk, Verdict
-from tdqs_mcp.rubrics.answer import answer_schema, parse_json, read_answer, read_shadowing_answer, refuse_copied
+from tdqs_mcp.rubrics.answer import (
+    answer_schema,
+    excerpt,
+    parse_json,
+    read_answer,
+    read_shadowing_answer,
+    refuse_copied,
+)
 from tdqs_mcp.rubrics.evidence import verify
 from tdqs_mcp.rubrics.prompt import Case, ShadowCase, texts
 from tdqs_mcp.rubrics.rubric import load
@@ -58,7 +65,7 @@ def confirmed(candidates: Sequence[ShadowCandidate], entries: object) -> tuple[l
         if open_pairs:
             risks.append(ShadowingRisk(candidate=open_pairs.pop(0), justification=answer.justification))
         else:
-            refused.append(f"{answer.tool!r} and {answer.cheaper_sibling!r} are no open pair")
+            refused.append(f"{excerpt(answer.tool)!r} and {excerpt(answer.cheaper_sibling)!r} are no open pair")
     return risks, refused
 
 
@@ -70,5 +77,6 @@ def _read_pairs(case: ShadowCase, answer: object) -> Verdict:
     risks, refused = confirmed(case.measured.shadow_candidates, entries)
     if refused:
         raise ContractError(refused[0])
-    refuse_copied(answer, texts(case))
+    if risks:  # of "no pair" there is one wording, whoever says so
+        refuse_copied(answer, texts(case))
     return Verdict(judgements={}, summary="", risks=tuple(risks))

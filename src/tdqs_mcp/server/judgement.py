@@ -8,7 +8,7 @@ from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.judges.host import Host
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.jury import Jury
-from tdqs_mcp.model.verdicts import Verdict
+from tdqs_mcp.model.verdicts import HOST, Verdict
 from tdqs_mcp.pipeline.score import disputed
 from tdqs_mcp.reporters.fence import fence_name
 from tdqs_mcp.rubrics.answer import answer_schema as schema_of
@@ -87,8 +87,8 @@ class Judgement:
 
     def beside(self, jury: Judge) -> Jury:
         """The jury with the calling agent on it."""
-        others = jury.members if isinstance(jury, Jury) else (jury,)
-        return Jury(members=(*others, self.host))
+        others = jury if isinstance(jury, Jury) else Jury(members=(jury,))
+        return Jury(members=(*others.members, self.host), names=(*others.called, HOST))
 
     def _take_tool(self, given: Answer) -> Reply:
         case = self._by_hash.get(given.input_hash)

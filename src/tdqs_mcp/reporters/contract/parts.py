@@ -42,6 +42,7 @@ class Judge(Document):
 class Ballot(Document):
     """One juror's scores of one tool."""
 
+    juror: str = Field(description="What the juror is called: by its profile, else by its model")
     judge: Judge
     scores: dict[str, Point] = Field(description="Empty where this juror gave no verdict")
     reason: str | None = Field(description="Why there is no verdict")
@@ -149,7 +150,12 @@ def jury_of(ballots: Sequence[verdicts.Ballot], *, rubric: str, spec: str) -> Ju
         return None
     return Jury(
         ballots=[
-            Ballot(judge=judge_of(ballot.judge), scores=dict(ballot.scores), reason=text_of(ballot.reason))
+            Ballot(
+                juror=ballot.juror,
+                judge=judge_of(ballot.judge),
+                scores=dict(ballot.scores),
+                reason=text_of(ballot.reason),
+            )
             for ballot in ballots
         ],
         means={key: mean / 100 for key, mean in found.means.items()},
