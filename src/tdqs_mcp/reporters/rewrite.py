@@ -15,6 +15,7 @@ from tdqs_mcp.reporters.escape import markdown, printable, visible
 MAX_SHOWN = 20
 """Tools shown one by one, the greatest gains first; JSON has them all."""
 
+_KINDS = ("fact", "trace", "docs")
 _STYLES = {"-": "red", "+": "green", "@": "cyan"}
 _TICKS = re.compile("`+")
 
@@ -30,6 +31,7 @@ def rewrite_view(catalog: Catalog, rewrites: Sequence[Rewrite]) -> RenderableTyp
         parts += [Text(f"  ? {printable(question)}", style="yellow") for question in rewrite.questions]
     if len(told) > MAX_SHOWN:
         parts += [Text(), Text(f"… and {len(told) - MAX_SHOWN} more; --tool NAME shows one, --format json all")]
+    parts += [Text(), *(Text(printable(line), style="dim") for line in _unused(rewrites))] if _unused(rewrites) else []
     return Group(*parts, Text(), Text(_next(rewrites), style="dim"))
 
 
@@ -43,6 +45,7 @@ def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite]) -> str:
             [*(f"- {markdown(line)}" for line in _proof(rewrite)), ""] if rewrite.changes or rewrite.setback else []
         )
         lines += [f"- {markdown(question)}" for question in rewrite.questions] + ([""] if rewrite.questions else [])
+    lines += [*(f"- {markdown(line)}" for line in _unused(rewrites)), ""] if _unused(rewrites) else []
     return "\n".join([*lines, _next(rewrites), ""])
 
 
@@ -85,6 +88,16 @@ def _proof(rewrite: Rewrite) -> Iterator[str]:
         yield f"nearest sibling: {after.sibling}, {before.percent} % → {after.percent} % of the words"
     if rewrite.setback:
         yield f"the writer's words do not stand: {rewrite.setback}"
+
+
+def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
+    """What of the material no rewrite rests on, in a line each."""
+    used = frozenset[str]().union(*(rewrite.sources for rewrite in rewrites))
+    reasons = {each.source: each.reason for rewrite in rewrites for each in rewrite.unused if each.source not in used}
+    ordered = sorted(reasons, key=lambda source: (_KINDS.index(source.split()[0]), len(source), source))
+    more = len(ordered) - MAX_SHOWN
+    shown = [f"not used: {source}: {reasons[source]}" for source in ordered[:MAX_SHOWN]]
+    return [*shown, f"not used: {more} more; --format json has all"] if more > 0 else shown
 
 
 def _score(score: ToolScore | None) -> str:
