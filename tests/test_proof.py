@@ -606,6 +606,63 @@ def test_a_real_call_becomes_an_example_in_full_mode_unless_it_holds_a_secret():
     assert "Example" not in compact.definition["description"]
 
 
+@pytest.mark.parametrize(
+    ("ending", "sentence"),
+    [
+        ({"error": "order is shipped"}, "Can fail with `order is shipped`."),
+        ({"error": "No order O-17."}, None),
+        ({"error": "Connection to db-7f3a9c21e4 as root:hunter2 was refused after 30 seconds"}, None),
+        ({"result": []}, "May return an empty list."),
+        ({"result": {"orders": []}}, "May return an empty result."),
+        ({"result": [1]}, None),
+    ],
+)
+def test_a_recorded_call_says_of_failures_and_empty_answers_what_it_proves_and_no_more(ending, sentence):
+    call = {"tool": "ship_order", "arguments": {"order": "O-17"}} | ending
+    ship = tool("ship_order", "Ships an order.", {"type": "object", "properties": {"order": {"type": "string"}}})
+    [rewrite] = rewritten(ship, material=parse_material({"traces": [call, call]}))
+    said = rewrite.definition["description"]
+    assert (sentence in said) if sentence else not re.search("fail|empty", said)
+    assert ("trace 1" in rewrite.sources) is (sentence is not None)
+    [again] = rewritten(rewrite.definition, material=parse_material({"traces": [call]}))
+    assert again.definition["description"] == said
+
+
+def unused(*facts, definition=FIND, **material):
+    given = [{"tool": definition["name"], "fact": fact} if isinstance(fact, str) else fact for fact in facts]
+    return {
+        each.source: each.reason
+        for each in rewritten(definition, material=parse_material({"facts": given} | material))[0].unused
+    }
+
+
+def test_what_of_the_material_is_not_used_is_listed_with_the_reason():
+    reasons = unused("Users love it.", "Finds orders.", "The limit is at most 500.", "Kept for 90 days.", docs="Old.")
+    assert list(reasons) == ["fact 3", "fact 1", "fact 2", "docs"]
+    assert "praises" in reasons["fact 1"]
+    assert "says it already" in reasons["fact 2"]
+    assert "the maximum 50" in reasons["fact 3"]
+    assert "model's writer" in reasons["docs"]
+    calls = [{"tool": "find_orders", "arguments": {"customer": "x"}, **end} for end in ({"error": "x"}, {"result": 1})]
+    assert ["short" in unused(traces=calls)["trace 1"], "full mode" in unused(traces=calls)["trace 2"]] == [True, True]
+    assert unused() == {}
+
+
+def test_what_is_not_used_is_shown_once_for_the_whole_catalog(command, write):
+    material = write("material.json", {"facts": ["Ours.", {"tool": "find_orders", "fact": "Users love it."}]})
+    shop = write("shop.json", [FIND, OTHER])
+    for form in ("text", "markdown"):
+        text = command("rewrite", shop, "--material", material, "--format", form).stdout.decode()
+        assert text.count("not used: fact 1: ") == 1
+        assert text.count("not used: fact 2: ") == 1
+        assert "praises and tells nothing" in text
+    shown = json.loads(command("rewrite", shop, "--material", material, "--format", "json").stdout)
+    assert [[each["source"] for each in one["unused"]] for one in shown["rewrites"]] == [
+        ["fact 1", "fact 2"],
+        ["fact 1"],
+    ]
+
+
 CALLED = {
     "type": "object",
     "properties": {

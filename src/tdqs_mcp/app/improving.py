@@ -95,7 +95,7 @@ async def _rewritten(
     improved = _remeasured(measured, rewrites)
     scores = {each.index: each.after for each in rewrites if each.after}
     after = rewriting.stand(improved, scores, registry.check(improved))
-    return trial.conclude(rewrites, improved, before=before, after=after)
+    return trial.conclude(rewrites, improved, court, before=before, after=after)
 
 
 async def _drafts(

@@ -12,7 +12,12 @@ from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
 from tdqs_mcp.model.material import Fact
 
-_ACTS = re.compile(r"(?:(?:it|this tool|the tool|a call|each call) (?:also |may |can |will )?)?(\w+)", re.IGNORECASE)
+_ACTS = re.compile(
+    r"(?:it|this tool|the tool|a call|each call) (?:also |may |can |will )?(\w+)"
+    r"|(\w+s)(?= (?:the|an?|all|any|each|every|its|one)\b)",
+    re.IGNORECASE,
+)
+"""A verb that says who does it; without a subject only before its object: "Orders are kept" has none."""
 _OPTIONAL = re.compile(r"\b(\w+)`? (?:is|are) optional\b", re.IGNORECASE)
 
 _NAMED = re.compile(r"`([\w.-]+)`|\b([\w-]+)(?::| (?:is|has|must|may|can|cannot|defaults)\b)", re.IGNORECASE)
@@ -94,11 +99,10 @@ def _positions(text: str, subject: Subject) -> Iterator[_Position]:
 def _effect(sentence: str) -> Iterator[_Position]:
     """That the tool changes something: its verb in a form that says who does it."""
     found = _ACTS.match(sentence)
-    word = found[1].lower() if found else ""
-    is_told = word.endswith("s") or (found is not None and found.start(1) > 0)
+    word = (found[1] or found[2]).lower() if found else ""
     verb = LEMMAS.get(word)
     is_change = verb is not None and EFFECTS[verb].is_mutating and not word.endswith(("ed", "ing"))
-    if is_told and is_change and verb in denials.read(sentence).affirmed:
+    if is_change and verb in denials.read(sentence).affirmed:
         yield "readOnlyHint", False
 
 

@@ -38,7 +38,7 @@ def is_showable(call: Mapping[str, Any], subject: Subject) -> bool:
     """Whether a call's arguments may stand in a definition as an example: each is known to the schema, or plain."""
     known = arguments.properties(subject.tool)
     return all(
-        _PRIVATE.isdisjoint(name_parts(name)) and (_is_known(value, known.get(name)) or _is_plain(value))
+        _PRIVATE.isdisjoint(name_parts(name)) and (_is_known(value, known.get(name)) or is_plain(value))
         for name, value in call.items()
     )
 
@@ -57,14 +57,15 @@ def _is_known(value: object, schema: object) -> bool:
     return value in [*single, *(each for values in several for each in values)]
 
 
-def _is_plain(value: object, nesting: int = 0) -> bool:
+def is_plain(value: object, nesting: int = 0) -> bool:
+    """A value of few and plain words and numbers, at any depth, that stands beside no word for a secret."""
     if isinstance(value, Mapping):
         pairs = value.items()
         return nesting < MAX_NESTING and all(
-            _PRIVATE.isdisjoint(name_parts(str(name))) and _is_plain(each, nesting + 1) for name, each in pairs
+            _PRIVATE.isdisjoint(name_parts(str(name))) and is_plain(each, nesting + 1) for name, each in pairs
         )
     if isinstance(value, list):
-        return nesting < MAX_NESTING and all(_is_plain(each, nesting + 1) for each in value)
+        return nesting < MAX_NESTING and all(is_plain(each, nesting + 1) for each in value)
     text = "" if value is None else str(value)
     words = text.split()
     is_short = len(words) <= MAX_WORDS and sum(map(str.isdecimal, text)) <= MAX_DIGITS

@@ -96,7 +96,7 @@ _PAGES = "page begins starts omit first next entries most skip"
 
 _ENDINGS: Mapping[Outcome, str] = {
     Outcome.ERROR: "fails error rejected invalid",
-    Outcome.EMPTY: "empty nothing no result none",
+    Outcome.EMPTY: "returns an empty result; nothing no result none",
     Outcome.SUCCESS: "returns",
 }
 """What the ending of a call says of it."""
@@ -341,7 +341,9 @@ def _given(material: Material, subject: Subject) -> Iterator[Statement]:
         is_showable = samples.is_showable(trace.arguments, subject)
         called = " ".join(_leaves(dict(trace.arguments))) if is_showable else ""
         told = " ".join(samples.redacted(trace.answer).split()[:MAX_VALUES])
-        yield statement(f"trace {trace.number}", f"{called} {told}", more=_ENDINGS[trace.outcome])
+        ending = _ENDINGS[trace.outcome]
+        more = ending.replace("result", "list", 1) if trace.answer.strip() == "[]" else ending
+        yield statement(f"trace {trace.number}", f"{called} {told}", more=more)
 
 
 def _names(sentence: Statement, tool: str) -> bool:

@@ -65,6 +65,16 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unused:
+    """Something of the author's material that a rewrite does not rest on."""
+
+    source: str
+    """fact N, trace N or docs."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
     """The sibling that an agent is most likely to take for a tool."""
 
@@ -101,6 +111,9 @@ class Rewrite:
     claims: tuple[Claim, ...] = ()
     """One for every new statement; none of them refused."""
 
+    unused: tuple[Unused, ...] = ()
+    """What of the author's material about this tool it does not rest on, with the reason."""
+
     components: Mapping[Component, str] = field(default_factory=dict)
     """The sentences of the new definition by what they are about."""
 
@@ -120,3 +133,9 @@ class Rewrite:
 
     was_written: bool = True
     """False where the writer that was asked gave no answer in form."""
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """All that its changes and claims rest on."""
+        told = [*(each.sources for each in self.changes), *(each.sources for each in self.claims)]
+        return frozenset(source for sources in told for source in sources)

@@ -1,4 +1,4 @@
-"""Parts of a better definition that the author's own material makes: facts in their words, hints, a real call."""
+"""Parts of a better definition that the author's own material makes: facts in their words, hints, real calls."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from itertools import islice
 from tdqs_mcp.facts import hostile, praise, samples, statements, stems
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
-from tdqs_mcp.model.material import Fact, Material, Outcome
+from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
 from tdqs_mcp.model.rewrites import Mode
 from tdqs_mcp.pipeline import proof
 from tdqs_mcp.pipeline.parts import Part
@@ -15,28 +15,71 @@ from tdqs_mcp.pipeline.parts import Part
 MAX_CALL = 120
 """Characters of a call that a description carries as its example."""
 
+MAX_LIMITATIONS = 3
+"""Sentences that recorded calls add to a description."""
+
 
 def of(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Part, ...]:
     """The parts, the most certain first; a fact of every tool is said where a model weighs it, not on each of them.
 
     No more facts than the definition may grow by tokens: each of them costs one at least.
     """
-    own = (fact for fact in material.facts if fact.tool == subject.tool.name)
-    said = islice((part for fact in own if (part := _fact(fact, subject))), growth)
+    said = islice((spoken(fact) for fact in material.facts if not objection(fact, subject)), growth)
     example = _example(subject, material) if mode is Mode.FULL else None
-    return (*said, *_hints(subject, material), *([example] if example else []))
+    return (*said, *_hints(subject, material), *_limitations(subject, material), *([example] if example else []))
 
 
-def _fact(fact: Fact, subject: Subject) -> Part | None:
-    """A fact that the description does not tell yet, as a sentence of its own."""
-    known = stems.content(subject.prose.words)
-    is_told = all(stems.supports(known, word) for word in stems.content(words_of(fact.text)))
-    is_fit = not praise.praise(fact.text) and not hostile.threats({"description": fact.text})
-    if is_told or not is_fit:
-        return None
+def objection(fact: Fact, subject: Subject) -> str | None:
+    """Why a fact is not said of a tool, whatever it may prove."""
+    if fact.tool != subject.tool.name:
+        return "a fact of every tool is said of none; it only supports other words"
+    if praised := praise.praise(fact.text):
+        return f"{praised!r} praises and tells nothing"
+    if threats := hostile.threats({"description": fact.text}):
+        return f"it works on whoever reads it: {threats[0].ploy}"
+    return "the description says it already" if is_told(fact.text, subject) else None
+
+
+def spoken(fact: Fact) -> Part:
+    """A fact as a sentence of its own."""
     sentence = fact.text[:1].upper() + fact.text[1:]
     whole = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
     return Part(path="/description", sources=(f"fact {fact.number}",), sentence=whole)
+
+
+def is_told(text: str, subject: Subject) -> bool:
+    """The description has every word that the text claims something with."""
+    known = stems.content(subject.prose.words)
+    return all(stems.supports(known, word) for word in stems.content(words_of(text)))
+
+
+def limitation(trace: Trace) -> Part | None:
+    """What a recorded call proves: that a call can fail so, or give nothing; None where it shows no such thing."""
+    said = {Outcome.ERROR: _failure, Outcome.EMPTY: _emptiness}
+    sentence = said[trace.outcome](trace) if trace.outcome in said else None
+    return Part(path="/description", sources=(f"trace {trace.number}",), sentence=sentence) if sentence else None
+
+
+def _limitations(subject: Subject, material: Material) -> tuple[Part, ...]:
+    """No more than a few, and each of them once."""
+    if not statements.is_english(subject):
+        return ()
+    found = {part.sentence: part for trace in reversed(material.traces) if (part := limitation(trace))}
+    new = (part for sentence, part in reversed(found.items()) if not is_told(sentence, subject))
+    return tuple(islice(new, MAX_LIMITATIONS))
+
+
+def _failure(trace: Trace) -> str | None:
+    """The error in its own words, where they are few, plain, and none of them is a value of this very call."""
+    message = " ".join(trace.answer.split()).rstrip(".")
+    told = set(words_of(message))
+    is_private = any(told.intersection(words_of(str(value))) for value in trace.arguments.values())
+    is_shown = samples.is_plain(message) and samples.redacted(message) == message
+    return f"Can fail with `{message}`." if message and is_shown and not is_private else None
+
+
+def _emptiness(trace: Trace) -> str:
+    return f"May return an empty {'list' if trace.answer.strip() == '[]' else 'result'}."
 
 
 def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:

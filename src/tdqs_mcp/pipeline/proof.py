@@ -35,12 +35,12 @@ class Witnesses(dict[int, Ground]):
         super().__init__()
         self._material = material
         self._heard: dict[int, tuple[Material, tuple[Conflict, ...]]] = {}
-        self._subjects = {subject.tool.index: subject for subject in measured.subjects}
+        self.subjects = {subject.tool.index: subject for subject in measured.subjects}
         self._commons = support.commons(measured.subjects, material.docs)
 
     def __missing__(self, index: int) -> Ground:
         """The ground of a tool that nobody has asked about yet."""
-        subject = self._subjects[index]
+        subject = self.subjects[index]
         self[index] = support.ground(subject, self._commons, self.material(subject))
         return self[index]
 
@@ -54,7 +54,7 @@ class Witnesses(dict[int, Ground]):
 
     def _hear(self, index: int) -> tuple[Material, tuple[Conflict, ...]]:
         if index not in self._heard:
-            subject = self._subjects[index]
+            subject = self.subjects[index]
             given = self._material.of(subject.tool.name)
             found = conflicts.of(subject, given.facts) if given.facts else ()
             refused = {each.fact for each in found}

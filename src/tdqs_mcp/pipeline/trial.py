@@ -9,7 +9,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.material import Material
 from tdqs_mcp.model.rewrites import Change, Claim, Likeness, Mode, Rewrite
-from tdqs_mcp.pipeline import components, given, proof
+from tdqs_mcp.pipeline import components, given, proof, unused
 from tdqs_mcp.pipeline.parts import Part
 from tdqs_mcp.pipeline.proof import Witnesses
 from tdqs_mcp.pipeline.rewrite import Proposal, Standing, compare, findings, holds
@@ -97,9 +97,14 @@ def _objection(rewrite: Rewrite, draft: Rewrite, *, is_sound: bool) -> str | Non
 
 
 def conclude(
-    rewrites: Sequence[Rewrite], improved: Measured, *, before: Mapping[int, Standing], after: Mapping[int, Standing]
+    rewrites: Sequence[Rewrite],
+    improved: Measured,
+    court: Court,
+    *,
+    before: Mapping[int, Standing],
+    after: Mapping[int, Standing],
 ) -> list[Rewrite]:
-    """The rewrites with what only the catalog that has all of them can show."""
+    """The rewrites with what only the catalog that has all of them can show, and the material that none rests on."""
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = likeness.read(improved.subjects)
     concluded = []
@@ -107,7 +112,8 @@ def conclude(
         removed, added = findings(before[each.index], after[each.index])
         parts = components.read(subjects[each.index])
         whole = replace(each, components=parts, likeness_after=near.get(each.index))
-        concluded.append(replace(whole, findings_removed=removed, findings_added=added))
+        left = unused.of(court.witnesses.subjects[each.index], each, court.witnesses)
+        concluded.append(replace(whole, findings_removed=removed, findings_added=added, unused=left))
     return concluded
 
 

@@ -16,6 +16,7 @@ from tdqs_mcp.reporters.words import unjudged_words
 MAX_SHOWN = 20
 """Tools shown one by one, the greatest gains first; JSON has them all."""
 
+_KINDS = ("fact", "trace", "docs")
 _STYLES = {"-": "red", "+": "green", "@": "cyan"}
 _TICKS = re.compile("`+")
 
@@ -32,7 +33,9 @@ def rewrite_view(catalog: Catalog, rewrites: Sequence[Rewrite], *, is_saved: boo
     if len(told) > MAX_SHOWN:
         parts += [Text(), Text(f"… and {len(told) - MAX_SHOWN} more; --tool NAME shows one, --format json all")]
     unjudged = [Text(printable(line), style="yellow") for line in _unjudged(rewrites)]
-    return Group(*parts, Text(), *unjudged, Text(_next(rewrites, is_saved=is_saved), style="dim"))
+    unused = [Text(printable(line), style="dim") for line in _unused(rewrites)]
+    noted = [*unjudged, *unused, Text()] if unjudged or unused else []
+    return Group(*parts, Text(), *noted, Text(_next(rewrites, is_saved=is_saved), style="dim"))
 
 
 def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite], *, is_saved: bool = False) -> str:
@@ -45,8 +48,8 @@ def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite], *, is_saved:
             [*(f"- {markdown(line)}" for line in _proof(rewrite)), ""] if rewrite.changes or rewrite.setback else []
         )
         lines += [f"- {markdown(question)}" for question in rewrite.questions] + ([""] if rewrite.questions else [])
-    unjudged = [f"- {markdown(line)}" for line in _unjudged(rewrites)]
-    return "\n".join([*lines, *unjudged, *([""] if unjudged else []), _next(rewrites, is_saved=is_saved), ""])
+    noted = [f"- {markdown(line)}" for line in (*_unjudged(rewrites), *_unused(rewrites))]
+    return "\n".join([*lines, *noted, *([""] if noted else []), _next(rewrites, is_saved=is_saved), ""])
 
 
 def _told(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
@@ -88,6 +91,16 @@ def _proof(rewrite: Rewrite) -> Iterator[str]:
         yield f"nearest sibling: {after.sibling}, {before.percent} % → {after.percent} % of the words"
     if rewrite.setback:
         yield f"the writer's words do not stand: {rewrite.setback}"
+
+
+def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
+    """What of the material no rewrite rests on, in a line each."""
+    used = frozenset[str]().union(*(rewrite.sources for rewrite in rewrites))
+    reasons = {each.source: each.reason for rewrite in rewrites for each in rewrite.unused if each.source not in used}
+    ordered = sorted(reasons, key=lambda source: (_KINDS.index(source.split()[0]), len(source), source))
+    more = len(ordered) - MAX_SHOWN
+    shown = [f"not used: {source}: {reasons[source]}" for source in ordered[:MAX_SHOWN]]
+    return [*shown, f"not used: {more} more; --format json has all"] if more > 0 else shown
 
 
 def _score(score: ToolScore | None) -> str:

@@ -33,6 +33,13 @@ class ClaimLine(Document):
     sources: list[str] = Field(description="Where it comes from")
 
 
+class UnusedLine(Document):
+    """Something of the material that the definition does not rest on."""
+
+    source: str = Field(description="fact N, trace N or docs")
+    reason: str
+
+
 class Likeness(Document):
     """How much of what tool and nearest sibling say of themselves both say, in percent."""
 
@@ -51,6 +58,7 @@ class RewriteAnswer(Document):
     claims: list[ClaimLine] = Field(description="Every new statement; none is without a source")
     components: list[Component] = Field(description="What the new definition tells of")
     questions: list[str] = Field(description="What only the author can know")
+    unused: list[UnusedLine] = Field(description="Material that was not used")
     before: Numbers | None
     after: Numbers | None
     tokens_before: int
@@ -85,6 +93,7 @@ def rewrite_answer(rewrite: Rewrite, *, next_step: str) -> RewriteAnswer:
         ],
         components=list(rewrite.components),
         questions=[fence(question) for question in rewrite.questions],
+        unused=[UnusedLine(source=each.source, reason=fence(each.reason)) for each in rewrite.unused],
         before=_numbers(rewrite.before),
         after=_numbers(rewrite.after),
         tokens_before=rewrite.tokens_before,

@@ -45,6 +45,13 @@ class Claim(Document):
     )
 
 
+class Unused(Document):
+    """Something of the author's material that the rewrite does not rest on."""
+
+    source: str = Field(description="fact N, trace N or docs")
+    reason: str
+
+
 class Likeness(Document):
     """The sibling that an agent is most likely to take for the tool."""
 
@@ -68,6 +75,7 @@ class ToolRewrite(Document):
     findings_added: list[str] = Field(description="Rule ids, each milder than one that was removed")
     diff: str = Field(description="Unified diff of the definition's JSON; empty where nothing changes")
     claims: list[Claim] = Field(description="Every new statement")
+    unused: list[Unused] = Field(description="What of the material about this tool was not used")
     components: dict[Component, str] = Field(description="The new definition's sentences by what they are about")
     likeness_before: Likeness | None
     likeness_after: Likeness | None
@@ -127,6 +135,7 @@ def _rewrite(rewrite: Rewrite, old: Mapping[str, Any]) -> ToolRewrite:
             )
             for claim in rewrite.claims
         ],
+        unused=[Unused(source=each.source, reason=well_formed(each.reason)) for each in rewrite.unused],
         components={component: well_formed(text) for component, text in rewrite.components.items()},
         likeness_before=_likeness(rewrite.likeness_before),
         likeness_after=_likeness(rewrite.likeness_after),
