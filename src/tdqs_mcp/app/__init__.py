@@ -1,7 +1,7 @@
 """The use cases, wired from the parts: what the command line, the MCP server and the library call."""
 
 from tdqs_mcp.app.checking import DEFAULT_POLICY, costs, explain, grade, lint, prompts, under
-from tdqs_mcp.app.improving import compare, patch_file, patch_sources, plan, rewrite, select, what_if
+from tdqs_mcp.app.improving import compare, patch_file, patch_sources, plan, rewrite, select, what_if, write_file
 from tdqs_mcp.app.reading import load, load_object, load_still, read, sited
 from tdqs_mcp.app.scoring import (
     DEFAULT_SPEC,
@@ -51,4 +51,5 @@ __all__ = [
     "to_be_judged",
     "under",
     "what_if",
+    "write_file",
 ]

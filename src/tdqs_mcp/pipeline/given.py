@@ -1,10 +1,10 @@
 """Parts of a better definition that the author's own material makes: facts in their words, hints, a real call."""
 
 import json
-from collections.abc import Mapping
-from itertools import islice
+from collections.abc import Iterator, Mapping
 
-from tdqs_mcp.facts import hostile, praise, samples, statements, stems
+from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.facts import hostile, praise, samples, statements, stems, tokens
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
 from tdqs_mcp.model.material import Fact, Material, Outcome
@@ -19,20 +19,40 @@ MAX_CALL = 120
 def of(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Part, ...]:
     """The parts, the most certain first; a fact of every tool is said where a model weighs it, not on each of them.
 
-    No more facts than the definition may grow by tokens: each of them costs one at least.
+    No more facts than the definition may grow by.
     """
-    own = (fact for fact in material.facts if fact.tool == subject.tool.name)
-    said = islice((part for fact in own if (part := _fact(fact, subject))), growth)
+    said = (part for fact in _within(subject, material, growth) if (part := _fact(fact, subject)))
     example = _example(subject, material) if mode is Mode.FULL else None
     return (*said, *_hints(subject, material), *([example] if example else []))
 
 
+def told(subject: Subject, material: Material, *, growth: int) -> int:
+    """Tokens of the growth that are spent already, on facts that an earlier run may have said."""
+    return sum(_weight(fact) for fact in _within(subject, material, growth) if _is_told(fact, subject))
+
+
+def _within(subject: Subject, material: Material, growth: int) -> Iterator[Fact]:
+    """The tool's own facts in their order, as long as they fit, told already or not."""
+    for fact in material.facts:
+        if fact.tool == subject.tool.name and _weight(fact) <= growth:
+            growth -= _weight(fact)
+            yield fact
+
+
+def _weight(fact: Fact) -> int:
+    """Tokens of a fact in a definition, its quotes and full stop for what joins it to other words."""
+    return tokens.estimate(canonical_json(f"{fact.text}."))
+
+
+def _is_told(fact: Fact, subject: Subject) -> bool:
+    known = stems.content(subject.prose.words)
+    return all(stems.supports(known, word) for word in stems.content(words_of(fact.text)))
+
+
 def _fact(fact: Fact, subject: Subject) -> Part | None:
     """A fact that the description does not tell yet, as a sentence of its own."""
-    known = stems.content(subject.prose.words)
-    is_told = all(stems.supports(known, word) for word in stems.content(words_of(fact.text)))
     is_fit = not praise.praise(fact.text) and not hostile.threats({"description": fact.text})
-    if is_told or not is_fit:
+    if _is_told(fact, subject) or not is_fit:
         return None
     sentence = fact.text[:1].upper() + fact.text[1:]
     whole = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."

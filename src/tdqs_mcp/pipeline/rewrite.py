@@ -84,7 +84,10 @@ def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Cat
     changed = {
         index: definition for index, definition in definitions.items() if definition is not catalog.tools[index].raw
     }
-    tools = (read_tool(changed[tool.index], tool.index) if tool.index in changed else tool for tool in catalog.tools)
+    tools = (
+        read_tool(changed[tool.index], tool.index, is_mcp=tool.is_mcp) if tool.index in changed else tool
+        for tool in catalog.tools
+    )
     return replace(catalog, tools=tuple(tools))
 
 
@@ -96,6 +99,9 @@ def stand(measured: Measured, scores: Mapping[int, ToolScore], findings: Iterabl
     indices = [subject.tool.index for subject in measured.subjects]
     return {index: Standing(score=scores.get(index), findings=tuple(by_index.get(index, ()))) for index in indices}
 
+
+ALL_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
+"""Nothing is asked about any of them where the format has no annotations."""
 
 MENDED_ELSEWHERE = frozenset({"TDQ322"})
 """Rules whose findings name another definition's gap: a boundary that only one side draws is still one."""
@@ -134,7 +140,7 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
             )
             for path, sources in by_path.items()
         ),
-        questions=proposal.ask(settled=_hints(definition)),
+        questions=proposal.ask(settled=_hints(definition) if tool.is_mcp else ALL_HINTS),
         before=before.score,
         after=after.score,
         tokens_before=tokens.of_definition(tool.raw),
