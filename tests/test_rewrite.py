@@ -930,26 +930,110 @@ def test_json_of_a_rewrite_fits_the_published_schema(tdqs_mcp, write):
     }
 
 
-def test_the_written_catalog_has_every_tool_and_all_that_was_not_changed(tdqs_mcp, write, tmp_path):
+TEAM = [
+    tool("list_users", "Returns the users of a space"),
+    tool("get_user", "Get user", takes("user_id")),
+    tool("get_user_stars", "This tool counts the stars of somebody.", takes("user_id")),
+    tool("get_user_updates", "Returns the latest updates of somebody.", takes("user_id")),
+    tool("list_watched_items", "Returns what somebody watches.", takes("user_id")),
+    tool("update_user", "Update user", takes("user_id", "name", role={"type": "string"})),
+    tool("delete_user", "Delete user", takes("user_id")),
+    tool("search_users", "Search users", takes("text", kind={"type": "string", "description": "One of: a, b."})),
+]
+KNOWN = [
+    {"tool": "list_watched_items", "fact": "Takes effect at midnight."},
+    {"tool": "get_user_stars", "fact": "Takes effect for all spaces of the user."},
+    {"tool": "get_user_stars", "fact": "Takes effect within a minute."},
+]
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("facts", [[], KNOWN])
+def test_a_second_run_changes_nothing_whatever_a_definition_may_grow_by(mode, facts):
+    catalog, gains = tdqs_mcp.read({"tools": TEAM}), []
+    options = {"mode": mode, "material": parse_material({"facts": facts})}
+    for growth in range(0, 100, 3):
+        first = tdqs_mcp.rewrite(catalog, growth=growth, **options)
+        assert all(each.tokens_after - each.tokens_before <= growth for each in first)
+        gains.append(sum(each.after.tdqs - each.before.tdqs for each in first))
+        improved = apply(catalog, {each.index: each.definition for each in first})
+        again = tdqs_mcp.rewrite(improved, growth=growth, **options)
+        assert not [(growth, each.name) for each in again if each.changes]
+    assert gains[0] < gains[7] < gains[-1]
+
+
+def test_what_was_saved_is_named_once_and_scores_as_it_was_said_to(tdqs_mcp, write, tmp_path):
     target = tmp_path / "better.json"
     file = write("shop.json", {"tools": SHOP, "serverInfo": {"name": "shop", "version": "2"}})
     run = tdqs_mcp("rewrite", file, "--tool", "list_orders", "--write", target, "--format", "json")
     assert run.stderr.decode() == f"3 tools in {target}. Next: tdqs-mcp score {target}\n"
     rewrite = json.loads(run.stdout)["rewrites"][0]
     for form in ("text", "markdown"):
-        shown = (
-            tdqs_mcp("rewrite", file, "--tool", "list_orders", "--write", target, "--format", form)
-            .stdout.decode()
-            .splitlines()
-        )
-        assert [line for line in shown if "Next" in line] == ["Next: answer the questions in the definitions"]
-    written = json.loads(target.read_bytes())
-    assert written["tools"] == [rewrite["definition"], *SHOP[1:]]
-    assert written["tools"][0]["inputSchema"] == SHOP[0]["inputSchema"]
-    captured = json.loads(tdqs_mcp("capture", file).stdout)
-    assert {**written, "tools": None} == {**captured, "tools": None}
+        args = ("rewrite", file, "--tool", "list_orders", "--write", target, "--format", form)
+        lines = tdqs_mcp(*args).stdout.decode().splitlines()
+        assert [line for line in lines if "Next" in line] == ["Next: answer the questions in the definitions"]
+    assert json.loads(target.read_bytes())["tools"] == [rewrite["definition"], *SHOP[1:]]
     scored = json.loads(tdqs_mcp("score", target, "--format", "json").stdout)
     assert scored["tools"][0]["tdqs"] == rewrite["after"]["tdqs"]
+
+
+def as_openai(raw):
+    """A definition in OpenAI's format."""
+    function = {key: value for key, value in raw.items() if key != "inputSchema"}
+    return {"type": "function", "function": {**function, "parameters": raw["inputSchema"], "strict": True}}
+
+
+def as_anthropic(raw):
+    """A definition in Anthropic's format."""
+    named = {"inputSchema": "input_schema"}
+    return {"cache_control": None, **{named.get(key, key): value for key, value in raw.items()}}
+
+
+SAFE = tool("get_order", "This tool gets one order. It is read-only.", takes("order_id"))
+FORMS = {
+    "captured": {"server": "shop", "license": "MIT", "repository": None, "tools": [SAFE, *SHOP], "x": [1.5, "é"]},
+    "pages": [{"tools": [SAFE], "nextCursor": "2"}, {"tools": SHOP, "_meta": {}}],
+    "envelope": {"jsonrpc": "2.0", "id": 7, "result": {"tools": [SAFE, *SHOP]}},
+    "array": [SAFE, *SHOP],
+    "one": SAFE,
+    "openai": [as_openai(each) for each in (SAFE, *SHOP)],
+    "anthropic": {"tools": [as_anthropic(each) for each in (SAFE, *SHOP)], "model": "m"},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("layout", [{"indent": 3}, {"separators": (",", ":")}])
+def test_a_file_is_written_back_in_its_own_form_with_no_field_that_its_format_lacks(command, write, form, layout):
+    old = f"\ufeff{json.dumps(FORMS[form], **layout)}\r\n\r\n"
+    file = write("shop.json", old)
+    rewrites = json.loads(command("rewrite", file, "--write", file, "--format", "json").stdout)["rewrites"]
+    new = file.read_bytes().decode()
+    changes = [change for rewrite in rewrites for change in rewrite["changes"]]
+    is_foreign = form in ("openai", "anthropic")
+    assert {"/description"} == {change["path"] for change in changes} - (
+        set() if is_foreign else {"/title", "/annotations"}
+    )
+    for change in changes:
+        if change["before"] is not None:
+            old = old.replace(json.dumps(change["before"]), json.dumps(change["after"]))
+    kept = re.sub(r',\s*"(title|annotations)":\s*("[^"]*"|{[^}]*})', "", new)
+    assert kept == old
+    assert (kept == new) is is_foreign
+    again = json.loads(command("rewrite", file, "--write", file, "--format", "json").stdout)["rewrites"]
+    assert not any(rewrite["changes"] for rewrite in again)
+    assert file.read_bytes().decode() == new
+    asked = [question for rewrite in again for question in rewrite["questions"]]
+    assert any("Hint" in question for question in asked) is not (is_foreign or form == "one")
+
+
+def test_standard_input_is_written_in_its_own_form_and_a_live_server_as_a_capture(command, tmp_path):
+    target, content = tmp_path / "better.json", json.dumps([SAFE], indent=1).encode()
+    command("rewrite", "-", "--write", target, stdin=content)
+    [written] = json.loads(target.read_bytes())
+    assert written["annotations"] == {"readOnlyHint": True}
+    assert target.read_bytes().startswith(b"[\n {\n")
+    command("rewrite", f"stdio:{sys.executable} -m tdqs_mcp.server", "--write", target)
+    assert {"server", "serverInfo", "tools"} <= json.loads(target.read_bytes()).keys()
 
 
 def test_a_wrong_tool_name_exits_2_and_lists_the_right_ones(tdqs_mcp, write):

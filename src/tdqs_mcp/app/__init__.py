@@ -2,7 +2,7 @@
 
 from tdqs_mcp.app.batches import collect_batch, submit_batch
 from tdqs_mcp.app.checking import DEFAULT_POLICY, costs, explain, grade, lint, prompts, under
-from tdqs_mcp.app.improving import compare, patch_file, patch_sources, plan, rewrite, select, what_if
+from tdqs_mcp.app.improving import compare, patch_file, patch_sources, plan, rewrite, select, what_if, write_file
 from tdqs_mcp.app.reading import load, load_object, load_still, read, sited
 from tdqs_mcp.app.scoring import (
     DEFAULT_SPEC,
@@ -54,4 +54,5 @@ __all__ = [
     "to_be_judged",
     "under",
     "what_if",
+    "write_file",
 ]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.model.mutation import Mutation
     from tdqs_mcp.model.plan import Plan, WhatIf
     from tdqs_mcp.model.selection import Query, Selection
-    from tdqs_mcp.pipeline.patch import Patch
+    from tdqs_mcp.pipeline.patch import LeftOut, Patch
     from tdqs_mcp.pipeline.selectors import Selector
     from tdqs_mcp.pipeline.trial import Court
 
@@ -322,6 +322,13 @@ def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
     whole, root = path.resolve(), Path.cwd().resolve()
     root = root if whole.is_relative_to(root) else whole.parent
     return patch_json(content, rewrites, name=whole.relative_to(root).as_posix()), root
+
+
+def write_file(content: bytes, rewrites: Sequence[Rewrite]) -> "tuple[bytes, tuple[LeftOut, ...]]":
+    """The JSON file that holds the definitions, with the rewrites made in it; what could not be. Raises InputError."""
+    from tdqs_mcp.pipeline.patch import write_json  # noqa: PLC0415
+
+    return write_json(content, rewrites)
 
 
 def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":

@@ -8,8 +8,7 @@ from pathlib import Path
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.findings import LintReport
 from tdqs_mcp.reporters.sited import Sited
-from tdqs_mcp.sources.load import parse as parse_json
-from tdqs_mcp.sources.load import read_catalog, read_file
+from tdqs_mcp.sources.load import read_catalog, read_content, read_file
 from tdqs_mcp.sources.locator import Config, File
 from tdqs_mcp.sources.locator import parse as parse_locator
 from tdqs_mcp.sources.options import LiveOptions
@@ -55,7 +54,7 @@ def load_still(locator: str) -> Catalog | None:
 
 def _read_still(file: File) -> Catalog:
     if file.path == "-":
-        return read_catalog(parse_json(sys.stdin.buffer.read(), origin="standard input"), name="stdin")
+        return read_content(sys.stdin.buffer.read(), origin="standard input", name="stdin")
     return read_file(Path(file.path))
 
 

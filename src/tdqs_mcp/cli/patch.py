@@ -1,4 +1,4 @@
-"""`rewrite --write FILE.patch`: rewrites as a patch of the files that the definitions come from."""
+"""`rewrite --write`: rewrites in the file that the definitions come from, or as a patch of such files."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from tdqs_mcp import app
-from tdqs_mcp.cli.page import leave, save, warn
+from tdqs_mcp.cli.page import leave, save, warn, write
 from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.rewrites import Rewrite
+from tdqs_mcp.pipeline.rewrite import apply
+from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.reporters.escape import printable
 from tdqs_mcp.sources.locator import File
 from tdqs_mcp.sources.locator import parse as parse_locator
@@ -52,6 +55,23 @@ def write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_co
     count = "1 change" if patch.made == 1 else f"{patch.made} changes"
     then = f". Next: git apply {target.resolve()}{where}" if patch.made else ""
     click.echo(printable(f"{count} in {target}{then}"), err=True)
+
+
+def write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) -> None:
+    """The whole catalog with the rewrites: what was read from a file in its own form, any other as a capture."""
+    if catalog.content is None:
+        improved = apply(catalog, {each.index: each.definition for each in rewrites})
+        write(json_text(capture_document(improved)), target)
+        left_out: tuple[LeftOut, ...] = ()
+    else:
+        try:
+            content, left_out = app.write_file(catalog.content, rewrites)
+        except TdqsError as error:
+            leave(error)
+        save(content, target)
+    for line in _left(left_out):
+        click.echo(line, err=True)
+    click.echo(f"{len(catalog.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
 
 
 def _left(left_out: "Sequence[LeftOut]") -> Iterator[str]:

@@ -16,13 +16,11 @@ from tdqs_mcp.cli.options import (
     output_option,
     spec_option,
 )
-from tdqs_mcp.cli.page import View, reporter, show, write
-from tdqs_mcp.cli.patch import patched_place, write_patch
+from tdqs_mcp.cli.page import View, reporter, show
+from tdqs_mcp.cli.patch import patched_place, write_catalog, write_patch
 from tdqs_mcp.cli.work import end, for_each, judge_of, ledger_of, material_of, tell_usage, writer_of
 from tdqs_mcp.gate import rewritten
 from tdqs_mcp.model.rewrites import Mode
-from tdqs_mcp.pipeline.rewrite import apply
-from tdqs_mcp.reporters.documents import capture_document, json_text
 from tdqs_mcp.settings import WRITERS
 from tdqs_mcp.sources.options import LiveOptions
 
@@ -34,7 +32,7 @@ from tdqs_mcp.sources.options import LiveOptions
     "--write",
     "target",
     type=TARGET,
-    help="Save the whole improved catalog; as FILE.patch, a patch of the LOCATOR's file or of --source.",
+    help="Save the whole improved catalog, in the form of LOCATOR's file; as FILE.patch, a patch of it or of --source.",
 )
 @click.option(
     "--source",
@@ -119,9 +117,8 @@ def rewrite(
         if place and target:
             write_patch(place, rewrites, target, is_code=source is not None)
             continue
-        improved = apply(catalog, {each.index: each.definition for each in rewrites})
-        write(json_text(capture_document(improved)), target)
-        click.echo(f"{len(improved.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
+        if target:
+            write_catalog(catalog, rewrites, target)
     end(results, lambda result: rewritten(result[1]))
 
 

@@ -44,6 +44,12 @@ class Origin:
     """What proves it, as sources of words."""
 
 
+def unsaid(subject: Subject, origins: Iterable[Origin]) -> tuple[Origin, ...]:
+    """Those of a tool's origins that its own texts do not say already."""
+    own = " ".join([subject.tool.description or "", *(each.description for each in subject.signals.parameters)])
+    return tuple(origin for origin in origins if not any(tool in own for tool in origin.tools))
+
+
 class _Lister(NamedTuple):
     """A tool that lists things, of which it is told how well it fits."""
 
@@ -76,11 +82,10 @@ class Origins:
                 self._sayers.setdefault(word, []).append(subject)
 
     def of(self, subject: Subject) -> tuple[Origin, ...]:
-        """The origins of a tool's parameters, required ones first; none of what its own texts say already."""
-        own = _texts(subject)
+        """The origins of a tool's parameters, required ones first."""
         ordered = sorted(subject.signals.parameters, key=lambda each: not each.is_required)
         found = (self._origin(subject, each) for each in ordered if is_plain(each.name))
-        return tuple(origin for origin in found if origin and not any(tool in own for tool in origin.tools))
+        return tuple(origin for origin in found if origin)
 
     def _origin(self, subject: Subject, parameter: Parameter) -> Origin | None:
         """None where the parameter's own text says that the caller chooses the value, or names a tool that gives it."""
@@ -220,7 +225,3 @@ def _without(tools: Sequence[Subject], subject: Subject, parameter: Parameter) -
 
 def _required(subject: Subject) -> int:
     return subject.signals.required_param_count
-
-
-def _texts(subject: Subject) -> str:
-    return " ".join([subject.tool.description or "", *(each.description for each in subject.signals.parameters)])

@@ -1,7 +1,7 @@
 """What a server offers, as it came: the raw JSON of every part beside the typed view that scoring reads."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 TOOL_FIELDS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
@@ -35,6 +35,8 @@ class Tool:
     annotations: Mapping[str, Any] | None
     defects: tuple[Defect, ...]
     raw: Any
+    is_mcp: bool = True
+    """It came in MCP's own format: OpenAI's and Anthropic's have neither titles nor annotations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +89,11 @@ class Catalog:
     problems: tuple[str, ...] = ()
     """What went wrong while the server listed its parts, one sentence each."""
 
+    content: bytes | None = field(default=None, repr=False, compare=False)
+    """The JSON that it was read from, byte by byte; None for what no file holds."""
 
-def read_tool(raw: Any, index: int) -> Tool:  # noqa: ANN401  # foreign JSON, any shape
+
+def read_tool(raw: Any, index: int, *, is_mcp: bool = True) -> Tool:  # noqa: ANN401  # foreign JSON, any shape
     """The typed view of one definition; never raises."""
     if not isinstance(raw, Mapping):
         defect = Defect(path="", message=f"the definition is {_kind(raw)}, not an object")
@@ -102,23 +107,25 @@ def read_tool(raw: Any, index: int) -> Tool:  # noqa: ANN401  # foreign JSON, an
             annotations=None,
             defects=(defect,),
             raw=raw,
+            is_mcp=is_mcp,
         )
     defects = tuple(_defects(raw))
     bad = {defect.path for defect in defects}
 
-    def field(key: str) -> Any:  # noqa: ANN401
+    def value(key: str) -> Any:  # noqa: ANN401
         return None if f"/{key}" in bad else raw.get(key)
 
     return Tool(
         index=index,
-        name=field("name") or "",
-        title=field("title"),
-        description=field("description"),
-        input_schema=field("inputSchema"),
-        output_schema=field("outputSchema"),
-        annotations=field("annotations"),
+        name=value("name") or "",
+        title=value("title"),
+        description=value("description"),
+        input_schema=value("inputSchema"),
+        output_schema=value("outputSchema"),
+        annotations=value("annotations"),
         defects=defects,
         raw=raw,
+        is_mcp=is_mcp,
     )
 
 

@@ -1,10 +1,11 @@
 """Parts of a better definition that the author's own material makes: facts in their words, hints, real calls."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from tdqs_mcp.facts import hostile, praise, samples, statements, stems
+from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.facts import hostile, praise, samples, statements, stems, tokens
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
 from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
@@ -22,11 +23,29 @@ MAX_LIMITATIONS = 3
 def of(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Part, ...]:
     """The parts, the most certain first; a fact of every tool is said where a model weighs it, not on each of them.
 
-    No more facts than the definition may grow by tokens: each of them costs one at least.
+    No more facts than the definition may grow by.
     """
-    said = islice((spoken(fact) for fact in material.facts if not objection(fact, subject)), growth)
+    said = (spoken(fact) for fact in _within(subject, material, growth) if not objection(fact, subject))
     example = _example(subject, material) if mode is Mode.FULL else None
     return (*said, *_hints(subject, material), *_limitations(subject, material), *([example] if example else []))
+
+
+def told(subject: Subject, material: Material, *, growth: int) -> int:
+    """Tokens of the growth that are spent already, on facts that an earlier run may have said."""
+    return sum(_weight(fact) for fact in _within(subject, material, growth) if is_told(fact.text, subject))
+
+
+def _within(subject: Subject, material: Material, growth: int) -> Iterator[Fact]:
+    """The tool's own facts in their order, as long as they fit, told already or not."""
+    for fact in material.facts:
+        if fact.tool == subject.tool.name and _weight(fact) <= growth:
+            growth -= _weight(fact)
+            yield fact
+
+
+def _weight(fact: Fact) -> int:
+    """Tokens of a fact in a definition, its quotes and full stop for what joins it to other words."""
+    return tokens.estimate(canonical_json(f"{fact.text}."))
 
 
 def objection(fact: Fact, subject: Subject) -> str | None:

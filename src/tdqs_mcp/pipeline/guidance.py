@@ -124,8 +124,8 @@ def _is_same_thing(one: Label, other: Label) -> bool:
     return [stem(word) for word in one.thing.split()] == [stem(word) for word in other.thing.split()]
 
 
-def _sentence(text: str, sources: Sequence[str]) -> Part:
-    return Part(path="/description", sources=tuple(dict.fromkeys(sources)), sentence=text)
+def _sentence(text: str, sources: Sequence[str], *, is_pointer: bool = True) -> Part:
+    return Part(path="/description", sources=tuple(dict.fromkeys(sources)), sentence=text, is_pointer=is_pointer)
 
 
 def _route(sibling: Subject, label: Label, subject: Subject, own: Label) -> tuple[str, str] | None:
@@ -164,7 +164,7 @@ def _demands(subject: Subject) -> Part | None:
     found = [choice for choice in choices.read(subject.tool.input_schema or {}) if not choice.names <= said]
     if not found:
         return None
-    return _sentence(" ".join(map(_demand, found)), [choice.path for choice in found])
+    return _sentence(" ".join(map(_demand, found)), [choice.path for choice in found], is_pointer=False)
 
 
 def _demand(choice: Choice) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tdqs_mcp.facts import meanings, names, statements
 from tdqs_mcp.facts.meanings import Agreed
 from tdqs_mcp.facts.names import Label, Neighbours
-from tdqs_mcp.facts.origins import Origin, Origins
+from tdqs_mcp.facts.origins import Origin, Origins, unsaid
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.words import LEMMAS
 
@@ -36,6 +36,9 @@ class Part:
     value: object = None
     """The whole new value of what stands at any other path."""
 
+    is_pointer: bool = False
+    """It names siblings: beside one of these, no later run adds another."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
@@ -48,7 +51,7 @@ class Scene:
     labels: Mapping[str, Label]
     neighbours: Neighbours
     origins: Mapping[str, Sequence[Origin]]
-    """By tool: which siblings give the values of its parameters."""
+    """By tool: which siblings give the values of its parameters, but for what its own texts say."""
 
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
@@ -84,7 +87,7 @@ class Scene:
             subjects=unique,
             labels=labels,
             neighbours=Neighbours({name: labels[name] for name in unique}),
-            origins=origins,
+            origins={name: unsaid(unique[name], found) for name, found in origins.items()},
             takers=takers,
             agreed=meanings.agreed(unique.values()),
             is_third_person=2 * sum(word.endswith("s") and LEMMAS.get(word) != word for word in leads) > len(leads),

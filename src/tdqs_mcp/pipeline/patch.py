@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from operator import attrgetter
 
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.model.rewrites import Change, Rewrite
 from tdqs_mcp.sources.positions import Node, Positions, locate
@@ -55,19 +56,24 @@ def patch_json(content: bytes, rewrites: Sequence[Rewrite], *, name: str) -> Pat
     positions = locate(content) if encoding in ("utf-8", "utf-8-sig") else None
     if positions is None:
         return Patch(diff=b"", made=0, problems=(f"{name!r} is no UTF-8 file of definitions that can be patched",))
-    edits: list[Edit] = []
-    left_out: list[LeftOut] = []
-    for rewrite in rewrites:
-        for change in rewrite.changes:
-            edit = _json_edit(positions, rewrite, change)
-            if isinstance(edit, str):
-                left_out.append(LeftOut(tool=rewrite.name, path=change.path, reason=edit))
-            else:
-                edits.append(edit)
+    edits, left_out = _json_edits(positions, rewrites)
     mark = "\ufeff" * (encoding == "utf-8-sig")
     shifted = [Edit(start=len(mark) + each.start, end=len(mark) + each.end, text=each.text) for each in edits]
     diff = unified(mark + positions.text, _together(shifted), name=name).encode("utf-8", "surrogatepass")
-    return Patch(diff=diff, made=len(edits), left_out=tuple(left_out))
+    return Patch(diff=diff, made=len(edits), left_out=left_out)
+
+
+def write_json(content: bytes, rewrites: Sequence[Rewrite]) -> tuple[bytes, tuple[LeftOut, ...]]:
+    """The same file with the rewrites made in it, and what could not be; every byte that no change names stays.
+
+    Raises InputError for a file that nests too deep to be scanned.
+    """
+    positions = locate(content)
+    if positions is None:
+        raise InputError("the file nests too deep to be written back; nothing was written")
+    edits, left_out = _json_edits(positions, rewrites)
+    text = edited(positions.text, _together(edits))
+    return text.encode(json.detect_encoding(content), "surrogatepass"), left_out
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
@@ -171,6 +177,20 @@ def _spelled(name: str) -> str:
     if any(not character.isprintable() or character in '"\\' for character in name):
         return json.dumps(name, ensure_ascii=False)
     return f"{name}\t" if " " in name else name
+
+
+def _json_edits(positions: Positions, rewrites: Sequence[Rewrite]) -> tuple[list[Edit], tuple[LeftOut, ...]]:
+    """The edits that make the changes, and the changes for which there is none."""
+    edits: list[Edit] = []
+    left_out: list[LeftOut] = []
+    for rewrite in rewrites:
+        for change in rewrite.changes:
+            edit = _json_edit(positions, rewrite, change)
+            if isinstance(edit, str):
+                left_out.append(LeftOut(tool=rewrite.name, path=change.path, reason=edit))
+            else:
+                edits.append(edit)
+    return edits, tuple(left_out)
 
 
 def _json_edit(positions: Positions, rewrite: Rewrite, change: Change) -> Edit | str:

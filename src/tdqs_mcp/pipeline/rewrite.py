@@ -17,13 +17,18 @@ from tdqs_mcp.pipeline.parts import Part, Scene
 from tdqs_mcp.pipeline.questions import ask
 
 
+def _nothing(**_: object) -> tuple[str, ...]:
+    """A proposal on trial asks nothing."""
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
     """A tool with the parts that would make its definition better, the least certain last."""
 
     subject: Subject
     parts: tuple[Part, ...]
-    ask: Callable[..., tuple[str, ...]]
+    ask: Callable[..., tuple[str, ...]] = _nothing
     """The questions that only the author can answer, but for those about hints that are `settled`."""
 
     questions: tuple[str, ...] = ()
@@ -89,7 +94,10 @@ def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Cat
     changed = {
         index: definition for index, definition in definitions.items() if definition is not catalog.tools[index].raw
     }
-    tools = (read_tool(changed[tool.index], tool.index) if tool.index in changed else tool for tool in catalog.tools)
+    tools = (
+        read_tool(changed[tool.index], tool.index, is_mcp=tool.is_mcp) if tool.index in changed else tool
+        for tool in catalog.tools
+    )
     return replace(catalog, tools=tuple(tools))
 
 
@@ -114,6 +122,9 @@ def stand(
         for index in indices
     }
 
+
+ALL_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
+"""Nothing is asked about any of them where the format has no annotations."""
 
 MENDED_ELSEWHERE = frozenset({"TDQ322"})
 """Rules whose findings name another definition's gap: a boundary that only one side draws is still one."""
@@ -152,7 +163,7 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
             )
             for path, sources in by_path.items()
         ),
-        questions=(*proposal.questions, *proposal.ask(settled=_hints(definition))),
+        questions=(*proposal.questions, *proposal.ask(settled=_hints(definition) if tool.is_mcp else ALL_HINTS)),
         before=before.score,
         after=after.score,
         tokens_before=tokens.of_definition(tool.raw),

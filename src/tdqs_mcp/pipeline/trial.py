@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tdqs_mcp.facts import edits, likeness, tokens
+from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.material import Material
@@ -43,16 +44,48 @@ def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
     asked = tuple(dict.fromkeys(each.question for each in court.witnesses.conflicts(subject)))
     is_hinted = any(part.path == "/annotations" for part in added)
     own = [part for part in found if not (is_hinted and part.path == "/annotations")]
-    parts = (*own[:1], *added, *own[1:])
+    parts = tuple(part for part in (*own[:1], *added, *own[1:]) if subject.tool.is_mcp or _is_common(part))
     whole = replace(proposal.only(parts), questions=asked)
     claims = proof.claims(subject, whole.definition, court.witnesses)
     if proof.refused(claims):
         admitted = whole.only(tuple(part for part in parts if _is_sound(whole, part, court)))
     else:
         admitted = replace(whole, claims=claims)
-    while admitted.parts and grown(proposal.subject, admitted.definition) > court.growth:
-        admitted = admitted.reduced()
-    return admitted
+    spent = given.told(subject, court.witnesses.material(subject), growth=court.growth)
+    return _within(admitted, court.growth - spent)
+
+
+def _within(proposal: Proposal, growth: int) -> Proposal:
+    """The proposal within its growth, so that a second run finds nothing that the first has left out for its length.
+
+    Sentences that name siblings go, the last first, but for one; then all that makes the definition longer, as one:
+    parts that fit one by one would all come in, run by run.
+    """
+    if grown(proposal.subject, proposal.definition) <= growth:
+        return proposal
+    pointers = [part for part in proposal.parts if part.is_pointer]
+    for count in range(len(pointers) - 1, 0, -1):
+        fewer = proposal.only(tuple(part for part in proposal.parts if part not in pointers[count:]))
+        if grown(proposal.subject, fewer.definition) <= growth:
+            return fewer
+    free = tuple(part for part in proposal.parts if _is_free(part, proposal.subject))
+    return proposal.only(() if all(part.path == "/title" for part in free) else free)
+
+
+def _is_common(part: Part) -> bool:
+    """A part of a field that every format of tool definitions has."""
+    return pointed(part.path)[0] in ("description", "inputSchema")
+
+
+def _is_free(part: Part, subject: Subject) -> bool:
+    """A part that costs nothing of what may be used: the author's own facts, and what makes no definition longer."""
+    if part.path != "/description":
+        return part.path in ("/title", "/annotations")
+    old = subject.tool.description or ""
+    is_shorter = all(
+        tokens.estimate(splice.text) <= tokens.estimate(old[splice.start : splice.end]) for splice in part.splices
+    )
+    return is_shorter if part.splices else all(source.startswith("fact ") for source in part.sources)
 
 
 def grown(subject: Subject, definition: Mapping[str, Any]) -> int:

@@ -50,7 +50,7 @@ def _objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str | None:
 
 
 def _refusal(part: Part, subject: Subject, witnesses: Witnesses) -> str | None:
-    proposed = Proposal(subject=subject, parts=(part,), questions=())
+    proposed = Proposal(subject=subject, parts=(part,))
     refused = proof.refused(proof.claims(subject, proposed.definition, witnesses))
     return refused[0].refusal if refused else None
 

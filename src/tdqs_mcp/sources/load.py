@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model.catalog import Catalog, read_prompts, read_resources, read_tools
+from tdqs_mcp.model.catalog import Catalog, Tool, read_prompts, read_resources, read_tool
 
 SHAPES = (
     "a tools/list result, a JSON-RPC envelope, a list of pages, an array of tools, one tool, a captured catalog, "
@@ -40,7 +41,12 @@ def read_bytes(path: Path) -> bytes:
 
 def read_file(path: Path) -> Catalog:
     """The catalog in a file; its name is the file's stem where the content names no server. Raises InputError."""
-    return read_catalog(parse(read_bytes(path), origin=repr(str(path))), name=path.stem, source=path.name)
+    return read_content(read_bytes(path), origin=repr(str(path)), name=path.stem, source=path.name)
+
+
+def read_content(content: bytes, *, origin: str, name: str, source: str | None = None) -> Catalog:
+    """The catalog in the bytes of a file, which it keeps. Raises InputError, which names the origin."""
+    return replace(read_catalog(parse(content, origin=origin), name=name, source=source), content=content)
 
 
 def read_catalog(data: object, *, name: str, source: str | None = None) -> Catalog:
@@ -53,7 +59,7 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
     prompts = _entries(pages, "prompts")
     return Catalog(
         server=_text(first, "server") or _text(first, "serverName") or _text(info, "name") or name,
-        tools=read_tools([_as_mcp(entry) for entry in _entries(pages, "tools") or []]),
+        tools=tuple(_read_tool(entry, index) for index, entry in enumerate(_entries(pages, "tools") or [])),
         resources=None
         if resources is None and templates is None
         else read_resources(resources or [], templates=templates or []),
@@ -111,6 +117,11 @@ def _is_page(entry: object) -> bool:
 def _entries(pages: Sequence[Mapping[str, Any]], key: str) -> list[Any] | None:
     lists = [page[key] for page in pages if isinstance(page.get(key), list)]
     return [entry for entries in lists for entry in entries] if lists else None
+
+
+def _read_tool(entry: object, index: int) -> Tool:
+    translated = _as_mcp(entry)
+    return read_tool(translated, index, is_mcp=translated is entry)
 
 
 def _as_mcp(entry: object) -> object:
