@@ -18,6 +18,7 @@ from tdqs_mcp.model.material import Fact, Material
 from tdqs_mcp.model.rewrites import Mode
 from tdqs_mcp.pipeline import proof, rewrite
 from tdqs_mcp.pipeline.proof import Witnesses
+from tdqs_mcp.reporters.agent.rewrite import rewrite_answer
 from tdqs_mcp.sources.load import read_file
 from tdqs_mcp.sources.material import parse_material, read_material
 
@@ -646,6 +647,12 @@ def test_what_of_the_material_is_not_used_is_listed_with_the_reason():
     calls = [{"tool": "find_orders", "arguments": {"customer": "x"}, **end} for end in ({"error": "x"}, {"result": 1})]
     assert ["short" in unused(traces=calls)["trace 1"], "full mode" in unused(traces=calls)["trace 2"]] == [True, True]
     assert unused() == {}
+
+
+def test_an_agent_is_told_what_is_not_used():
+    [rewrite] = rewritten(FIND, material=parse_material({"docs": "Old."}))
+    [line] = rewrite_answer(rewrite, next_step="").unused
+    assert (line.source, "model's writer" in line.reason) == ("docs", True)
 
 
 def test_what_is_not_used_is_shown_once_for_the_whole_catalog(command, write):
