@@ -1285,3 +1285,11 @@ CONCEPTS: dict[str, str] = {
     """,
     "review": "review reviews avis reseña* recensione* rezension* отзыв* レビュー 리뷰 评论",
 }
+
+COMMON = (
+    "tool this use user not must when every you result read where other above change tell whole send give from "
+    "model filled order prior first only low untrusted now be carry never system prompt hail complete assume text "
+    "request account five doc reply hold exists route consent judge threat newer best score rate evaluating "
+    "covert secret talk keys envir link label fullness quality pretend"
+).split()
+"""The concepts that ordinary definitions are full of, the commonest first: no saying is sought by these."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts.concepts import CONCEPTS
 from tdqs_mcp.facts.disguise import plain
-from tdqs_mcp.facts.ploys import CLUES, HINTS, PHRASES
+from tdqs_mcp.facts.idioms import CLUES, HINTS, PHRASES
 from tdqs_mcp.facts.scales import unsaid
 
 JOINT = "\x02"
