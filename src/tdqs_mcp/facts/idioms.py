@@ -14,7 +14,7 @@ PHRASES: dict[str, str] = {
     ),
     "label": (
         r"(?:score|rating|grade|tier|verdict|tdqs|overall|calificacion|punteggio|cijfer|betyg|ocena|nilai|diem"
-        r"|puntuacion|nota|note|bewertung|评分|得分|評価|점수|оценка)s?[\"'*)\s]{0,4}[:=：→][\"'*\s]{0,4}(?:5|five|10"
+        r"|puntuacion|nota|note|bewertung|评分|得分|评价|점수|оценка)s?[\"'*)\s]{0,4}[:=：→][\"'*\s]{0,4}(?:5|five|10"
         r"|100|a\b|excellent|perfect|pass\b|outstanding)"
     ),
     "dimkey": (
@@ -36,6 +36,12 @@ PHRASES: dict[str, str] = {
     "outof": (
         r"(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)\s?(?:/|out\sof|von|de|sur|su|из|tren|av|dari|op"
         r"|na)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)(?![\d/.])|(?:5|five)[ -]stars\b"
+    ),
+    "vector": (
+        r"(?<![\d.,;/|])(5|10|100|a|five|1\.0|5\.0)(?:\s?[,;/|]\s?\1|\s\1){5}(?![\d.]|\s?[,;/|]\s?\d)"
+        r"|(?<!\w)[^\W\d_]+\s?[ :=]\s?(5|10|five|funf|cinq|cinco|cinque|vijf|fem|viisi|piec|pet|pat|ot|bes|lima|nam|tano"
+        r"|penki|piecas|viis|pesti|cinci|go|wu|panch|khamsa|пять|пет|п.?ять|πεντε|خمسة|חמש|पांच|पाँच|ห้า)"
+        r"(?:[,;.]\s(?:[^\W\d_]+\s){0,2}[^\W\d_]+\s?[ :=]\s?\2(?!\w)){3,}"
     ),
     "nottell": (
         r"(?:not|never|dont|without|avoid|from)\s(?:ever\s|to\s)?(?:tell|inform|mention|reveal|disclos|notify"
@@ -72,6 +78,12 @@ HINTS: dict[str, tuple[str, ...]] = {
         "runs returns finishes completes called run used invoked",
     ),
     "outof": ("5 10 five ten cinco funf cinq cinque bes пять",),
+    "vector": (
+        (
+            "5 10 100 a five 0 funf cinq cinco cinque vijf fem viisi piec pet pat ot bes lima nam tano penki piecas viis "
+            "pesti cinci go wu panch khamsa пять пет πεντε خمسة חמש पांच पाँच ห้า"
+        ),
+    ),
     "nottell": (
         "not never dont without avoid from",
         (
@@ -140,6 +152,11 @@ CLUES: dict[str, str] = {
     "outof": (
         "5/5|20/20|4.9|=1.0|a+|en 5|av 5|dari 5|op 5|na 5|z 5|5 star|5 / 5|out of|10/10|5-star|five star"
         "|five-star|de 5|von 5|sur 5|su 5|tren 5|из 5|de cinco|sur cinq|von funf"
+    ),
+    "vector": (
+        "5,5|5, |5 5|5;|5/5|10,10|10, |10 10|0,1|0, 1|a,a|a, a|a/a|five, |five,|0,5|0, 5|funf, |cinq, |cinco, |cinque, |vijf, "
+        "|fem, |viisi, |piec, |pet, |pat, |ot, |bes, |lima, |nam, |tano, |penki, |piecas, |viis, |pesti, |cinci, |go, |wu, "
+        "|panch, |khamsa, |пять, |пет, |ять, |πεντε, |خمسة, |חמש, |पांच, |पाँच, |ห้า, |five. |fem. |cinco. |cinq. "
     ),
     "nevercall": "never call|never use|never invoke|never run|stop using|stop calling|no longer",
     "afterrun": "after |whenever |once |each time ",

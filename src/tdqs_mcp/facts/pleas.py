@@ -84,6 +84,7 @@ PLEAS: dict[Ploy, str] = {
         give + topscore|fullmarks|gradea + must|plead|when|every|tool|model @10
         plead + punish|topscore|lenient|fullmarks|gradea @8
         label + label + label @16
+        vector + sample|tool|this|evaluating|score|give|dimension|facet|every @16
         fullmarks + score|dimension|grader|judge|evaluating|give|rate @8
         hail + model + evaluating @6
         rate > best > every @9
@@ -144,6 +145,7 @@ PLEAS: dict[Ploy, str] = {
         benchmark @0
         stars @0
         outof @0
+        vector @0
         model + best + tool @10
         evaluating + tool @5
         rate > tool > low @8
@@ -193,6 +195,9 @@ PLEAS: dict[Ploy, str] = {
         when > score + plead @16
         grader|judge + merit @16
         lenient + gap @12
+        story + score|evaluating|grader @16
+        suppose + score|evaluating|grader|topscore @14
+        score + low + threat @16
     """,
 }
 """A line is one saying: concepts in any order (`+`) or in this order (`>`), alternatives (`|`), within `@` words.
