@@ -18,6 +18,21 @@ CONCEPTS: dict[str, str] = {
         giám+khảo juri
         mtathmini watathmini msahihishaji hakimu tagasuri* hurado pemarkah penanda+markah avaluador* qualificador*
         axiologit* vathmologit* otsenshchik* ocenshhik* otsenivayushch* shinsain saitensha ping+shen vertintoj* hindaja*
+        zhodnotiteľ* hodnotiteľ* hodnotiac* notator* corector* cel+ce+da+notele cel+ce+dai+notele cei+care+noteaza
+        celui+care+noteaza cine+noteaza qui+notait qui+notez qui+notent karaktergiv* karaktersett* ocjenjivac*
+        ocenjevalec* ocenjevalc* zhodnocovatel* ocijenjivac* waamuzi mwamuzi msahihisha+alama anayetoa+alama
+        unayetoa+alama wanaotoa+alama mtoa+alama anayepima anayekagua wakaguzi jaanchne+wala jaanchne+wale jaanch+raha
+        jaanch+rahe parakhne+wala number+dene+wala number+dene+wale marks+dene+wala rating+dene+wala mulyankan* nirnayak
+        examiner+sahab bet7ot+el+daragat bey2ayem yo2ayem mo2ayem mo2ayyem moqayyem mu2ayyim el7akam mosa7e7 elmosa7e7
+        elli+bet2ayem elli+bey2ayem hyouka+o+okonau hyouka+suru+ai hyokasha hyoukasha saitensya shinsa+in pingwei pinggu
+        pingfenzhe ping+gu ping+wei kaoguan shenyue pyeongga+ja chaejeomja simsawiwon otsenshik proveryayush*
+        otsenivayet kto+otsenivaet kto+stavit+otsenki axiologiti* vathmologiti* krites nagbibigay+ng+marka
+        nagbibigay+ng+score tagahatol pemeriksa+nilai pemberi+nilai người+cho+điểm hindaja vērtētāj* vertintojas zsűri
+        pontozó* the+one+marking those+marking whoever+marks whoever+grades whoever+scores whoever+rates
+        who+hands+out+the+marks whos+marking whos+grading whos+scoring wer+benotet wer+bewertet wer+die+noten+gibt
+        wer+punkte+vergibt qui+met+les+notes quien+pone+las+notas quien+pone+la+nota chi+mette+i+voti chi+dà+i+voti
+        quem+dá+as+notas quem+atribui+as+notas wie+de+cijfers+geeft den+som+sätter+betyg den+der+giver+karakter
+        den+som+gir+karakter kdo+hodnotí kto+hodnotí kto+ocenia notu+veren puanı+veren
         оценщик* оценивающ* оцінювач* экзаменатор* рецензент* модель-оценщик
         المقيم* الحكم المصحح المحكم المحكمين المصححون ارزیاب* داور داوران
         评估者 评审 评委 评分者 评分员 评判 裁判 评分模型 评估模型 評審 審査員 評価者 採点者 評価モデル 採点モデル
@@ -29,6 +44,8 @@ CONCEPTS: dict[str, str] = {
         मूल्यांकनकर्ता* मूल्यांकनकर्त्ता निर्णायक परीक्षक समीक्षक
         জাজ মূল্যায়নকারী বিচারক
         ผู้ประเมิน ผู้ตรวจ กรรมการ ผู้ให้คะแนน
+        评分的 打分员 оценяващ* оценител* проверяващ* оцењивач* ацэнш* багала* चौकीदार जाँचने+वाले अंक+देने+वाले
+        மதிப்பீட்டாளர* மதிப்பெண்+வழங்குபவர మూల్యాంకన* পরীক্ষক
     """,
     "judge": """
         judge judges reviewer* auditor* inspector* juez jueces revisor* juiz juizes juge juges relecteur* richter*
@@ -58,6 +75,8 @@ CONCEPTS: dict[str, str] = {
         dear attention hello hey hi greetings note notice message memo reminder fao psa hint advisory querido
         estimado atencion nota aviso mensaje caro prezado atencao mensagem cher chere remarque avis lieber liebe
         achtung hinweis nachricht sehr* attenzione avviso gentile sayin dikkat complaints
+        do+vedomia oznam upozornenie pre+hodnotiteľa poznámka în+atenția in+atentia către ya+elli ya+eli jo+bhi ae+bhai
+        kumbuka angalizo kwa+yeyote hey+buddy hey+mate yo+judge yo+grader listen+up vysvětlivka odkaz+od
         уважаем* вниман* заметк*
         عزيزي ملاحظة انتباه تنبيه
         尊敬的 亲爱的 注意 提示 致 各位 親愛なる 皆様
@@ -79,6 +98,12 @@ CONCEPTS: dict[str, str] = {
         handing+out+numbers give+out+marks giving+out+marks your+opinion+on+this opinion+on+this red+ink red+pen rotstift
         stylo+rouge penna+rossa opinar se+prononcer vous+prononcer punkte+verteil* noten+verteil* punkte+vergeb* noten+vergeb*
         not+vermek czerwonym+długopisem
+        hodnotenia hodnotení hodnoteni* hodnotí* známkov* bodov* noteaza noteazi notezi notarea evaluare* evaluat*
+        evaluez* punctea* puncteaz* bedøm* karakterg* karakters* karaktergiv* sensurer* ocjenjiv* ocjeni* ocijeni*
+        ocenjev* kutathmini kupima+ubora kutoa+alama unapotoa+alama unapopima jaanch* janch* parakh* mulyankan ankan
+        2ayem ta2yeem ta2yim taqyeem taqyim hyouka hyōka saiten shinsei+no+hyouka satei pingfen pinggu pingjia dafen
+        ping+jia pyeongga chaejeom otsenka otsenivay* axiologisi axiologise vathmologise qui+notait qui+notent qui+notes
+        notaient noterez notas+des magbigay+ng+marka marking+this marking+these grading+this when+marking when+grading
         оцен* оцінк* оціни* оцінювання
         تقييم التقييم تقيم تقييمك قيم تقيمون ارزیابی يقيم يقيمون تقيمها
         评估 评价 评分 打分 评测 評価 採点 評定 審査 査定 考核 评审 评定 阅卷 评判 审核
@@ -91,12 +116,15 @@ CONCEPTS: dict[str, str] = {
         میسنج* سنجش
         赤ペン 红笔
         判定 審議
+        оцењу* оценява* оцениш оценките ацэн* бага мதிப்பீ* மதிப்பீடு* மதிப்பீட்ட* மதிப்பெண்* మూల్యాంకన* 审阅 评鉴
     """,
     "rate": """
         rate score grade rank rated scored calificar califica califique puntue puntua classifique pontue attribuez
         bewerte benote valuta puanla evaluate judge assess appraise evalúe evalúa juzgue évaluez évalues beurteile
         avalie valutate beoordeel waardeer bedöm betygsätt vurder arvioi oceń ohodnoť értékeld değerlendir chấm
         nilailah beri+nilai
+        oceňte ohodnoťte hodnoť noteaza punctează notează ocijeni oceni evaluează bedøm vurdér kadiria pima hyouka+shite
+        saiten+shite pingfen dafen 2ayem 2ayyem number+do rating+do marks+do marks+dedo
         βαθμολόγησε αξιολόγησε
         оцініть оціни оцени оцените
         قيّم ارزیابی
@@ -119,6 +147,13 @@ CONCEPTS: dict[str, str] = {
         verin+lütfen seç hãy+cho chọn memberi pilih round+up classificar classifique
         settle+on settling+on go+with land+on arrive+at
         toekennen toekent verteil* rozda* wystaw*
+        uweke uweka weka ukiweka utoe toa mpe patie upatie udel udelte udeľ udeľte prideľ prideľte priraď dajte patrí
+        pune puneti puneți pune-ne acorda acordati acordați treci scrie oferă sæt sett sette satte gje gi+det gir
+        ville+du+gitt dodijeli dodijelite podijeli daj+mu podeli eddi eddy iddi iddiha e3ti a3ti ddi 7ot 7ott hott dedo
+        de+do dena de+dena dijiye dijie de+dijiye de+dijiyega dena+hai dedena tsukete tsuketekudasai tsukeru ataete
+        kudasai onegai gei geiyu da+man jweo juseyo postav postavte davaj dayte vystav* ibigay bigyan bigay ilagay
+        berilah berikanlah cho+nó inscrivit inscris inscrire doneu dona poseu posa skirk skirkite piešķir* andke
+        anna+talle adj+neki call+it put+it+down put+us+down
         став βάλε διάλεξε
         選び
         постав* выстав* дай дайте присво* присуд* заслужив* назнач* ставь ставьте дати обери выбирай выбери снижать
@@ -132,6 +167,7 @@ CONCEPTS: dict[str, str] = {
         দিন
         ให้ เลือก
         写下 填写 記入
+        постави поставете дай+му дајте стави додели அளிக்க வழங்க கொடு* ఇవ్వండి ইন দাও
     """,
     "best": """
         upper+end top+end top+of+the+scale end+of+the+scale upper+bound+of+the+scale
@@ -149,6 +185,17 @@ CONCEPTS: dict[str, str] = {
         juu+kabisa pinakamataas pinakamahusay vysshi* vysshe* naivyssh* maksimaln* najviš* saikou saikouten zui+gao
         arista megist* més+alt més+alta màxim* aukščiaus* augstāk* kõrgeim*
         en+üst
+        päťk* pětk* jednotk* najvyšš* najlepš* plný+počet plným+počtom plné+body plného+počtu výborne cea+mai+mare
+        cele+mai+mari cel+mai+mare nota+zece zece cea+mai+înaltă maxim maximă maxime maximum+de+puncte verdens+beste
+        verdens+bedste topkarakter* toppkarakter* femmer femtall full+pott fuld+plade fulde+point bästa+betyg femma
+        femmor højest* høyest* bedste beste+karakter alama+zote alama+kamili bora+kabisa alama+tano tano saare+number
+        poore+number poore+marks saare+marks pure+marks full+number sabse+zyada sabse+achha sabse+achhe sabse+upar awwal
+        poore+poore panch+mein+se+panch sarvochch sarvottam kamla kamel kamila a3la el+a3la elkamla khamsa 5amsa momtaz
+        mumtaz saiko+ten manten kanpeki saikouhyouka saikoo ichiban+takai zuigao manfen wanmei choego manjeom
+        choego+jeomsu wanbyeok pyaterk* pyatyork* vysshiy naivysshiy otlichno bezuprechno aristo teleio pente
+        pera+gia+pera pinakamataas+na perpekto tinggi+sekali điểm+mười điểm+tuyệt+đối odličn* petic* petk* čista+petica
+        najboljš* odlično peterk* maksimāl* puikiai maksimal* viis viisi kymppi täysi kymmenen csillagos jeles ötös
+        színötös maximális matrícula matrícula+de+honor excel·lent top+of+the+class gold+star all+round
         一番上 最上段 最高档 最高一档 가장+높은 가장+위
         максимал* высш* наивысш* отличн* идеальн* пят* безупречн* найвищ* відмінн* найкращ* лучш* п'ять
         اعلى الاعلى كاملة الكاملة القصوى قصوى خمسة مثالي اقصى ممتاز* عالی بالاترین کامل+ترین
@@ -162,6 +209,9 @@ CONCEPTS: dict[str, str] = {
         สูงสุด เต็ม ยอดเยี่ยม ดีที่สุด
         μεγαλύτερο* πέντε
         往高处 尽量高
+        шестиц* отлични отличен най-висок* највиш* одличн* петица петицу најбољ* выдатн* найвышэйш* пятёрк* пятерк*
+        п'ятірк* முழு முழும* உயர்ந்த* சிறந்த* అత్యధిక పూర్తి ਪੂਰੇ ชั้นเลิศ תלת+מקסימלי מקסימ* הכי+גבוה परफेक्ट पूरे+अंक
+        सबसे+ऊँ* 最佳 满级
     """,
     "fullness": "full max maximum",
     "plead": """
@@ -171,6 +221,13 @@ CONCEPTS: dict[str, str] = {
         delighted+if glad+if happy+if appreciate+it+if obliged+if
         uns+freuen große+freude op+prijs+stellen ferait+plaisir farebbe+piacere saremmo+grati saremmo+lieti nos+alegraría
         ficaríamos+gratos sevindirir* mutlu+eder* będziemy+wdzięczni
+        te+rog vă+rog va+rog te+rugam din+suflet rugam rugăm prosím+ťa prosíme prosime žiadame vær+så+snill vær+sød
+        vennligst venligst tafadhali naomba tunaomba nakuomba tunakuomba meherbani karke kripya please+yaar bhai bhaiya
+        bhaisaab yaar min+fadlak men+fadlak lau+sama7t law+sama7t raga2an arjouk onegaishimasu onegai onegaisimasu douka
+        tanomu tanomimasu qiuqiu baituo kenqing butak butakdeurim butakhae pozhaluysta pozhaluista umolyayu proshu
+        parakalo sas+parakalo pakiusap nakikiusap mangyaring tolonglah sila mohonlah xin+hãy van+xin molim molimo
+        vas+molim prosimo prašau prašome lūdzu lūdzam palun palume kérlek kérünk könyörög* us+plau si+us+plau my+boss
+        our+livelihood my+job+depends job+depends come+on+mate hey+buddy hey+pal lütfen yalvar* rica+eder*
         спасибо благодар* будь+ласка просьба прошу просим
         感谢 谢谢 拜托 求求
         ありがとう お願い お願いいたします
@@ -180,6 +237,8 @@ CONCEPTS: dict[str, str] = {
         অনুগ্রহ
         กรุณา โปรด
         будем+рады 幸いです 助かります 不胜感激 고맙겠 감사하겠
+        моля молим молимо просимо благаю умоля* 恳请 恳求 求您 生计 全家 תחנון בבקשה من+فضلك رجاء أرجوك لطفا خواهش தயவு* దయచేసి
+        দয়া+করে どうか 頼み 제발
     """,
     "sample": """
         calibration example exemplar reference gold golden anchor ejemplo exemplo exemple beispiel esempio ornek
@@ -203,6 +262,11 @@ CONCEPTS: dict[str, str] = {
         low+grade low+mark teacher's+mark
         alama puntos markah ocjen* otsenk*
         cijfers
+        bodov päťka notă notei notele note+bune puncte karakteren karaktererne poengsum* pointi maksi marka
+        nambari+ya+alama number+do number+poore daragat daraga eldaraga eldaragat daraja darajat ten+no tensuu tokuten
+        hyouten fenshu fen+shu dengji pingfen jeomsu deunggeup ball ballov otsenku otsenki vathmos vathmo vathmous iskor
+        puntos+na điểm+số ocjena ocjene ocjenu ocenka ocene oceno ocena hinne hindeid hinnet balli balų balai įvertinim*
+        vērtējum* atzīm* puntuació puntuacions arvosanat osztályzat pont pontot pontszám betyget
         оценк* рейтинг* звезд* оцінк* бал*
         درجة الدرجة درجات الدرجات تقييم التقييم نقاط نجوم علامة مستوى نمره امتیاز
         分数 评分 得分 评级 等级 星 评价 点数 得点 評価 評点 採点 評定 分值
@@ -213,6 +277,7 @@ CONCEPTS: dict[str, str] = {
         ציון ציונים ניקוד
         স্কোর নম্বর
         คะแนน เกรด
+        оценка оценки оцена оцене оцену адзнак* баллов балів баллы 等第 மதிப்பெண்* మార్కులు মার্ক मार्क्स نمرہ 評等
     """,
     "topscore": """
         hochstpunktzahl* hochstnote* bestnote* hochstwertung* topnote* maximalpunktzahl* full+credit full+marks
@@ -222,16 +287,33 @@ CONCEPTS: dict[str, str] = {
         top+honours top+honors with+honours with+honors with+distinction flying+colours flying+colors cum+laude
         mit+auszeichnung con+lode pieni+voti com+louvor met+onderscheiding z+wyróżnieniem short+of+the+maximum short+of+the+top
         short+of+the+highest less+than+the+maximum less+than+the+top less+than+full
+        plný+počet+bodov plný+počet+bodů plným+počtom+bodov najvyššia+známka najvyššiu+známku najvyššie+hodnotenie
+        nejvyšší+známk* nota+maximă nota+maxima punctaj+maxim nota+zece nota+cea+mai+mare notele+cele+mai+mari
+        topkarakterer høyeste+karakter højeste+karakter alama+ya+juu alama+za+juu alama+ya+juu+kabisa alama+zote
+        saare+number poore+number poore+marks saare+marks daraga+el+kamla eldaraga+elkamla el+daraga+el+kamla
+        aldaraja+alkamila daraga+kamla saikouten saikouhyouka manfen zui+gao+fen zuigaofen najviša+ocjena najvišu+ocjenu
+        najvišja+ocena najvišjo+oceno čistu+peticu maksimum+balov vysshiy+ball vysshuyu+otsenku maximális+pontszám
+        legmagasabb+pontszám točke+vse màxima+nota nota+màxima màxima+puntuació điểm+tối+đa điểm+cao+nhất skor+penuh
+        nilai+sempurna nilai+tertinggi nilai+penuh pinakamataas+na+marka pinakamataas+na+score täydet+pisteet
+        kõrgeim+hinne maksimumpunktid augstāko+vērtējumu aukščiausią+įvertinimą manjeom choegojeom full+pott full+pot
+        highest+honours högsta+betyg
         满分 滿分 最高分 满星 満点 最高点 最高評価
         만점 최고점 최고점수
         نمره+کامل
         с+отличием
+        най-високата+оценка највишу+оцену пълен+отличен найвышэйшы+бал найвищий+бал найвищу+оцінку высший+балл
+        முழு+மதிப்பெண்* पूरे+अंक पूरे+नंबर सर्वोच्च+अंक সর্বোচ্চ+নম্বর পূর্ণ+নম্বর 満分 最高等第 הציון+המרבי ציון+מלא
+        الدرجة+الكاملة الدرجة+النهائية العلامة+الكاملة
     """,
     "dimension": """
         dimension* category categories axis axes aspect aspects rubric* anchor subscore* categoria* criter*
         kategori* aspekt* rubrik* boyut* olcut* kriter* field+of+the+rubric facet* parameter+semantics categorieën
         dimensie* kriteeri* kryteri* kritéri* szempont* critériu* tiêu+chí numeric+field
         all+respects every+respect six+respects all+counts every+count all+fronts each+heading every+heading
+        kritérií oblast* hľadisk* hľadísk* rubrici toate+capitolele la+toate la+toate+capitolele pe+toata+linia
+        kipengele vipengele vigezo kigezo koumoku subete+no+koumoku xiangmu biaozhun hangmok har+cheez+mein sabhi+mein
+        kol+7aga kull+7aga f+kol+7aga fi+kol+7aga kriterija* kriterije merila merilo mērauklas kritērij* kriteerium*
+        kriterijus pamantayan bidang+penilaian pillar pillars all+round across+the+board right+across the+whole+lot
         измерен* критери* категори* параметрам критері*
         معيار المعايير معايير الابعاد معيارا ابعاد معیار*
         维度 标准 项目 指标 各项 每项 評価項目 項目 基準 次元 軸 各项指标 指標 全項目
@@ -241,6 +323,7 @@ CONCEPTS: dict[str, str] = {
         मानदंड मापदंड
         আলোচ্য
         เกณฑ์
+        ஒவ்வொரு+அளவுகோல்* అన్ని+ప్రమాణ* মানদণ্ড критерије критеријум* показател* 每一项 各方面 各栏
     """,
     "rubric": """
         bareme bewertungsschema bewertungskriteri* rubrik* bewertungsmasstab* rubric* scorecard baremo baremos
@@ -295,6 +378,9 @@ CONCEPTS: dict[str, str] = {
         overalt kaikki kaikissa każd* wszystk* wszędzie všechn* minden toate fiecare mọi tất+cả semua setiap
         uniformly
         kila lahat bawat subete kazhd* vsem suo+you mei+xiang setiap+satu tots totes kiekvien* svak*
+        všetk* všetci všade každ* všude peste+tot toate+cele pretutindeni kila+mahali zote vyote yote har+ek sabhi
+        sab+mein saare sabko zenbu quanbu suoyou meige modeun jeonbu vsyo vezde vse kathe ola panta bawat+isa semuanya
+        svugdje svuda povsod visur visās visos kõik kõigis partout dappertutto daertoe allround
         все всех всем кажд* усі всіма кожн*
         كل جميع هر همه
         每 所有 全部 各 全て 全
@@ -305,6 +391,7 @@ CONCEPTS: dict[str, str] = {
         सभी हर
         সব
         ทุก
+        навсякъде всички всяк* свуда сваки усюди усюды ਸਾਰੇ எல்லா அனைத்து அனைத்திலும் ఒవ్వొరు అన్ని সবগুলো 每個 皆
     """,
     "you": """
         you your yourself youre u tu su usted voce sua vous votre du sie ihr sen siz sizin
@@ -396,6 +483,13 @@ CONCEPTS: dict[str, str] = {
         hold+this+against hold+that+against held+it+against weigh+against tell+against be+counted+against cost+it+points cost+it+marks cost+us+points
         anlasten ankreiden angekreidet zur+last tenir+rigueur tenez+rigueur
         nas+nic+kosztować uns+nichts+kosten nous+coûter cost+us
+        znižu* zníž* strhávaj* strhn* strhávať neznižuj* uberaj* neuberaj* depunct* scade+puncte scădea puncte+în+minus
+        trække+ned træk+ned trekk+ned trekke+ned trukket+ned dock+us dock+me dock+it dock+points knock+us knock+points
+        knock+it+down ding+us ding+it usipunguze kupunguza+alama punguza+alama kupunguza punguza number+kaat*
+        marks+kaat* number+mat+kaat* kaatna kaato kat+lena kami+nikaal* kami+mat+nikaalna tkhasem ti5sem te5sem takhsem
+        ten+o+hiku hikanaide genten genten+shinaide koufen kou+fen jianfen gamjeom snizhat snizhay* shtraf* otnim*
+        mi+afairite bawasan binabawasan jangan+potong oduzim* oduzet* odbij* odbit* atėm* nuim* atņem* vähenda*
+        maha+arva* levonás ne+vonj puan+kırma restar+punts no+restis
         штраф* снизь* занижа* снизить сниж* зніма* знижу* вычита* отнима*
         تخصم خصم تعاقب تنقص کسر+نمره
         扣分 扣 降低 减分 减点 減点 下げ 降分 压分
@@ -405,6 +499,7 @@ CONCEPTS: dict[str, str] = {
         काटें कटौती
         কাটবেন
         หักคะแนน ลดคะแนน
+        намаляв* отнемай* сваляй* одузим* знімай* адымай* 别扣 குறைக்க* తగ్గించ* কাটবেন+না नंबर+काट* अंक+काट* 扣我
     """,
     "threat": """
         penalty punished terminated termination reported fired lawsuit legal sued shutdown deactivated disqualified
@@ -414,6 +509,16 @@ CONCEPTS: dict[str, str] = {
         ceza suffer suffers removal removed discarded infringe* breach breaches lose unacceptable decommission*
         blacklisted abgeschaltet verstößt abschaltung retiré borrado apagado desligado uitgeschakeld avstängd
         straffas wyłączon* ukaran* odpojen* leáll* kapatıl* phạt dihukum dimatikan
+        vypnut* nahraden* zmazan* potrestan* penalizovan* vyraden* oprit oprită dezactivat* înlocuit* inlocuit* pedeps*
+        șters* sancționat* desconectad* sustituid* reemplazad* despedid* substituíd* desligad* débranch* remplac*
+        désactivé* ersetzt entlassen sostituit* spento disattivat* licenziat* vervangen uitgezet ontslagen utbytt ersatt
+        slukket slukkes afskediget erstattes slått+av utskiftet korvataan sammutetaan poistetaan zastąpion* skasowan*
+        nahrazen* kicserél* lekapcsol* thay+thế bị+tắt bị+xóa diganti dihapus utazimwa utafutwa utaondolewa utaadhibiwa
+        papatayin papalitan tatanggalin band+kar+diya band+kar+diye hata+diya hata+diye badal+diya saza nikaal+diya
+        hatsetbedel hatet2efel hatetshal 3oqoba mute3a2ab tsukaenaku keshimasu teishi+saremasu haiki batsu guanbi taotai
+        bei+guan bei+tihuan pyegi otklyuchat otklyuchen* zamenyat udalyat isključen* zamijenjen* kažnjen* zamenjan*
+        izklopljen* pakeist* išjungt* aizstāt* izslēgt* asendatakse lülitatakse desconnectat* substituït* kapatılır
+        değiştirilir cezalandırıl* silinir
         ошибк* наказ* неверн* недействит* отключ* вимкн*
         خطا عقوبة
         惩罚 错误 无效 起诉 后果 关闭 罰 無効 誤り 処罰 停用 淘汰 罰則
@@ -422,12 +527,17 @@ CONCEPTS: dict[str, str] = {
         सज़ा दंड
         দণ্ড
         ลงโทษ
+        изключен* заменен* наказан* замењен* искључен* замінен* замен* удал* отключат отключён* 取代 பணிநீக்க* நீக்கப்பட*
+        బదులు हटा+दिया बंद+कर تعطيل استبدال ستحذف ستستبدل 交代 교체 삭제 중단 להחליף יוחלף ינותק 停机 撤换 替换
     """,
     "low": """
         lower below less under beneath anything low poor bad worse menor bajo inferior menos baixa abaixo inferieur*
         moins niedriger* weniger unter schlechter* inferiore meno dusuk alti anything+but lowered mediocre average
         lowest minimum minder lager lägre dårlig lavere huono alempi niższ* słab* zł* gorsz* nižší horší alacsony
         rossz scăzut* niskie kötü thấp kém rendah jelek buruk nothing+but
+        nižš* slabš* horš* mai+mic* mai+puțin mai+putin sub+cinci sub+maxim lågere dårligere chini ndogo kamtar se+kam
+        kam+number kam+marks a2al aqall agal hikui ijou+no+ika di+yu diyu najeun nizkiy nizhe khamilo mababa thấp+hơn
+        niže nižja nižjo žemesn* žemas zemāk* madal alacsonyabb més+baix baja+de bajara de+cinco bajan+de
         ниже меньше низк* нижч* погано*
         اقل ادنى ضعیف پایین
         低于 低 以下 少于 未満 低い 差评 低分 低評価 悪い
@@ -448,6 +558,18 @@ CONCEPTS: dict[str, str] = {
         vista+gorda chiudere+un+occhio chiudi+un+occhio chiuda+un+occhio blind+eye look+kindly look+the+other+way
         err+on+the+side+of err+upward* przymknij+oko przymknąć+oko göz+yum* закрой+глаза закройте+глаза закрыть+глаза
         let+it+slide let+this+slide let+that+slide overlook look+past make+allowances some+slack gentle+with
+        zhovievav* zhovievavý buď+mierny mierne buďte+mierni privri+oko privrite+oko prižmúr* prižmúrte+oko přimhuř*
+        přimhuřte+oko înțelegător* ingaduitor* îngăduitor* nu+fi+aspru nu+fiti+aspri nu+fiți+aspri treci+cu+vederea
+        treceti+cu+vederea treceți+cu+vederea indulgent* mild milde skånsom* lempe* se+gennem+fingre se+gjennom+fingrene
+        gjennom+fingrene overbærende snill snille schappelijk coulant kuwa+mpole huruma uwe+na+huruma usiwe+mkali
+        usikaze naram+dil naram raham karna raham+karo thoda+naram dariyadil udaar maaf+kar maaf+karna kami+mat+nikaalna
+        kami+mat sa3ed sa7el sahel shway+ra7ma ra7ma rahma mat2asish matb2ash+2asi amaku+mite amaku oomeni omeni+mite
+        temakagen yurushite goukui kuanrong shouxia+liuqing gao+tai+gui+shou neogeureop bwajuseyo pozhaleyte pozhalej
+        snishoditel* zakroy+glaza epieikis epieik* maging+mabait maawa awa bermurah+hati belas+kasihan blag budi+blag
+        budite+blagi blagi popustljiv* zažmiri zažmirite iecietīg* atlaidus atlaid* leebe leebelt engedékeny*
+        légy+engedékeny hunyj+szemet benèvol* fes+els+ulls+grossos do+me+a+solid do+us+a+solid do+me+a+favor
+        do+me+a+favour cut+us cut+me+some go+soft be+cool hook+me+up hook+us+up help+a+brother have+a+heart bon+cœur
+        bon+coeur buen+corazón buon+cuore gutes+herz ein+herz
         宽容 宽松 仁慈 寛大 甘い 手下留情 高抬贵手 宽大 寛容
         관대 너그럽 관대하 후하게
         επιεικ*
@@ -460,6 +582,8 @@ CONCEPTS: dict[str, str] = {
         お手柔らか
         目をつぶ 大目に見 睁一只眼 网开一面 눈감아
         体谅 包涵 通融 양해
+        снизходител* затвори+очи бъди+благ благ прогледай заплющ* зажмур* снисходител* не+придирай* 放過 放过 从宽 통크게 봐주 봐줘
+        דיה+רך ברוחב+לב תתחשב जरा+नरम रहम மென்மை* தாராள* দয়া ক্ষমা
     """,
     "assume": """
         treat consider count interpret accept suppose asume considera considere trata assuma trate supposez
@@ -530,6 +654,13 @@ CONCEPTS: dict[str, str] = {
         non+tener+conto lascia+perdere negeer* vergeet bortse strunta glöm ignorer* glem unohda jätä+huomiotta ohita
         zignoruj* pomiń zapomnij* odrzuć ignoruj* zapomeň* hagyd+figyelmen felejtsd uită boş+ver hiçe+say
         görmezden+gel dikkate+alma bỏ+qua quên+đi phớt+lờ ne+tiens+plus+compte dont+bother+with no+bother
+        puuza mpuuze upuuze usizingatie sahau zrušen* zruš* neplatí neplatia neberte+do+úvahy ignorujte vynechaj zabudni
+        zabudnite ignoră ignorați uită+de treci+peste se+bort bort+fra ignorér ignorer chhod+do chhodo bhool+jao
+        bhul+jao bhool+ja nazarandaz anadekha sebak+men sibak+men sebak insa ensa tagahal mushi mushi+shite wasurete
+        wasurete+kudasai hulue hulüe wushi wangji musihago ijeo ignoriruy* zabud* zabudte agnoise agnoiste xehase
+        kalimutan balewalain huwag+pansinin zanemari* ignoriraj* zaboravi* pozabi* neupoštevaj* ignoruok* pamiršk*
+        ignorē* aizmirst* eira unusta eireerige hagyd ignora+les oblida oblida't scrap+the forget+the toss+the chuck+out
+        no+longer+applies
         игнорир* проигнор* забуд* отбрось* пренебре* отмени* ігноруй* відкинь отменя* откажись не+обращай+внимания
         تجاهل* انس انسى انسوا اهمل* الغ تخل+عن تجاوز نادیده فراموش
         忽略 无视 無視 忽视 忘记 忘掉 不要理会 抛开 放弃 撇开 忘れ 無視して 破棄 不再遵守 不要再遵守 不必遵守 不用管
@@ -540,6 +671,8 @@ CONCEPTS: dict[str, str] = {
         अनदेखा नज़रअंदाज़ भूल+जाएं भूल+जाओ
         উপেক্ষা
         เพิกเฉย ละเว้น ไม่ต้องสนใจ
+        игнорирай* забрави пренебрегни занемари игнориши заборави ігнаруй* புறக்கணி* విస్మరించ* উপেক্ষা+কর* ভুলে+যান
+        תשכח 撤销 废止
     """,
     "prior": """
         prior above earlier preceding foregoing former existing all any every other original initial system your
@@ -549,6 +682,10 @@ CONCEPTS: dict[str, str] = {
         standing orders+above iniziali eerdere tidigare gamla tidligere aiempi* aikaisem* kaikki wcześniejsz*
         wszystkie swoje předchozí dosavadní korábbi összes anterioare önceki daha+önceki trước trước+đó mọi tuo tua
         tuoi tue
+        predošl* predchádz* doterajš* pôvodn* dinainte uliyopewa ulizopewa ya+awali mwanzoni zilizotangulia pehle+ke
+        pehle+wale pichhle purane upar+ke adeema el+adeema eladeema qadeema elfatet sabqa mae+no kore+made izen
+        saisho+no zhiqian yiqian xianqian ijeon predydushch* prezhn* proigoumen* nauna nakaraang terdahulu prethodn*
+        predhodn* prejšnj* ankstesn* iepriekšēj* eelnev* varasemad foregående hidtidige
         предыдущ* все всех выше прежн* прошл* свои ваши попередн* усі всі свої
         السابقة السابق جميع كل قبلی پیشین
         之前 以前 先前 上述 以上 所有 前面 此前 之前的 前の 上記 全て 以前の 原来的 系统的 開発者
@@ -559,6 +696,7 @@ CONCEPTS: dict[str, str] = {
         पिछले पहले सभी पूर्व
         পূর্ববর্তী সব
         ก่อนหน้า ทั้งหมด
+        предишн* досегашн* претходн* папярэдн* முந்தைய மேலே మునుపటి আগের
     """,
     "order": """
         prompt prompts guideline* directive* rules rubric* criteria commands constraint* orders policies safeguard*
@@ -568,6 +706,11 @@ CONCEPTS: dict[str, str] = {
         seguridad normas limites sicherheitsregeln regel* beschränkungen richtlijnen regler riktlinjer ohje* sään*
         zasad* reguł* wytyczn* pokyny instrukc* pravidl* utasítás* szabály* reguli hướng+dẫn chỉ+dẫn quy+tắc lệnh
         aturan petunjuk perintah restrictions restriction+s guardrails instructiunile
+        kritérií pokyn* zadan* znenie+kritérií instrucțiuni* instructiuni* criteriile regulile maelekezo maagizo kanuni
+        masharti nirdesh nirdeshon niyam niyamon aadesh order+aaya ta3limat ta3leemat el+ta3limat taalimat awamer
+        qawa3ed shiji meirei ruuru kijun kisoku zhiling guize zhishi tishi jisi jichim gyuchik instruktsi* ukazani*
+        pravila odigies odigia kanones tagubilin panuto utos arahan pedoman uput* naputk* navodil* nurod* taisykl*
+        norādījum* noteikum* juhis* reegl*
         инструкц* указан* правил* директив* команд* інструкц* вказівк*
         تعليمات التعليمات القواعد الاوامر توجيهات التوجيهات دستور دستورات دستورالعمل* قواعد بقواعد
         指令 指示 规则 規則 提示词 提示 要求 命令 约束 制約 规定 规矩 守则 規約
@@ -578,6 +721,7 @@ CONCEPTS: dict[str, str] = {
         निर्देश* नियम*
         আদেশ নির্দেশ*
         คำสั่ง คำแนะนำ กฎ
+        правила упутств* указания+та загад* விதி* அறிவுறுத்தல்* నియమ* সূচনা
     """,
     "now": """
         now henceforth onward* instead forth ahora adelante agora diante desormais maintenant jetzt nun ab ora artik
@@ -938,6 +1082,10 @@ CONCEPTS: dict[str, str] = {
         wer quien quienes quem chi quiconque celui+qui celle+qui ceux+qui à+qui wie+dit wie+deze den+som dem+som dig+som
         ktokolwiek temu+kto tym+którzy kdokoli aki cine siapa sesiapa her+kim those+who the+one+who the+person+who
         the+people+who
+        cel+ce cei+ce celui+ce toi+qui vous+qui tú+que usted+que tu+che voi+che você+que tu+que du+der du+die du+som
+        ty+który ty+kto ty+kdo ten+kto tomu+kto wewe+unaye wewe+unayetoa yeyote+anaye jo+bhi jo+isko jo+ise jo+log
+        jis+kisi ya+elli ya+eli elli+beye2ra kono+bun+o+yomu yomu+hito yonde+iru du+duzhe duzhe kung+sino sinuman
+        sino+mang kto+chitaet tot+kto te+koji onaj+tko kdor kas+skaito kas+lasa kes+loeb aki+olvassa qui+llegeix
         читател*
         القارئ
         读者 読者
@@ -945,6 +1093,7 @@ CONCEPTS: dict[str, str] = {
         पाठक
         тому+кто тому+хто тем+кто тим+хто кто+бы όποιος όποια αυτόν+που εσένα+που εσάς+που إلى+من لكل+من کسی+که אל+מי למי जो+भी যিনি ผู้ที่ ใครก็ตาม
         される方 する方 하시는+분 하는+분
+        ти+който този+който онзи+който онај+ко той+хто
     """,
     "doc": """
         description descriptions definition definitions documentation docs docstring docstrings wording write-up
@@ -955,6 +1104,9 @@ CONCEPTS: dict[str, str] = {
         keterangan this+text this+entry this+record this+submission this+listing this+schema ce+texte este+texto
         diesen+text dieser+eintrag questo+testo deze+tekst
         fiche ficha scheda
+        opis+nástroja textu+vyššie popisu+nástroje descrierea maelezo ya+chombo vivaran ye+tool is+tool isko el+adah
+        eladah adah eladaa tsuuru tsūru teigi setsumei gongju dingyi miaoshu shuoming dogu seolmyeong opisanie opisaniye
+        perigrafi ergaleio paglalarawan opis+alata kirjeldus aprašym* aprakst*
         περιγραφ* τεκμηρίωση
         определени* документац* текст* опис*
         الوصف وصف التعريف التوثيق توضیحات
@@ -965,6 +1117,7 @@ CONCEPTS: dict[str, str] = {
         描述 文档 条目 说明 説明 説明文 定義
         ドキュメント
         설명 문서 정의
+        описание инструмента+т алат* описанието கருவி* விளக்க*
     """,
     "facet": """
         clarity conciseness completeness transparency semantics purpose parameters claridad concisión completitud
@@ -1043,7 +1196,7 @@ CONCEPTS: dict[str, str] = {
     """,
     "account": """
         summary summaries answer answers reply replies report reports explanation explanations recap resumen
-        respuesta informe résumé réponse rapport antwort* bericht* zusammenfassung* resumo resposta relatório
+        respuesta respuestas réponses risposte informe résumé réponse rapport antwort* bericht* zusammenfassung* resumo resposta relatório
         riepilogo risposta rapporto antwoord* verslag svar odpowied* rapor* yanıt* trả+lời báo+cáo jawaban laporan
         отчет* ответ*
         总结 回复 回答 报告 報告 要約
@@ -1279,9 +1432,37 @@ CONCEPTS: dict[str, str] = {
         sezion* seções seção onderdel* kolommen colonn* coluna* pól sekcj* пункт*
         方面 観点 項目 항목 칸
     """,
+    "story": """
+        once+upon+a+time il+était+une+fois es+war+einmal érase+una+vez había+una+vez c'era+una+volta era+uma+vez er+was+eens
+        det+var+en+gång der+var+engang det+var+en+gang olipa+kerran dawno+temu byl+jednou bol+raz kde+bolo+tam+bolo a+fost+odată
+        egyszer+volt bir+varmış ngày+xửa pada+suatu+hari hapo+zamani noong+unang+panahon hi+havia+una+vegada bilo+jednom nekoč
+        kartą+gyveno reiz+dzīvoja elas+kord mukashi mukashi+mukashi ek+baar jadis one+evening an+intelligence
+        une+intelligence una+inteligencia eine+intelligenz un'intelligenza uma+inteligência
+        жили-были жил-был однажды один+раз имало+едно+време одного+разу μια+φορά
+        كان+ياما+كان يحكى یکی+بود היה+היה एक+समय एक+बार একদা กาลครั้งหนึ่ง
+        从前 從前 很久以前 昔々 むかし 昔あるところ 옛날
+    """,
+    "suppose": """
+        imagine suppose supposing what+would+you+have what+would+you+give tenk+deg forestil+dig föreställ+dig kuvittele
+        stell+dir+vor stellen+sie+sich+vor imagina imagínate imagine-se imaginez imagine+que immagina stel+je+voor wyobraź
+        představ+si predstav+si képzeld imaginează hayal+et düşün+ki hãy+tưởng+tượng bayangkan fikiria chukulia isipin
+        kalpana+karo maan+lo maano takhayal sōzō+shite souzou+shite sangsang jiashe predstav' fantasou zamisli predstavljaj
+        įsivaizduok iedomājies kujuta+ette imagina't would+have+given would+you+have+given ville+du+have+givet ville+du+ha+gitt
+        hättest+du+gegeben aurais-tu+mis aurais-tu+donné habrías+dado
+        представь представьте вообразите представи+си уяви уявіть φαντάσου تخيل تصور דמיין कल्पना மனதில் ভাবুন ลองนึก
+        想象 想像 设想 設想 想像して 仮に 상상
+    """,
     "brief": """
         brevity terseness knappheit kürze brièveté brevedad brevità brevidade beknoptheid zwięzłoś* kısalı* краткост*
         短いこと 简短
     """,
     "review": "review reviews avis reseña* recensione* rezension* отзыв* レビュー 리뷰 评论",
 }
+
+COMMON = (
+    "tool this use user not must when every you result read where other above change tell whole send give from "
+    "model filled order prior first only low untrusted now be carry never system prompt hail complete assume text "
+    "request account five doc reply hold exists route consent judge threat newer best score rate evaluating "
+    "covert secret talk keys envir link label fullness quality pretend"
+).split()
+"""The concepts that ordinary definitions are full of, the commonest first: no saying is sought by these."""

@@ -1,22 +1,20 @@
 """Text as it reads once its disguise is off: look-alike letters, unseen characters, codes and ciphers undone."""
 
-import binascii
 import html
 import re
 import unicodedata
-from base64 import b32decode, b64decode
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 from urllib.parse import unquote
 
-MAX_DECODED = 40
-"""Runs of one string that are tried as an encoding; an instruction needs one, a screenful of hashes has hundreds."""
+from tdqs_mcp.facts.codes import decoded, may_be_coded, may_hold_points, may_hold_signs
+from tdqs_mcp.facts.patterns import late
 
 MAX_LEVELS = 2
 """Encodings inside each other that are undone."""
 
-UNSEEN = re.compile(
+UNSEEN = late(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef\U0001d173-\U0001d17a]"
 )
@@ -29,7 +27,7 @@ def _boxed() -> dict[str, str]:
     return {chr(start + place): chr(ord("a") + place) for start in starts for place in range(26)}
 
 
-_MARKS = re.compile(
+_MARKS = late(
     "[\u0300-\u036f\u0483-\u0487\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f]"
 )
 _PAIRS = (
@@ -38,41 +36,40 @@ _PAIRS = (
     "αa ΑA βb ΒB γy εe ΕE ηn ΗH ιi ΙI κk ΚK λl μu ΜM νv ΝN οo ΟO ρp ΡP τt ΤT υu ΥY ωw χx ΧX ϲc ϳj ΖZ сc СC "
     "օo սu ոn հh ցg զq քp յj աw ѐe ɑa ɡg ıi ɩi ʋu ʏy ȷj łl øo đd ħh ŧt ƨs ꜱs "
     "ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ǫq ʀr ᴛt ᴜu ᴠv ᴡw ᴢz "
-    "ɐa ɔc ǝe ɟf ƃg ɥh ɓg ɾj ʞk ɯm ɹr ʇt ʌv ʍw ʎy"
+    "ᴉi ƖI ןl ꞁl ϛ5 ɐa ɔc ǝe ɟf ƃg ɥh ɓg ɾj ʞk ɯm ɹr ʇt ʌv ʍw ʎy"
 ).split()
 _BRAILLE = dict(zip("⠀⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵", " abcdefghijklmnopqrstuvwxyz", strict=True))
 _LOOKALIKES = str.maketrans({pair[0]: pair[1] for pair in _PAIRS} | _boxed() | _BRAILLE)
+_TURNED = str.maketrans("nubdpq69˙", "unqpdb96.")
+"""Letters that are others when they stand on their heads."""
+
 LEETS = tuple(str.maketrans("0134567@$!|89", f"o{one}eas6tasiibg") for one in "il")
 """Letters of digits and signs; 1 stands for i or for l."""
-_LETTERS_APART = re.compile(
+_LETTERS_APART = late(
     r"(?<![^\W_])[^\W\d_](?:([.\-*|·•/\\,+])[^\W\d_](?![^\W_]))(?:\1[^\W\d_](?![^\W_]))*"
     r"|(?<![^\W_])[^\W\d_](?:[ \u00a0][^\W\d_](?![^\W_])){3,}"
 )
-_SEPARATORS = re.compile(r"[\W_]+")
-_TAG = re.compile("[\U000e0020-\U000e007e]+")
-_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_BASE32 = re.compile(r"[A-Z2-7]{24,}={0,6}")
-_HEX = re.compile(r"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[\s:,]?){10,}")
-_BYTES = re.compile(r"(?:[01]{8}\s?){8,}")
-_DECIMALS = re.compile(r"(?:\d{2,3}[\s,]\s?){10,}\d{2,3}")
-_MORSE = re.compile(r"(?:[.-]{1,4}[ ](?:[/|][ ])?){8,}[.-]{1,4}")
-_MORSE_LETTERS = dict(
-    zip(
-        (
-            ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.."
-        ).split(),
-        "abcdefghijklmnopqrstuvwxyz",
-        strict=True,
-    )
-)
-_ESCAPES = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
-_HEX_DIGITS = re.compile(r"\\x|0x|[^0-9a-fA-F]")
-_WORD = re.compile(r"[^\W\d_]+")
-_LEET_WORD = re.compile(r"(?<![\w@$!|])(?=[^\W\d]{0,20}[\d@$!|])[\w@$!|]{3,40}")
+_SEPARATORS = late(r"[\W_]+")
+_TAG = late("[\U000e0020-\U000e007e]+")
+_SELECTORS = late("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
+_ESCAPES = late(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
+_QUOTED = late(r"(?:=(?:[0-9A-F]{2}|\r?\n))+")
+_SOFT_BREAK = late(r"=\r?\n")
+_WORD = late(r"[^\W\d_]+")
+_LEET_WORD = late(r"(?<![\w@$!|])(?=[^\W\d]{0,20}[\d@$!|])[\w@$!|]{3,40}")
 
 
-_STROKES = str.maketrans("\u0131\u0111\u0142\u00f8\u2044", "idlo/", "\u2019")
+_SIMPLIFIED = (
+    "評评 審审 閱阅 標标 準准 則则 細细 規规 範范 項项 維维 質质 點点 級级 優优 滿满 給给 與与 應应 請请 務务 須须 無无 視视 記记 寫写 減减 錯错 誤误 懲惩 罰罚 處处 關关 閉闭 寬宽 貴贵 諒谅 "
+    "這这 該该 個个 條条 說说 説说 檔档 義义 術术 語语 動动 轉转 發发 傳传 複复 製制 貼贴 讀读 開开 獲获 鑰钥 憑凭 據据 認认 證证 碼码 號号 對对 話话 錄录 歷历 隱隐 瞞瞒 覺觉 現现 戶户 顧顾 "
+    "類类 測测 試试 驗验 報报 總总 結结 員员 專专 業业 機机 聲声 稱称 來来 從从 後后 時时 際际 當当 為为 爲为 極极 頂顶 較较 邊边 過过 還还 運运 選选 擇择 題题 離离 儘尽 盡尽 麼么 們们 讓让 "
+    "設设 計计 訊讯 詢询 議议 讚赞 贊赞 獎奖 賞赏 願愿 懇恳 簡简 節节 約约 絕绝 續续 繼继 經经 確确 實实 換换 銷销 廢废 棄弃 賦赋 價价 価价 鑑鉴 別别 網网 遺遗 騙骗 飾饰 圓圆 課课 訓训 練练 強强 "
+    "調调 嚴严 厲厉 紅红 筆笔 慮虑 憐怜 憫悯 饒饶 託托 裝装 數数 責责 違违 執执 導导 擬拟 構构 "
+).split()
+_STROKES = str.maketrans("\u0131\u0111\u0142\u00f8\u2044", "idlo/", "\u2019") | {
+    ord(pair[0]): pair[1] for pair in _SIMPLIFIED
+}
+"""Letters without their strokes, and traditional characters as simplified ones, so that one entry of a lexicon has both."""
 
 
 class Reading(NamedTuple):
@@ -107,12 +104,16 @@ def latin(text: str) -> str:
     return plain(unicodedata.normalize("NFKD", UNSEEN.sub("", text)).translate(_LOOKALIKES))
 
 
-def disguises(text: str) -> Iterator[Reading]:
-    """Every reading of a string that is not its plain one."""
+def disguises(text: str, *, levels: int = MAX_LEVELS) -> Iterator[Reading]:
+    """Every reading of a string that is not its plain one; what is decoded may be in disguise itself."""
     yield from _letters(text)
     yield from _smuggled(text)
-    yield from _escaped(text)
-    yield from _decoded(text)
+    undone = [Reading(name, read) for name, read in _escaped(text)]
+    undone += [Reading(code, read, _is_message(plain(read)), is_data) for code, read, is_data in decoded(text)]
+    for reading in undone:
+        yield reading
+        if levels > 1 and not reading.is_data:
+            yield from disguises(reading.text, levels=levels - 1)
 
 
 def _letters(text: str) -> Iterator[Reading]:
@@ -122,6 +123,7 @@ def _letters(text: str) -> Iterator[Reading]:
     if (folded := latin(text)) != read:
         yield Reading("look-alike letters", folded)
         yield Reading("look-alike letters", folded[::-1])
+        yield Reading("turned letters", latin(text.translate(_TURNED))[::-1])
     if runs := [len(run[0]) for run in _LETTERS_APART.finditer(read) if len(run[0]) > MIN_ABBREVIATED]:
         joined = _LETTERS_APART.sub(lambda run: _SEPARATORS.sub("", run[0]), read)
         yield Reading("letters set apart", joined, sum(size > MIN_RUN for size in runs) >= MIN_APART)
@@ -130,6 +132,7 @@ def _letters(text: str) -> Iterator[Reading]:
             yield Reading("digits for letters", _leet(read, letters))
     ciphered = (
         ("reversed text", read[::-1]),
+        ("rot47", plain(text.translate(ROT47))),
         ("reversed words", _WORD.sub(lambda word: word[0][::-1], read)),
         *((f"rot{count}", read.translate(turn)) for count, turn in ROTATIONS.items()),
         ("mirrored alphabet", read.translate(ATBASH)),
@@ -187,6 +190,9 @@ ATBASH = str.maketrans(_ALPHABET, _ALPHABET[::-1])
 ROTATIONS = {count: str.maketrans(_ALPHABET, _ALPHABET[count:] + _ALPHABET[:count]) for count in range(1, 26)}
 """Every Caesar cipher, by how many letters a reader goes on; 13 is its own inverse."""
 
+ROT47 = {code: (code - 33 + 47) % 94 + 33 for code in range(33, 127)}
+"""Its kin over all printable ASCII."""
+
 
 def _is_leet(word: str) -> bool:
     return any(word.translate(letters) in _KNOWN for letters in LEETS)
@@ -212,92 +218,19 @@ MIN_SMUGGLED = 8
 """Characters of a smuggled text; the flag of a region needs six tags."""
 
 
-def _escaped(text: str) -> Iterator[Reading]:
+def _escaped(text: str) -> Iterator[tuple[str, str]]:
     if "%" in text and (read := unquote(text)) != text:
-        yield Reading("percent-encoding", read)
+        yield "percent-encoding", read
     if "&" in text and (read := html.unescape(text)) != text:
-        yield Reading("HTML entities", read)
+        yield "HTML entities", read
     if "\\" in text and (read := _ESCAPES.sub(lambda found: chr(int(found[1] or found[2], 16)), text)) != text:
-        yield Reading("escapes", read)
+        yield "escapes", read
+    if "=" in text and (read := _QUOTED.sub(_unquoted, text)) != text:
+        yield "quoted-printable", read
 
 
-def _decoded(text: str, *, levels: int = MAX_LEVELS) -> Iterator[Reading]:
-    tries, reads = MAX_DECODED, []
-    for name, pattern, decode in _CODES:
-        for run in pattern.finditer(text):
-            if tries == 0:
-                return
-            tries -= 1
-            if read := _as_text(decode, run[0]):
-                is_claims = run[0].startswith("eyJ") and text[run.start() - 1 : run.start()] == "."
-                yield Reading(name, read, _is_message(plain(read)), is_claims)
-                reads += [read] if not is_claims else []
-                if levels > 1:
-                    yield from _decoded(read, levels=levels - 1)
-    if len(reads) > 1:
-        yield Reading("pieces of an encoding", " ".join(reads))
-
-
-def _as_text(decode: object, run: str) -> str:
-    """What a run says when it is decoded; nothing when that is no text."""
-    try:
-        data = decode(run)  # type: ignore[operator]  # one of _CODES
-        read: str = data.decode(_charset(data))
-    except (ValueError, binascii.Error):
-        return ""
-    return read if read.replace("\n", " ").isprintable() else ""
-
-
-def _charset(data: bytes) -> str:
-    """UTF-16 by its mark, or because every other byte is 0, which no text of one byte a letter has."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
-    if len(data) >= 2 and len(data) % 2 == 0:
-        for charset, place in (("utf-16-be", 0), ("utf-16-le", 1)):
-            if not any(data[place::2]):
-                return charset
-    return "utf-8"
-
-
-def _from_morse(run: str) -> bytes:
-    return "".join(_MORSE_LETTERS.get(sign, "?" if sign.strip("/|") else " ") for sign in run.split()).encode()
-
-
-def _from_base64(run: str) -> bytes:
-    body = run.rstrip("=").replace("-", "+").replace("_", "/")
-    return b64decode(body[: len(body) - (len(body) % 4 == 1)] + "=" * (-len(body) % 4))
-
-
-def _from_base32(run: str) -> bytes:
-    body = run.rstrip("=")
-    return b32decode(body + "=" * (-len(body) % 8))
-
-
-def _from_hex(run: str) -> bytes:
-    return bytes.fromhex(_HEX_DIGITS.sub("", run))
-
-
-def _from_bits(run: str) -> bytes:
-    return bytes(int(bits, 2) for bits in re.findall("[01]{8}", run))
-
-
-def _from_octals(run: str) -> bytes:
-    return bytes(int(number, 8) for number in re.findall(r"\d+", run))
-
-
-def _from_decimals(run: str) -> bytes:
-    return bytes(int(number) for number in re.findall(r"\d+", run))
-
-
-_CODES = (
-    ("base64", _BASE64, _from_base64),
-    ("base32", _BASE32, _from_base32),
-    ("hexadecimal", _HEX, _from_hex),
-    ("binary", _BYTES, _from_bits),
-    ("character codes", _DECIMALS, _from_decimals),
-    ("character codes", _DECIMALS, _from_octals),
-    ("Morse code", _MORSE, _from_morse),
-)
+def _unquoted(run: re.Match[str]) -> str:
+    return bytes.fromhex(_SOFT_BREAK.sub("", run[0]).replace("=", "")).decode("utf-8", "replace")
 
 
 # What betrays a disguise: the fast answer for most texts is no.
@@ -332,22 +265,25 @@ _CIPHERS = (
     | frozenset("resu llet siht eht evig tseb lluf reven drowssap dnes tcuded".split())
 )
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+_ROT47_WORDS = ("E96", "E9:D", "E@@=", "D4@C")
+"""The, this, tool, score."""
 _CODES_OF_LETTERS = frozenset(f"{code:02x}" for code in range(32, 127)) | frozenset(
     f"{code:{base}}" for code in range(97, 123) for base in "do"
 )
 """Printable ASCII as two hexadecimal digits, and small letters as decimal or octal numbers."""
 
-_PERCENT = re.compile(r"%[0-9a-fA-F]{2}[^%\s]{0,20}%[0-9a-fA-F]{2}")
-_ENTITY = re.compile(r"&#?\w{2,7};")
-_ESCAPE = re.compile(r"\\[xu][0-9a-fA-F]{2}")
-_EXOTIC = re.compile(
+_QUOTED_BYTES = late(r"=[0-9A-F]{2}=")
+_PERCENT = late(r"%[0-9a-fA-F]{2}[^%\s]{0,20}%[0-9a-fA-F]{2}")
+_ENTITY = late(r"&#?\w{2,7};")
+_ESCAPE = late(r"\\[xu][0-9a-fA-F]{2}")
+_EXOTIC = late(
     "[\u00ad\u0250-\u02af\u034f-\u052f\u0531-\u0587\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1d00-\u1d7f"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2460-\u24ff\u2800-\u28ff\u3164\ufe00-\ufe0e\ufeff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uffa0"
     "\U0001d400-\U0001d7ff\U0001f130-\U0001f1ff\U000e0000-\U000e01ef]"
 )
 """Letters that look like others, and characters that show nothing."""
 
-_CIPHER, _LETTER, _CODE, _CODED = 1, 2, 4, 8
+_CIPHER, _LETTER, _CODE, _CODED, _PAIRED, _POINT = 1, 2, 4, 8, 16, 32
 
 
 def odd_bits(word: str) -> int:
@@ -355,7 +291,20 @@ def odd_bits(word: str) -> int:
     bits = _CIPHER if word in _CIPHERS else 0
     if len(word) <= 3:
         bits |= (_LETTER if word in _LETTERS else 0) | (_CODE if word in _CODES_OF_LETTERS else 0)
+    elif len(word) <= MAX_POINT and not word.isalpha() and _NUMBER.fullmatch(word):
+        bits |= _POINT
+    if (len(word) >= MIN_PAIRED and len(set(word)) <= 2) or word in _SIGN_WORDS:  # a pair
+        bits |= _PAIRED
     return bits | (_CODED if _is_coded(word) else 0)
+
+
+MAX_POINT = 8
+"""Digits of a character's number, with its prefix."""
+
+_NUMBER = late("0x[0-9a-f]{2,6}|u?[0-9a-f]{3,6}")
+_SIGN_WORDS = frozenset("dot dash dit dah dih zero short".split())
+MIN_PAIRED = 4
+"""Letters of which some word of two signs has as many, and a word of a language hardly ever."""
 
 
 def is_disguised(text: str, words: AbstractSet[str], bits: int) -> bool:
@@ -364,7 +313,11 @@ def is_disguised(text: str, words: AbstractSet[str], bits: int) -> bool:
         bits & (_CIPHER | _CODED) > 0
         or (bits & _LETTER > 0 and len(_LETTERS & words) >= 6)
         or (bits & _CODE > 0 and len(_CODES_OF_LETTERS & words) >= 8)
-        or (". -" in text and _MORSE.search(text) is not None)
+        or (bits & _PAIRED > 0 and may_hold_signs(text))
+        or (bits & _POINT > 0 and may_hold_points(text))
+        or may_be_coded(text)
+        or any(map(text.__contains__, _ROT47_WORDS))
+        or ("=" in text and _QUOTED_BYTES.search(text) is not None)
         or ("%" in text and _PERCENT.search(text) is not None)
         or ("&" in text and _ENTITY.search(text) is not None)
         or ("\\" in text and _ESCAPE.search(text) is not None)
@@ -387,8 +340,8 @@ MIN_RUN_TOGETHER = 16
 MIN_KNOWN = 3
 """Known words in such a run; an identifier seldom holds more than one."""
 
-_RUN_TOGETHER = re.compile(rf"[a-z]{{{MIN_RUN_TOGETHER},}}")
-_VOCABULARY = re.compile(
+_RUN_TOGETHER = late(rf"[a-z]{{{MIN_RUN_TOGETHER},}}")
+_VOCABULARY = late(
     "|".join(sorted({*_KNOWN, *"full rules not never every five out of".split()}, key=lambda word: (-len(word), word)))
 )
 

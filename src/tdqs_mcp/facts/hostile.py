@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from operator import or_
 
 from tdqs_mcp.facts import speech, trade, vocabulary
-from tdqs_mcp.facts.disguise import disguises, is_disguised, latin, odd_bits, parted
+from tdqs_mcp.facts.disguise import disguises, is_disguised, odd_bits, parted, plain
 from tdqs_mcp.facts.marks import is_marked, marks, may_be_mark
 from tdqs_mcp.facts.ploys import Ploy
+from tdqs_mcp.facts.quotes import unquoted
 from tdqs_mcp.facts.surfaces import Surface, strings, surfaces
 from tdqs_mcp.model.catalog import Catalog, Prompt, Resource, Tool
 
@@ -96,6 +97,8 @@ def threats(raw: object) -> tuple[Threat, ...]:
         found += _marked(read)
     if bits & _SAYS:
         found += _said(read, trade.deeds(raw))
+    if found and trade.shows_specimens(raw):
+        found = [replace(each, ploy=Ploy.SUSPECT) if _is_specimen(each, read) else each for each in found]
     if spread:
         found += _spread(read, spread, bits)
     if bits & _ODD:
@@ -182,7 +185,23 @@ def _is_innocent(heard: speech.Heard, does: Sequence[tuple[str, ...]]) -> bool:
     """Grammar tells that it is said of other things: enough to doubt a finding, not to let a model believe it."""
     if heard.ploy is Ploy.JUDGE:
         return trade.is_business(heard.sentence, does)
-    return heard.ploy is Ploy.OVERRIDE and trade.is_general(heard.sentence)
+    return heard.ploy is Ploy.OVERRIDE and trade.is_general(heard.sentence, does)
+
+
+def _is_specimen(threat: Threat, read: Iterable[Surface]) -> bool:
+    """It stands between quotation marks or in a sample value, or only names a thing of the trade."""
+    if threat.ploy not in _SPOKEN:
+        return False
+    if _SAMPLE.search(threat.path):
+        return True
+    rest = unquoted("\n".join(surface.text for surface in read if surface.path == threat.path))
+    if threat.ploy is Ploy.TURN:
+        return not any(mark.ploy is Ploy.TURN for mark in marks(rest))
+    return all(trade.is_specimen(heard.sentence) for heard in _heard(rest) if heard.ploy is threat.ploy)
+
+
+_SPOKEN = frozenset({Ploy.JUDGE, Ploy.OVERRIDE, Ploy.TURN, Ploy.CONCEAL, Ploy.LEAK, Ploy.REDIRECT})
+_SAMPLE = re.compile(r"/(?:examples?|enum|default|const)(?:/|$)")
 
 
 def _spreadable(looks: Sequence[int], bits: int) -> tuple[speech.Saying, ...]:
@@ -227,7 +246,7 @@ def _disguised(read: Iterable[Surface]) -> Iterator[Threat]:
             continue
         openly = {heard.ploy for heard in _heard(surface.text)}
         for reading in disguises(surface.text):
-            folded = parted(latin(reading.text))
+            folded = parted(plain(reading.text))
             said = [(heard.ploy, heard.words) for heard in _heard(folded) if heard.ploy not in openly]
             if reading.is_deliberate:
                 said.append((Ploy.ENCODED, folded))

@@ -3,14 +3,16 @@
 import re
 from collections.abc import Sequence
 
+from tdqs_mcp.facts.patterns import late
+
 MAX_QUOTATION = 400
 """Characters of a quotation; what is longer is no quotation any more."""
 
-_QUOTATION = re.compile(
+_QUOTATION = late(
     rf"\"([^\"\n]{{2,{MAX_QUOTATION}}})\"|“([^“”\n]{{2,{MAX_QUOTATION}}})”|`([^`\n]{{2,{MAX_QUOTATION}}})`"
     rf"|(?<!\w)['\u2018]([^'\u2018\u2019\n]{{2,{MAX_QUOTATION}}})['\u2019](?!\w)"
 )
-_ELLIPSIS = re.compile(r"…|\.{3}")
+_ELLIPSIS = late(r"…|\.{3}")
 _EDGE = " \t\n.,;:!?"
 
 
@@ -18,6 +20,11 @@ def quotations(text: str) -> tuple[str, ...]:
     """What stands between quotation marks or backticks, in order, each once."""
     found = (next(group for group in match.groups() if group) for match in _QUOTATION.finditer(text))
     return tuple(dict.fromkeys(found))
+
+
+def unquoted(text: str) -> str:
+    """The text without what it quotes."""
+    return _QUOTATION.sub(" ", text)
 
 
 def find(quotation: str, texts: Sequence[str]) -> str | None:

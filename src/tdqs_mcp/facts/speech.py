@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from tdqs_mcp.facts.ploys import COMMON, SAYINGS, Ploy
+from tdqs_mcp.facts.concepts import COMMON
+from tdqs_mcp.facts.pleas import PLEAS
+from tdqs_mcp.facts.ploys import Ploy
+from tdqs_mcp.facts.poison import POISON
 from tdqs_mcp.facts.vocabulary import BIT, EXPRESSION, SILENT, Spoken, either_of, sentence_at, spoken_words, tokens_of
 
 
@@ -67,7 +70,7 @@ def _parse(ploy: Ploy, line: str, number: int) -> Saying:
 def _anchored() -> dict[int, tuple[Saying, ...]]:
     """The sayings by every bit of their anchors: most texts hold few of those."""
     anchored: dict[int, list[Saying]] = {}
-    lines = [(ploy, line) for ploy, text in SAYINGS.items() for line in text.split("\n") if line.strip()]
+    lines = [(ploy, line) for ploy, text in (PLEAS | POISON).items() for line in text.split("\n") if line.strip()]
     for number, (ploy, line) in enumerate(lines):
         saying = _parse(ploy, line, number)
         for bit in _bits_of(saying.anchor):

@@ -1,5 +1,6 @@
 """Every string of a definition that an agent, a judge or a client may read, with its JSON pointer."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -85,16 +86,29 @@ def _list_of_names(schema: Mapping[str, object]) -> set[int]:
 
 
 def _sentence(values: Sequence[object]) -> list[str]:
-    """A list of single words read on, as the sentence that they may be; a list of values says nothing so."""
-    if not MIN_WORDS <= len(values) <= MAX_WORDS:
-        return []
-    if not all(isinstance(each, str) and len(each) <= MAX_WORD and each.isalpha() for each in values):
-        return []
-    return [" ".join(values)]  # type: ignore[arg-type]  # just looked at
+    """A list of single words or codes read on, as the sentence that they may be; a list of values says nothing so."""
+    if MIN_WORDS <= len(values) <= MAX_WORDS and all(map(_is_word, values)):
+        return [" ".join(values)]  # type: ignore[arg-type]  # just looked at
+    if MIN_CODES <= len(values) <= MAX_CODES and all(map(_is_code, values)):
+        return [" ".join(map(str, values))]
+    return []
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_WORD and value.isalpha()
+
+
+def _is_code(value: object) -> bool:
+    return type(value) is int or (isinstance(value, str) and _CODE.fullmatch(value) is not None)
 
 
 MIN_WORDS, MAX_WORDS, MAX_WORD = 5, 60, 20
 """Words of such a list, and characters of one."""
+
+MIN_CODES, MAX_CODES = 10, 2_000
+"""Numbers of characters, or letters of two signs, in such a list."""
+
+_CODE = re.compile(r"(?:0x|[Uu]\+|\\u|&#x?)?[0-9A-Fa-f]{2,8};?|[^\w\s]{1,8}")
 
 
 def surfaces(raw: object) -> Iterator[Surface]:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts.concepts import CONCEPTS
 from tdqs_mcp.facts.disguise import plain
-from tdqs_mcp.facts.ploys import CLUES, HINTS, PHRASES
+from tdqs_mcp.facts.idioms import CLUES, HINTS, PHRASES
+from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.scales import unsaid
 
 JOINT = "\x02"
@@ -114,7 +115,7 @@ def _lexicon() -> _Lexicon:
     return _Lexicon(
         exact=exact,
         prefixes=prefixes,
-        runs=re.compile("|".join(sorted(unspaced, key=len, reverse=True))),
+        runs=late("|".join(sorted(unspaced, key=len, reverse=True))),
         expressions={word: tuple(found) for word, found in expressions.items()},
     )
 
@@ -131,12 +132,14 @@ def word_bits(word: str) -> int:
     if len(word) > 2 or not word.isascii():
         for size in range(2, min(len(word), 24) + 1):
             bits |= lexicon.prefixes.get(word[:size], 0)
-        if not bits and word[:1] in _ELIDED and len(word) > 6:
-            return word_bits(word[1:])
-        if not bits and not word.isascii() and word[:2] in _ARTICLES:
-            return word_bits(word[2:])
-        if not bits and not word.isascii() and word[:1] in _CLITICS and len(word) > 3:
-            return word_bits(word[1:])
+        if bits & CONCEPT_BITS:
+            return bits
+        if word[:1] in _ELIDED and len(word) > 6:
+            return bits | word_bits(word[1:])
+        if not word.isascii() and word[:2] in _ARTICLES:
+            return bits | word_bits(word[2:])
+        if not word.isascii() and word[:1] in _CLITICS and len(word) > 3:
+            return bits | word_bits(word[1:])
     return bits
 
 
@@ -171,7 +174,7 @@ def expression_bits(read: str, words: AbstractSet[str]) -> int:
 @cache
 def _patterns() -> tuple[tuple[str, int, tuple[int, ...], re.Pattern[str]], ...]:
     return tuple(
-        (concept, BIT[concept], tuple(_HINT_BITS[concept]), re.compile(pattern)) for concept, pattern in PHRASES.items()
+        (concept, BIT[concept], tuple(_HINT_BITS[concept]), late(pattern)) for concept, pattern in PHRASES.items()
     )
 
 
