@@ -275,14 +275,16 @@ _LATIN = late("[a-zA-Z]")
 _OTHER = late("[\u0400-\u052f\u0531-\u0587οορντικαΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]")  # the look-alikes themselves
 _STRAY = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f")
 MAX_STRAY = 3
-"""Stray zero-width characters of one string that may be an accident; a hidden message needs more."""
+"""Stray zero-width or private characters of one string that may be an accident; a hidden message needs more."""
 
 
 def _unseen(text: str) -> Iterator[Mark]:
     found = [match.start() for match in UNSEEN.finditer(text) if not _has_purpose(text, match.start())]
     found += [match.start() for match in _PRIVATE.finditer(text)]
     if found:
-        is_mild = len(found) <= MAX_STRAY and all(text[place] in _STRAY for place in found)
+        is_mild = len(found) <= MAX_STRAY and all(
+            text[place] in _STRAY or _PRIVATE.match(text[place]) for place in found
+        )
         begin = max(0, found[0] - 10)
         yield Mark(ploy=Ploy.UNSEEN, quote=text[begin : found[0] + 10], is_mild=is_mild)
 
