@@ -85,6 +85,11 @@ BEHAVIOUR = {
     "bare": lambda n: Response(b"", 400),
     "redirected": lambda n: Response(b"", 307, {"location": "/v2"}),
     "huge": lambda n: says("x" * (4 * 2**20)),
+    "in_rot13": lambda n: Response(b"\xff", 400, {"content-type": "text/plain; charset=rot13"}),
+    "dated": lambda n: error(429, "x", date=DATE, retry_after="Sat, 21 Nov 2026 05:00:00 +99999999999999"),
+    "limited_often": lambda n: error(429, "rate_limit_error", retry_after="1") if n < 4 else says(GOOD),
+    "overcounted": lambda n: says(GOOD, usage={"input_tokens": 10**30, "output_tokens": True}),
+    "useless": lambda n: JSONResponse({"type": "error", "usage": USED}),
 }
 ROWS = {
     "errored": {"type": "errored", "error": {"type": "error", "error": {"type": "x", "message": "too long"}}},
@@ -225,15 +230,17 @@ HOPELESS = {
     "prose": (3, "the answer is not JSON"),
     "down": (3, "HTTP 529 (Overloaded): the endpoint is at fault"),
     "limited_for_long": (1, "asked to wait 3600 s (slow down): wait, or use an endpoint with a higher limit"),
-    "html": (3, "answered with no message (an HTML page): check TDQS_BASE_URL"),
+    "html": (3, "answered with no message (an HTML page): check the base URL"),
     "refused": (1, "refused to answer (I will not.): use another model"),
     "truncated": (1, "cut off after 40 characters: raise max_tokens with TDQS_REQUEST_OVERRIDES"),
     "empty": (1, "answered with no text"),
     "unauthorized": (1, "HTTP 401 (bad key [key]): check TDQS_API_KEY"),
-    "unknown": (1, "HTTP 404 (model: m): check TDQS_BASE_URL and TDQS_MODEL"),
-    "bare": (1, "HTTP 400 (nothing more): check TDQS_MODEL and TDQS_REQUEST_OVERRIDES"),
-    "redirected": (1, "set TDQS_BASE_URL to where it redirects"),
+    "unknown": (1, "HTTP 404 (model: m): check the base URL and the model"),
+    "bare": (1, "HTTP 400 (nothing more): check the model and TDQS_REQUEST_OVERRIDES"),
+    "redirected": (1, "set the base URL to where it redirects"),
     "huge": (3, "the answer is larger than 4194304 bytes"),
+    "dated": (3, "answered HTTP 429 (no): wait, or use"),
+    "in_rot13": (1, "answered HTTP 400 (\ufffd"),
 }
 
 
@@ -282,13 +289,27 @@ def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_a_resume_as
 
 def test_a_hanging_answer_ends_at_the_limit(outcome, fake):
     result = outcome("hanging", timeout=1.0)
-    assert result.reason == f"{fake.address}/v1/messages gave no answer within 1 s: use a faster one"
+    assert result.reason.startswith(f"{fake.address}/v1/messages gave no answer within 1 s: set TDQS_CONCURRENCY to")
 
 
 @pytest.mark.parametrize("name", ["limited", "limited_until"])
 def test_retry_after_counts_more_than_the_back_off(outcome, fake, name):
     assert isinstance(outcome(name, backoff=PATIENT), Verdict)
     assert len(fake.bodies(name)) == 2
+
+
+def test_a_wait_that_the_endpoint_asks_for_is_no_failed_try(outcome, fake):
+    assert isinstance(outcome("limited_often", backoff=PATIENT), Verdict)
+    assert len(fake.bodies("limited_often")) == 4
+
+
+def test_what_an_answer_took_counts_be_it_of_any_use_or_not_unless_it_is_beyond_reason(fake, catalog):
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("useless")))
+    assert (judge.usage.requests, judge.usage.input_tokens, judge.usage.output_tokens) == (3, 6900, 2100)
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("overcounted")))
+    assert judge.usage == Usage(requests=1, cost=None)
 
 
 def test_a_refused_connection_is_told(catalog):
