@@ -441,8 +441,8 @@ def test_prices_follow_the_published_table():
 
 def test_the_command_says_what_a_judgement_cost(fake, write, tdqs_mcp):
     file = write("shop.json", [tool("good"), tool("silent", None)])
-    environment = os.environ | {"ANTHROPIC_API_KEY": KEY, "TDQS_BASE_URL": f"{fake.address}/v1/"}
-    run = tdqs_mcp("score", file, "--judge", "anthropic", "--format", "json", env=environment)
+    environment, address = os.environ | {"ANTHROPIC_API_KEY": KEY}, f"{fake.address}/v1/"
+    run = tdqs_mcp("score", file, "--judge", "anthropic", "--base-url", address, "--format", "json", env=environment)
     assert run.returncode == 0, run.stderr.decode()
     assert json.loads(run.stdout)["tools"][0]["judge"]["model"] == DEFAULT_MODEL
     assert run.stderr.decode() == "judge: 2 requests, 4,600 input tokens (4,000 cached), 1,400 output tokens, $0.0008\n"
@@ -651,6 +651,9 @@ def test_a_batch_that_cannot_be_had_says_why(fake, catalog, act, words):
 
 # Settings
 
+COMMON = {"TDQS_BASE_URL": "http://127.0.0.1:9/v1", "TDQS_MODEL": "m", "TDQS_API_KEY": "t"}
+"""The endpoint of the openai judge."""
+
 
 @pytest.mark.parametrize(
     ("environ", "explicit", "model", "key"),
@@ -662,7 +665,8 @@ def test_a_batch_that_cannot_be_had_says_why(fake, catalog, act, words):
             "claude-opus-5-5",
             "t",
         ),
-        ({"TDQS_API_KEY": "t", "TDQS_MODEL": "m", "TDQS_JUDGE": "anthropic"}, {}, "m", "t"),
+        ({"TDQS_API_KEY": "t", "TDQS_JUDGE": "anthropic:m"}, {}, "m", "t"),
+        (COMMON | {"TDQS_JUDGE": "anthropic", "ANTHROPIC_API_KEY": "a"}, {}, DEFAULT_MODEL, "a"),
         ({"ANTHROPIC_API_KEY": "a"}, {"judge": "anthropic:x", "model": "y", "api_key": "e"}, "y", "e"),
     ],
 )
@@ -672,6 +676,36 @@ def test_model_and_key_come_from_the_flag_then_from_the_environment(environ, exp
     assert make_judge(settings).stamp == JudgeStamp(id="anthropic", version="1", model=model, prompt="hardened")
 
 
+@pytest.mark.parametrize(
+    ("environ", "explicit", "address", "key"),
+    [
+        (COMMON | {"ANTHROPIC_API_KEY": "a"}, {}, None, "a"),
+        ({**COMMON, "TDQS_BASE_URL": "", "ANTHROPIC_API_KEY": "a"}, {}, None, "t"),
+        (COMMON | {"ANTHROPIC_API_KEY": "a"}, {"base_url": "http://b"}, "http://b", "t"),
+        ({"ANTHROPIC_API_KEY": "a"}, {"base_url": "http://b"}, "http://b", "a"),
+    ],
+)
+def test_a_key_goes_where_it_was_meant_for(environ, explicit, address, key):
+    settings = read_settings(environ, judge="anthropic", **explicit)
+    assert (settings.base_url, settings.api_key) == (address, key)
+
+
+def test_the_key_of_the_common_endpoint_is_not_the_vendor_s():
+    with pytest.raises(InputError, match=r"needs a key: set ANTHROPIC_API_KEY$"):
+        make_judge(read_settings(COMMON, judge="anthropic"))
+
+
+def test_the_sdk_s_own_environment_adds_and_replaces_nothing(fake, catalog, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "Authorization: Bearer other\nX-Gate: other")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "other")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "other")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    assert isinstance(grade(judge_of(fake), catalog(tool("good")))[0], Verdict)
+    ((_, headers, _),) = fake.requests
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert not [header for header, value in headers.items() if "other" in value]
+
+
 def test_the_vendor_s_key_goes_to_nobody_else():
     settings = read_settings({"ANTHROPIC_API_KEY": KEY}, judge="openai:m", base_url="http://127.0.0.1:1/v1")
     assert settings.api_key is None
@@ -679,16 +713,16 @@ def test_the_vendor_s_key_goes_to_nobody_else():
 
 
 @pytest.mark.parametrize(
-    ("environ", "words"),
+    ("environ", "base_url", "words"),
     [
-        ({}, "set ANTHROPIC_API_KEY or TDQS_API_KEY"),
-        ({"ANTHROPIC_API_KEY": f"{KEY}\nX: y"}, "set ANTHROPIC_API_KEY again"),
-        ({"ANTHROPIC_API_KEY": KEY, "TDQS_BASE_URL": "x"}, "must look like https://host"),
+        ({}, None, "set ANTHROPIC_API_KEY or TDQS_API_KEY"),
+        ({"ANTHROPIC_API_KEY": f"{KEY}\nX: y"}, None, "set ANTHROPIC_API_KEY again"),
+        ({"ANTHROPIC_API_KEY": KEY}, "x", "must look like https://host"),
     ],
 )
-def test_what_cannot_work_is_refused_and_says_what_to_set(environ, words):
+def test_what_cannot_work_is_refused_and_says_what_to_set(environ, base_url, words):
     with pytest.raises(InputError) as caught:
-        make_judge(read_settings(environ, judge="anthropic"))
+        make_judge(read_settings(environ, judge="anthropic", base_url=base_url))
     assert words in str(caught.value)
     assert KEY not in str(caught.value)
 

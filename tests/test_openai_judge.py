@@ -623,8 +623,17 @@ def test_the_environment_configures_a_judge_that_it_names():
     )
 
 
+def test_an_endpoint_that_answers_one_at_a_time_is_asked_so_and_given_the_time_it_needs(fake, catalog):
+    environ = {"TDQS_CONCURRENCY": "2", "TDQS_TIMEOUT": "0.5", "TDQS_CACHE": "off"}
+    judge = make_judge(read_settings(environ, judge="openai:m", base_url=fake.base_url))
+    *paired, hanging = grade(judge, catalog(*(tool(f"paired_{number}") for number in range(6)), tool("hanging")))
+    assert [type(each) for each in paired] == [Verdict] * 6
+    assert fake.most_at_once == 2
+    assert "no answer within 0.5 s: set TDQS_CONCURRENCY to how many requests it answers at once" in hanging.reason
+
+
 def test_a_stray_key_does_not_name_a_judge():
-    stray = FULL | {"TDQS_JUDGE": " ", "TDQS_REQUEST_OVERRIDES": "broken"}
+    stray = FULL | {"TDQS_JUDGE": " ", "TDQS_REQUEST_OVERRIDES": "broken", "TDQS_CONCURRENCY": "x"}
     for environ in ({}, stray):
         assert read_settings(environ) == Settings()
         assert isinstance(make_judge(read_settings(environ)), Offline)
@@ -680,6 +689,10 @@ def test_a_model_in_the_judges_name_comes_before_tdqs_model():
         (FULL | {"TDQS_BASE_URL": f"https://u:{KEY}@h/v1"}, {}, "put a key into TDQS_API_KEY"),
         (FULL | {"TDQS_BASE_URL": f"https://h/v1?key={KEY}"}, {}, "put a key into TDQS_API_KEY"),
         (FULL | {"TDQS_BASE_URL": "localhost:11434"}, {}, "must look like https://host/v1"),
+        (FULL | {"TDQS_CONCURRENCY": "two"}, {}, "TDQS_CONCURRENCY must be a whole number"),
+        (FULL | {"TDQS_CONCURRENCY": "65"}, {}, "1 to 64 requests under way and up to 86400 s for each"),
+        (FULL | {"TDQS_TIMEOUT": "0"}, {}, "set TDQS_CONCURRENCY and TDQS_TIMEOUT"),
+        (FULL | {"TDQS_TIMEOUT": "nan"}, {}, "set TDQS_CONCURRENCY and TDQS_TIMEOUT"),
     ],
 )
 def test_what_cannot_work_is_refused_and_says_what_to_set(environ, explicit, words):

@@ -195,13 +195,16 @@ class Anthropic:
         """The SDK's client for responses of so many answers; only collecting leaves trying again to it."""
         import anthropic  # noqa: PLC0415  # importing it takes two seconds
 
-        return anthropic.AsyncAnthropic(
+        client = anthropic.AsyncAnthropic(
             api_key=self._endpoint.api_key,
             base_url=self._endpoint.base_url,
             max_retries=patience - 1,
             timeout=self._endpoint.timeout,
             http_client=connect(self._endpoint, {}, max_bytes=max(1, answers) * MAX_ANSWER_BYTES),
         )
+        # The SDK takes headers, a key among them, from ANTHROPIC_CUSTOM_HEADERS too, and has no option against it.
+        client._custom_headers = {}  # noqa: SLF001
+        return client
 
     async def _answer(self, client: "AsyncAnthropic", request: Request) -> str | Failure:
         response = await self._send(client, request, members := self._members(request, ttl="5m"))
