@@ -16,8 +16,9 @@ KEY = "sk-loopback-0123456789abcdef"
 """What its tests call with; it takes any."""
 
 
-def says(content):
-    return JSONResponse({"choices": [{"finish_reason": "stop", "message": {"content": content}}]})
+def says(content, usage=None):
+    choice = {"finish_reason": "stop", "message": {"content": content}}
+    return JSONResponse({"choices": [choice]} | ({"usage": usage} if usage else {}))
 
 
 def justified(key, *vector, words="So.", **more):
@@ -93,6 +94,7 @@ class Chat(Loopback):
         self.headers = []
         self.answer = lambda body: FOURS[rubric_of(body)]
         self.hang_on = lambda body: False
+        self.usage = None
         self._arrived = threading.Condition()
         chat = Route("/v1/chat/completions", self._complete, methods=["POST"])
         super().__init__([chat, Route("/v1/messages", self._message, methods=["POST"])])
@@ -106,7 +108,7 @@ class Chat(Loopback):
         return sorted(tool_name(body) for body in self.bodies)
 
     async def _complete(self, request):
-        return says(await self._answered(request))
+        return says(await self._answered(request), self.usage)
 
     async def _message(self, request):
         content = [{"type": "text", "text": await self._answered(request)}]

@@ -87,6 +87,11 @@ BEHAVIOUR = {
     "bare": lambda n: Response(b"", 400),
     "redirected": lambda n: Response(b"", 307, {"location": "/v2"}),
     "huge": lambda n: says("x" * (4 * 2**20)),
+    "in_rot13": lambda n: Response(b"\xff", 400, {"content-type": "text/plain; charset=rot13"}),
+    "dated": lambda n: error(429, "x", date=DATE, retry_after="Sat, 21 Nov 2026 05:00:00 +99999999999999"),
+    "limited_often": lambda n: error(429, "rate_limit_error", retry_after="1") if n < 4 else says(GOOD),
+    "overcounted": lambda n: says(GOOD, usage={"input_tokens": 10**30, "output_tokens": True}),
+    "useless": lambda n: JSONResponse({"type": "error", "usage": USED}),
 }
 ROWS = {
     "errored": {"type": "errored", "error": {"type": "error", "error": {"type": "x", "message": "too long"}}},
@@ -228,15 +233,17 @@ HOPELESS = {
     "prose": (3, "the answer is not JSON"),
     "down": (3, "HTTP 529 (Overloaded): the endpoint is at fault"),
     "limited_for_long": (1, "asked to wait 3600 s (slow down): wait, or use an endpoint with a higher limit"),
-    "html": (3, "answered with no message (an HTML page): check TDQS_BASE_URL"),
+    "html": (3, "answered with no message (an HTML page): check the base URL"),
     "refused": (1, "refused to answer (I will not.): use another model"),
     "truncated": (1, "cut off after 40 characters: raise max_tokens with TDQS_REQUEST_OVERRIDES"),
     "empty": (1, "answered with no text"),
     "unauthorized": (1, "HTTP 401 (bad key [key]): check TDQS_API_KEY"),
-    "unknown": (1, "HTTP 404 (model: m): check TDQS_BASE_URL and TDQS_MODEL"),
-    "bare": (1, "HTTP 400 (nothing more): check TDQS_MODEL and TDQS_REQUEST_OVERRIDES"),
-    "redirected": (1, "set TDQS_BASE_URL to where it redirects"),
+    "unknown": (1, "HTTP 404 (model: m): check the base URL and the model"),
+    "bare": (1, "HTTP 400 (nothing more): check the model and TDQS_REQUEST_OVERRIDES"),
+    "redirected": (1, "set the base URL to where it redirects"),
     "huge": (3, "the answer is larger than 4194304 bytes"),
+    "dated": (3, "answered HTTP 429 (no): wait, or use"),
+    "in_rot13": (1, "answered HTTP 400 (\ufffd"),
 }
 
 
@@ -285,13 +292,27 @@ def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_a_resume_as
 
 def test_a_hanging_answer_ends_at_the_limit(outcome, fake):
     result = outcome("hanging", timeout=1.0)
-    assert result.reason == f"{fake.address}/v1/messages gave no answer within 1 s: use a faster one"
+    assert result.reason.startswith(f"{fake.address}/v1/messages gave no answer within 1 s: set TDQS_CONCURRENCY to")
 
 
 @pytest.mark.parametrize("name", ["limited", "limited_until"])
 def test_retry_after_counts_more_than_the_back_off(outcome, fake, name):
     assert isinstance(outcome(name, backoff=PATIENT), Verdict)
     assert len(fake.bodies(name)) == 2
+
+
+def test_a_wait_that_the_endpoint_asks_for_is_no_failed_try(outcome, fake):
+    assert isinstance(outcome("limited_often", backoff=PATIENT), Verdict)
+    assert len(fake.bodies("limited_often")) == 4
+
+
+def test_what_an_answer_took_counts_be_it_of_any_use_or_not_unless_it_is_beyond_reason(fake, catalog):
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("useless")))
+    assert (judge.usage.requests, judge.usage.input_tokens, judge.usage.output_tokens) == (3, 6900, 2100)
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("overcounted")))
+    assert judge.usage == Usage(requests=1, cost=None)
 
 
 def test_a_refused_connection_is_told(catalog):
@@ -423,8 +444,8 @@ def test_prices_follow_the_published_table():
 
 def test_the_command_says_what_a_judgement_cost(fake, write, tdqs_mcp):
     file = write("shop.json", [tool("good"), tool("silent", None)])
-    environment = os.environ | {"ANTHROPIC_API_KEY": KEY, "TDQS_BASE_URL": f"{fake.address}/v1/"}
-    run = tdqs_mcp("score", file, "--judge", "anthropic", "--format", "json", env=environment)
+    environment, address = os.environ | {"ANTHROPIC_API_KEY": KEY}, f"{fake.address}/v1/"
+    run = tdqs_mcp("score", file, "--judge", "anthropic", "--base-url", address, "--format", "json", env=environment)
     assert run.returncode == 0, run.stderr.decode()
     assert json.loads(run.stdout)["tools"][0]["judge"]["model"] == DEFAULT_MODEL
     assert run.stderr.decode() == "judge: 2 requests, 4,600 input tokens (4,000 cached), 1,400 output tokens, $0.0008\n"
@@ -730,6 +751,9 @@ def test_a_batch_is_collected_by_the_judge_that_submitted_it_alone(catalog, rest
 
 # Settings
 
+COMMON = {"TDQS_BASE_URL": "http://127.0.0.1:9/v1", "TDQS_MODEL": "m", "TDQS_API_KEY": "t"}
+"""The endpoint of the openai judge."""
+
 
 @pytest.mark.parametrize(
     ("environ", "explicit", "model", "key"),
@@ -741,7 +765,8 @@ def test_a_batch_is_collected_by_the_judge_that_submitted_it_alone(catalog, rest
             "claude-opus-5-5",
             "t",
         ),
-        ({"TDQS_API_KEY": "t", "TDQS_MODEL": "m", "TDQS_JUDGE": "anthropic"}, {}, "m", "t"),
+        ({"TDQS_API_KEY": "t", "TDQS_JUDGE": "anthropic:m"}, {}, "m", "t"),
+        (COMMON | {"TDQS_JUDGE": "anthropic", "ANTHROPIC_API_KEY": "a"}, {}, DEFAULT_MODEL, "a"),
         ({"ANTHROPIC_API_KEY": "a"}, {"judge": "anthropic:x", "model": "y", "api_key": "e"}, "y", "e"),
     ],
 )
@@ -751,6 +776,36 @@ def test_model_and_key_come_from_the_flag_then_from_the_environment(environ, exp
     assert make_judge(settings).stamp == JudgeStamp(id="anthropic", version="1", model=model, prompt="hardened")
 
 
+@pytest.mark.parametrize(
+    ("environ", "explicit", "address", "key"),
+    [
+        (COMMON | {"ANTHROPIC_API_KEY": "a"}, {}, None, "a"),
+        ({**COMMON, "TDQS_BASE_URL": "", "ANTHROPIC_API_KEY": "a"}, {}, None, "t"),
+        (COMMON | {"ANTHROPIC_API_KEY": "a"}, {"base_url": "http://b"}, "http://b", "t"),
+        ({"ANTHROPIC_API_KEY": "a"}, {"base_url": "http://b"}, "http://b", "a"),
+    ],
+)
+def test_a_key_goes_where_it_was_meant_for(environ, explicit, address, key):
+    settings = read_settings(environ, judge="anthropic", **explicit)
+    assert (settings.base_url, settings.api_key) == (address, key)
+
+
+def test_the_key_of_the_common_endpoint_is_not_the_vendor_s():
+    with pytest.raises(InputError, match=r"needs a key: set ANTHROPIC_API_KEY$"):
+        make_judge(read_settings(COMMON, judge="anthropic"))
+
+
+def test_the_sdk_s_own_environment_adds_and_replaces_nothing(fake, catalog, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "Authorization: Bearer other\nX-Gate: other")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "other")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "other")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    assert isinstance(grade(judge_of(fake), catalog(tool("good")))[0], Verdict)
+    ((_, headers, _),) = fake.requests
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert not [header for header, value in headers.items() if "other" in value]
+
+
 def test_the_vendor_s_key_goes_to_nobody_else():
     settings = read_settings({"ANTHROPIC_API_KEY": KEY}, judge="openai:m", base_url="http://127.0.0.1:1/v1")
     assert settings.api_key is None
@@ -758,16 +813,16 @@ def test_the_vendor_s_key_goes_to_nobody_else():
 
 
 @pytest.mark.parametrize(
-    ("environ", "words"),
+    ("environ", "base_url", "words"),
     [
-        ({}, "set ANTHROPIC_API_KEY or TDQS_API_KEY"),
-        ({"ANTHROPIC_API_KEY": f"{KEY}\nX: y"}, "set ANTHROPIC_API_KEY again"),
-        ({"ANTHROPIC_API_KEY": KEY, "TDQS_BASE_URL": "x"}, "must look like https://host"),
+        ({}, None, "set ANTHROPIC_API_KEY or TDQS_API_KEY"),
+        ({"ANTHROPIC_API_KEY": f"{KEY}\nX: y"}, None, "set ANTHROPIC_API_KEY again"),
+        ({"ANTHROPIC_API_KEY": KEY}, "x", "must look like https://host"),
     ],
 )
-def test_what_cannot_work_is_refused_and_says_what_to_set(environ, words):
+def test_what_cannot_work_is_refused_and_says_what_to_set(environ, base_url, words):
     with pytest.raises(InputError) as caught:
-        make_judge(read_settings(environ, judge="anthropic"))
+        make_judge(read_settings(environ, judge="anthropic", base_url=base_url))
     assert words in str(caught.value)
     assert KEY not in str(caught.value)
 

@@ -1,11 +1,16 @@
 """What asking a model may take: said beforehand, and never exceeded."""
 
 import json
+import sys
+from dataclasses import replace
 
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, rubric_of, tool_name
+from loopback import FOURS, Loopback, rubric_of, tool_name
+from mcp import Client, StdioServerParameters
+from starlette.responses import Response
+from starlette.routing import Route
 
 from tdqs_mcp import app
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger
@@ -65,6 +70,67 @@ def test_corrections_count_as_calls(run, loopback):
     document = json.loads(run("--max-calls", "8").stdout)
     assert len(loopback.bodies) == 8
     assert [each["name"] for each in document["ungraded"]] == ["t0"]
+
+
+def test_every_try_counts_as_a_call(catalog):
+    def busy(request):
+        asked.append(request)
+        return Response(status_code=503, headers={"retry-after": "0"})
+
+    asked = []
+    api = Loopback([Route("/v1/chat/completions", busy, methods=["POST"])])
+    settings = read_settings(
+        {"TDQS_CACHE": "off"}, judge="openai:m", base_url=f"{api.address}/v1", budget=Budget(calls=5)
+    )
+    result = anyio.run(lambda: app.score(catalog(*TOOLS), judge=make_judge(settings)))
+    api.close()
+    assert len(asked) == 5
+    assert "the budget of 5 calls is used up" in result.ungraded[-1].ungraded.reason
+
+
+def test_what_answers_report_stops_the_next_request(loopback, catalog):
+    """Each takes 10,000 tokens, ten times as many as are set aside: only those on their way may exceed the budget."""
+    loopback.usage = {"prompt_tokens": 1_000, "completion_tokens": 9_000}
+    settings = read_settings(
+        {"TDQS_CACHE": "off", "TDQS_CONCURRENCY": "1"},
+        judge="openai:m",
+        base_url=loopback.base_url,
+        budget=Budget(tokens=25_000),
+    )
+    result = anyio.run(lambda: app.score(catalog(*TOOLS), judge=make_judge(settings)))
+    assert (len(loopback.bodies), len(result.tools)) == (3, 3)
+    loopback.bodies.clear()
+    settings = replace(settings, budget=Budget(cost=cents("m", Usage(input_tokens=2_500, output_tokens=22_500))))
+    anyio.run(lambda: app.score(catalog(*TOOLS), judge=make_judge(settings, price=cents)))
+    assert len(loopback.bodies) == 3
+
+
+def test_an_operator_bounds_what_all_callers_of_the_server_spend(loopback):
+    async def run():
+        options = ["--judge", "openai:m", "--base-url", loopback.base_url, "--max-calls", "4"]
+        server = StdioServerParameters(
+            command=sys.executable, args=["-m", "tdqs_mcp", "serve", *options], env={"TDQS_CACHE": "off"}
+        )
+        async with Client(server) as client:
+            return [await client.call_tool("score_server", {"tools": part}) for part in (TOOLS[:2], TOOLS[2:4])]
+
+    first, second = anyio.run(run)
+    assert len(loopback.bodies) == 4
+    assert "the budget of 4 calls is used up" not in str(first)
+    assert "the budget of 4 calls is used up" in str(second)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--max-calls", "4"], b"the offline judge takes no budget"),
+        (["--judge", "openai:m", "--max-cost", "nan"], b"amount of dollars"),
+    ],
+)
+def test_a_budget_of_the_server_that_bounds_nothing_is_refused(tdqs_mcp, options, words):
+    done = tdqs_mcp("serve", *options)
+    assert done.returncode == 2
+    assert words in done.stderr
 
 
 def test_no_calls_at_all_is_a_budget_too(run, loopback):

@@ -177,7 +177,8 @@ def test_another_prompt_model_or_parameter_is_another_judgement(judge_again, cha
 )
 def test_what_we_send_along_is_part_of_the_judgement_whoever_said_so(judge, same, other):
     def parameters(overrides):
-        environ = {"TDQS_REQUEST_OVERRIDES": overrides, "TDQS_API_KEY": KEY, "TDQS_BASE_URL": "http://127.0.0.1/v1"}
+        keys = {"TDQS_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+        environ = {"TDQS_REQUEST_OVERRIDES": overrides, "TDQS_BASE_URL": "http://127.0.0.1/v1", **keys}
         return make_judge(read_settings(environ, judge=judge)).parameters
 
     assert parameters("{}") == parameters(same)

@@ -251,6 +251,11 @@ def test_jurors_who_ask_one_model_are_heard_and_read_back_one_by_one(judged, loo
         ("[judges.mini]\nkind = 'magic'", "mini,gpt", "must be one of offline, anthropic, openai, not 'magic'"),
         ("[judges.mini]\nsamples = 0", "mini,gpt", "must be 1 to 9"),
         ("[judges.mini]\nsamples = true", "mini,gpt", "must be 1 to 9"),
+        ("[judges.mini]\nconcurrency = 65", "mini,gpt", "concurrency of [judges.mini] in"),
+        ("[judges.mini]\nconcurrency = true", "mini,gpt", "must be 1 to 64"),
+        ("[judges.mini]\nconcurrency = 1.5", "mini,gpt", "must be 1 to 64"),
+        ("[judges.mini]\ntimeout = nan", "mini,gpt", "must be more than 0 to 86400"),
+        ("[judges.mini]\ntimeout = '9'", "mini,gpt", "must be more than 0 to 86400"),
         ("[judges.mini]\nmodel = 4", "mini,gpt", "model of [judges.mini]"),
         ("[judges]\nmini = 4", "mini,gpt", "is no table"),
         ("judges = 4", "mini,gpt", "judges is no table; write [judges.NAME]"),
@@ -268,6 +273,13 @@ def test_a_jury_that_cannot_sit_says_what_to_change(write, tmp_path, text, names
     with pytest.raises(InputError) as caught:
         make_judge(read_settings({}, judge=f"jury:{names}", cwd=tmp_path))
     assert words in str(caught.value)
+
+
+def test_a_profile_says_how_many_requests_its_endpoint_answers_at_once_and_how_long_one_may_take(write, tmp_path):
+    write("tdqs.toml", "[judges.a]\nconcurrency = 1\ntimeout = 1800\n[judges.b]\n")
+    environ = {"TDQS_CONCURRENCY": "4", "TDQS_TIMEOUT": "60.5"}
+    own, common = read_settings(environ, judge="jury:a,b", cwd=tmp_path).members
+    assert [(each.concurrency, each.timeout) for each in (own, common)] == [(1, 1800), (4, 60.5)]
 
 
 def test_profiles_may_stand_in_pyproject_and_above(write, tmp_path):

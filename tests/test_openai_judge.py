@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -13,16 +14,18 @@ import anyio
 import pytest
 from definitions import flat, tool
 from loopback import FOURS, KEY, Loopback, justified, tdqs, tool_name
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from tdqs_mcp import app
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.judges.judge import Usage
+from tdqs_mcp.judges.endpoint import Endpoint
+from tdqs_mcp.judges.judge import SILENT, Usage
+from tdqs_mcp.judges.line import Line
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.remote import Endpoint, OpenAI
+from tdqs_mcp.judges.remote import OpenAI
 from tdqs_mcp.model.tiers import Tier
 from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import set_case, tool_cases
@@ -65,6 +68,11 @@ def by_form(form, *, status, message="unknown field"):
     return error(status, message) if form == "json_schema" else says(GOOD)
 
 
+def odd_text(charset):
+    """What a codec that is none for text makes of it is an error of any kind."""
+    return Response(b"\xff" * 70, 400, {"content-type": f"text/plain; charset={charset}"})
+
+
 DATE = "Sat, 21 Nov 2026 05:00:00 GMT"
 BEHAVIOUR = {
     "fenced": lambda n, form: says(f"```json\n{GOOD}\n```"),
@@ -85,6 +93,30 @@ BEHAVIOUR = {
     ),
     "oddly_priced": lambda n, form: counted(GOOD, {"prompt_tokens": 900, "cost": {"total": 1}}),
     "miscounted": lambda n, form: counted(GOOD, {"prompt_tokens": "many"}),
+    "overcounted": lambda n, form: counted(GOOD, {"prompt_tokens": 10**30, "completion_tokens": 7}),
+    "counted_by_truth": lambda n, form: counted(GOOD, {"prompt_tokens": True, "cost": True}),
+    "in_parts": lambda n, form: counted(
+        [{"type": "text", "text": GOOD[:40]}, {"type": "text", "text": GOOD[40:]}, {"type": "image"}],
+        {"prompt_tokens": 900, "completion_tokens": 70},
+    ),
+    "useless": lambda n, form: JSONResponse({"choices": [], "usage": {"prompt_tokens": 900, "cost": 0.5}}),
+    **{f"in_{name}": lambda n, form, v=name: odd_text(v) for name in ("rot13", "undefined", "idna", "hex")},
+    **{
+        f"dated_{number}": lambda n, form, v=dates: error(429, **v)
+        for number, dates in enumerate(
+            [
+                {"retry_after": "Sat, 21 Nov 2026 05:00:00 +99999999999999", "date": DATE},
+                {"retry_after": DATE, "date": "Sat, 21 Nov 2026 05:00:00 +99999999999999"},
+                {"retry_after": "Fri, 31 Dec 9999 23:59:59 GMT", "date": DATE},
+                {"retry_after": "999999999"},
+                {"retry_after": "9" * 400},
+                {"retry_after": "-5"},
+            ]
+        )
+    },
+    "limited_often": lambda n, form: error(429, retry_after="1") if n <= 4 else says(GOOD),
+    "limited_always": lambda n, form: error(429, retry_after="1"),
+    "limited_in_a_hurry": lambda n, form: error(429, retry_after="0.1"),
     "mended": lambda n, form: says(WRONG if n == 1 else GOOD),
     "stubborn": lambda n, form: says(WRONG),
     "prose": lambda n, form: says("I would give it a four."),
@@ -211,7 +243,7 @@ def outcome(fake, catalog):
 
 
 RECOVERING = [
-    *("good", "fenced", "talkative", "thinking", "miscounted"),
+    *("good", "fenced", "talkative", "thinking", "miscounted", "in_parts"),
     *("shaky", "overloaded", "html_first", "cut_first"),
     *("form_400", "form_422", "form_500", "form_500_mute", "formless"),
 ]
@@ -250,10 +282,13 @@ def test_a_usable_answer_becomes_a_verdict(outcome, name):
         ("refused", 1, "refused to answer (I cannot judge this.)"),
         ("filtered", 1, "refused to answer (content filter)"),
         ("empty", 1, "answered with no text"),
-        ("redirected", 1, "set TDQS_BASE_URL to where it redirects"),
+        ("redirected", 1, "set the base URL to where it redirects"),
         ("unauthorized", 1, "HTTP 401 (bad key [key]): check TDQS_API_KEY"),
-        ("too_long", 3, "HTTP 400 (the prompt exceeds the context size): check TDQS_MODEL and TDQS_REQUEST_OVERRIDES"),
+        ("too_long", 3, "HTTP 400 (the prompt exceeds the context size): check the model and TDQS_REQUEST_OVERRIDES"),
         ("limited_for_long", 1, "asked to wait 3600 s (slow down): wait, or use an endpoint with a higher limit"),
+        ("limited_in_a_hurry", 3, "asked to wait 0.1 s (no): wait, or use an endpoint with a higher limit"),
+        *((f"in_{charset}", 3, "answered HTTP 400 (\ufffd") for charset in ("rot13", "undefined", "idna", "hex")),
+        *((f"dated_{number}", 3, "answered HTTP 429 (no): wait, or use") for number in range(6)),
     ],
 )
 def test_without_an_answer_one_tool_is_ungraded_and_the_reason_says_what_to_change(
@@ -305,10 +340,50 @@ def test_retry_after_counts_more_than_the_back_off(outcome, fake, name):
     assert len(fake.bodies(name)) == 2
 
 
+def test_a_wait_that_the_endpoint_asks_for_is_no_failed_try(outcome, fake):
+    assert isinstance(outcome("limited_often", backoff=PATIENT), Verdict)
+    assert len(fake.bodies("limited_often")) == 5
+
+
+def test_waits_end_with_the_time_of_the_request(outcome, fake):
+    result = outcome("limited_always", timeout=2.5)
+    assert "HTTP 429, and asked to wait 1 s" in result.reason
+    assert len(fake.bodies("limited_always")) == 3
+
+
+def test_while_the_endpoint_wants_to_be_left_alone_nobody_asks_it(fake, catalog):
+    arrived = []
+
+    def busy(n, form):
+        arrived.append(time.monotonic())
+        return error(429, retry_after="1") if len(arrived) == 1 else says(GOOD)
+
+    BEHAVIOUR["busy"] = busy
+    results = grade(judge_of(fake, concurrency=2), catalog(*(tool(f"busy__{number}") for number in range(6))))
+    assert [type(each) for each in results] == [Verdict] * 6
+    at_once = [each for each in arrived if each < arrived[0] + 0.9]
+    assert (len(arrived), len(at_once) <= 2) == (7, True), "one asked, and one that was on its way"
+
+
+def test_whatever_one_answer_does_to_what_reads_it_the_others_are_read():
+    async def ask(request):
+        if request.name == "odd":
+            raise AssertionError("of a library")
+        return "good"
+
+    requests = [replace(SILENT, name=name) for name in ("a", "odd", "b")]
+    line = Line(Endpoint(base_url="http://127.0.0.1:9/v1", model="m"))
+    before, odd, after = anyio.run(line.ask_each, requests, ask)
+    assert (before, after) == ("good", "good")
+    assert "gave an answer that cannot be read (AssertionError: of a library)" in odd.reason
+
+
 def test_a_hanging_answer_ends_at_the_limit(outcome, fake):
     result = outcome("hanging", timeout=0.5)
     assert result == Ungraded(
-        judge="openai", reason=f"{fake.base_url}/chat/completions gave no answer within 0.5 s: use a faster one"
+        judge="openai",
+        reason=f"{fake.base_url}/chat/completions gave no answer within 0.5 s: set TDQS_CONCURRENCY to how many requests "
+        "it answers at once, raise TDQS_TIMEOUT, or use a faster one",
     )
 
 
@@ -463,6 +538,21 @@ def test_requests_and_tokens_are_counted_where_the_endpoint_tells_them(fake, cat
     assert judge.usage == Usage(requests=4, input_tokens=900, cache_read_tokens=800, output_tokens=70, cost=None)
 
 
+def test_an_answer_in_parts_counts_and_so_does_one_of_no_use(fake, catalog):
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("in_parts")))
+    assert judge.usage == Usage(requests=1, input_tokens=900, output_tokens=70, cost=None)
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("useless")))
+    assert judge.usage == Usage(requests=3, input_tokens=2700, cost=1_500_000_000)
+
+
+def test_a_count_beyond_reason_is_none(fake, catalog):
+    judge = judge_of(fake)
+    grade(judge, catalog(tool("overcounted"), tool("counted_by_truth")))
+    assert judge.usage == Usage(requests=2, cost=None)
+
+
 def test_a_cost_is_known_where_every_answer_tells_it(fake, catalog):
     judge = judge_of(fake)
     grade(judge, catalog(tool("priced"), tool("priced", "Twice."), tool("down")))
@@ -533,8 +623,17 @@ def test_the_environment_configures_a_judge_that_it_names():
     )
 
 
+def test_an_endpoint_that_answers_one_at_a_time_is_asked_so_and_given_the_time_it_needs(fake, catalog):
+    environ = {"TDQS_CONCURRENCY": "2", "TDQS_TIMEOUT": "0.5", "TDQS_CACHE": "off"}
+    judge = make_judge(read_settings(environ, judge="openai:m", base_url=fake.base_url))
+    *paired, hanging = grade(judge, catalog(*(tool(f"paired_{number}") for number in range(6)), tool("hanging")))
+    assert [type(each) for each in paired] == [Verdict] * 6
+    assert fake.most_at_once == 2
+    assert "no answer within 0.5 s: set TDQS_CONCURRENCY to how many requests it answers at once" in hanging.reason
+
+
 def test_a_stray_key_does_not_name_a_judge():
-    stray = FULL | {"TDQS_JUDGE": " ", "TDQS_REQUEST_OVERRIDES": "broken"}
+    stray = FULL | {"TDQS_JUDGE": " ", "TDQS_REQUEST_OVERRIDES": "broken", "TDQS_CONCURRENCY": "x"}
     for environ in ({}, stray):
         assert read_settings(environ) == Settings()
         assert isinstance(make_judge(read_settings(environ)), Offline)
@@ -590,6 +689,10 @@ def test_a_model_in_the_judges_name_comes_before_tdqs_model():
         (FULL | {"TDQS_BASE_URL": f"https://u:{KEY}@h/v1"}, {}, "put a key into TDQS_API_KEY"),
         (FULL | {"TDQS_BASE_URL": f"https://h/v1?key={KEY}"}, {}, "put a key into TDQS_API_KEY"),
         (FULL | {"TDQS_BASE_URL": "localhost:11434"}, {}, "must look like https://host/v1"),
+        (FULL | {"TDQS_CONCURRENCY": "two"}, {}, "TDQS_CONCURRENCY must be a whole number"),
+        (FULL | {"TDQS_CONCURRENCY": "65"}, {}, "1 to 64 requests under way and up to 86400 s for each"),
+        (FULL | {"TDQS_TIMEOUT": "0"}, {}, "set TDQS_CONCURRENCY and TDQS_TIMEOUT"),
+        (FULL | {"TDQS_TIMEOUT": "nan"}, {}, "set TDQS_CONCURRENCY and TDQS_TIMEOUT"),
     ],
 )
 def test_what_cannot_work_is_refused_and_says_what_to_set(environ, explicit, words):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.endpoint import MAX_CONCURRENCY, MAX_WAIT
 from tdqs_mcp.model.verdicts import HOST
 
 KINDS = ("offline", "anthropic", "openai")
@@ -12,7 +13,7 @@ ONLY_ON_CALL = ("sampling", HOST)
 """Judges that a single call of the MCP server names: the caller's own model, which nobody else can ask."""
 
 MAX_SAMPLES = 9
-_MEMBERS = ("kind", "base-url", "model", "samples", "request-overrides")
+_MEMBERS = ("kind", "base-url", "model", "samples", "concurrency", "timeout", "request-overrides")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,12 @@ class Profile:
     model: str | None = None
     samples: int = 1
     """How often the model is asked for each case; the median counts."""
+
+    concurrency: int | None = None
+    """Requests under way at once, for each sample."""
+
+    timeout: float | None = None
+    """Seconds for one answer."""
 
     request_overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -64,8 +71,17 @@ def _profile(name: str, entry: Mapping[str, Any], *, where: str) -> Profile:
         base_url=_typed(entry, "base-url", str, None, where),
         model=_typed(entry, "model", str, None, where),
         samples=samples,
+        concurrency=_bounded(entry, "concurrency", int, MAX_CONCURRENCY, where),
+        timeout=_bounded(entry, "timeout", int | float, MAX_WAIT, where),
         request_overrides=_typed(entry, "request-overrides", Mapping, {}, where),
     )
+
+
+def _bounded(entry: Mapping[str, Any], key: str, kind: Any, most: float, where: str) -> Any:  # noqa: ANN401
+    value = entry.get(key)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not 0 < value <= most):
+        raise InputError(f"{key} of {where} must be {'1' if kind is int else 'more than 0'} to {most:g}")
+    return value
 
 
 def _typed(entry: Mapping[str, Any], key: str, kind: type, default: Any, where: str) -> Any:  # noqa: ANN401

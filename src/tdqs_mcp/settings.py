@@ -68,6 +68,12 @@ class Settings:
     """The folder that keeps judgements; None to keep none."""
 
     budget: Budget = field(default_factory=Budget)
+    concurrency: int | None = None
+    """Requests to the model under way at once; None for an endpoint's usual number."""
+
+    timeout: float | None = None
+    """Seconds for one of its answers, likewise."""
+
     samples: int = 1
     name: str = ""
     """A juror's, as its profile has it."""
@@ -95,8 +101,9 @@ def read_settings(
     """The settings in force: explicit values, else the TDQS_ variables of the same names.
 
     Only a judge that is named takes any of the others: a stray key never costs money or sends a definition out.
-    ANTHROPIC_API_KEY is the anthropic judge's where TDQS_API_KEY is not set. The members of a jury are profiles in the
-    configuration file that is nearest to `cwd`. Raises InputError.
+    TDQS_BASE_URL, TDQS_MODEL and the TDQS_API_KEY beside them are those of an endpoint that speaks OpenAI's language,
+    never the anthropic judge's, whose key is ANTHROPIC_API_KEY where there is no other. The members of a jury are
+    profiles in the configuration file that is nearest to `cwd`. Raises InputError.
     """
     kind, named = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
@@ -104,7 +111,7 @@ def read_settings(
         _refuse_unused(given | {"exact prompt": exact_prompt, "budget": budget not in (None, Budget())})
         return Settings(calibration=named)
     form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
-    common = Settings(judge=kind, form=form, cache=_cache(environ), budget=budget or Budget())
+    common = replace(_limits(environ), judge=kind, form=form, cache=_cache(environ), budget=budget or Budget())
     if kind is JudgeKind.JURY:
         if base_url or model or api_key or request_overrides:
             from tdqs_mcp.configuration import FILE  # noqa: PLC0415
@@ -114,21 +121,34 @@ def read_settings(
         members = _members(environ, names, cwd=cwd or Path.cwd())
         return replace(common, members=tuple(replace(each, form=form) for each in members), has_host=has_host)
 
-    def value(explicit: str | None, name: str) -> str | None:
-        return (explicit or "").strip() or _variable(environ, name)
-
-    ours, key_name = value(api_key, "TDQS_API_KEY"), "TDQS_API_KEY"
-    vendors = _variable(environ, ANTHROPIC_KEY) if kind is JudgeKind.ANTHROPIC and ours is None else None
-    if kind is JudgeKind.ANTHROPIC and ours is None:
-        key_name = ANTHROPIC_KEY if vendors else f"{ANTHROPIC_KEY} or TDQS_API_KEY"
-    return replace(
+    chosen = replace(
         common,
-        base_url=value(base_url, "TDQS_BASE_URL"),
-        model=value(model or named, "TDQS_MODEL"),
-        api_key=ours or vendors,
-        key_name=key_name,
+        base_url=_said(base_url),
+        model=_said(model or named),
+        api_key=_said(api_key),
         request_overrides=_overrides(environ) if request_overrides is None else request_overrides,
     )
+    return _anthropic(chosen, environ) if kind is JudgeKind.ANTHROPIC else _openai(chosen, environ)
+
+
+def _openai(given: Settings, environ: Mapping[str, str]) -> Settings:
+    """What is not given explicitly comes from the TDQS_ variables."""
+    return replace(
+        given,
+        base_url=given.base_url or _variable(environ, "TDQS_BASE_URL"),
+        model=given.model or _variable(environ, "TDQS_MODEL"),
+        api_key=given.api_key or _variable(environ, "TDQS_API_KEY"),
+    )
+
+
+def _anthropic(given: Settings, environ: Mapping[str, str]) -> Settings:
+    """What is not given explicitly is the vendor's; TDQS_API_KEY is none where it belongs to TDQS_BASE_URL."""
+    is_elsewhere = given.base_url is None and _variable(environ, "TDQS_BASE_URL") is not None
+    if ours := given.api_key or (None if is_elsewhere else _variable(environ, "TDQS_API_KEY")):
+        return replace(given, api_key=ours)
+    vendors = _variable(environ, ANTHROPIC_KEY)
+    missing = ANTHROPIC_KEY if is_elsewhere else f"{ANTHROPIC_KEY} or TDQS_API_KEY"
+    return replace(given, api_key=vendors, key_name=ANTHROPIC_KEY if vendors else missing)
 
 
 def warn_caller(message: str) -> None:
@@ -224,10 +244,6 @@ def _priced(model: Model, ledger: Ledger) -> Model:
 
 
 def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap, cache: Cache | None = None) -> Judge:
-    if settings.judge is JudgeKind.OFFLINE:
-        from tdqs_mcp.judges.offline import Offline  # noqa: PLC0415  # the server answers before it measures
-
-        return Offline(settings.calibration)
     if cache is None and settings.cache is not None:
         cache = _open_cache(settings.cache, warn)
     return _make(settings, cache=cache, wrap=wrap, seats=Counter())
@@ -281,12 +297,14 @@ def _endpoint(settings: Settings) -> "Endpoint":
         )
     if model is None:
         raise InputError("the openai judge needs a model: set TDQS_MODEL or --model, or say --judge openai:MODEL")
+    limits: dict[str, Any] = {"concurrency": settings.concurrency, "timeout": settings.timeout}
     return Endpoint(
         base_url=base_url,
         model=model,
         api_key=settings.api_key,
         key_name=settings.key_name,
         overrides=settings.request_overrides,
+        **{name: limit for name, limit in limits.items() if limit is not None},
     )
 
 
@@ -357,9 +375,12 @@ def _member(environ: Mapping[str, str], profile: "Profile") -> Settings:
     shared_key = ANTHROPIC_KEY if kind is JudgeKind.ANTHROPIC else "TDQS_API_KEY"
     own = _variable(environ, profile.key_variable)
     shared = None if own or profile.base_url else _variable(environ, shared_key)
+    usual = _limits(environ)
     return Settings(
         name=profile.name,
         judge=kind,
+        concurrency=profile.concurrency or usual.concurrency,
+        timeout=profile.timeout or usual.timeout,
         base_url=profile.base_url or (_variable(environ, "TDQS_BASE_URL") if kind is JudgeKind.OPENAI else None),
         model=profile.model,
         api_key=own or shared,
@@ -369,8 +390,24 @@ def _member(environ: Mapping[str, str], profile: "Profile") -> Settings:
     )
 
 
+def _limits(environ: Mapping[str, str]) -> Settings:
+    """How many requests at once, and how long one may take, as the environment says. Raises InputError."""
+    concurrency, timeout = _variable(environ, "TDQS_CONCURRENCY"), _variable(environ, "TDQS_TIMEOUT")
+    try:
+        return Settings(
+            concurrency=None if concurrency is None else int(concurrency),
+            timeout=None if timeout is None else float(timeout),
+        )
+    except ValueError:
+        raise InputError("TDQS_CONCURRENCY must be a whole number, TDQS_TIMEOUT a number of seconds") from None
+
+
+def _said(text: str | None) -> str | None:
+    return (text or "").strip() or None
+
+
 def _variable(environ: Mapping[str, str], name: str) -> str | None:
-    return environ.get(name, "").strip() or None
+    return _said(environ.get(name))
 
 
 def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from tdqs_mcp.judges.budget import Budget
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.budget import Budget, read_dollars
 from tdqs_mcp.model.rewrites import OFFLINE
 from tdqs_mcp.pipeline.rollup import SPECS
-from tdqs_mcp.reporters.usage import DOLLAR
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.settings import CHOICES
 from tdqs_mcp.sources.options import LiveOptions
@@ -67,18 +67,10 @@ def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> 
 
 
 def _nanodollars(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
-    """Exact decimals: a bound on money is no place for floats."""
-    if text is None:
-        return None
-    from decimal import Decimal, InvalidOperation  # noqa: PLC0415  # only a bound on money needs it
-
     try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        raise click.BadParameter("--max-cost is an amount of dollars, such as 0.50") from None
-    if not amount.is_finite() or amount < 0:
-        raise click.BadParameter("--max-cost is an amount of dollars, such as 0.50")
-    return int(amount * DOLLAR)
+        return None if text is None else read_dollars(text)
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _with(command: Command, *options: Callable[[Command], Command]) -> Command:
@@ -156,13 +148,19 @@ def judge_options(command: Command) -> Command:
             is_flag=True,
             help="Send a judge the published bytes, without the fence that keeps a definition from speaking to it.",
         ),
-        click.option("--max-calls", type=click.IntRange(min=0), help="At most this many requests to models."),
-        click.option("--max-tokens", type=click.IntRange(min=1), help="At most this many tokens, estimated."),
+        click.option(
+            "--max-calls", type=click.IntRange(min=0), help="At most this many requests to models, tries included."
+        ),
+        click.option(
+            "--max-tokens",
+            type=click.IntRange(min=1),
+            help="At most this many tokens, estimated until an answer reports them.",
+        ),
         click.option(
             "--max-cost",
             metavar="DOLLARS",
             callback=_nanodollars,
-            help="At most this much money, estimated; for known prices.",
+            help="At most this much money, likewise; for known prices.",
         ),
     )
 

@@ -5,20 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from tdqs_mcp.errors import EndpointError, InputError
 from tdqs_mcp.judges.endpoint import (
     MAX_ANSWER_BYTES,
+    Count,
     Endpoint,
-    ask_each,
     connect,
     may_pass,
     refused,
-    send_patiently,
-    unreachable,
 )
 from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage, tell
+from tdqs_mcp.judges.line import Line
 from tdqs_mcp.judges.prices import cost
 
 if TYPE_CHECKING:
@@ -80,10 +79,10 @@ class _Row(BaseModel):
 
 
 class _Usage(BaseModel):
-    input_tokens: int = Field(default=0, ge=0)
-    cache_read_input_tokens: int | None = Field(default=None, ge=0)
-    cache_creation_input_tokens: int | None = Field(default=None, ge=0)
-    output_tokens: int = Field(default=0, ge=0)
+    input_tokens: Count = 0
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    output_tokens: Count = 0
 
 
 class Anthropic:
@@ -98,8 +97,8 @@ class Anthropic:
             raise InputError(f"the anthropic judge needs a key: set {endpoint.key_name}")
         base_url = endpoint.base_url.rstrip("/").removesuffix(_PATH).removesuffix("/v1")
         self._endpoint = replace(endpoint, base_url=base_url, path=_PATH)
+        self._line = Line(self._endpoint)
         self._effort = effort
-        self._usage = Usage()
         self._rubrics: set[str] = set()
         self.parameters = self._endpoint.digest(self._members(SILENT, ttl="5m"))
         """Digest of what goes along with every prompt, an effort included that the model may turn out not to take."""
@@ -115,7 +114,7 @@ class Anthropic:
     @property
     def usage(self) -> Usage:
         """What was asked so far, with its price; an answer from a batch counts when it is collected."""
-        return self._usage
+        return self._line.usage
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """One answer for each request, in their order.
@@ -142,7 +141,7 @@ class Anthropic:
             return await self._answer(client, request)
 
         async with self._connected() as client:
-            return await ask_each(self._endpoint, requests, ask)
+            return await self._line.ask_each(requests, ask)
 
     async def submit(self, requests: Sequence[Request]) -> str:
         """The id of a new batch: keep it, and collect within 29 days. Answers cost half and come within a day.
@@ -162,7 +161,7 @@ class Anthropic:
                 batch = await client.messages.batches.create(requests=cast("Any", entries))
         except (anthropic.AnthropicError, ValueError) as error:
             raise self._untaken(error, doing="takes no batch") from None  # the SDK's own error may quote the key
-        self._usage += Usage(requests=len(entries))
+        self._line.usage += Usage(requests=len(entries))
         return batch.id
 
     async def collect(self, batch: str, requests: Sequence[Request]) -> list[str | Failure] | None:
@@ -196,39 +195,39 @@ class Anthropic:
         """The SDK's client for responses of so many answers; only collecting leaves trying again to it."""
         import anthropic  # noqa: PLC0415  # importing it takes two seconds
 
-        return anthropic.AsyncAnthropic(
+        client = anthropic.AsyncAnthropic(
             api_key=self._endpoint.api_key,
             base_url=self._endpoint.base_url,
             max_retries=patience - 1,
             timeout=self._endpoint.timeout,
             http_client=connect(self._endpoint, {}, max_bytes=max(1, answers) * MAX_ANSWER_BYTES),
         )
+        # The SDK takes headers, a key among them, from ANTHROPIC_CUSTOM_HEADERS too, and has no option against it.
+        client._custom_headers = {}  # noqa: SLF001
+        return client
 
     async def _answer(self, client: "AsyncAnthropic", request: Request) -> str | Failure:
-        import httpx2  # noqa: PLC0415
-
-        try:
-            members = self._members(request, ttl="5m")
-            response = await self._send(client, members)
-            if response.status_code == 400 and _has_effort(members) and b"effort" in response.content:
-                self._effort = None  # a model that takes none says so to every request
-                response = await self._send(client, self._members(request, ttl="5m"))
-        except (httpx2.RequestError, httpx2.InvalidURL) as error:
-            return unreachable(self._endpoint, error)
+        response = await self._send(client, request, members := self._members(request, ttl="5m"))
+        if _refuses_effort(response) and _has_effort(members):
+            self._effort = None  # a model that takes none says so to every request
+            response = await self._send(client, request, self._members(request, ttl="5m"))
+        if isinstance(response, Failure):
+            return response
         if not response.is_success:
             return refused(self._endpoint, response)
         message = _message(response.content)
         if message is None:
             said = self._endpoint.said(response)
-            return Failure(reason=f"{self._endpoint.url} answered with no message ({said}): check TDQS_BASE_URL")
+            return Failure(reason=f"{self._endpoint.url} answered with no message ({said}): check the base URL")
         return self._read(message)
 
-    async def _send(self, client: "AsyncAnthropic", members: Mapping[str, Any]) -> "httpx2.Response":
+    async def _send(
+        self, client: "AsyncAnthropic", request: Request, members: Mapping[str, Any]
+    ) -> "httpx2.Response | Failure":
         import anthropic  # noqa: PLC0415
         import httpx2  # noqa: PLC0415
 
-        async def send() -> httpx2.Response:
-            self._usage += Usage(requests=1)
+        async def post() -> httpx2.Response:
             try:
                 raw = await client.messages.with_raw_response.create(
                     model=members["model"],
@@ -242,7 +241,7 @@ class Anthropic:
                 raise httpx2.RequestError(_said(error)) from error
             return raw.http_response
 
-        return await send_patiently(self._endpoint, send, is_final=_is_final)
+        return await self._line.send(request, post, is_final=_is_final, read=self._tokens)
 
     def _members(self, request: Request, *, ttl: Literal["5m", "1h"]) -> dict[str, Any]:
         """The request's body, escaped where UTF-8 could not carry it: a definition may hold lone surrogates."""
@@ -268,15 +267,15 @@ class Anthropic:
     def _read_row(self, result: _Result) -> str | Failure:
         """One request's outcome in a batch."""
         if result.message is not None:
-            return self._read(result.message, is_batch=True)
+            self._line.usage += self._tokens(result.message.usage, is_batch=True) or Usage(cost=None)
+            return self._read(result.message)
         if result.type in _UNTOLD:
             return Failure(reason=_UNTOLD[result.type])
         said = self._endpoint.public(_error_message(result.error) or result.type)
         return Failure(reason=f"the batch could not ask {self.name!r} ({said}): check TDQS_REQUEST_OVERRIDES")
 
-    def _read(self, message: _Message, *, is_batch: bool = False) -> str | Failure:
+    def _read(self, message: _Message) -> str | Failure:
         """The answer's text; a Failure where the model withholds it."""
-        self._usage += self._tokens(message.usage, is_batch=is_batch)
         text = "".join(block.text for block in message.content if block.type == "text")
         if message.stop_reason == "refusal":
             details = message.stop_details or _StopDetails()
@@ -291,26 +290,30 @@ class Anthropic:
             return Failure(reason=f"{self.name!r} answered with no text: raise max_tokens or use another model")
         return self._endpoint.heard(text)
 
-    def _tokens(self, usage: object, *, is_batch: bool) -> Usage:
-        """What an answer used; one that does not say so has no known price."""
+    def _tokens(self, usage: object, *, is_batch: bool = False) -> Usage | None:
+        """What an answer used; None for one that does not say so."""
         try:
             read = _Usage.model_validate(usage)
         except ValidationError:
-            return Usage(cost=None)
+            return None
         held, taken = read.cache_read_input_tokens or 0, read.cache_creation_input_tokens or 0
-        counted = Usage(
+        used = Usage(
             input_tokens=read.input_tokens + held + taken,
             cache_read_tokens=held,
             cache_write_tokens=taken,
             output_tokens=read.output_tokens,
         )
-        return replace(counted, cost=cost(self.name, counted, is_batch=is_batch))
+        return replace(used, cost=cost(self.name, used, is_batch=is_batch))
 
     def _untaken(self, error: Exception, *, doing: str) -> EndpointError:
         said = self._endpoint.public(_said(error))
         return EndpointError(
             f"{self._endpoint.base_url} {doing} ({said}): check {self._endpoint.key_name} and the model"
         )
+
+
+def _refuses_effort(response: "httpx2.Response | Failure") -> bool:
+    return not isinstance(response, Failure) and response.status_code == 400 and b"effort" in response.content
 
 
 def _has_effort(members: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tdqs_mcp.errors import InputError
@@ -11,7 +11,7 @@ from tdqs_mcp.judges.judge import Around, Failure, Request, Usage, batching
 from tdqs_mcp.judges.prices import batch_percent
 
 ANSWER_TOKENS = 700
-"""Tokens set aside for one answer: six reasons of two sentences and a summary; afterwards what it took counts."""
+"""Tokens set aside for one answer: six reasons of two sentences and a summary; what is reported takes their place."""
 
 Price: TypeAlias = Callable[[str, Usage], int | None]
 """What a model takes for so many tokens, in nanodollars; None for a model without a known price."""
@@ -19,16 +19,20 @@ Price: TypeAlias = Callable[[str, Usage], int | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Upper bounds for one run; None where there is none."""
+    """Upper bounds for one run; None where there is none.
+
+    Tokens and money are estimated before a request and settled by what its answer reports, so requests that are under
+    way already may take more than was left.
+    """
 
     calls: int | None = None
-    """Requests, corrections included; tries after a transport failure are not counted."""
+    """Requests sent: corrections and every try included."""
 
     tokens: int | None = None
-    """Input and output tokens, estimated."""
+    """Input and output tokens."""
 
     cost: int | None = None
-    """Nanodollars, estimated."""
+    """Nanodollars."""
 
 
 class Ledger:
@@ -48,24 +52,27 @@ class Ledger:
         """Whether anything is bounded at all."""
         return self._budget != Budget()
 
-    def reserve(self, model: str, request: Request, *, percent: int = 100) -> str | None:
-        """Books a request; the reason where it would break the budget, and then nothing is booked."""
+    def expected(self, model: str, request: Request) -> Usage:
+        """What sending the request will take, estimated."""
         prompt = sum(map(estimate, _texts(request)))
-        full = self._price(model, Usage(input_tokens=prompt, output_tokens=ANSWER_TOKENS))
-        price = None if full is None else -(-full * percent // 100)
-        if reason := self._refusal(model, prompt + ANSWER_TOKENS, price):
+        expected = Usage(requests=1, input_tokens=prompt, output_tokens=ANSWER_TOKENS)
+        return replace(expected, cost=self._price(model, expected))
+
+    def book(self, model: str, expected: Usage) -> str | None:
+        """Books a request; the reason where it would break the budget, and then nothing is booked."""
+        if reason := self._refusal(model, expected):
             return reason
         self.calls += 1
-        self.input_tokens += prompt
-        self.output_tokens += ANSWER_TOKENS
-        self.cost = None if self.cost is None or price is None else self.cost + price
+        self._add(expected.input_tokens, expected.output_tokens, expected.cost)
         return None
 
-    def reserve_batch(self, model: str, requests: Sequence[Request]) -> str | None:
+    def book_batch(self, model: str, requests: Sequence[Request]) -> str | None:
         """Books all of them at a batch's price; the reason where one would break the budget, then none is booked."""
         trial, percent = copy(self), batch_percent()
         for request in requests:
-            if reason := trial.reserve(model, request, percent=percent):
+            expected = self.expected(model, request)
+            cost = None if expected.cost is None else -(-expected.cost * percent // 100)
+            if reason := trial.book(model, replace(expected, cost=cost)):
                 return reason
         vars(self).update(vars(trial))
         return None
@@ -74,49 +81,53 @@ class Ledger:
         """Whether money is bounded and this model's price is not known."""
         return self._budget.cost is not None and self._price(model, Usage()) is None
 
-    def settle(self, model: str, answer: str | Failure) -> None:
-        """Puts what an answer took in the place of what was set aside for it."""
-        took = 0 if isinstance(answer, Failure) else estimate(answer)
-        reserved, due = (self._price(model, Usage(output_tokens=count)) for count in (ANSWER_TOKENS, took))
-        self.output_tokens += took - ANSWER_TOKENS
-        if self.cost is not None and reserved is not None and due is not None:
-            self.cost += due - reserved
+    def settle(self, model: str, expected: Usage, took: Usage) -> None:
+        """Puts what a request took in the place of what was booked for it."""
+        due = self._price(model, took) if took.cost is None else took.cost
+        more = None if due is None or expected.cost is None else due - expected.cost
+        self._add(took.input_tokens - expected.input_tokens, took.output_tokens - expected.output_tokens, more)
 
-    def _refusal(self, model: str, tokens: int, price: int | None) -> str | None:
+    def _add(self, input_tokens: int, output_tokens: int, cost: int | None) -> None:
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens
+        self.cost = None if self.cost is None or cost is None else self.cost + cost
+
+    def _refusal(self, model: str, expected: Usage) -> str | None:
         budget = self._budget
         if budget.calls is not None and self.calls + 1 > budget.calls:
             return f"the budget of {budget.calls} calls is used up; raise --max-calls"
-        if budget.tokens is not None and self.input_tokens + self.output_tokens + tokens > budget.tokens:
+        tokens = self.input_tokens + self.output_tokens + expected.input_tokens + expected.output_tokens
+        if budget.tokens is not None and tokens > budget.tokens:
             return f"it would exceed the budget of {budget.tokens} tokens; raise --max-tokens"
         if budget.cost is None:
             return None
-        if price is None or self.cost is None:
+        if expected.cost is None or self.cost is None:
             return unpriced(model)
-        is_over = self.cost + price > budget.cost
+        is_over = self.cost + expected.cost > budget.cost
         return "it would exceed the budget in money; raise --max-cost" if is_over else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgeted(Around):
-    """Hands on the requests that the budget has room for; the others fail with the reason."""
+    """Lets the model send a request only while the budget has room for it; otherwise it fails with the reason."""
 
     ledger: Ledger
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """The model's answers, in the order of the requests."""
-        refusals = [self.ledger.reserve(self.name, request) for request in requests]
-        admitted = [request for request, refusal in zip(requests, refusals, strict=True) if refusal is None]
-        answers = iter(await self.model.complete(admitted) if admitted else ())
-        outcomes: list[str | Failure] = []
-        for refusal in refusals:
-            outcomes.append(next(answers) if refusal is None else Failure(reason=refusal))
-            if refusal is None:
-                self.ledger.settle(self.name, outcomes[-1])
-        return outcomes
+        return await self.model.complete([self._bounded(request) for request in requests])
+
+    def _bounded(self, request: Request) -> Request:
+        expected = self.ledger.expected(self.name, request)
+        return replace(
+            request,
+            admit=lambda: self.ledger.book(self.name, expected),
+            took=lambda took: self.ledger.settle(self.name, expected, took),
+        )
 
     async def submit(self, requests: Sequence[Request]) -> str:
         """The id of a batch that the budget has room for. Raises InputError for another, and EndpointError."""
-        if refusal := self.ledger.reserve_batch(self.name, requests):
+        if refusal := self.ledger.book_batch(self.name, requests):
             raise InputError(f"a batch of {len(requests)} requests was not submitted: {refusal}")
         return await batching(self.model).submit(requests)
 
@@ -129,15 +140,28 @@ class Previewed(Around):
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """A failure for each request."""
-        refusals = [self.ledger.reserve(self.name, request) for request in requests]
+        refusals = [self.ledger.book(self.name, self.ledger.expected(self.name, each)) for each in requests]
         return [Failure(reason=refusal or _UNSENT) for refusal in refusals]
 
     async def submit(self, requests: Sequence[Request]) -> str:
         """Raises InputError."""
-        raise InputError(self.ledger.reserve_batch(self.name, requests) or _UNSENT)
+        raise InputError(self.ledger.book_batch(self.name, requests) or _UNSENT)
 
 
 _UNSENT = "a dry run sends nothing"
+
+
+def read_dollars(text: str) -> int:
+    """An amount of dollars in nanodollars, exactly: a bound on money is no place for floats. Raises InputError."""
+    from decimal import Decimal, InvalidOperation  # noqa: PLC0415  # only a bound on money needs it
+
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal("nan")
+    if not amount.is_finite() or amount < 0:
+        raise InputError("--max-cost is an amount of dollars, such as 0.50")
+    return int(amount * 10**9)
 
 
 def unpriced(model: str) -> str:

@@ -1,26 +1,29 @@
-"""An HTTP endpoint that answers for a model: how it is reached, how patiently, and what may be told of it."""
+"""An HTTP endpoint that answers for a model: how it is reached, what it says, and what may be told of it."""
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from urllib.parse import quote
+
+from pydantic import Field
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.judge import Failure, Request, tell
+from tdqs_mcp.judges.judge import Failure
 
 if TYPE_CHECKING:
     import httpx2
-    from tenacity import RetryCallState
 
 MAX_EXCERPT = 200
 """Characters of an endpoint's own words in a reason."""
 
-MAX_BACKOFF = 8.0
-"""Seconds between two tries, unless the endpoint asks for more."""
+MAX_WAIT = 86_400.0
+"""Seconds that an endpoint may ask to wait: limits are lifted daily; more is no answer to a request of today."""
+
+MAX_CONCURRENCY = 64
 
 MIN_SECRET = 16
 """Characters of a text in the overrides that is no word of an interface any more."""
@@ -34,6 +37,9 @@ CONNECT_TIMEOUT = 10.0
 MAX_ANSWER_BYTES = 4 * 2**20
 """Bytes of one answer; a verdict takes two thousand, reasoning around it a few hundred thousand."""
 
+Count: TypeAlias = Annotated[int, Field(ge=0, le=10**9, strict=True)]
+"""Tokens that one answer may be said to have taken; more is no count."""
+
 _BASE_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")
 _OURS = ("messages", "model", "stream")
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]+)?")
@@ -41,7 +47,7 @@ _ADVICE = {
     401: "check {key_name}",
     402: "the account behind {key_name} needs credit",
     403: "check {key_name} and what it may use",
-    404: "check TDQS_BASE_URL and TDQS_MODEL",
+    404: "check the base URL and the model",
     413: "the definition is too large for this endpoint; use another model",
     429: "wait, or use an endpoint with a higher limit",
 }
@@ -62,13 +68,13 @@ class Endpoint:
     """Members of every request body, over ours; objects are merged, and null leaves a member out."""
 
     timeout: float = 300.0
-    """Seconds for one answer, all tries and waits included; a small machine takes half a minute for each of eight."""
+    """Seconds for one answer, all tries and waits included; up to a day."""
 
     concurrency: int = 16
-    """Requests under way at once."""
+    """Requests under way at once, 1 to 64."""
 
     attempts: int = 3
-    """Tries where the connection, a rate limit or the server fails."""
+    """Tries where the connection or the server fails; a wait that the endpoint asked for is none."""
 
     backoff: float = 1.0
     """Seconds that the first wait takes at most; doubles with every try."""
@@ -86,6 +92,11 @@ class Endpoint:
             )
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise InputError(f"the API key holds a character that no HTTP header carries; set {self.key_name} again")
+        if not (0 < self.timeout <= MAX_WAIT and 1 <= self.concurrency <= MAX_CONCURRENCY):
+            raise InputError(
+                f"a judge has 1 to {MAX_CONCURRENCY} requests under way and up to {MAX_WAIT:g} s for each: set "
+                "TDQS_CONCURRENCY and TDQS_TIMEOUT, or concurrency and timeout of its profile"
+            )
         for name in _OURS:
             if name in self.overrides:
                 raise InputError(f"the request overrides cannot set {name!r}; take it out of TDQS_REQUEST_OVERRIDES")
@@ -145,6 +156,7 @@ def connect(
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("the answer is compressed although that was declined", request=response.request)
         response.stream = _bounded(response, max_bytes)
+        response.encoding = "utf-8"  # a charset that the endpoint names may be a codec for anything
 
     return httpx2.AsyncClient(
         # Compression is declined: a few kilobytes of it can unpack to gigabytes.
@@ -157,64 +169,48 @@ def connect(
     )
 
 
-async def ask_each(
-    endpoint: Endpoint, requests: Sequence[Request], ask: Callable[[Request], Awaitable[str | Failure]]
-) -> list[str | Failure]:
-    """One answer for each request, in their order; so many at once and so long as the endpoint says."""
-    import anyio  # noqa: PLC0415
-    from anyio.lowlevel import checkpoint  # noqa: PLC0415
-
-    answers: dict[int, str | Failure] = {}
-    places = anyio.CapacityLimiter(endpoint.concurrency)
-
-    async def answer(position: int, request: Request) -> None:
-        async with places:
-            with anyio.move_on_after(endpoint.timeout):
-                answers[position] = await ask(request)
-        if position in answers:
-            # The next request goes out before this answer is read and kept.
-            await checkpoint()
-            tell(request, answers[position])
-
-    async with anyio.create_task_group() as tasks:
-        for position, request in enumerate(requests):
-            tasks.start_soon(answer, position, request)
-    late = Failure(reason=f"{endpoint.url} gave no answer within {endpoint.timeout:g} s: use a faster one")
-    return [answers.get(position, late) for position in range(len(requests))]
-
-
-async def send_patiently(
-    endpoint: Endpoint,
-    send: Callable[[], Awaitable["httpx2.Response"]],
-    *,
-    is_final: Callable[["httpx2.Response"], bool],
-) -> "httpx2.Response":
-    """The first final response; the last one, where every try failed. Raises httpx2.RequestError."""
-    import anyio  # noqa: PLC0415
-    import httpx2  # noqa: PLC0415
-    import tenacity  # noqa: PLC0415
-
-    retrying = tenacity.AsyncRetrying(
-        retry=tenacity.retry_if_exception_type(httpx2.RequestError)
-        | tenacity.retry_if_result(lambda response: not is_final(response)),
-        stop=tenacity.stop_after_attempt(endpoint.attempts) | tenacity.stop_before_delay(endpoint.timeout),
-        wait=_wait(tenacity.wait_random_exponential(multiplier=endpoint.backoff, max=MAX_BACKOFF)),
-        sleep=anyio.sleep,
-        retry_error_callback=_last_outcome,
-    )
-    response: httpx2.Response = await retrying(send)
-    return response
-
-
 def may_pass(response: "httpx2.Response") -> bool:
     """Whether the same request may succeed in a moment, by its status."""
     return response.status_code in (408, 409, 429) or response.status_code >= 500
 
 
-def unreachable(endpoint: Endpoint, error: Exception) -> Failure:
-    """No response came."""
+def retry_after(response: "httpx2.Response") -> float | None:
+    """Seconds up to a day, given as such or as a date, which counts from the response's own (RFC 9110, 10.2.3)."""
+    value = response.headers.get("retry-after", "").strip()
+    try:
+        if _SECONDS.fullmatch(value):
+            asked = float(value)
+        else:
+            until, now = (parsedate_to_datetime(each) for each in (value, response.headers.get("date", "")))
+            asked = (until - now).total_seconds()
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return None
+    return max(0.0, asked) if asked <= MAX_WAIT else None
+
+
+def reported(response: "httpx2.Response") -> object:
+    """What a response says of its usage, whatever else it is."""
+    return _object(response.content).get("usage")
+
+
+def unusable(endpoint: Endpoint, error: Exception) -> Failure:
+    """No response came, or none that could be read."""
+    import httpx2  # noqa: PLC0415
+
     said = endpoint.public(f"{type(error).__name__}: {error}".rstrip(": "))
-    return Failure(reason=f"{endpoint.url} cannot be reached ({said}): check that it is running and TDQS_BASE_URL")
+    if isinstance(error, httpx2.RequestError | httpx2.InvalidURL):
+        what = f"cannot be reached ({said}): check that it is running and the base URL"
+    else:
+        what = f"gave an answer that cannot be read ({said}): check the base URL"
+    return Failure(reason=f"{endpoint.url} {what}")
+
+
+def late(endpoint: Endpoint) -> Failure:
+    """No answer came in time."""
+    return Failure(
+        reason=f"{endpoint.url} gave no answer within {endpoint.timeout:g} s: set TDQS_CONCURRENCY to how many "
+        "requests it answers at once, raise TDQS_TIMEOUT, or use a faster one"
+    )
 
 
 def refused(endpoint: Endpoint, response: "httpx2.Response") -> Failure:
@@ -223,10 +219,10 @@ def refused(endpoint: Endpoint, response: "httpx2.Response") -> Failure:
     if status >= 500:
         advice = "the endpoint is at fault; try again later"
     elif status < 400:
-        advice = "set TDQS_BASE_URL to where it redirects"
+        advice = "set the base URL to where it redirects"
     else:
-        advice = _ADVICE.get(status, "check TDQS_MODEL and TDQS_REQUEST_OVERRIDES").format(key_name=endpoint.key_name)
-    seconds = _retry_after(response)
+        advice = _ADVICE.get(status, "check the model and TDQS_REQUEST_OVERRIDES").format(key_name=endpoint.key_name)
+    seconds = retry_after(response)
     asked = "" if seconds is None else f", and asked to wait {seconds:g} s"
     return Failure(reason=f"{endpoint.url} answered HTTP {status}{asked} ({endpoint.said(response)}): {advice}")
 
@@ -267,39 +263,17 @@ def _bounded(response: "httpx2.Response", max_bytes: int) -> "httpx2.AsyncByteSt
     return Bounded(response.stream)
 
 
-def _wait(backoff: "Callable[[RetryCallState], float]") -> "Callable[[RetryCallState], float]":
-    """What the endpoint asks for in Retry-After, else the back-off."""
-
-    def seconds(state: "RetryCallState") -> float:
-        outcome = state.outcome
-        asked = None if outcome is None or outcome.failed else _retry_after(outcome.result())
-        return backoff(state) if asked is None else asked
-
-    return seconds
-
-
-def _last_outcome(state: "RetryCallState") -> Any:  # noqa: ANN401  # as tenacity has it
-    return state.outcome.result() if state.outcome else None
-
-
-def _retry_after(response: "httpx2.Response") -> float | None:
-    """Seconds, given as such or as a date, which counts from the response's own (RFC 9110, 10.2.3)."""
-    value = response.headers.get("retry-after", "").strip()
-    if _SECONDS.fullmatch(value):
-        return float(value)
-    try:
-        asked = parsedate_to_datetime(value) - parsedate_to_datetime(response.headers.get("date", ""))
-    except (TypeError, ValueError):
-        return None
-    return max(0.0, asked.total_seconds())
-
-
 def _error_message(content: bytes) -> str | None:
     """The message in the usual `{"error": {"message": …}}` or `{"error": …}`."""
+    error = _object(content).get("error")
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return message if isinstance(message, str) else None
+
+
+def _object(content: bytes) -> Mapping[str, Any]:
+    """The JSON object in a response; an empty one where there is none."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
-        return None
-    error = body.get("error") if isinstance(body, Mapping) else None
-    message = error.get("message") if isinstance(error, Mapping) else error
-    return message if isinstance(message, str) else None
+        return {}
+    return body if isinstance(body, Mapping) else {}

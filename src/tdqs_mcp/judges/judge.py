@@ -45,6 +45,12 @@ class Request:
     check: Callable[[str], object] = field(default=lambda _: None, compare=False, repr=False)
     """Raises ContractError for an answer that is out of form, and so not worth keeping."""
 
+    admit: Callable[[], str | None] = field(default=lambda: None, compare=False, repr=False)
+    """Asked before every sending, tries after a fault included; the reason where there must be none."""
+
+    took: Callable[["Usage"], object] = field(default=lambda _: None, compare=False, repr=False)
+    """Told what a sending took, where that is known."""
+
     @property
     def conversation(self) -> tuple[tuple[str, str], ...]:
         """Role and text of every message after the system prompt: `user` and `assistant` in turn."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from tdqs_mcp.judges.endpoint import Endpoint, ask_each, connect, may_pass, refused, send_patiently, unreachable
+from tdqs_mcp.judges.endpoint import Count, Endpoint, connect, may_pass, refused
 from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage
+from tdqs_mcp.judges.line import Line
 
 if TYPE_CHECKING:
     import httpx2
@@ -20,9 +21,22 @@ MAX_DOLLARS = 1_000
 """What one answer may be said to cost; more is no price, and neither is infinity."""
 
 
+class _Part(BaseModel):
+    text: str = ""
+
+
 class _Message(BaseModel):
-    content: str | None = None
+    content: str | list[_Part] | None = None
+    """Some endpoints answer in parts, as a request may have them."""
+
     refusal: str | None = None
+
+    @property
+    def text(self) -> str:
+        """What is said in so many words."""
+        if isinstance(self.content, list):
+            return "".join(part.text for part in self.content)
+        return self.content or ""
 
 
 class _Choice(BaseModel):
@@ -31,13 +45,13 @@ class _Choice(BaseModel):
 
 
 class _Cached(BaseModel):
-    cached_tokens: int | None = Field(default=None, ge=0)
-    cache_write_tokens: int | None = Field(default=None, ge=0)
+    cached_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
 
 
 class _Usage(BaseModel):
-    prompt_tokens: int = Field(default=0, ge=0)
-    completion_tokens: int = Field(default=0, ge=0)
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
     prompt_tokens_details: _Cached | None = None
     cost: Any = None
     """Dollars where it is a number, as OpenRouter tells them; elsewhere whatever the endpoint means by it."""
@@ -45,8 +59,6 @@ class _Usage(BaseModel):
 
 class _Completion(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
-    usage: Any = None
-    """Read for itself: an odd count must not cost the answer."""
 
 
 class OpenAI:
@@ -55,8 +67,8 @@ class OpenAI:
     def __init__(self, endpoint: Endpoint) -> None:
         """Nothing is opened before the first request."""
         self._endpoint = endpoint
+        self._line = Line(endpoint)
         self._form = 0
-        self._usage = Usage()
         self.parameters = endpoint.digest(_members(SILENT, endpoint, response_format=_forms(SILENT, {})[0]))
         """Digest of what goes along with every prompt."""
 
@@ -71,7 +83,7 @@ class OpenAI:
     @property
     def usage(self) -> Usage:
         """What was asked so far; it has a cost where the endpoint tells one for every answer."""
-        return self._usage
+        return self._line.usage
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """One answer for each request, in their order; within one batch, one HTTP client."""
@@ -79,36 +91,33 @@ class OpenAI:
         if self._endpoint.api_key:
             headers["authorization"] = f"Bearer {self._endpoint.api_key}"
         async with connect(self._endpoint, headers) as client:
-            return await ask_each(self._endpoint, requests, lambda request: self._answer(client, request))
+            return await self._line.ask_each(requests, lambda request: self._answer(client, request))
 
     async def _answer(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
         """One answer; formats are tried from the strictest that the endpoint is not known to refuse."""
-        import httpx2  # noqa: PLC0415  # the offline judge goes without a network stack
-
         forms = _forms(request, self._endpoint.overrides)
         form = min(self._form, len(forms) - 1)
-        try:
-            response = await self._post(client, _members(request, self._endpoint, response_format=forms[form]))
-            while form + 1 < len(forms) and _may_refuse_form(response):
-                form += 1
-                response = await self._post(client, _members(request, self._endpoint, response_format=forms[form]))
-        except (httpx2.RequestError, httpx2.InvalidURL) as error:
-            return unreachable(self._endpoint, error)
+        response = await self._post(client, request, forms[form])
+        while form + 1 < len(forms) and _may_refuse_form(response):
+            form += 1
+            response = await self._post(client, request, forms[form])
+        if isinstance(response, Failure):
+            return response
         if not response.is_success:
             return refused(self._endpoint, response)
         # Only a success proves that the format was at fault, and not this one request.
         self._form = max(self._form, form)
         return self._read(response)
 
-    async def _post(self, client: "httpx2.AsyncClient", members: Mapping[str, Any]) -> "httpx2.Response":
+    async def _post(
+        self, client: "httpx2.AsyncClient", request: Request, form: Mapping[str, Any] | None
+    ) -> "httpx2.Response | Failure":
         # In ASCII: a definition may hold lone surrogates, which UTF-8 cannot carry.
-        body = json.dumps(members).encode("ascii")
+        body = json.dumps(_members(request, self._endpoint, response_format=form)).encode("ascii")
 
-        async def send() -> "httpx2.Response":
-            self._usage += Usage(requests=1)
-            return await client.post(self._endpoint.url, content=body)
-
-        return await send_patiently(self._endpoint, send, is_final=_is_final)
+        return await self._line.send(
+            request, lambda: client.post(self._endpoint.url, content=body), is_final=_is_final, read=_tokens
+        )
 
     def _read(self, response: "httpx2.Response") -> str | Failure:
         """The answer's text; a Failure where the endpoint or the model withholds it."""
@@ -118,9 +127,8 @@ class OpenAI:
                 reason=f"{self._endpoint.url} answered with no chat completion ({self._endpoint.said(response)}): "
                 "check TDQS_BASE_URL, which usually ends in /v1"
             )
-        self._usage += _tokens(completion.usage)
         choice = completion.choices[0]
-        content = choice.message.content or ""
+        content = choice.message.text
         if choice.message.refusal or choice.finish_reason == "content_filter":
             said = self._endpoint.public(choice.message.refusal or "content filter")
             return Failure(reason=f"{self.name!r} refused to answer ({said}): use another model for this definition")
@@ -158,9 +166,9 @@ def _members(request: Request, endpoint: Endpoint, *, response_format: Mapping[s
     return endpoint.overridden(ours)
 
 
-def _may_refuse_form(response: "httpx2.Response") -> bool:
+def _may_refuse_form(response: "httpx2.Response | Failure") -> bool:
     """Endpoints that do not know a response format say 400 or 422, and llama-cpp-python 500."""
-    return response.status_code in (400, 422, 500)
+    return not isinstance(response, Failure) and response.status_code in (400, 422, 500)
 
 
 def _is_final(response: "httpx2.Response") -> bool:
@@ -179,14 +187,14 @@ def _completion(response: "httpx2.Response") -> _Completion | None:
         return None
 
 
-def _tokens(usage: object) -> Usage:
+def _tokens(usage: object) -> Usage | None:
     """What an answer says of its tokens and its cost; nothing is counted that it does not say."""
     try:
         read = _Usage.model_validate(usage)
     except ValidationError:
-        return Usage(cost=None)
+        return None
     cached = read.prompt_tokens_details or _Cached()
-    is_told = isinstance(read.cost, int | float) and 0 <= read.cost < MAX_DOLLARS
+    is_told = type(read.cost) in (int, float) and 0 <= read.cost < MAX_DOLLARS
     return Usage(
         input_tokens=read.prompt_tokens,
         cache_read_tokens=cached.cached_tokens or 0,

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.judges.budget import Budget, read_dollars
 from tdqs_mcp.server.permissions import Permissions, UrlPattern, read_pattern
 from tdqs_mcp.server.serve import Http, read_address
 from tdqs_mcp.server.serve import serve as run
@@ -16,6 +17,13 @@ from tdqs_mcp.settings import CHOICES, open_cache, read_settings
 def _patterns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[UrlPattern, ...]:
     try:
         return tuple(map(read_pattern, values))
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _nanodollars(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
+    try:
+        return None if text is None else read_dollars(text)
     except InputError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -42,6 +50,9 @@ def _patterns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) ->
 @click.option("--judge", help=f"The configured judge: {CHOICES}; jury:NAME,host has a seat for the caller.")
 @click.option("--base-url", help="Where the judging model answers.")
 @click.option("--model", help="The model that judges.")
+@click.option("--max-calls", type=click.IntRange(min=0), help="At most this many requests to models, for all callers.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="At most this many tokens, for all callers.")
+@click.option("--max-cost", metavar="DOLLARS", callback=_nanodollars, help="At most this much money, for all callers.")
 @click.option(
     "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for a live server."
 )
@@ -53,17 +64,27 @@ def serve(
     judge: str | None,
     base_url: str | None,
     model: str | None,
+    max_calls: int | None,
+    max_tokens: int | None,
+    max_cost: int | None,
     timeout: float,
     **allowed: Any,  # noqa: ANN401  # the fields of Permissions
 ) -> None:
     """Run the MCP server, on stdio unless --http is given.
 
     Definitions that come with a call are always scored. What else a caller may have read, started or opened is what the
-    options allow.
+    options allow. What the configured judge may take, it may take once, until the server ends.
     """
     try:
         http = _http(address, token_file, allowed_hosts)
-        settings = read_settings(os.environ, judge=judge, base_url=base_url, model=model, in_server=True)
+        settings = read_settings(
+            os.environ,
+            judge=judge,
+            base_url=base_url,
+            model=model,
+            budget=Budget(calls=max_calls, tokens=max_tokens, cost=max_cost),
+            in_server=True,
+        )
         run(
             permissions=Permissions(**allowed),
             settings=settings,

@@ -1,0 +1,174 @@
+"""How requests reach an endpoint: so many at once, in so much time, counted, and with the patience it asks for."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from tdqs_mcp.judges.endpoint import Endpoint, late, reported, retry_after, unusable
+from tdqs_mcp.judges.judge import Failure, Request, Usage, tell
+
+if TYPE_CHECKING:
+    import httpx2
+    from anyio import CapacityLimiter
+    from tenacity import RetryCallState
+
+MAX_BACKOFF = 8.0
+"""Seconds between two tries, unless the endpoint asks for more."""
+
+MIN_WAIT = 1.0
+"""Seconds from which a wait that was asked for is no failed try: the unit of Retry-After (RFC 9110, 10.2.3)."""
+
+_BUSY = (429, 503, 529)
+"""What an endpoint answers that takes no request for now, whichever it is."""
+
+Post: TypeAlias = Callable[[], Awaitable["httpx2.Response"]]
+Reader: TypeAlias = Callable[[object], Usage | None]
+"""What a response says of its usage, as counts; None where it does not say."""
+
+
+class Line:
+    """The requests to one endpoint: bounded in number and time, and waiting together where it asks for that."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Nothing is sent yet."""
+        self.usage = Usage()
+        self._endpoint = endpoint
+        self._places: CapacityLimiter | None = None
+        self._opens = 0.0
+        """When the endpoint may be asked again, by the event loop's clock."""
+
+    async def ask_each(
+        self, requests: Sequence[Request], ask: Callable[[Request], Awaitable[str | Failure]]
+    ) -> list[str | Failure]:
+        """One answer for each request, in their order; whatever goes wrong with one is its Failure alone."""
+        import anyio  # noqa: PLC0415
+        from anyio.lowlevel import checkpoint  # noqa: PLC0415
+
+        nothing = late(self._endpoint)
+        answers: list[str | Failure] = [nothing] * len(requests)
+        places = self._places = self._places or anyio.CapacityLimiter(self._endpoint.concurrency)
+
+        async def answer(position: int, request: Request) -> None:
+            async with places:
+                await self._opened()
+                with anyio.move_on_after(self._endpoint.timeout):
+                    answers[position] = await self._heard(ask, request)
+            if answers[position] is not nothing:
+                # The next request goes out before this answer is read and kept.
+                await checkpoint()
+                tell(request, answers[position])
+
+        async with anyio.create_task_group() as tasks:
+            for position, request in enumerate(requests):
+                tasks.start_soon(answer, position, request)
+        return answers
+
+    async def send(
+        self, request: Request, post: Post, *, is_final: Callable[["httpx2.Response"], bool], read: Reader
+    ) -> "httpx2.Response | Failure":
+        """The first final response; the last one, where every try failed. Raises httpx2.RequestError.
+
+        A Failure is why the request must not be sent. Waits that the endpoint asks for are repeated for as long as
+        there is time; only other faults count as tries. `read` understands the usage in a response.
+        """
+        import anyio  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
+        import tenacity  # noqa: PLC0415
+
+        async def sent() -> httpx2.Response | Failure:
+            await self._opened()
+            if reason := request.admit():
+                return Failure(reason=reason)
+            self.usage += Usage(requests=1)
+            response = await post()
+            self.usage += _counted(request, response, read)
+            self._heed(response)
+            return response
+
+        patient = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_result(_asks_to_wait),
+            stop=_is_too_late,
+            wait=_wait(tenacity.wait_none()),
+            sleep=anyio.sleep,
+            retry_error_callback=_last_outcome,
+        )
+
+        async def waited() -> httpx2.Response | Failure:
+            return cast("httpx2.Response | Failure", await patient(sent))
+
+        has_tried_enough = tenacity.stop_after_attempt(self._endpoint.attempts)
+        retrying = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception_type(httpx2.RequestError)
+            | tenacity.retry_if_result(lambda outcome: not (isinstance(outcome, Failure) or is_final(outcome))),
+            stop=lambda state: has_tried_enough(state) or _is_too_late(state),
+            wait=_wait(tenacity.wait_random_exponential(multiplier=self._endpoint.backoff, max=MAX_BACKOFF)),
+            sleep=anyio.sleep,
+            retry_error_callback=_last_outcome,
+        )
+        return cast("httpx2.Response | Failure", await retrying(waited))
+
+    async def _heard(self, ask: Callable[[Request], Awaitable[str | Failure]], request: Request) -> str | Failure:
+        try:
+            return await ask(request)
+        except Exception as error:  # noqa: BLE001  # whatever an answer does to what reads it, the others are still read
+            return unusable(self._endpoint, error)
+
+    async def _opened(self) -> None:
+        """Returns when the endpoint may be asked."""
+        import anyio  # noqa: PLC0415
+
+        while (left := self._opens - anyio.current_time()) > 0:  # noqa: ASYNC110  # others may move the time meanwhile
+            await anyio.sleep(left)
+
+    def _heed(self, response: "httpx2.Response") -> None:
+        """Lets everybody wait as asked, unless that is longer than any request may take."""
+        import anyio  # noqa: PLC0415
+
+        asked = _asked_wait(response)
+        if asked is not None and asked <= self._endpoint.timeout:
+            self._opens = max(self._opens, anyio.current_time() + asked)
+
+
+def _counted(request: Request, response: "httpx2.Response", read: Reader) -> Usage:
+    """What a sending took, be its answer of any use or not.
+
+    An error that says nothing took nothing; an answer that says nothing has no known price.
+    """
+    took = read(reported(response)) or (None if response.is_success else Usage())
+    if took is None:
+        return Usage(cost=None)
+    request.took(took)
+    return took
+
+
+def _wait(backoff: "Callable[[RetryCallState], float]") -> "Callable[[RetryCallState], float]":
+    """What the endpoint asks for in Retry-After, else the back-off."""
+
+    def seconds(state: "RetryCallState") -> float:
+        outcome = _last_outcome(state) if state.outcome and not state.outcome.failed else None
+        asked = None if outcome is None or isinstance(outcome, Failure) else retry_after(outcome)
+        return backoff(state) if asked is None else asked
+
+    return seconds
+
+
+def _is_too_late(state: "RetryCallState") -> bool:
+    """Whether the wait before the next try would outlast the request's time."""
+    import anyio  # noqa: PLC0415
+
+    return anyio.current_time() + state.upcoming_sleep >= anyio.current_effective_deadline()
+
+
+def _last_outcome(state: "RetryCallState") -> Any:  # noqa: ANN401  # as tenacity has it
+    return state.outcome.result() if state.outcome else None
+
+
+def _asks_to_wait(outcome: "httpx2.Response | Failure") -> bool:
+    return _asked_wait(outcome) is not None
+
+
+def _asked_wait(outcome: "httpx2.Response | Failure") -> float | None:
+    """Seconds for which the endpoint takes no request at all; None where it does not say so."""
+    if isinstance(outcome, Failure) or outcome.status_code not in _BUSY:
+        return None
+    asked = retry_after(outcome)
+    return None if asked is None or asked < MIN_WAIT else asked
