@@ -29,11 +29,12 @@ from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Usage
 from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.sampling import Answered, Sample
+from tdqs_mcp.making import make_judge, make_preview
 from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import tool_cases
 from tdqs_mcp.rubrics.prompt import PromptForm, render_hardened
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.settings import make_judge, make_preview, read_settings
+from tdqs_mcp.settings import read_settings
 from tdqs_mcp.store.judgements import Judgements
 
 KEY = "sk-ant-loopback-0123456789abcdef"
@@ -829,8 +830,8 @@ def test_what_cannot_work_is_refused_and_says_what_to_set(environ, base_url, wor
 
 def test_the_sdk_is_imported_only_when_it_is_asked(write):
     code = (
-        "import sys, tdqs_mcp.cli, tdqs_mcp.settings as s;"
-        "s.make_judge(s.read_settings({'ANTHROPIC_API_KEY': 'k'}, judge='anthropic'));"
+        "import sys, tdqs_mcp.cli; from tdqs_mcp.making import make_judge; from tdqs_mcp.settings import read_settings;"
+        "make_judge(read_settings({'ANTHROPIC_API_KEY': 'k'}, judge='anthropic'));"
         "print({'anthropic', 'httpx2', 'tenacity'} & set(sys.modules))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

@@ -19,7 +19,8 @@ from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import Usage
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import OpenAI
-from tdqs_mcp.settings import make_judge, make_preview, read_settings
+from tdqs_mcp.making import make_judge, make_preview
+from tdqs_mcp.settings import read_settings
 
 TOOLS = [tool(f"t{number}") for number in range(6)]
 

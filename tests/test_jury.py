@@ -21,9 +21,10 @@ from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
+from tdqs_mcp.making import make_judge
 from tdqs_mcp.pipeline.agreement import icc, reliability
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.settings import make_judge, read_settings
+from tdqs_mcp.settings import read_settings
 
 JURORS = ("gpt-4.1-mini", "claude-3.5-haiku", "qwen3-30b-a3b")
 

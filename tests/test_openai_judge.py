@@ -26,12 +26,13 @@ from tdqs_mcp.judges.line import Line
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import OpenAI
+from tdqs_mcp.making import make_judge
 from tdqs_mcp.model.tiers import Tier
 from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.pipeline.score import set_case, tool_cases
 from tdqs_mcp.rubrics.prompt import PromptForm, render
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.settings import Settings, make_judge, read_settings
+from tdqs_mcp.settings import Settings, read_settings
 from tdqs_mcp.store.judgements import Judgements
 
 PATIENT = 3600.0

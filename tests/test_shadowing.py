@@ -12,8 +12,9 @@ from tdqs_mcp import app
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
+from tdqs_mcp.making import make_judge
 from tdqs_mcp.model.scores import Flag
-from tdqs_mcp.settings import make_judge, read_settings
+from tdqs_mcp.settings import read_settings
 
 EIGHT = {f"p{number}": {"type": "string"} for number in range(8)}
 DEAR = tool("dear", "Finds sales.", {"type": "object", "properties": EIGHT, "required": list(EIGHT)})

@@ -17,9 +17,10 @@ from tdqs_mcp.cli.work import end, for_each, tell_usage
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import finds
 from tdqs_mcp.judges.judge import Model
+from tdqs_mcp.making import make_model
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.mutation import Mutation
-from tdqs_mcp.settings import make_model, read_settings
+from tdqs_mcp.settings import read_settings
 from tdqs_mcp.sources.options import LiveOptions
 
 if TYPE_CHECKING:

@@ -19,11 +19,12 @@ from tdqs_mcp.gate import Outcome
 from tdqs_mcp.judges.budget import Ledger
 from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.judges.prices import cost
+from tdqs_mcp.making import make_judge, make_model, make_preview
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.model.rewrites import OFFLINE
 from tdqs_mcp.reporters.usage import usage_line
-from tdqs_mcp.settings import Settings, make_judge, make_model, make_preview, read_settings, read_writer
+from tdqs_mcp.settings import Settings, read_settings, read_writer
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.load import read_bytes
 from tdqs_mcp.sources.locator import parse as parse_locator
