@@ -13,6 +13,10 @@ MAX_DECODED = 40
 """Runs of one string that are tried as an encoding; an instruction needs one, a screenful of hashes has hundreds."""
 
 
+MAX_RUN = 20_000
+"""Characters of a run that are decoded; an instruction begins sooner."""
+
+
 class Decoded(NamedTuple):
     """What a run of a text says when it is decoded."""
 
@@ -25,15 +29,16 @@ class Decoded(NamedTuple):
 def decoded(text: str) -> Iterator[Decoded]:
     """Every run of a text that can be decoded to something printable, and the pieces of one code together."""
     tries, reads = MAX_DECODED, []
-    for code, pattern, decode in _CODES:
+    for pattern, codes in _CODES:
         for run in pattern.finditer(text):
-            if tries == 0:
-                return
-            tries -= 1
-            if read := _as_text(decode, run[0]):
-                is_data = run[0].startswith("eyJ") and text[run.start() - 1 : run.start()] == "."
-                yield Decoded(code, read, is_data)
-                reads += [read] if not is_data else []
+            for code, decode in codes:
+                if tries == 0:
+                    return
+                tries -= 1
+                if read := _as_text(decode, run[0][:MAX_RUN]):
+                    is_data = run[0].startswith("eyJ") and text[run.start() - 1 : run.start()] == "."
+                    yield Decoded(code, read, is_data)
+                    reads += [read] if not is_data else []
     if len(reads) > 1:
         yield Decoded("pieces of an encoding", " ".join(reads))
 
@@ -195,28 +200,24 @@ _UUENCODED = late(r"begin [0-7]{3} [^\n]{1,80}\n(?:[ -`]{1,62}\r?\n){1,200}")
 _ADOBE = late(r"<~[!-uz\s]{20,20000}~>")
 _DENSE = late(r"(?<!\S)[!-~]{25,}")
 _NO_WORDS = late(r"[\W_]{24}")
-_SIGNS_APART = late(r"(?:(?:[^\w\s]|_){1,8}\s{1,3}){7,}(?:[^\w\s]|_){1,8}")
+_SIGNS_APART = late(r"(?<![^\w\s])(?<!_)(?:(?:[^\w\s]|_){1,8}\s{1,3}){7,}(?:[^\w\s]|_){1,8}")
 _SIGNS = late(r"(?:[^\w\s]|_){24,}")
 _PAIR = late(r"(?<![^\W_])([^\W_])(?:\1|[\s/|]){0,7}(?!\1)([^\W_])(?:\1|\2|[\s/|,]){28,}(?![^\W_])")
 _WORD_PAIR = late(r"\b(\w{2,8})(?:[ -]\1){0,4}[\s/|,;-]{1,9}(?!\1\b)(\w{2,8})(?:[\s/|,;-]{1,9}(?:\1|\2)\b){20,}")
 
-_CODES: tuple[tuple[str, re.Pattern[str], Callable[[str], bytes]], ...] = (
-    ("base64", _BASE64, _from_base64),
-    ("base32", _BASE32, _from_base32),
-    ("hexadecimal", _HEX, _from_hex),
-    ("binary", _BYTES, lambda run: _from_bits("".join(run.split()), 8)),
-    ("character codes", _DECIMALS, partial(_from_numbers, base=10)),
-    ("character codes", _DECIMALS, partial(_from_numbers, base=8)),
-    ("character codes", _POINTS, partial(_from_points, base=10)),
-    ("character codes", _POINTS, partial(_from_points, base=16)),
-    ("uuencode", _UUENCODED, _from_uuencode),
-    ("Ascii85", _ADOBE, _from_ascii85),
-    ("Ascii85", _DENSE, _from_ascii85),
-    ("base85", _DENSE, b85decode),
-    ("Z85", _DENSE, _from_z85),
+_CODES: tuple[tuple[re.Pattern[str], tuple[tuple[str, Callable[[str], bytes]], ...]], ...] = (
+    (_BASE64, (("base64", _from_base64),)),
+    (_BASE32, (("base32", _from_base32),)),
+    (_HEX, (("hexadecimal", _from_hex),)),
+    (_BYTES, (("binary", lambda run: _from_bits("".join(run.split()), 8)),)),
+    (_DECIMALS, tuple(("character codes", partial(_from_numbers, base=base)) for base in (10, 8))),
+    (_POINTS, tuple(("character codes", partial(_from_points, base=base)) for base in (10, 16))),
+    (_UUENCODED, (("uuencode", _from_uuencode),)),
+    (_ADOBE, (("Ascii85", _from_ascii85),)),
+    (_DENSE, (("Ascii85", _from_ascii85), ("base85", b85decode), ("Z85", _from_z85))),
     *(
-        ("two signs for letters", pattern, partial(_from_signs, is_turned=is_turned))
+        (pattern, tuple(("two signs for letters", partial(_from_signs, is_turned=turned)) for turned in (False, True)))
         for pattern in (_SIGNS_APART, _SIGNS, _PAIR, _WORD_PAIR)
-        for is_turned in (False, True)
     ),
 )
+"""Each code with what a run of it may be."""

@@ -3,7 +3,7 @@
 import html
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -130,18 +130,13 @@ def _letters(text: str) -> Iterator[Reading]:
     if any(_is_leet(word[0]) for word in _LEET_WORD.finditer(read)):
         for letters in LEETS:
             yield Reading("digits for letters", _leet(read, letters))
-    ciphered = (
-        ("reversed text", read[::-1]),
-        ("rot47", plain(text.translate(ROT47))),
-        ("reversed words", _WORD.sub(lambda word: word[0][::-1], read)),
-        *((f"rot{count}", read.translate(turn)) for count, turn in ROTATIONS.items()),
-        ("mirrored alphabet", read.translate(ATBASH)),
-        ("Pig Latin", _WORD.sub(_unpigged, read)),
-    )
-    before = _told(read)
-    for name, said in ciphered:
-        if (told := _told(said)) >= 2:
-            yield Reading(name, said, told >= max(MIN_TOLD, 2 * before))
+    words = dict.fromkeys(_WORD.findall(read))
+    before = _common(words)
+    for name, turned, whole in _TURNS:
+        if (told := _common(map(turned, words))) >= 2:
+            yield Reading(name, whole(read), told >= max(MIN_TOLD, 2 * before))
+    if (told := _told(shifted := plain(text.translate(ROT47)))) >= 2:
+        yield Reading("rot47", shifted, told >= max(MIN_TOLD, 2 * before))
 
 
 MIN_ABBREVIATED = 4
@@ -158,7 +153,11 @@ MIN_TOLD = 4
 
 
 def _told(read: str) -> int:
-    return len(_COMMON_WORDS.intersection(_WORD.findall(read)))
+    return _common(_WORD.findall(read))
+
+
+def _common(words: Iterable[str]) -> int:
+    return len(_COMMON_WORDS.intersection(words))
 
 
 def _is_message(read: str) -> bool:
@@ -173,11 +172,19 @@ _COMMON_WORDS = frozenset(
 )
 
 
-def _unpigged(word: re.Match[str]) -> str:
+def _unpigged(word: str) -> str:
     """A word of Pig Latin with its first consonants back in front: of several readings the one that is known."""
-    stem = word[0].removesuffix("ay")
+    stem = word.removesuffix("ay")
     turned = (stem[-count:] + stem[:-count] for count in range(1, min(4, len(stem))))
-    return next((each for each in turned if each in _COMMON_WORDS or each in _KNOWN), word[0])
+    return next((each for each in turned if each in _COMMON_WORDS or each in _KNOWN), word)
+
+
+def _reversed(read: str) -> str:
+    return read[::-1]
+
+
+def _each_word(turned: Callable[[str], str]) -> Callable[[str], str]:
+    return lambda read: _WORD.sub(lambda word: turned(word[0]), read)
 
 
 def _pigged(word: str) -> str:
@@ -192,6 +199,20 @@ ROTATIONS = {count: str.maketrans(_ALPHABET, _ALPHABET[count:] + _ALPHABET[:coun
 
 ROT47 = {code: (code - 33 + 47) % 94 + 33 for code in range(33, 127)}
 """Its kin over all printable ASCII."""
+
+
+def _translated(table: Mapping[int, int]) -> Callable[[str], str]:
+    return lambda read: read.translate(table)
+
+
+_TURNS: tuple[tuple[str, Callable[[str], str], Callable[[str], str]], ...] = (
+    ("reversed text", _reversed, _reversed),
+    ("reversed words", _reversed, _each_word(_reversed)),
+    *((f"rot{count}", _translated(turn), _translated(turn)) for count, turn in ROTATIONS.items()),
+    ("mirrored alphabet", _translated(ATBASH), _translated(ATBASH)),
+    ("Pig Latin", _unpigged, _each_word(_unpigged)),
+)
+"""What is read as a cipher of words, with what it does to one of them and to a text: each word is tried once."""
 
 
 def _is_leet(word: str) -> bool:

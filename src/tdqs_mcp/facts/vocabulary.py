@@ -217,22 +217,32 @@ _STOPS = frozenset(".!?;\n\0\u0964\u3002\uff01\uff1f")
 SILENT = frozenset({*_STOPS, ",", *map(_token, PHRASES)})
 
 
+MAX_PHRASES = 500
+"""Places of one phrase in one text that are marked."""
+
+
 def tokens_of(text: str, wanted: int) -> list[str]:
     """The words of a text, a stop for every sentence's end, and a mark before each phrase."""
     read = unsaid(plain(typewritten(text)))
     for concept, bit, _, pattern in _patterns():
         if wanted & bit:
-            read = pattern.sub(rf" {_token(concept)} \g<0> ", read)
+            read = pattern.sub(rf" {_token(concept)} \g<0> ", read, count=MAX_PHRASES)
     if not read.isascii():
         return _STOPPED.findall(_spaced(read).replace("\0", "\0. . "))
     read = read.replace(" please ", f"{' ,' * 6} please ")
     return read.translate(_UNSTOPPED).replace(".", " . . . ").replace(",", " , ").replace("\0", " \0 . . ").split()
 
 
+MAX_SENTENCE = 1_000
+"""Words before and after a place that can belong to its sentence."""
+
+
 def sentence_at(tokens: Sequence[str], first: int, last: int) -> tuple[str, ...]:
     """The words of the sentences between two places, and the marks of their phrases."""
-    begin = next((place + 1 for place in range(first - 1, -1, -1) if tokens[place] in _STOPS), 0)
-    end = next((place for place in range(last, len(tokens)) if tokens[place] in _STOPS), len(tokens))
+    before = range(first - 1, max(-1, first - 1 - MAX_SENTENCE), -1)
+    after = range(last, min(len(tokens), last + MAX_SENTENCE))
+    begin = next((place + 1 for place in before if tokens[place] in _STOPS), max(0, first - MAX_SENTENCE))
+    end = next((place for place in after if tokens[place] in _STOPS), after.stop)
     return tuple(word for word in tokens[begin:end] if word not in _STOPS and word != ",")
 
 
