@@ -25,6 +25,9 @@ _ORDERS = frozenset(
 )
 """Words that speak to an agent or claim more than one resource; a purpose does without them."""
 
+_LISTING = frozenset("list get fetch retrieve show return".split())
+"""Verbs of which `all` says no more than they do."""
+
 _TOOL = r"(?:(?:it|this|a call|(?:this|the) (?:tool|operation|call|endpoint|function)) )?"
 _IS = rf"(?:{_TOOL}is )?(?:an? )?(?:strictly )?"
 _ANYTHING = r"(?:anything|(?:any |existing |any existing )?data|any state)"
@@ -70,8 +73,9 @@ _RESERVED = re.compile(
 def purpose(subject: Subject, label: Label) -> str:
     """The first sentence's plain opening, in the imperative: "Lists open issues, newest first." -> list open issues.
 
-    Empty unless it opens with the name's kind of verb, has the name's resource, tells no limit and says nothing to an
-    agent: another tool's text is hostile input, and nothing beyond its purpose may get into other descriptions.
+    Empty unless it opens with the name's kind of verb, has the name's resource, tells no limit or extent and says
+    nothing to an agent: another tool's text is hostile input, and nothing beyond its purpose may get into other
+    descriptions.
     """
     first = " ".join(subject.prose.sentences[0].split()) if subject.prose.sentences else ""
     clause, *rest = _CLAUSE_END.split(first[excess.lead_in(first) :], maxsplit=1)
@@ -81,7 +85,8 @@ def purpose(subject: Subject, label: Label) -> str:
     spoken = [word.lower() for word in words]
     verb = LEMMAS.get(spoken[0]) if words else None
     is_short = len(words) <= MAX_BORROWED and all(map(_WORD.fullmatch, words))
-    is_harmless = is_short and _ORDERS.isdisjoint(spoken) and Cue.LIMIT not in cues_of(spoken)
+    is_scoped = Cue.LIMIT in cues_of(spoken) or ("all" in spoken and verb not in _LISTING)
+    is_harmless = is_short and not is_scoped and _ORDERS.isdisjoint(spoken)
     is_plain = subject.prose.opens_with_verb and not is_foreign(subject)
     is_purpose = is_plain and subject.prose.verb == verb and subject.prose.effect == label.effect
     is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))
