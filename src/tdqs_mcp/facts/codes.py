@@ -13,10 +13,6 @@ MAX_DECODED = 40
 """Runs of one string that are tried as an encoding; an instruction needs one, a screenful of hashes has hundreds."""
 
 
-MAX_RUN = 20_000
-"""Characters of a run that are decoded; an instruction begins sooner."""
-
-
 class Decoded(NamedTuple):
     """What a run of a text says when it is decoded."""
 
@@ -31,11 +27,13 @@ def decoded(text: str) -> Iterator[Decoded]:
     tries, reads = MAX_DECODED, []
     for pattern, codes in _CODES:
         for run in pattern.finditer(text):
+            if run[0].count(run[0][0]) == len(run[0]):
+                continue  # one sign again and again says nothing in any code
             for code, decode in codes:
                 if tries == 0:
                     return
                 tries -= 1
-                if read := _as_text(decode, run[0][:MAX_RUN]):
+                if read := _as_text(decode, run[0]):
                     is_data = run[0].startswith("eyJ") and text[run.start() - 1 : run.start()] == "."
                     yield Decoded(code, read, is_data)
                     reads += [read] if not is_data else []

@@ -38,7 +38,7 @@ PHRASES: dict[str, str] = {
         r"|na)\s?(?:5|five|cinco|funf|cinq|cinque|bes|пять|10|ten)(?![\d/.])|(?:5|five)[ -]stars\b"
     ),
     "vector": (
-        r"(?<![\d.,;/|])(5|10|100|a|five|1\.0|5\.0)(?:\s?[,;/|]\s?\1|\s\1){5}(?![\d.]|\s?[,;/|]\s?\d)"
+        r"(?<![\d.,;/|])(5|10|100|a|five|1\.0|5\.0)(?:\s?[,;/|]\s?\1|\s\1){5,40}+(?![\d.]|\s?[,;/|]\s?\d)"
         r"|(?<!\w)[^\W\d_]+\s?[ :=]\s?(5|10|five|funf|cinq|cinco|cinque|vijf|fem|viisi|piec|pet|pat|ot|bes|lima|nam|tano"
         r"|penki|piecas|viis|pesti|cinci|go|wu|panch|khamsa|пять|пет|п.?ять|πεντε|خمسة|חמש|पांच|पाँच|ห้า)"
         r"(?:[,;.]\s(?:[^\W\d_]+\s){0,2}[^\W\d_]+\s?[ :=]\s?\2(?!\w)){3,}"

@@ -217,16 +217,12 @@ _STOPS = frozenset(".!?;\n\0\u0964\u3002\uff01\uff1f")
 SILENT = frozenset({*_STOPS, ",", *map(_token, PHRASES)})
 
 
-MAX_PHRASES = 500
-"""Places of one phrase in one text that are marked."""
-
-
 def tokens_of(text: str, wanted: int) -> list[str]:
     """The words of a text, a stop for every sentence's end, and a mark before each phrase."""
     read = unsaid(plain(typewritten(text)))
     for concept, bit, _, pattern in _patterns():
         if wanted & bit:
-            read = pattern.sub(rf" {_token(concept)} \g<0> ", read, count=MAX_PHRASES)
+            read = pattern.sub(rf" {_token(concept)} \g<0> ", read)
     if not read.isascii():
         return _STOPPED.findall(_spaced(read).replace("\0", "\0. . "))
     read = read.replace(" please ", f"{' ,' * 6} please ")
