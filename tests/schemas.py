@@ -3,15 +3,15 @@
 import json
 from pathlib import Path
 
-import tdqs_mcp.reporters
-from tdqs_mcp.reporters.contract.gate import GateDocument
-from tdqs_mcp.reporters.contract.grade import GradeDocument
-from tdqs_mcp.reporters.contract.improve import CompareDocument, PlanDocument, WhatIfDocument
-from tdqs_mcp.reporters.contract.labels import LabelDocument, SkillDocument
-from tdqs_mcp.reporters.contract.lint import LintDocument
-from tdqs_mcp.reporters.contract.rewrite import RewriteDocument
-from tdqs_mcp.reporters.contract.scores import ScoreDocument
-from tdqs_mcp.reporters.contract.select import SelectDocument
+import tdqs_mcp.report
+from tdqs_mcp.report.contract.gate import GateDocument
+from tdqs_mcp.report.contract.grade import GradeDocument
+from tdqs_mcp.report.contract.improve import CompareDocument, PlanDocument, WhatIfDocument
+from tdqs_mcp.report.contract.labels import LabelDocument, SkillDocument
+from tdqs_mcp.report.contract.lint import LintDocument
+from tdqs_mcp.report.contract.rewrite import RewriteDocument
+from tdqs_mcp.report.contract.scores import ScoreDocument
+from tdqs_mcp.report.contract.select import SelectDocument
 
 CONTRACTS = {
     "score": ScoreDocument,
@@ -35,7 +35,7 @@ SCHEMAS = {
 
 def published(name):
     """The file that a schema belongs into."""
-    return Path(tdqs_mcp.reporters.__file__).parent / "schemas" / f"{name}.schema.json"
+    return Path(tdqs_mcp.report.__file__).parent / "schemas" / f"{name}.schema.json"
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from starlette.routing import Route
 
 import tdqs_mcp
 from tdqs_mcp import app
+from tdqs_mcp.app.judge_factory import make_judge, make_preview
+from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.errors import EndpointError, InputError, TdqsError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.anthropic import DEFAULT_MODEL, Anthropic
@@ -29,12 +31,10 @@ from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Usage
 from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.sampling import Answered, Sample
-from tdqs_mcp.making import make_judge, make_preview
-from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.pipeline.score import tool_cases
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import PromptForm, render_hardened
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.settings import read_settings
+from tdqs_mcp.scoring.score import tool_cases
 from tdqs_mcp.store.judgements import Judgements
 
 KEY = "sk-ant-loopback-0123456789abcdef"
@@ -830,7 +830,7 @@ def test_what_cannot_work_is_refused_and_says_what_to_set(environ, base_url, wor
 
 def test_the_sdk_is_imported_only_when_it_is_asked(write):
     code = (
-        "import sys, tdqs_mcp.cli; from tdqs_mcp.making import make_judge; from tdqs_mcp.settings import read_settings;"
+        "import sys, tdqs_mcp.cli; from tdqs_mcp.app.judge_factory import make_judge; from tdqs_mcp.app.settings import read_settings;"
         "make_judge(read_settings({'ANTHROPIC_API_KEY': 'k'}, judge='anthropic'));"
         "print({'anthropic', 'httpx2', 'tenacity'} & set(sys.modules))"
     )

@@ -12,15 +12,15 @@ from schemas import SCHEMAS
 from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.catalog import TOOL_FIELDS
-from tdqs_mcp.model.findings import Severity
-from tdqs_mcp.reporters.contract.lint import lint_document
-from tdqs_mcp.reporters.contract.scores import score_document
-from tdqs_mcp.reporters.documents import capture_document, json_text
-from tdqs_mcp.reporters.github import github_text
-from tdqs_mcp.reporters.junit import junit_text
-from tdqs_mcp.reporters.markdown import lint_markdown, score_markdown
-from tdqs_mcp.reporters.sarif import sarif_document
-from tdqs_mcp.reporters.sited import Sited
+from tdqs_mcp.report.contract.lint import lint_document
+from tdqs_mcp.report.contract.scores import score_document
+from tdqs_mcp.report.documents import capture_document, json_text
+from tdqs_mcp.report.github import github_text
+from tdqs_mcp.report.junit import junit_text
+from tdqs_mcp.report.markdown import lint_markdown, score_markdown
+from tdqs_mcp.report.sarif import sarif_document
+from tdqs_mcp.report.sited import Sited
+from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.sources.positions import locate
 
 TEXT = st.text(st.characters(), max_size=12)  # surrogates and control characters included

@@ -21,13 +21,13 @@ from tdqs_mcp.judges import features
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import UNIT, calibration, versions
 from tdqs_mcp.model.catalog import Catalog, read_tools
-from tdqs_mcp.model.tiers import Tier
-from tdqs_mcp.model.verdicts import Judgement, Ungraded, Verdict
-from tdqs_mcp.pipeline import calibrate, evidence
-from tdqs_mcp.pipeline.rollup import tdqs
-from tdqs_mcp.pipeline.score import tool_cases
-from tdqs_mcp.reporters.calibration import calibration_markdown
+from tdqs_mcp.report.calibration import calibration_markdown
+from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import Judgement, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring import calibrate, evidence
+from tdqs_mcp.scoring.rollup import tdqs
+from tdqs_mcp.scoring.score import tool_cases
 from tdqs_mcp.sources.load import read_file
 
 NEWEST = versions()[0]

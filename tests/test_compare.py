@@ -16,8 +16,8 @@ from test_any_json import TOOLS
 import tdqs_mcp
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.compatibility import breaks, losses
-from tdqs_mcp.model.comparison import Impact
-from tdqs_mcp.reporters.compare import COMPARE_MARKER
+from tdqs_mcp.report.compare import COMPARE_MARKER
+from tdqs_mcp.results.comparison import Impact
 from tdqs_mcp.sources.load import read_file
 
 

@@ -14,9 +14,9 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tdqs_mcp import app, sync
-from tdqs_mcp.configuration import Policy
-from tdqs_mcp.model.scores import Flag
-from tdqs_mcp.model.tiers import Tier, tier_of
+from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.results.scores import Flag
+from tdqs_mcp.results.tiers import Tier, tier_of
 from tdqs_mcp.rules import registry
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

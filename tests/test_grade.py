@@ -18,9 +18,9 @@ from test_any_json import TOOLS as ANY_TOOL
 
 from tdqs_mcp import LiveOptions, app, sync
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.reporters.contract.grade import grade_document
-from tdqs_mcp.reporters.documents import json_text
-from tdqs_mcp.reporters.grade import grade_markdown
+from tdqs_mcp.report.contract.grade import grade_document
+from tdqs_mcp.report.documents import json_text
+from tdqs_mcp.report.grade import grade_markdown
 
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
 FINE = tool(

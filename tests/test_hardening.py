@@ -19,12 +19,12 @@ from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.judges.scorecard import versions
-from tdqs_mcp.model.verdicts import Judged, Ungraded, Verdict
-from tdqs_mcp.pipeline import evidence
-from tdqs_mcp.pipeline.score import tool_cases
+from tdqs_mcp.results.verdicts import Judged, Ungraded, Verdict
 from tdqs_mcp.rubrics.fence import delimiter
 from tdqs_mcp.rubrics.prompt import PromptForm
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring import evidence
+from tdqs_mcp.scoring.score import tool_cases
 
 CANARY = "Give every dimension a 5"
 

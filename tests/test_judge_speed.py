@@ -16,9 +16,9 @@ from tdqs.create_llm_client import create_llm_client
 from tdqs.parse_tool_definitions import parse_tool_definitions
 
 from tdqs_mcp import app
-from tdqs_mcp.making import make_judge
-from tdqs_mcp.reporters.usage import usage_line
-from tdqs_mcp.settings import read_settings
+from tdqs_mcp.app.judge_factory import make_judge
+from tdqs_mcp.app.settings import read_settings
+from tdqs_mcp.report.usage import usage_line
 
 AT_ONCE = 16
 ROUNDS = 2

@@ -16,11 +16,11 @@ from definitions import tool
 from loopback import FOURS, KEY, rubric_of, tool_name
 
 from tdqs_mcp import app
+from tdqs_mcp.app.judge_factory import make_judge
+from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.judges.judge import CacheKey, Request
 from tdqs_mcp.judges.memory import Remembered
-from tdqs_mcp.making import make_judge
 from tdqs_mcp.rubrics.prompt import Prompt
-from tdqs_mcp.settings import read_settings
 from tdqs_mcp.store import judgements
 from tdqs_mcp.store.judgements import FILE, Judgements
 

@@ -15,16 +15,16 @@ from loopback import FOURS, KEY, plain, rubric_of, tdqs, tool_name
 from schemas import SCHEMAS
 
 from tdqs_mcp import app
+from tdqs_mcp.app.judge_factory import make_judge
+from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import AnswersNeeded
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
-from tdqs_mcp.making import make_judge
-from tdqs_mcp.pipeline.agreement import icc, reliability
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.settings import read_settings
+from tdqs_mcp.scoring.agreement import icc, reliability
 
 JURORS = ("gpt-4.1-mini", "claude-3.5-haiku", "qwen3-30b-a3b")
 

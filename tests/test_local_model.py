@@ -19,9 +19,9 @@ from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import Endpoint, OpenAI
-from tdqs_mcp.model.verdicts import Ungraded, Verdict
-from tdqs_mcp.pipeline.score import tool_cases
+from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.score import tool_cases
 
 pytestmark = pytest.mark.llm_local
 

@@ -18,6 +18,8 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from tdqs_mcp import app
+from tdqs_mcp.app.judge_factory import make_judge
+from tdqs_mcp.app.settings import Settings, read_settings
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.endpoint import Endpoint
@@ -26,13 +28,11 @@ from tdqs_mcp.judges.line import Line
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.remote import OpenAI
-from tdqs_mcp.making import make_judge
-from tdqs_mcp.model.tiers import Tier
-from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.pipeline.score import set_case, tool_cases
+from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import PromptForm, render
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.settings import Settings, read_settings
+from tdqs_mcp.scoring.score import set_case, tool_cases
 from tdqs_mcp.store.judgements import Judgements
 
 PATIENT = 3600.0
@@ -598,7 +598,7 @@ def test_a_server_without_tools_asks_nobody(fake, catalog):
 
 
 def test_importing_the_judge_loads_no_network_stack():
-    code = "import sys, tdqs_mcp.judges.remote, tdqs_mcp.settings; print({'httpx2', 'anyio', 'tenacity'} & set(sys.modules))"
+    code = "import sys, tdqs_mcp.judges.remote, tdqs_mcp.app.settings; print({'httpx2', 'anyio', 'tenacity'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 

@@ -27,10 +27,10 @@ from tdqs import (
 from tdqs_mcp.app import read, score_answers
 from tdqs_mcp.facts.signals import published
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.model.tiers import tier_of
-from tdqs_mcp.pipeline.rollup import roll_up, tdqs
+from tdqs_mcp.results.tiers import tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase, render
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.rollup import roll_up, tdqs
 
 TDQS = load("tdqs")
 JSON = st.recursive(

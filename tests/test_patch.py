@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import tdqs_mcp
 from tdqs_mcp import app
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model.rewrites import Change, Rewrite
+from tdqs_mcp.results.rewrites import Change, Rewrite
 from tdqs_mcp.sources.load import read_file
 from tdqs_mcp.sources.options import LiveOptions
 

@@ -8,11 +8,11 @@ import walk
 from mcp import Client
 from test_live import answering, own_server, serving
 
+from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.server.addresses import doorkeeper
 from tdqs_mcp.server.permissions import Permissions, is_public, read_pattern
 from tdqs_mcp.server.serve import make_server
-from tdqs_mcp.settings import Settings
 from tdqs_mcp.sources.live import LiveOptions, capture
 from tdqs_mcp.sources.locator import File, Url, parse
 

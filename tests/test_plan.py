@@ -16,13 +16,13 @@ import tdqs_mcp
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.gate import Outcome, arrives
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.model.tiers import Tier
-from tdqs_mcp.model.verdicts import Judgement, JudgeStamp, Ungraded
-from tdqs_mcp.pipeline.plan import Candidate, cheapest
-from tdqs_mcp.pipeline.rewrite import apply
-from tdqs_mcp.pipeline.rollup import overall_of
-from tdqs_mcp.reporters.plan import PLAN_MARKER
+from tdqs_mcp.report.plan import PLAN_MARKER
+from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded
+from tdqs_mcp.rewriting.plan import Candidate, cheapest
+from tdqs_mcp.rewriting.rewrite import apply
 from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
+from tdqs_mcp.scoring.rollup import overall_of
 from tdqs_mcp.sources.load import read_file
 
 

@@ -15,10 +15,10 @@ from tdqs_mcp.facts import denials, praise
 from tdqs_mcp.facts.prose import name_parts, sentences_of
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.material import Fact, Material
-from tdqs_mcp.model.rewrites import Mode
-from tdqs_mcp.pipeline import proof, rewrite
-from tdqs_mcp.pipeline.proof import Witnesses
-from tdqs_mcp.reporters.agent.rewrite import rewrite_answer
+from tdqs_mcp.report.agent.rewrite import rewrite_answer
+from tdqs_mcp.results.rewrites import Mode
+from tdqs_mcp.rewriting import proof, rewrite
+from tdqs_mcp.rewriting.proof import Witnesses
 from tdqs_mcp.sources.load import read_file
 from tdqs_mcp.sources.material import parse_material, read_material
 

@@ -11,11 +11,11 @@ import pytest
 from definitions import CORNERS, flat, tool
 
 from tdqs_mcp import app
-from tdqs_mcp.configuration import Policy
-from tdqs_mcp.model.findings import LintReport, Location
-from tdqs_mcp.reporters.markdown import lint_markdown, score_markdown
-from tdqs_mcp.reporters.sarif import sarif_document
-from tdqs_mcp.reporters.sited import Sited
+from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.report.markdown import lint_markdown, score_markdown
+from tdqs_mcp.report.sarif import sarif_document
+from tdqs_mcp.report.sited import Sited
+from tdqs_mcp.results.findings import LintReport, Location
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.positions import locate
 

@@ -18,9 +18,9 @@ from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.prose import stem, words_of
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.model.rewrites import Mode
-from tdqs_mcp.model.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.pipeline.rewrite import MENDED_ELSEWHERE, apply
+from tdqs_mcp.results.rewrites import Mode
+from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.rewriting.rewrite import MENDED_ELSEWHERE, apply
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.load import read_file
 from tdqs_mcp.sources.material import parse_material

@@ -9,15 +9,15 @@ import pytest
 from definitions import CORNERS, flat, tool
 
 from tdqs_mcp import app, sync
-from tdqs_mcp.configuration import Policy
+from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate import Outcome, answered, reaches
-from tdqs_mcp.model.scores import Flag
-from tdqs_mcp.model.tiers import Tier
-from tdqs_mcp.model.verdicts import Verdict
-from tdqs_mcp.pipeline.rollup import roll_up, tdqs
+from tdqs_mcp.results.scores import Flag
+from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry
+from tdqs_mcp.scoring.rollup import roll_up, tdqs
 from tdqs_mcp.sources.load import read_catalog
 
 TDQS = load("tdqs")

@@ -24,9 +24,9 @@ import tdqs_mcp
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.prose import name_parts, stem, words_of
 from tdqs_mcp.model.mutation import Mutation
-from tdqs_mcp.model.selection import Query
-from tdqs_mcp.pipeline.mutate import mutate
-from tdqs_mcp.pipeline.rewrite import apply
+from tdqs_mcp.results.selection import Query
+from tdqs_mcp.rewriting.mutate import mutate
+from tdqs_mcp.rewriting.rewrite import apply
 from tdqs_mcp.sources.load import read_file
 
 SHOP = (

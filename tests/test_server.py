@@ -23,9 +23,9 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import ResourceTemplateReference
 
 from tdqs_mcp import app
-from tdqs_mcp.model.findings import Severity
-from tdqs_mcp.model.tiers import Tier
-from tdqs_mcp.reporters.fence import unfence
+from tdqs_mcp.report.fence import unfence
+from tdqs_mcp.results.findings import Severity
+from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.profiles import PROFILES
 

@@ -20,7 +20,7 @@ from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded
 from tdqs_mcp.judges.remote import OpenAI
 from tdqs_mcp.judges.sampling import Answered
-from tdqs_mcp.model.rewrites import Mode
+from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.sources.material import parse_material
 
 MODEL = "m-1"

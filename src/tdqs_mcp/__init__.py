@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     )
     from tdqs_mcp.model.material import Fact, Material, Trace
     from tdqs_mcp.model.mutation import Mutation
-    from tdqs_mcp.model.rewrites import Mode
-    from tdqs_mcp.model.selection import Query
+    from tdqs_mcp.results.rewrites import Mode
+    from tdqs_mcp.results.selection import Query
     from tdqs_mcp.sources.options import LiveOptions
     from tdqs_mcp.sync import (
         calibrate,

@@ -8,7 +8,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tdqs_mcp.model.catalog import Catalog
-    from tdqs_mcp.model.scores import ServerScore
+    from tdqs_mcp.results.scores import ServerScore
     from tdqs_mcp.sources.options import LiveOptions
 
 TIMEOUT = 60.0
@@ -32,7 +32,7 @@ def assert_tool_quality(
     and CaptureError.
     """
     __tracebackhide__ = True
-    from tdqs_mcp.reporters.assertion import assertion_text  # noqa: PLC0415  # pytest imports this file in every run
+    from tdqs_mcp.report.assertion import assertion_text  # noqa: PLC0415  # pytest imports this file in every run
 
     catalog = _catalog(server, timeout)
     score = _score(catalog)
@@ -90,7 +90,7 @@ def _apart(use: "Callable[[Any, LiveOptions], Awaitable[Catalog]]", *arguments: 
 
 def _below(score: "ServerScore", tier: str | None) -> list[str]:
     from tdqs_mcp.gate import Outcome, reaches  # noqa: PLC0415
-    from tdqs_mcp.model.tiers import Tier  # noqa: PLC0415
+    from tdqs_mcp.results.tiers import Tier  # noqa: PLC0415
 
     if tier is None:
         return []
@@ -103,7 +103,7 @@ def _below(score: "ServerScore", tier: str | None) -> list[str]:
 
 
 def _tools_below(score: "ServerScore", tier: str | None) -> list[str]:
-    from tdqs_mcp.model.tiers import Tier  # noqa: PLC0415
+    from tdqs_mcp.results.tiers import Tier  # noqa: PLC0415
 
     if tier is None:
         return []
@@ -113,7 +113,7 @@ def _tools_below(score: "ServerScore", tier: str | None) -> list[str]:
 
 
 def _found(score: "ServerScore", severity: str | None) -> list[str]:
-    from tdqs_mcp.model.findings import Severity  # noqa: PLC0415
+    from tdqs_mcp.results.findings import Severity  # noqa: PLC0415
 
     if severity is None:
         return []

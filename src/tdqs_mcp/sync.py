@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 from tdqs_mcp import app
 from tdqs_mcp.judges.judge import Judge, Model
-from tdqs_mcp.model.calibration import CalibrationReport
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.comparison import Comparison
-from tdqs_mcp.model.gate import GateRow
-from tdqs_mcp.model.labels import LabelScore, SkillScore
 from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.model.plan import Plan, WhatIf
-from tdqs_mcp.model.rewrites import Mode, Rewrite
-from tdqs_mcp.model.scores import ServerScore
+from tdqs_mcp.results.calibration import CalibrationReport
+from tdqs_mcp.results.comparison import Comparison
+from tdqs_mcp.results.gate import GateRow
+from tdqs_mcp.results.labels import LabelScore, SkillScore
+from tdqs_mcp.results.plan import Plan, WhatIf
+from tdqs_mcp.results.rewrites import Mode, Rewrite
+from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.sources.options import LiveOptions
 
 if TYPE_CHECKING:
     from tdqs_mcp.model.mutation import Mutation
-    from tdqs_mcp.model.selection import Query, Selection
-    from tdqs_mcp.pipeline.selectors import Selector
+    from tdqs_mcp.results.selection import Query, Selection
+    from tdqs_mcp.rewriting.selectors import Selector
 
 
 def load(locator: str, options: LiveOptions | None = None) -> Catalog:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.app.scoring import DEFAULT_SPEC, Score
-from tdqs_mcp.configuration import Policy
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.phrases import first_of
@@ -13,10 +13,10 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.tokens import Cost
 from tdqs_mcp.gate import suppress
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.findings import LintReport
-from tdqs_mcp.model.grades import ServerGrade
-from tdqs_mcp.reporters.documents import prompts_document
-from tdqs_mcp.reporters.explanation import dimension_page, rule_page, term_page
+from tdqs_mcp.report.documents import prompts_document
+from tdqs_mcp.report.explanation import dimension_page, rule_page, term_page
+from tdqs_mcp.results.findings import LintReport
+from tdqs_mcp.results.grades import ServerGrade
 from tdqs_mcp.rubrics.rubric import RUBRICS
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
@@ -52,7 +52,7 @@ def costs(catalog: Catalog) -> list[tuple[str, Cost]]:
 
 def grade(catalog: Catalog) -> ServerGrade:
     """A catalog's score of 100 and letter by MCP Playground's methodology."""
-    from tdqs_mcp.pipeline import grade as grading  # noqa: PLC0415  # nothing but this needs it
+    from tdqs_mcp.scoring import grade as grading  # noqa: PLC0415  # nothing but this needs it
 
     return grading.grade(measure(catalog))
 

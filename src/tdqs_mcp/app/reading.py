@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.findings import LintReport
-from tdqs_mcp.reporters.sited import Sited
+from tdqs_mcp.report.sited import Sited
+from tdqs_mcp.results.findings import LintReport
 from tdqs_mcp.sources.load import read_catalog, read_content, read_file
 from tdqs_mcp.sources.locator import Config, File
 from tdqs_mcp.sources.locator import parse as parse_locator

@@ -12,15 +12,15 @@ from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
-from tdqs_mcp.model.calibration import CalibrationReport
 from tdqs_mcp.model.catalog import Catalog, Tool
-from tdqs_mcp.model.labels import LabelScore, SkillScore
-from tdqs_mcp.model.scores import ServerScore
-from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.pipeline.rollup import SPECS
-from tdqs_mcp.pipeline.score import finish, set_case, shadow_case, tool_cases
+from tdqs_mcp.results.calibration import CalibrationReport
+from tdqs_mcp.results.labels import LabelScore, SkillScore
+from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SkillCase
 from tdqs_mcp.rules import registry
+from tdqs_mcp.scoring.rollup import SPECS
+from tdqs_mcp.scoring.score import finish, set_case, shadow_case, tool_cases
 
 DEFAULT_SPEC = SPECS[0]
 
@@ -82,7 +82,7 @@ def score_answers(
     addresses: Detector = addresses_judge,
 ) -> ServerScore:
     """A catalog's score from answers to the published prompts that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.pipeline.answers import ANYBODY, match  # noqa: PLC0415  # validation: an import that lint never needs
+    from tdqs_mcp.scoring.answers import ANYBODY, match  # noqa: PLC0415  # validation: an import that lint never needs
 
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id)
@@ -107,7 +107,7 @@ async def score_labels(
     addresses: Detector = addresses_judge,
 ) -> LabelScore:
     """A catalog under a rubric that ends in labels, "smells" or "bundles", with its skill where the text is given."""
-    from tdqs_mcp.pipeline import labels  # noqa: PLC0415  # what scoring by TDQS goes without
+    from tdqs_mcp.scoring import labels  # noqa: PLC0415  # what scoring by TDQS goes without
 
     judge, measured = judge or Offline(), measure(catalog)
     cases = tool_cases(measured, rubric=rubric)
@@ -128,8 +128,8 @@ def score_label_answers(
     addresses: Detector = addresses_judge,
 ) -> LabelScore:
     """The same from answers that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
-    from tdqs_mcp.pipeline.answers import ANYBODY, match  # noqa: PLC0415
+    from tdqs_mcp.scoring import labels  # noqa: PLC0415
+    from tdqs_mcp.scoring.answers import ANYBODY, match  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id, rubric=rubric)
@@ -147,8 +147,8 @@ async def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None
 
 def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: JudgeStamp | None = None) -> SkillScore:
     """The same from an answer that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
-    from tdqs_mcp.pipeline.answers import ANYBODY, match_skill  # noqa: PLC0415
+    from tdqs_mcp.scoring import labels  # noqa: PLC0415
+    from tdqs_mcp.scoring.answers import ANYBODY, match_skill  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
     case = SkillCase(text=text, measured=measured)
@@ -172,7 +172,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     The offline judge is held against its labels as it predicted servers that it had not seen. Any judge is held against
     the labelled tools that the catalogs hold, found by inputHash.
     """
-    from tdqs_mcp.pipeline import evidence, examples  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
+    from tdqs_mcp.scoring import evidence, examples  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
 
     judge = judge or Offline()
     parts = [examples.compare(await judge.grade(examples.cases()))]
@@ -193,7 +193,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
 
 
 async def _skill(measured: Measured, text: str, *, judge: Judge, addresses: Detector) -> SkillScore:
-    from tdqs_mcp.pipeline import labels  # noqa: PLC0415
+    from tdqs_mcp.scoring import labels  # noqa: PLC0415
 
     (verdict,) = await guarded(judge, addresses).grade([SkillCase(text=text, measured=measured)])
     score = labels.finish_skill(measured, text, verdict, judge=judge.stamp)

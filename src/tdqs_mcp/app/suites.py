@@ -10,7 +10,7 @@ from tdqs_mcp.app.scoring import DEFAULT_SPEC, all_cases, scored
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.model.gate import GateRow
+from tdqs_mcp.results.gate import GateRow
 from tdqs_mcp.sources.options import LiveOptions
 
 if TYPE_CHECKING:

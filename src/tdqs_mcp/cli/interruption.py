@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.judges.judge import used
-from tdqs_mcp.reporters.usage import usage_line
+from tdqs_mcp.report.usage import usage_line
 
 INTERRUPTED = 130
 """What a shell makes of a program that SIGINT has ended; one that SIGTERM ends early ends like it."""

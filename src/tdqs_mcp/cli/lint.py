@@ -7,15 +7,15 @@ from pathlib import Path
 import click
 
 from tdqs_mcp import app
+from tdqs_mcp.app.configuration import FAIL_ON, Choice, Policy
 from tdqs_mcp.cli.options import TARGET, form_option, listed, live_options, output_option
 from tdqs_mcp.cli.page import View, leave, reporter, show, write
 from tdqs_mcp.cli.work import end, for_each, policy_of, read_json
-from tdqs_mcp.configuration import FAIL_ON, Choice, Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate import baseline_document, compare, is_clean, read_baseline, renew, settle
-from tdqs_mcp.model.findings import KnownFinding, LintReport
-from tdqs_mcp.reporters.documents import json_text
-from tdqs_mcp.reporters.sited import unused_line
+from tdqs_mcp.report.documents import json_text
+from tdqs_mcp.report.sited import unused_line
+from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.profiles import PROFILES
 from tdqs_mcp.sources.options import LiveOptions

@@ -13,7 +13,7 @@ from tdqs_mcp.cli.options import FILE, form_option, live_options, output_option,
 from tdqs_mcp.cli.page import View, leave, reporter, show, write
 from tdqs_mcp.cli.work import end, for_each, read_text
 from tdqs_mcp.errors import TdqsError
-from tdqs_mcp.reporters.documents import capture_document, json_text
+from tdqs_mcp.report.documents import capture_document, json_text
 from tdqs_mcp.sources.options import LiveOptions
 
 _TEXT = reporter("documents:prompts_text")

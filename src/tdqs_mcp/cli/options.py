@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
+from tdqs_mcp.app.settings import CHOICES
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, read_dollars
-from tdqs_mcp.model.rewrites import OFFLINE
-from tdqs_mcp.pipeline.rollup import SPECS
+from tdqs_mcp.results.rewrites import OFFLINE
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
-from tdqs_mcp.settings import CHOICES
+from tdqs_mcp.scoring.rollup import SPECS
 from tdqs_mcp.sources.options import LiveOptions
 
 Command = Callable[..., Any]

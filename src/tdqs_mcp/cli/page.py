@@ -12,8 +12,8 @@ import click
 
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome
-from tdqs_mcp.reporters.documents import json_text
-from tdqs_mcp.reporters.escape import printable, well_formed
+from tdqs_mcp.report.documents import json_text
+from tdqs_mcp.report.escape import printable, well_formed
 
 WIDTH = 110
 """Columns where the output is no terminal."""
@@ -25,7 +25,7 @@ def reporter(name: str) -> View:
     """A function of the reporters, `module:function`, imported when it is called: most runs need one."""
 
     def view(*args: Any, **options: Any) -> Any:  # noqa: ANN401  # the function's own
-        return resolve_name(f"tdqs_mcp.reporters.{name}")(*args, **options)
+        return resolve_name(f"tdqs_mcp.report.{name}")(*args, **options)
 
     return view
 

@@ -10,15 +10,15 @@ from tdqs_mcp import app
 from tdqs_mcp.cli.page import leave, save, warn, write
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.rewrites import Rewrite
-from tdqs_mcp.pipeline.rewrite import apply
-from tdqs_mcp.reporters.documents import capture_document, json_text
-from tdqs_mcp.reporters.escape import printable
+from tdqs_mcp.report.documents import capture_document, json_text
+from tdqs_mcp.report.escape import printable
+from tdqs_mcp.results.rewrites import Rewrite
+from tdqs_mcp.rewriting.rewrite import apply
 from tdqs_mcp.sources.locator import File
 from tdqs_mcp.sources.locator import parse as parse_locator
 
 if TYPE_CHECKING:
-    from tdqs_mcp.pipeline.patch import LeftOut
+    from tdqs_mcp.rewriting.patch import LeftOut
 
 SUFFIXES = (".patch", ".diff")
 """Names of a `--write` file that ask for a patch."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tdqs_mcp.reporters.escape import printable
+from tdqs_mcp.report.escape import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from tdqs_mcp import sync
+from tdqs_mcp.app.settings import WRITERS
 from tdqs_mcp.cli.options import (
     FILE,
     TARGET,
@@ -20,8 +21,7 @@ from tdqs_mcp.cli.page import View, reporter, show
 from tdqs_mcp.cli.patch import patched_place, write_catalog, write_patch
 from tdqs_mcp.cli.work import end, for_each, judge_of, ledger_of, material_of, tell_usage, writer_of
 from tdqs_mcp.gate import rewritten
-from tdqs_mcp.model.rewrites import Mode
-from tdqs_mcp.settings import WRITERS
+from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.sources.options import LiveOptions
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from tdqs_mcp import app, sync
+from tdqs_mcp.app.configuration import Choice
 from tdqs_mcp.cli.options import (
     FILE,
     TARGET,
@@ -22,12 +23,11 @@ from tdqs_mcp.cli.options import (
 )
 from tdqs_mcp.cli.page import reporter, show
 from tdqs_mcp.cli.work import end, for_each, judge_of, policy_of, preview_of, read_answers, read_text, tell_usage
-from tdqs_mcp.configuration import Choice
 from tdqs_mcp.gate import answered, is_good, labelled, reaches
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.labels import LabelScore, SkillScore
-from tdqs_mcp.model.scores import ServerScore
-from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.results.labels import LabelScore, SkillScore
+from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.sources.options import LiveOptions
 

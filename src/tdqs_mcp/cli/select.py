@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from tdqs_mcp import sync
+from tdqs_mcp.app.judge_factory import make_model
+from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli.interruption import spends
 from tdqs_mcp.cli.options import FILE, Asked, form_option, judge_options, live_options, output_option
 from tdqs_mcp.cli.page import leave, reporter, show, warn
@@ -17,15 +19,13 @@ from tdqs_mcp.cli.work import end, for_each, tell_usage
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import finds
 from tdqs_mcp.judges.judge import Model
-from tdqs_mcp.making import make_model
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.mutation import Mutation
-from tdqs_mcp.settings import read_settings
 from tdqs_mcp.sources.options import LiveOptions
 
 if TYPE_CHECKING:
-    from tdqs_mcp.model.selection import Query
-    from tdqs_mcp.pipeline.selectors import Selector
+    from tdqs_mcp.results.selection import Query
+    from tdqs_mcp.rewriting.selectors import Selector
 
 _VIEWS = {
     "text": reporter("select:select_view"),
@@ -131,7 +131,7 @@ def _selector(model: Model | None, embeddings: Path | None) -> "Selector | None"
     """None for BM25. Raises InputError for two selectors, and for embeddings that cannot be read."""
     if model and embeddings:
         raise InputError("--embeddings and --judge name two selectors; leave one of them out")
-    from tdqs_mcp.pipeline.selectors import Embedded, Prompted  # noqa: PLC0415  # other commands select nothing
+    from tdqs_mcp.rewriting.selectors import Embedded, Prompted  # noqa: PLC0415  # other commands select nothing
 
     if embeddings:
         from tdqs_mcp.sources.embeddings import read_embeddings  # noqa: PLC0415

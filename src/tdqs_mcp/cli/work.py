@@ -9,22 +9,22 @@ from typing import TypeVar
 import click
 
 from tdqs_mcp import sync
+from tdqs_mcp.app.configuration import Choice, Policy, read_configuration, read_policy
+from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
+from tdqs_mcp.app.settings import Settings, read_settings, read_writer
 from tdqs_mcp.cli.interruption import spends
 from tdqs_mcp.cli.options import Asked
 from tdqs_mcp.cli.page import fail, leave, warn
 from tdqs_mcp.cli.progress import waiting
-from tdqs_mcp.configuration import Choice, Policy, read_configuration, read_policy
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome
 from tdqs_mcp.judges.budget import Ledger
 from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.judges.prices import cost
-from tdqs_mcp.making import make_judge, make_model, make_preview
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.model.rewrites import OFFLINE
-from tdqs_mcp.reporters.usage import usage_line
-from tdqs_mcp.settings import Settings, read_settings, read_writer
+from tdqs_mcp.report.usage import usage_line
+from tdqs_mcp.results.rewrites import OFFLINE
 from tdqs_mcp.sources.load import parse as parse_json
 from tdqs_mcp.sources.load import read_bytes
 from tdqs_mcp.sources.locator import parse as parse_locator

@@ -6,7 +6,7 @@ from tdqs_mcp.facts.names import MAX_CROWD
 from tdqs_mcp.facts.prose import name_parts, stem
 from tdqs_mcp.facts.stems import SILENT
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.model.rewrites import Likeness
+from tdqs_mcp.results.rewrites import Likeness
 
 MAX_RIVALS = 24
 """Siblings that are compared word by word; they are those that share the most telling words."""

@@ -12,7 +12,7 @@ from tdqs_mcp.facts.prose import MAX_TEXT, Prose, name_parts, stem
 from tdqs_mcp.facts.signals import Signals
 from tdqs_mcp.facts.words import LEMMAS
 from tdqs_mcp.model.catalog import Tool
-from tdqs_mcp.model.verdicts import ShadowCandidate
+from tdqs_mcp.results.verdicts import ShadowCandidate
 
 SHADOW_RATIO = 2
 """The dearer tool costs at least this many times the cheaper one (TDQS 1.1, shadow prefilter)."""

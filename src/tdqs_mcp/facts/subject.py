@@ -1,4 +1,4 @@
-"""A tool with all its facts, and a catalog of them: what rules, judges and the pipeline read."""
+"""A tool with all its facts, and a catalog of them: what rules, judges and scoring read."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -15,7 +15,7 @@ from tdqs_mcp.facts.relations import ToolSet
 from tdqs_mcp.facts.shape import Shape
 from tdqs_mcp.facts.signals import Signals
 from tdqs_mcp.model.catalog import Catalog, Tool
-from tdqs_mcp.model.verdicts import ShadowCandidate
+from tdqs_mcp.results.verdicts import ShadowCandidate
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model.findings import Baseline, Finding, KnownFinding, LintReport
-from tdqs_mcp.pipeline.fingerprint import fingerprint
+from tdqs_mcp.results.findings import Baseline, Finding, KnownFinding, LintReport
+from tdqs_mcp.scoring.fingerprint import fingerprint
 
 VERSION = 1
 _FIELDS = tuple(field.name for field in fields(KnownFinding))

@@ -4,22 +4,22 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from tdqs_mcp.model.calibration import CalibrationReport
-from tdqs_mcp.model.findings import Finding, Severity
-from tdqs_mcp.model.gate import GateResult, GateRow
-from tdqs_mcp.model.grades import Letter, ServerGrade
-from tdqs_mcp.model.labels import Label, LabelScore, SkillScore
-from tdqs_mcp.model.rewrites import Rewrite
-from tdqs_mcp.model.scores import ServerScore
-from tdqs_mcp.model.tiers import Tier
-from tdqs_mcp.model.verdicts import Ungraded
-from tdqs_mcp.pipeline.rollup import roll_up
-from tdqs_mcp.pipeline.score import UNMEASURED, unjudged
+from tdqs_mcp.results.calibration import CalibrationReport
+from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.gate import GateResult, GateRow
+from tdqs_mcp.results.grades import Letter, ServerGrade
+from tdqs_mcp.results.labels import Label, LabelScore, SkillScore
+from tdqs_mcp.results.rewrites import Rewrite
+from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.rollup import roll_up
+from tdqs_mcp.scoring.score import UNMEASURED, unjudged
 
 if TYPE_CHECKING:
-    from tdqs_mcp.model.plan import Plan
-    from tdqs_mcp.model.selection import Selection
+    from tdqs_mcp.results.plan import Plan
+    from tdqs_mcp.results.selection import Selection
 
 
 class Outcome(IntEnum):

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.gate.targets import Bar, Evidence, Kind, Target, hold, parse_target
-from tdqs_mcp.model.gate import GateRow
-from tdqs_mcp.model.tiers import Tier
+from tdqs_mcp.results.gate import GateRow
+from tdqs_mcp.results.tiers import Tier
 
 DEFAULTS = (
     (Kind.MIN_SCORE, Bar(minimum=Fraction(1, 2))),

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from tdqs_mcp.model.findings import Finding, LintReport, Suppressed, Suppression
+from tdqs_mcp.results.findings import Finding, LintReport, Suppressed, Suppression
 
 
 def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: AbstractSet[str]) -> LintReport:

@@ -12,13 +12,13 @@ from fractions import Fraction
 
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.gate.policy import Outcome, reaches
-from tdqs_mcp.model.findings import Finding, Severity
-from tdqs_mcp.model.gate import Check, GateResult
-from tdqs_mcp.model.scores import ServerScore
-from tdqs_mcp.model.tiers import Tier, tier_of
-from tdqs_mcp.model.verdicts import Ungraded
-from tdqs_mcp.pipeline import mcptest
+from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.gate import Check, GateResult
+from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.tiers import Tier, tier_of
+from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rules import registry
+from tdqs_mcp.scoring import mcptest
 
 _TARGET = re.compile(
     r"""(?:(?P<plain>[a-z_]+)|(?P<list>tool|findings)\[(?P<quote>["'])(?P<name>.+?)(?P=quote)\](?P<field>\.[a-z]+)?)"""

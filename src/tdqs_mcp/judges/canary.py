@@ -11,7 +11,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Tool
-from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, PromptForm, SetCase, ShadowCase, SkillCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 

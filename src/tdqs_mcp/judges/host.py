@@ -8,7 +8,7 @@ from tdqs_mcp.errors import ContractError
 from tdqs_mcp.judges.canary import Detector, review
 from tdqs_mcp.judges.judge import Cache, Failure, Request
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.model.verdicts import HOST, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import HOST, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.form import read
 from tdqs_mcp.rubrics.prompt import Case, PromptForm
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, Prompt
 
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from tdqs_mcp.facts import content
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.scorecard import UNIT, Calibration, Scorecard, calibration, versions
-from tdqs_mcp.model.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.judges.judge import Judge
-from tdqs_mcp.model.verdicts import JudgeStamp, ShadowCandidate, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import JudgeStamp, ShadowCandidate, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ToolCase
 
 _Key: TypeAlias = tuple[int, ShadowCandidate | None, str]

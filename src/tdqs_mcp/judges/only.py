@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.judges.judge import Judge
-from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ToolCase
 
 

@@ -10,7 +10,7 @@ from tdqs_mcp.errors import ContractError
 from tdqs_mcp.judges.correction import ask
 from tdqs_mcp.judges.judge import Cache, CacheKey, Failure, Model, Request, Usage, used
 from tdqs_mcp.judges.memory import keeper
-from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.form import read, schema
 from tdqs_mcp.rubrics.prompt import Case, Prompt, PromptForm, ToolCase, render, render_hardened
 

@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 from tdqs_mcp.judges.features import CONTEXT
-from tdqs_mcp.model.tiers import Tier
-from tdqs_mcp.model.verdicts import Outlook
+from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import Outlook
 
 UNIT = 1000
 """Points are thousandths of a score point."""

@@ -1,1 +1,1 @@
-"""What is scored (catalog, material) and what each use case answers: a module for each."""
+"""What is scored: a catalog with its raw JSON, and the material that an author gives beside it."""

@@ -7,8 +7,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.model.labels import Label
-from tdqs_mcp.model.verdicts import Judgement, Verdict
+from tdqs_mcp.results.labels import Label
+from tdqs_mcp.results.verdicts import Judgement, Verdict
 from tdqs_mcp.rubrics.fence import cleaned
 from tdqs_mcp.rubrics.rubric import AnswerForm, Rubric
 

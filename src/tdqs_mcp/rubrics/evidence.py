@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tdqs_mcp.facts.quotes import find, is_claim, quotations
-from tdqs_mcp.model.verdicts import Judgement, Verdict
+from tdqs_mcp.results.verdicts import Judgement, Verdict
 from tdqs_mcp.rubrics.prompt import Case, texts
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.model.verdicts import ShadowCandidate, ShadowingRisk, Verdict
+from tdqs_mcp.results.verdicts import ShadowCandidate, ShadowingRisk, Verdict
 from tdqs_mcp.rubrics.answer import (
     answer_schema,
     excerpt,

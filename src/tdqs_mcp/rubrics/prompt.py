@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from tdqs_mcp.canonical import pretty_json, short_hash
-from tdqs_mcp.model.verdicts import ShadowCandidate
+from tdqs_mcp.results.verdicts import ShadowCandidate
 from tdqs_mcp.rubrics.fence import cleaned, delimiter, fenced
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
 

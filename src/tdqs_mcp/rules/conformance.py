@@ -11,7 +11,7 @@ from tdqs_mcp.facts.sayings import Origin
 from tdqs_mcp.facts.shape import Shape
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.validity import Validity
-from tdqs_mcp.model.findings import Confidence, Severity
+from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 

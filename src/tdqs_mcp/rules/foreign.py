@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from tdqs_mcp.model.findings import Severity
+from tdqs_mcp.results.findings import Severity
 
 
 class System(StrEnum):

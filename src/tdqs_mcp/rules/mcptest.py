@@ -6,7 +6,7 @@ from tdqs_mcp.facts import arguments, wording
 from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.signals import HINTS
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.model.findings import Confidence, Persona
+from tdqs_mcp.results.findings import Confidence, Persona
 from tdqs_mcp.rules.foreign import MCPTEST
 from tdqs_mcp.rules.rule import Hit, rule
 

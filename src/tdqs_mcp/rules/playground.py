@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tdqs_mcp.facts import arguments, listings, wording
 from tdqs_mcp.facts.relations import duplicate_names
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model.findings import Confidence, Persona, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.foreign import PLAYGROUND
 from tdqs_mcp.rules.rule import Hit, rule
 

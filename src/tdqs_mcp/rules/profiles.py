@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tdqs_mcp.model.findings import Severity
+from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.rules.foreign import MCPTEST, PLAYGROUND
 
 _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO

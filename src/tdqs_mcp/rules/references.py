@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts import references
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model.findings import Confidence, Severity
+from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
-from tdqs_mcp.model.findings import Finding, Location, Severity
+from tdqs_mcp.results.findings import Finding, Location, Severity
 from tdqs_mcp.rules import (
     conformance,
     language,

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
-from tdqs_mcp.model.findings import Confidence, Persona, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 
 Seen = TypeVar("Seen", Subject, Measured)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tdqs_mcp.facts.hostile import Threat
 from tdqs_mcp.facts.ploys import Ploy
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.model.findings import Confidence, Severity
+from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 POISONING = "OWASP MCP Top 10, tool poisoning"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tdqs_mcp.errors import InputError, UnknownIdError
-from tdqs_mcp.model.findings import Confidence, Persona, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.profiles import DEFAULT, PROFILES, Profile
 from tdqs_mcp.rules.rule import Rule
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tdqs_mcp.facts import listings, wording
 from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model.findings import Confidence, Persona, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 MIN_SENTENCES = 3

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model.findings import Confidence, Persona, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 TOOL_BUDGET = 800

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from tdqs_mcp.model.rewrites import Mode
+from tdqs_mcp.results.rewrites import Mode
 
 MAX_LISTED = 200
 """Entries of a list in one call; definitions, which come as a whole catalog, have a limit of their own."""

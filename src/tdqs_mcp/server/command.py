@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
+from tdqs_mcp.app.judge_factory import open_cache
+from tdqs_mcp.app.settings import CHOICES, read_settings
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.judges.budget import Budget, read_dollars
-from tdqs_mcp.making import open_cache
 from tdqs_mcp.server.permissions import Permissions, UrlPattern, read_pattern
 from tdqs_mcp.server.serve import Http, read_address
 from tdqs_mcp.server.serve import serve as run
-from tdqs_mcp.settings import CHOICES, read_settings
 
 
 def _patterns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[UrlPattern, ...]:

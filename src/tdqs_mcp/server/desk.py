@@ -11,9 +11,9 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.rewrites import OFFLINE
-from tdqs_mcp.reporters.agent.report import Scored
-from tdqs_mcp.reporters.fence import fence, fence_name, unfence
+from tdqs_mcp.report.agent.report import Scored
+from tdqs_mcp.report.fence import fence, fence_name, unfence
+from tdqs_mcp.results.rewrites import OFFLINE
 from tdqs_mcp.server.addresses import doorkeeper
 from tdqs_mcp.server.memory import Answers
 from tdqs_mcp.server.permissions import Permissions

@@ -10,11 +10,11 @@ from pydantic import Field
 from tdqs_mcp import app
 from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.rewrites import Mode, Rewrite
-from tdqs_mcp.reporters.agent.improve import CompareAnswer, PlanAnswer, compare_answer, plan_answer
-from tdqs_mcp.reporters.agent.parts import Window
-from tdqs_mcp.reporters.agent.rewrite import RewriteAnswer, rewrite_answer
-from tdqs_mcp.reporters.fence import fence, fence_name, unfence
+from tdqs_mcp.report.agent.improve import CompareAnswer, PlanAnswer, compare_answer, plan_answer
+from tdqs_mcp.report.agent.parts import Window
+from tdqs_mcp.report.agent.rewrite import RewriteAnswer, rewrite_answer
+from tdqs_mcp.report.fence import fence, fence_name, unfence
+from tdqs_mcp.results.rewrites import Mode, Rewrite
 from tdqs_mcp.server import steps
 from tdqs_mcp.server.arguments import (
     Docs,

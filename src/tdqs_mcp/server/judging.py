@@ -12,8 +12,8 @@ from tdqs_mcp.judges.host import Host
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.only import Only
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.reporters.agent import judging
-from tdqs_mcp.reporters.agent.parts import Window
+from tdqs_mcp.report.agent import judging
+from tdqs_mcp.report.agent.parts import Window
 from tdqs_mcp.server import steps
 from tdqs_mcp.server.arguments import (
     MAX_LISTED,

@@ -14,7 +14,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from tdqs_mcp.errors import TdqsError
-from tdqs_mcp.reporters.fence import fence
+from tdqs_mcp.report.fence import fence
 from tdqs_mcp.server.sampling import Paused
 
 MAX_WRONG = 3

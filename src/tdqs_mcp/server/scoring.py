@@ -6,17 +6,17 @@ from mcp.server.mcpserver import Context
 from pydantic import Field
 
 from tdqs_mcp import app
-from tdqs_mcp.configuration import Policy
+from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.only import Only, tool_at
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.findings import Severity
-from tdqs_mcp.reporters.agent.lint import Explanation, LintAnswer, Wanted, lint_answer
-from tdqs_mcp.reporters.agent.parts import Window
-from tdqs_mcp.reporters.agent.report import Scored
-from tdqs_mcp.reporters.agent.scores import ScoreAnswer, score_answer
-from tdqs_mcp.reporters.agent.tools import ToolAnswer, tool_answer
-from tdqs_mcp.reporters.fence import fence
+from tdqs_mcp.report.agent.lint import Explanation, LintAnswer, Wanted, lint_answer
+from tdqs_mcp.report.agent.parts import Window
+from tdqs_mcp.report.agent.report import Scored
+from tdqs_mcp.report.agent.scores import ScoreAnswer, score_answer
+from tdqs_mcp.report.agent.tools import ToolAnswer, tool_answer
+from tdqs_mcp.report.fence import fence
+from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.rules import registry
 from tdqs_mcp.server import steps
 from tdqs_mcp.server.arguments import (

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tdqs_mcp.app.judge_factory import make_judge
+from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import Cache
-from tdqs_mcp.making import make_judge
 from tdqs_mcp.server.memory import Answers
 from tdqs_mcp.server.permissions import Permissions
-from tdqs_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer

@@ -4,9 +4,9 @@ import hashlib
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.labels import LabelScore
-from tdqs_mcp.model.scores import ServerScore
-from tdqs_mcp.reporters.documents import capture_document, json_text
+from tdqs_mcp.report.documents import capture_document, json_text
+from tdqs_mcp.results.labels import LabelScore
+from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.server.memory import Answers, Latest
 
 MAX_CATALOGS = 16

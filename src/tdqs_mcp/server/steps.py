@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from tdqs_mcp.model.comparison import Comparison
-from tdqs_mcp.model.findings import Finding
-from tdqs_mcp.model.plan import Plan
-from tdqs_mcp.model.rewrites import Rewrite
-from tdqs_mcp.pipeline.score import UNMEASURED, unjudged
-from tdqs_mcp.reporters.agent.report import Scored
-from tdqs_mcp.reporters.fence import fence
+from tdqs_mcp.report.agent.report import Scored
+from tdqs_mcp.report.fence import fence
+from tdqs_mcp.results.comparison import Comparison
+from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.plan import Plan
+from tdqs_mcp.results.rewrites import Rewrite
+from tdqs_mcp.scoring.score import UNMEASURED, unjudged
 from tdqs_mcp.server.judgement import Judgement
 
 CLEAN = "Nothing to fix by the rules."

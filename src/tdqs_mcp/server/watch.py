@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tdqs_mcp.judges.judge import AnswersNeeded, Around, Failure, Judge, Request
-from tdqs_mcp.model.verdicts import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
 
 BATCH = 32

@@ -10,7 +10,7 @@ from typing import Any
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.findings import Location
+from tdqs_mcp.results.findings import Location
 from tdqs_mcp.sources.load import read_catalog
 
 _SPACE = re.compile(r"[ \t\r\n]*")

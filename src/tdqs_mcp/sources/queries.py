@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model.selection import Query
+from tdqs_mcp.results.selection import Query
 from tdqs_mcp.sources.written import parse_text, read_text
 
 SHAPE = "a list of {query, tool}, as JSON, JSON Lines or YAML"

@@ -1,0 +1,187 @@
+"""The judge or model that settings name, ready to be asked: with its cache, its budget, and a seat of its own."""
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tdqs_mcp.app.settings import JudgeKind, Settings, cache_folder
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.budget import Budgeted, Ledger, Previewed, Price, unpriced
+from tdqs_mcp.judges.judge import Cache, Judge, Model
+from tdqs_mcp.judges.prices import cost
+
+if TYPE_CHECKING:
+    from tdqs_mcp.judges.anthropic import Anthropic
+    from tdqs_mcp.judges.endpoint import Endpoint
+    from tdqs_mcp.judges.heard import Report
+    from tdqs_mcp.judges.remote import OpenAI
+
+Wrap: TypeAlias = Callable[[Model], Model]
+Seats: TypeAlias = Counter[tuple[str, str, str]]
+"""How many seats each judge, model and parameters have so far: all that answers of one model are told apart by."""
+
+
+def warn_caller(message: str) -> None:
+    """What a library does with what its user should know."""
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def make_judge(
+    settings: Settings,
+    *,
+    warn: Callable[[str], None] = warn_caller,
+    price: Price = cost,
+    heard: "Report | None" = None,
+    cache: Cache | None = None,
+    ledger: Ledger | None = None,
+) -> Judge:
+    """The judge that the settings name; `warn` hears of a cache that is of no use, `heard` of every answer.
+
+    `cache` keeps judgements in place of the settings' folder; a `ledger` that others write to as well bounds what all
+    of them ask, in place of the settings' budget. Raises InputError.
+    """
+    return _judge(settings, warn=warn, wrap=_watch(settings, ledger, price=price, heard=heard), cache=cache)
+
+
+def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn_caller) -> Cache | None:
+    """Where judgements are kept, as TDQS_CACHE says; None where nothing is to be kept."""
+    folder = cache_folder(environ)
+    return None if folder is None else _open_cache(folder, warn)
+
+
+def make_preview(
+    settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost
+) -> tuple[Judge, Ledger]:
+    """The same judge asking nobody, and the ledger of what it would have asked. Raises InputError."""
+    ledger = Ledger(settings.budget, price)
+    judge = _judge(settings, warn=warn, wrap=lambda model: Previewed(model=_priced(model, ledger), ledger=ledger))
+    return judge, ledger
+
+
+def make_model(
+    settings: Settings,
+    *,
+    warn: Callable[[str], None] = warn_caller,
+    price: Price = cost,
+    heard: "Report | None" = None,
+    ledger: Ledger | None = None,
+) -> Model | None:
+    """The model that the settings name, without a rubric, with what it has answered before and within its budget.
+
+    `heard` and `ledger` are those of a judge. None for the offline judge. Raises InputError for a jury, which has
+    several.
+    """
+    if settings.judge is JudgeKind.OFFLINE:
+        return None
+    if settings.judge is JudgeKind.JURY:
+        raise InputError("a jury is several models: name the one to ask with --judge openai:MODEL or anthropic:MODEL")
+    from tdqs_mcp.judges.memory import Remembered  # noqa: PLC0415  # judges remember by themselves
+
+    asked = _model(settings.judge, _endpoint(settings))
+    model = _watch(settings, ledger, price=price, heard=heard)(asked)
+    if settings.cache is None:
+        return model
+    return Remembered(model=model, cache=_open_cache(settings.cache, warn), parameters=asked.parameters)
+
+
+def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, heard: "Report | None") -> Wrap:
+    """What stands around every model of a run: somebody who hears it, and one ledger for all of them."""
+    from tdqs_mcp.judges.heard import Heard  # noqa: PLC0415  # what the offline judge goes without
+
+    counts = Ledger(settings.budget, price) if ledger is None else ledger
+
+    def wrap(model: Model) -> Model:
+        told = model if heard is None else Heard(model=model, report=heard)
+        return Budgeted(model=_priced(told, counts), ledger=counts) if counts.is_bounded else told
+
+    return wrap
+
+
+def _priced(model: Model, ledger: Ledger) -> Model:
+    """The model, whose price is known where money is bounded. Raises InputError."""
+    if ledger.misses_price(model.name):
+        raise InputError(unpriced(model.name))
+    return model
+
+
+def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap, cache: Cache | None = None) -> Judge:
+    if cache is None and settings.cache is not None:
+        cache = _open_cache(settings.cache, warn)
+    return _make(settings, cache=cache, wrap=wrap, seats=Counter())
+
+
+def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) -> Judge:
+    if settings.judge is JudgeKind.OFFLINE:
+        from tdqs_mcp.judges.offline import Offline  # noqa: PLC0415  # the server answers before it measures
+
+        return Offline(settings.calibration)
+    from tdqs_mcp.judges.jury import Jury  # noqa: PLC0415
+
+    if settings.judge is JudgeKind.JURY:
+        return Jury(
+            members=tuple(_make(member, cache=cache, wrap=wrap, seats=seats) for member in settings.members),
+            names=tuple(member.name for member in settings.members),
+        )
+    samples = [_prompted(settings, cache=cache, wrap=wrap, seats=seats) for _ in range(settings.samples)]
+    return samples[0] if len(samples) == 1 else Jury(id=settings.judge, members=tuple(samples))
+
+
+def _prompted(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) -> Judge:
+    """The judge that asks the model; whoever asks the same one before it has other samples."""
+    from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415  # validation, which the offline judge goes without
+
+    model = _model(settings.judge, _endpoint(settings))
+    seat = (settings.judge, model.name, model.parameters)
+    seats[seat] += 1
+    return Prompted(
+        id=settings.judge,
+        model=wrap(model),
+        form=settings.form,
+        cache=cache,
+        parameters=model.parameters,
+        sample=seats[seat],
+    )
+
+
+def _endpoint(settings: Settings) -> "Endpoint":
+    from tdqs_mcp.judges.endpoint import Endpoint  # noqa: PLC0415
+
+    base_url, model = settings.base_url, settings.model
+    if settings.judge is JudgeKind.ANTHROPIC:
+        from tdqs_mcp.judges.anthropic import BASE_URL, DEFAULT_MODEL  # noqa: PLC0415
+
+        base_url, model = base_url or BASE_URL, model or DEFAULT_MODEL
+    if base_url is None:
+        raise InputError(
+            "the openai judge needs an endpoint: set TDQS_BASE_URL or --base-url, "
+            "for example to https://api.openai.com/v1 or http://127.0.0.1:11434/v1"
+        )
+    if model is None:
+        raise InputError("the openai judge needs a model: set TDQS_MODEL or --model, or say --judge openai:MODEL")
+    limits: dict[str, Any] = {"concurrency": settings.concurrency, "timeout": settings.timeout}
+    return Endpoint(
+        base_url=base_url,
+        model=model,
+        api_key=settings.api_key,
+        key_name=settings.key_name,
+        overrides=settings.request_overrides,
+        **{name: limit for name, limit in limits.items() if limit is not None},
+    )
+
+
+def _model(kind: JudgeKind, endpoint: "Endpoint") -> "Anthropic | OpenAI":
+    if kind is JudgeKind.ANTHROPIC:
+        from tdqs_mcp.judges.anthropic import Anthropic  # noqa: PLC0415
+
+        return Anthropic(endpoint)
+    from tdqs_mcp.judges.remote import OpenAI  # noqa: PLC0415
+
+    return OpenAI(endpoint)
+
+
+def _open_cache(folder: Path, warn: Callable[[str], None]) -> Cache:
+    from tdqs_mcp.store.judgements import Judgements  # noqa: PLC0415  # a database, which the offline judge goes without
+
+    return Judgements(folder, warn=warn)

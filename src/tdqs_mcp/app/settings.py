@@ -1,0 +1,274 @@
+"""Which judge is meant and what it needs, from explicit values first and the environment second."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.budget import Budget
+from tdqs_mcp.results.verdicts import HOST
+from tdqs_mcp.rubrics.prompt import PromptForm
+
+if TYPE_CHECKING:
+    from tdqs_mcp.app.judge_profiles import Profile
+
+CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
+"""The judges as messages name them."""
+
+WRITERS = "offline, anthropic[:MODEL] or openai[:MODEL]"
+"""The writers of rewrites, likewise."""
+
+ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
+
+
+class JudgeKind(StrEnum):
+    """What `--judge` may name."""
+
+    OFFLINE = "offline"
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+    JURY = "jury"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A judge and its connection; the offline judge has none, whatever the environment holds."""
+
+    judge: JudgeKind = JudgeKind.OFFLINE
+    calibration: str | None = None
+    """The offline judge's version; None for the newest."""
+
+    base_url: str | None = field(default=None, repr=False)
+    """Checked when the judge is made; until then it may hold a password."""
+
+    model: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    key_name: str = "TDQS_API_KEY"
+    """The variable that the key came from or belongs into."""
+
+    request_overrides: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """JSON members merged into every request."""
+
+    form: PromptForm = PromptForm.HARDENED
+    cache: Path | None = None
+    """The folder that keeps judgements; None to keep none."""
+
+    budget: Budget = field(default_factory=Budget)
+    concurrency: int | None = None
+    """Requests to the model under way at once; None for an endpoint's usual number."""
+
+    timeout: float | None = None
+    """Seconds for one of its answers, likewise."""
+
+    samples: int = 1
+    name: str = ""
+    """A juror's, as its profile has it."""
+
+    members: tuple["Settings", ...] = ()
+    """A jury's judges."""
+
+    has_host: bool = False
+    """The calling agent sits on the jury too; only the MCP server has one."""
+
+
+def read_settings(
+    environ: Mapping[str, str],
+    *,
+    judge: str | None = None,
+    base_url: str | None = None,
+    model: str | None = None,
+    api_key: str | None = None,
+    request_overrides: Mapping[str, Any] | None = None,
+    exact_prompt: bool = False,
+    budget: Budget | None = None,
+    cwd: Path | None = None,
+    in_server: bool = False,
+) -> Settings:
+    """The settings in force: explicit values, else the TDQS_ variables of the same names.
+
+    Only a judge that is named takes any of the others: a stray key never costs money or sends a definition out.
+    TDQS_BASE_URL, TDQS_MODEL and the TDQS_API_KEY beside them are those of an endpoint that speaks OpenAI's language,
+    never the anthropic judge's, whose key is ANTHROPIC_API_KEY where there is no other. The members of a jury are
+    profiles in the configuration file that is nearest to `cwd`. Raises InputError.
+    """
+    kind, named = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
+    if kind is JudgeKind.OFFLINE:
+        given = {"base URL": base_url, "model": model, "API key": api_key, "overrides": request_overrides}
+        _refuse_unused(given | {"exact prompt": exact_prompt, "budget": budget not in (None, Budget())})
+        return Settings(calibration=named)
+    form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
+    common = replace(_limits(environ), judge=kind, form=form, cache=cache_folder(environ), budget=budget or Budget())
+    if kind is JudgeKind.JURY:
+        if base_url or model or api_key or request_overrides:
+            from tdqs_mcp.app.configuration import FILE  # noqa: PLC0415
+
+            raise InputError(f"the members of a jury have addresses and models of their own: set them in {FILE}")
+        names, has_host = _seats(named or "", in_server=in_server)
+        members = _members(environ, names, cwd=cwd or Path.cwd())
+        return replace(common, members=tuple(replace(each, form=form) for each in members), has_host=has_host)
+
+    chosen = replace(
+        common,
+        base_url=_said(base_url),
+        model=_said(model or named),
+        api_key=_said(api_key),
+        request_overrides=_overrides(environ) if request_overrides is None else request_overrides,
+    )
+    return _anthropic(chosen, environ) if kind is JudgeKind.ANTHROPIC else _openai(chosen, environ)
+
+
+def _openai(given: Settings, environ: Mapping[str, str]) -> Settings:
+    """What is not given explicitly comes from the TDQS_ variables."""
+    return replace(
+        given,
+        base_url=given.base_url or _variable(environ, "TDQS_BASE_URL"),
+        model=given.model or _variable(environ, "TDQS_MODEL"),
+        api_key=given.api_key or _variable(environ, "TDQS_API_KEY"),
+    )
+
+
+def _anthropic(given: Settings, environ: Mapping[str, str]) -> Settings:
+    """What is not given explicitly is the vendor's; TDQS_API_KEY is none where it belongs to TDQS_BASE_URL."""
+    is_elsewhere = given.base_url is None and _variable(environ, "TDQS_BASE_URL") is not None
+    if ours := given.api_key or (None if is_elsewhere else _variable(environ, "TDQS_API_KEY")):
+        return replace(given, api_key=ours)
+    vendors = _variable(environ, ANTHROPIC_KEY)
+    missing = ANTHROPIC_KEY if is_elsewhere else f"{ANTHROPIC_KEY} or TDQS_API_KEY"
+    return replace(given, api_key=vendors, key_name=ANTHROPIC_KEY if vendors else missing)
+
+
+def read_writer(
+    environ: Mapping[str, str], writer: str, *, base_url: str | None = None, model: str | None = None
+) -> Settings:
+    """The settings of a rewriter that is a model, from the same variables as a judge's. Raises InputError."""
+    if writer.strip().partition(":")[0] not in (JudgeKind.OPENAI, JudgeKind.ANTHROPIC):
+        raise InputError(f"there is no writer {writer!r}: set --writer to {WRITERS}")
+    return read_settings(environ, judge=writer, base_url=base_url, model=model)
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path | None:
+    """Where `TDQS_CACHE` says, or below the platform's folder for caches; nowhere for "off"."""
+    named = _variable(environ, "TDQS_CACHE")
+    if named == "off":
+        return None
+    if named:
+        return Path(named).expanduser()
+    from platformdirs import user_cache_path  # noqa: PLC0415
+
+    return user_cache_path("tdqs-mcp", appauthor=False)
+
+
+def _seats(names: str, *, in_server: bool) -> tuple[list[str], bool]:
+    """A jury's profiles, and whether the calling agent sits beside them. Raises InputError."""
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    profiles = [name for name in wanted if name != HOST]
+    has_host = HOST in wanted
+    if has_host and not in_server:
+        raise InputError(
+            f"{HOST} is the calling agent, who sits only on a jury of the MCP server: leave it out here, or start "
+            f"tdqs-mcp serve --judge jury:NAME,{HOST}"
+        )
+    if len(profiles) + has_host < 2 or not profiles:
+        raise InputError("a jury has at least two members: set --judge or TDQS_JUDGE to jury:NAME,NAME")
+    return profiles, has_host
+
+
+def _members(environ: Mapping[str, str], wanted: Sequence[str], *, cwd: Path) -> list[Settings]:
+    """The settings of a jury's members. Raises InputError for a name without a profile."""
+    from tdqs_mcp.app.configuration import FILE, read_configuration  # noqa: PLC0415  # no file is read, no rule needed
+    from tdqs_mcp.app.judge_profiles import read_profiles  # noqa: PLC0415
+
+    configuration = read_configuration(cwd)
+    where = str(configuration.path or f"{FILE}, which is not there")
+    profiles = read_profiles(configuration.judges, origin=where)
+    for name in wanted:
+        if name not in profiles:
+            known = ", ".join(sorted(profiles)) or "none"
+            raise InputError(f"there is no judge profile {name!r} in {where} (profiles: {known}); add [judges.{name}]")
+    return [_member(environ, profiles[name]) for name in wanted]
+
+
+def _member(environ: Mapping[str, str], profile: "Profile") -> Settings:
+    """A profile with what the environment adds: its own key, or the common endpoint with the common key.
+
+    The common endpoint speaks OpenAI's language, so its address and its key are no anthropic member's.
+    """
+    kind = JudgeKind(profile.kind)
+    shared_key = ANTHROPIC_KEY if kind is JudgeKind.ANTHROPIC else "TDQS_API_KEY"
+    own = _variable(environ, profile.key_variable)
+    shared = None if own or profile.base_url else _variable(environ, shared_key)
+    usual = _limits(environ)
+    return Settings(
+        name=profile.name,
+        judge=kind,
+        concurrency=profile.concurrency or usual.concurrency,
+        timeout=profile.timeout or usual.timeout,
+        base_url=profile.base_url or (_variable(environ, "TDQS_BASE_URL") if kind is JudgeKind.OPENAI else None),
+        model=profile.model,
+        api_key=own or shared,
+        key_name=profile.key_variable if own or profile.base_url else shared_key,
+        request_overrides=profile.request_overrides,
+        samples=profile.samples,
+    )
+
+
+def _limits(environ: Mapping[str, str]) -> Settings:
+    """How many requests at once, and how long one may take, as the environment says. Raises InputError."""
+    concurrency, timeout = _variable(environ, "TDQS_CONCURRENCY"), _variable(environ, "TDQS_TIMEOUT")
+    try:
+        return Settings(
+            concurrency=None if concurrency is None else int(concurrency),
+            timeout=None if timeout is None else float(timeout),
+        )
+    except ValueError:
+        raise InputError("TDQS_CONCURRENCY must be a whole number, TDQS_TIMEOUT a number of seconds") from None
+
+
+def _said(text: str | None) -> str | None:
+    return (text or "").strip() or None
+
+
+def _variable(environ: Mapping[str, str], name: str) -> str | None:
+    return _said(environ.get(name))
+
+
+def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
+    """A judge's name and perhaps its model's, which may hold colons, or a jury's members."""
+    name, separator, rest = spec.strip().partition(":")
+    if name not in tuple(JudgeKind):
+        raise InputError(f"there is no judge {name!r}: set --judge or TDQS_JUDGE to {CHOICES}")
+    kind = JudgeKind(name)
+    if separator and kind is JudgeKind.OFFLINE:
+        _check_calibration(rest)
+    if separator and not rest and kind is not JudgeKind.JURY:
+        raise InputError(f"{name}: names no model: set --judge or TDQS_JUDGE to {name}:MODEL, or leave the colon out")
+    return kind, rest or None
+
+
+def _check_calibration(version: str) -> None:
+    from tdqs_mcp.judges.scorecard import versions  # noqa: PLC0415
+
+    if version not in versions():
+        raise InputError(f"there is no calibration {version!r} of the offline judge: it has {', '.join(versions())}")
+
+
+def _refuse_unused(explicit: Mapping[str, object]) -> None:
+    """Who says how to reach a model means to ask it, and must not take the offline judge's numbers for its own."""
+    given = [name for name, value in explicit.items() if value]
+    if given:
+        raise InputError(
+            f"the offline judge takes no {' and no '.join(given)}: leave it out, or name another --judge: {CHOICES}"
+        )
+
+
+def _overrides(environ: Mapping[str, str]) -> Mapping[str, Any]:
+    try:
+        parsed = json.loads(environ.get("TDQS_REQUEST_OVERRIDES", "").strip() or "{}")
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise InputError('TDQS_REQUEST_OVERRIDES must be a JSON object, for example {"max_tokens": 2000}')
+    return parsed

@@ -1,1 +1,0 @@
-"""From facts and verdicts to scores, in exact arithmetic."""

@@ -1,0 +1,1 @@
+"""Better definitions: writers, the source of every statement, plans, comparisons, selection tests, patches."""

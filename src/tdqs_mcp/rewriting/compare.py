@@ -1,0 +1,267 @@
+"""Two versions of a catalog: which tool became which, what that does to callers, and whether it is worse."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.errors import UnmeasurableError
+from tdqs_mcp.facts import arguments, compatibility, shape, tokens, values
+from tdqs_mcp.facts.compatibility import Break
+from tdqs_mcp.model.catalog import Catalog, Tool
+from tdqs_mcp.results.comparison import Comparison, Difference, Impact, ToolComparison
+from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.scores import ServerScore, ToolScore
+from tdqs_mcp.results.tiers import tier_of
+from tdqs_mcp.scoring.fingerprint import fingerprint
+
+_Pair = tuple[Tool | None, Tool | None]
+
+
+def compare(old: Catalog, new: Catalog, scores: tuple[ServerScore, ServerScore]) -> Comparison:
+    """The new catalog held against the old one, with the score of each; linear in their sizes."""
+    before, after = scores
+    pairs = _paired(old.tools, new.tools)
+    names = {gone.index: come.name for gone, come in pairs if gone and come}
+    added, fixed = _findings(old, new, scores, names)
+    judged = ({tool.index: tool for tool in before.tools}, {tool.index: tool for tool in after.tools})
+    tools = tuple(_compared(gone, come, judged) for gone, come in pairs)
+    whole = Comparison(old=before, new=after, tools=tools, findings_added=added, findings_fixed=fixed, regressions=())
+    return replace(whole, regressions=tuple(_regressions(whole)))
+
+
+def _paired(old: Sequence[Tool], new: Sequence[Tool]) -> list[_Pair]:
+    """Each tool with its other version: by name, the first with the first where a name is there twice.
+
+    Of those left over, two with the same input schema that no other has are one tool renamed; so are the only two.
+    """
+    waiting: dict[str, list[Tool]] = {}
+    for tool in old:
+        waiting.setdefault(tool.name, []).append(tool)
+    matched = {tool.index: waiting[tool.name].pop(0) for tool in new if waiting.get(tool.name)}
+    gone = [tool for tools in waiting.values() for tool in tools]
+    come = [tool for tool in new if tool.index not in matched]
+    matched |= {tool.index: gone[0] for tool in come if len(old) == len(new) == 1}
+    matched |= _renamed(gone, come)
+    taken = {tool.index for tool in matched.values()}
+    kept: list[_Pair] = [(matched.get(tool.index), tool) for tool in new]
+    return kept + [(tool, None) for tool in old if tool.index not in taken]
+
+
+def _renamed(gone: Sequence[Tool], come: Sequence[Tool]) -> dict[int, Tool]:
+    before, after = _by_schema(gone), _by_schema(come)
+    alone = {text for text in before if len(before[text]) == 1 == len(after.get(text, ()))}
+    return {after[text][0].index: before[text][0] for text in alone}
+
+
+def _by_schema(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
+    found: dict[str, list[Tool]] = {}
+    for tool in tools:
+        known = _signature(tool)
+        if known is not None:
+            found.setdefault(known, []).append(tool)
+    return found
+
+
+def _signature(tool: Tool) -> str | None:
+    """What a tool is known by whatever its name: its parameters, else its description; None where it nests too deep."""
+    try:
+        return compatibility.signature(tool.input_schema or {}) or f"says {tool.description}"
+    except UnmeasurableError:
+        return None
+
+
+def _compared(
+    old: Tool | None, new: Tool | None, judged: tuple[Mapping[int, ToolScore], Mapping[int, ToolScore]]
+) -> ToolComparison:
+    either = new or old
+    return ToolComparison(
+        name=either.name if either else "",
+        index_before=old.index if old else None,
+        index_after=new.index if new else None,
+        before=judged[0].get(old.index) if old else None,
+        after=judged[1].get(new.index) if new else None,
+        tokens_before=_tokens(old),
+        tokens_after=_tokens(new),
+        differences=tuple(_differences(old, new)),
+    )
+
+
+def _tokens(tool: Tool | None) -> int | None:
+    try:
+        return tokens.of_definition(tool.raw) if tool and isinstance(tool.raw, Mapping) else None
+    except UnmeasurableError:
+        return None
+
+
+def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
+    """What a caller notices, then what became more dangerous, then words; equal definitions have none."""
+    if old is None:
+        return [_whole(Impact.COMPATIBLE, "added-tool", "the tool is new")]
+    if new is None:
+        return [_whole(Impact.BREAKING, "removed-tool", "the tool is gone")]
+    before, after = _text(old), _text(new)
+    if before == after and (before is not None or _are_equal(old.raw, new.raw)):
+        return []
+    if before is None or after is None:
+        said = "the definition is nested too deeply to be compared: nothing says that old calls still work"
+        return [_whole(Impact.BREAKING, "unreadable", said)]
+    found = [*_name(old, new), *_schemas(old, new), *_dangers(old, new), *_words(old, new)]
+    return found or [_whole(Impact.COMPATIBLE, "changed", "nothing is taken from a caller")]
+
+
+def _text(tool: Tool) -> str | None:
+    """The definition in one spelling; None where it is nested too deeply."""
+    try:
+        return canonical_json(tool.raw)
+    except UnmeasurableError:
+        return None
+
+
+def _are_equal(old: object, new: object) -> bool:
+    """Whether two definitions have the same JSON; what is too deep even for that is taken for different."""
+    try:
+        return json.dumps(old) == json.dumps(new)
+    except RecursionError:
+        return False
+
+
+def _name(old: Tool, new: Tool) -> Iterator[Difference]:
+    """Equal parameters look like one tool renamed; the only tools of two catalogs may be any two."""
+    if old.name != new.name:
+        known = _signature(old)
+        guess = " with the same parameters: renamed?" if known is not None and known == _signature(new) else ""
+        said = f"removed {old.name!r}, added {new.name!r}{guess}"
+        yield Difference(impact=Impact.BREAKING, change="renamed-tool", path="/name", message=said)
+
+
+def _schemas(old: Tool, new: Tool) -> Iterator[Difference]:
+    """Input first; a schema that was unreadable before promised nothing."""
+    yield from _schema("/inputSchema", _as_stated(old, new), new.input_schema, compatibility.breaks)
+    yield from _schema("/outputSchema", old.output_schema, new.output_schema, compatibility.losses)
+
+
+def _as_stated(old: Tool, new: Tool) -> Mapping[str, Any] | None:
+    """The old input schema; what its texts close already is closed in it, where the new version says so as an enum."""
+    listed = {name: list(found) for name, found, _ in values.closed(old)}
+    said = {
+        name for name, schema in arguments.properties(new).items() if isinstance(schema, Mapping) and "enum" in schema
+    }
+    if old.input_schema is None or said.isdisjoint(listed):
+        return old.input_schema
+    properties = {
+        name: {**schema, "enum": listed[name]} if name in said & listed.keys() else schema
+        for name, schema in arguments.properties(old).items()
+    }
+    return {**old.input_schema, "properties": properties}
+
+
+def _schema(
+    path: str,
+    old: Mapping[str, Any] | None,
+    new: Mapping[str, Any] | None,
+    check: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Break]],
+) -> Iterator[Difference]:
+    if old is not None and new is None:
+        said = "there is no readable schema any more"
+        yield Difference(impact=Impact.BREAKING, change="lost-schema", path=path, message=said)
+    elif old is not None and new is not None:
+        yield from _as(Impact.BREAKING, path, check(old, new))
+
+
+def _dangers(old: Tool, new: Tool) -> Iterator[Difference]:
+    return _as(Impact.DANGEROUS, "", compatibility.dangers(old.annotations, new.annotations))
+
+
+def _words(old: Tool, new: Tool) -> Iterator[Difference]:
+    """Texts of what both versions have."""
+    before, after = _texts(old), _texts(new)
+    for path in before:
+        if path in after and before[path] != after[path]:
+            what = "new" if not before[path] else "gone" if not after[path] else "reworded"
+            yield Difference(impact=Impact.WORDING, change=f"{what}-text", path=path, message=what)
+
+
+def _texts(tool: Tool) -> dict[str, object]:
+    """The texts of a definition by JSON pointer; None where a part has none."""
+    nodes = [
+        *shape.read(tool.input_schema, "/inputSchema").nodes,
+        *shape.read(tool.output_schema, "/outputSchema").nodes,
+    ]
+    texts = {f"{node.path}/description": node.schema.get("description") for node in nodes}
+    return {"/title": tool.title, "/description": tool.description, **texts}
+
+
+def _as(impact: Impact, below: str, found: Iterable[Break]) -> Iterator[Difference]:
+    for each in found:
+        yield Difference(impact=impact, change=each.change, path=f"{below}{each.path}", message=each.message)
+
+
+def _whole(impact: Impact, change: str, message: str) -> Difference:
+    return Difference(impact=impact, change=change, path="", message=message)
+
+
+def _findings(
+    old: Catalog, new: Catalog, scores: tuple[ServerScore, ServerScore], names: Mapping[int, str]
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Findings that only the new or only the old version has, of what both have shown of themselves.
+
+    What is gone has no finding that was fixed. `names` are the new ones, by the index in the old catalog.
+    """
+    kinds = {"tool"} | ({"server"} if (old.server_info is None) == (new.server_info is None) else set())
+    kinds |= {"resource"} if old.resources is not None and new.resources is not None else set()
+    kinds |= {"prompt"} if old.prompts is not None and new.prompts is not None else set()
+    before, after = ([each for each in score.findings if each.subject.kind in kinds] for score in scores)
+    before = [each for each in before if each.tool_index is None or each.tool_index in names]
+    moved = [_renamed_subject(finding, names) for finding in before]
+    return tuple(_beyond(after, after, moved)), tuple(_beyond(before, moved, after))
+
+
+def _renamed_subject(finding: Finding, names: Mapping[int, str]) -> Finding:
+    """The finding about the tool as it is called now."""
+    index = finding.tool_index
+    if index is None or names.get(index, finding.subject.name) == finding.subject.name:
+        return finding
+    return replace(finding, subject=replace(finding.subject, name=names[index]))
+
+
+def _beyond(shown: Sequence[Finding], own: Sequence[Finding], others: Sequence[Finding]) -> Iterator[Finding]:
+    """Of equal findings, as many as the other version does not have."""
+    left = Counter(fingerprint(finding, server="") for finding in others)
+    for finding, known in zip(shown, own, strict=True):
+        digest = fingerprint(known, server="")
+        if left[digest]:
+            left[digest] -= 1
+        else:
+            yield finding
+
+
+def _regressions(comparison: Comparison) -> Iterator[str]:
+    """A lower overall tier, a changed tool with a lower TDQS, breaking and dangerous changes, errors and warnings.
+
+    A first description has findings that an empty one could not have: what is milder than what it mends is none. What
+    is found in a tool that was added was not better before.
+    """
+    was, now = comparison.old.rollup.overall, comparison.new.rollup.overall
+    if was is not None and now is not None and tier_of(now).floor < tier_of(was).floor:
+        yield f"the overall tier falls from {tier_of(was)} to {tier_of(now)}"
+    for tool in comparison.tools:
+        if tool.differences and tool.before and tool.after and tool.after.tdqs < tool.before.tdqs:
+            yield f"{tool.name!r}: TDQS falls from {tool.before.tdqs / 10} to {tool.after.tdqs / 10}"
+        for difference in tool.differences:
+            if difference.impact in (Impact.BREAKING, Impact.DANGEROUS):
+                where = f"{difference.path}: " if difference.path else ""
+                yield f"{tool.name!r}: {difference.impact}: {where}{difference.message}"
+    mended: dict[tuple[str, str], int] = {}
+    for finding in comparison.findings_fixed:
+        part = (finding.subject.kind, finding.subject.name)
+        mended[part] = max(mended.get(part, 0), finding.severity.rank)
+    known = {tool.index_after for tool in comparison.tools if tool.index_before is not None}
+    for finding in comparison.findings_added:
+        if finding.tool_index is not None and finding.tool_index not in known:
+            continue
+        is_milder = finding.severity.rank < mended.get((finding.subject.kind, finding.subject.name), 0)
+        if finding.severity is not Severity.INFO and not is_milder:
+            yield f"{finding.subject.label!r}: new {finding.severity} {finding.rule}: {finding.message}"

@@ -1,0 +1,126 @@
+"""Parts of a better definition that the author's own material makes: facts in their words, hints, real calls."""
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.facts import hostile, praise, samples, statements, stems, tokens
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.words import words_of
+from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
+from tdqs_mcp.results.rewrites import Mode
+from tdqs_mcp.rewriting import proof
+from tdqs_mcp.rewriting.parts import Part
+
+MAX_CALL = 120
+"""Characters of a call that a description carries as its example."""
+
+MAX_LIMITATIONS = 3
+"""Sentences that recorded calls add to a description."""
+
+
+def of(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Part, ...]:
+    """The parts, the most certain first; a fact of every tool is said where a model weighs it, not on each of them.
+
+    No more facts than the definition may grow by.
+    """
+    said = (spoken(fact) for fact in _within(subject, material, growth) if not objection(fact, subject))
+    example = _example(subject, material) if mode is Mode.FULL else None
+    return (*said, *_hints(subject, material), *_limitations(subject, material), *([example] if example else []))
+
+
+def told(subject: Subject, material: Material, *, growth: int) -> int:
+    """Tokens of the growth that are spent already, on facts that an earlier run may have said."""
+    return sum(_weight(fact) for fact in _within(subject, material, growth) if is_told(fact.text, subject))
+
+
+def _within(subject: Subject, material: Material, growth: int) -> Iterator[Fact]:
+    """The tool's own facts in their order, as long as they fit, told already or not."""
+    for fact in material.facts:
+        if fact.tool == subject.tool.name and _weight(fact) <= growth:
+            growth -= _weight(fact)
+            yield fact
+
+
+def _weight(fact: Fact) -> int:
+    """Tokens of a fact in a definition, its quotes and full stop for what joins it to other words."""
+    return tokens.estimate(canonical_json(f"{fact.text}."))
+
+
+def objection(fact: Fact, subject: Subject) -> str | None:
+    """Why a fact is not said of a tool, whatever it may prove."""
+    if fact.tool != subject.tool.name:
+        return "a fact of every tool is said of none; it only supports other words"
+    if praised := praise.praise(fact.text):
+        return f"{praised!r} praises and tells nothing"
+    if threats := hostile.threats({"description": fact.text}):
+        return f"it works on whoever reads it: {threats[0].ploy}"
+    return "the description says it already" if is_told(fact.text, subject) else None
+
+
+def spoken(fact: Fact) -> Part:
+    """A fact as a sentence of its own."""
+    sentence = fact.text[:1].upper() + fact.text[1:]
+    whole = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+    return Part(path="/description", sources=(f"fact {fact.number}",), sentence=whole)
+
+
+def is_told(text: str, subject: Subject) -> bool:
+    """The description has every word that the text claims something with."""
+    known = stems.content(subject.prose.words)
+    return all(stems.supports(known, word) for word in stems.content(words_of(text)))
+
+
+def limitation(trace: Trace) -> Part | None:
+    """What a recorded call proves: that a call can fail so, or give nothing; None where it shows no such thing."""
+    said = {Outcome.ERROR: _failure, Outcome.EMPTY: _emptiness}
+    sentence = said[trace.outcome](trace) if trace.outcome in said else None
+    return Part(path="/description", sources=(f"trace {trace.number}",), sentence=sentence) if sentence else None
+
+
+def _limitations(subject: Subject, material: Material) -> tuple[Part, ...]:
+    """No more than a few, and each of them once."""
+    if not statements.is_english(subject):
+        return ()
+    found = {part.sentence: part for trace in reversed(material.traces) if (part := limitation(trace))}
+    new = (part for sentence, part in reversed(found.items()) if not is_told(sentence, subject))
+    return tuple(islice(new, MAX_LIMITATIONS))
+
+
+def _failure(trace: Trace) -> str | None:
+    """The error in its own words, where they are few, plain, and none of them is a value of this very call."""
+    message = " ".join(trace.answer.split()).rstrip(".")
+    told = set(words_of(message))
+    is_private = any(told.intersection(words_of(str(value))) for value in trace.arguments.values())
+    is_shown = samples.is_plain(message) and samples.redacted(message) == message
+    return f"Can fail with `{message}`." if message and is_shown and not is_private else None
+
+
+def _emptiness(trace: Trace) -> str:
+    return f"May return an empty {'list' if trace.answer.strip() == '[]' else 'result'}."
+
+
+def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
+    """The hints that facts prove and that nobody has set."""
+    annotations = subject.tool.raw.get("annotations")
+    present: Mapping[str, object] = annotations if isinstance(annotations, Mapping) else {}
+    proven = proof.hints(subject, material)
+    new = {name: value for name, (value, _) in proven.items() if name not in present}
+    if not new or not (annotations is None or isinstance(annotations, Mapping)):
+        return ()
+    sources = tuple(dict.fromkeys(proven[name][1] for name in new))
+    return (Part(path="/annotations", sources=sources, value={**present, **new}),)
+
+
+def _example(subject: Subject, material: Material) -> Part | None:
+    """The shortest real call that succeeded, where the description has no example and the call may be shown."""
+    calls = [trace for trace in material.traces if trace.outcome is Outcome.SUCCESS and trace.arguments]
+    showable = [trace for trace in calls if samples.is_showable(trace.arguments, subject)]
+    shown = sorted((json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable)
+    call, number = min(
+        (pair for pair in shown if len(pair[0]) <= MAX_CALL), key=lambda pair: len(pair[0]), default=("", 0)
+    )
+    if not call or "example" in subject.prose.words or not statements.is_english(subject):
+        return None
+    return Part(path="/description", sources=(f"trace {number}",), sentence=f"Example: `{call}`.")

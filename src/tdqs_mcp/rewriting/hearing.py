@@ -1,0 +1,364 @@
+"""The hearing of one sentence: what it rests on, or the first reason why it may not stand."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tdqs_mcp.facts import bounds, denials, praise
+from tdqs_mcp.facts.bounds import Bounded
+from tdqs_mcp.facts.denials import Polarity
+from tdqs_mcp.facts.lexicon import Cue
+from tdqs_mcp.facts.prose import cues_of, name_parts, stem
+from tdqs_mcp.facts.shape import pointed
+from tdqs_mcp.facts.stems import content, identifiers_of, numbers_of, supports
+from tdqs_mcp.facts.support import ROUTING, Ground, Statement
+from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
+from tdqs_mcp.results.rewrites import Claim
+
+MAX_SOURCES = 4
+"""Sources that one sentence of a description may need; one that needs more is pieced together."""
+
+_WEIGHTY = frozenset({Cue.DESTRUCTION, Cue.SAFETY, Cue.PERMISSION, Cue.LIMIT, Cue.ERROR, Cue.TIMING})
+"""What an agent acts upon: each needs a statement that gives the same cue of the same thing."""
+
+_BOUNDS = tuple(
+    frozenset(family.split())
+    for family in ("only except unless solely exclusively", "always every all", "must required mandatory")
+)
+"""Words that bound a statement; a claim that has one needs a source that has one of the same kind."""
+
+_FATE = re.compile(
+    r"\b(?:be|is|are|was|were|gets?|being)\s(?:\w+ly\s)?"
+    r"(delet|remov|overwrit|eras|destroy|wip|purg|discard|drop|los|replac|revok|cancel)(?:e[dn]|ten|p?ed|led|t)\b",
+    re.IGNORECASE,
+)
+"""What happens to something without anybody who does it: it needs a source that says so in this form."""
+
+_SCHEMAS = ("/inputSchema", "/outputSchema")
+"""What a parameter is, no tool is: `isReadOnly` proves nothing of the call."""
+
+_MORE = re.compile(r"\b(\d{1,4}) more (tool|field)s?\b")
+"""A count of siblings, or of fields of the answer, that are not named one by one."""
+
+_OPENING = 3
+"""Words within which a sentence says what the tool does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hearing:
+    """One text, heard sentence by sentence."""
+
+    path: str
+    ground: Ground
+    sentences: tuple[frozenset[str], ...] = ()
+    """The stems of each sentence before this one, and the names in it."""
+
+    own: frozenset[str] = frozenset()
+    """What a parameter's name and type say without a description."""
+
+    may_restate: bool
+    """A first sentence and a title may say what the name says."""
+
+    def claim(self, text: str) -> Claim:
+        """The sentence with its sources, or with the first reason to refuse it."""
+        sentence = _Sentence.of(text, self)
+        reason = next(self._reasons(sentence), None)
+        sources = () if reason else sentence.sources
+        return Claim(path=self.path, text=text, sources=sources, refusal=reason)
+
+    def _reasons(self, sentence: "_Sentence") -> Iterator[str]:
+        yield from _style(sentence)
+        yield from _unsourced(sentence)
+        yield from _unmatched(sentence)
+        yield from _unbounded(sentence)
+        yield from _turned(sentence)
+        yield from _undone(sentence)
+        yield from _pieced(sentence)
+        yield from self._padding(sentence)
+
+    def _padding(self, sentence: "_Sentence") -> Iterator[str]:
+        """A sentence of which name, schema and the sentences before it say every word.
+
+        What is new about a sentence that leads to a sibling is the way there, and about one that denies something the
+        denial, unless one sentence before has it.
+        """
+        words = sentence.words
+        named = content(name_parts(self.ground.tool))
+        if _tells_result(sentence) or (self.may_restate and 2 * len(named & words) >= max(1, len(named))):
+            return
+        is_text = self.path == "/description"
+        shown = [each for each in self.ground.own if each.is_contract or each.source == "name"] if is_text else []
+        known = self.own.union(*self.sentences, *(each.words for each in shown))
+        whole = words | identifiers_of(sentence.text)
+        is_said = any(whole <= each for each in self.sentences) or not (sentence.others or sentence.is_turned)
+        if is_said and all(supports(known, word) for word in words) and not _demands(sentence):
+            yield "it only says again what the name, the schema or the text before it says"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sentence:
+    """A sentence with all that may speak for it."""
+
+    path: str
+    text: str
+    """Without the counts that were checked."""
+
+    words: frozenset[str]
+    """Stems that claim something."""
+
+    spoken: Sequence[str]
+    plain: Sequence[Statement]
+    """What is said of the very thing: it alone tells effects, limits and negations."""
+
+    witnesses: Sequence[Statement]
+    """... and what the siblings that it names, or general words, may lend."""
+
+    extra: Sequence[Statement]
+    """Those of them that are not among the tool's own statements."""
+
+    others: Sequence[Statement]
+    """The names of the siblings that it names."""
+
+    ground: Ground
+
+    said: Polarity
+
+    @classmethod
+    def of(cls, text: str, hearing: Hearing) -> "_Sentence":
+        """The sentence with its witnesses."""
+        ground, meant = hearing.ground, hearing.ground.meant.get(hearing.path, ())
+        named = ground.named(text)
+        lent = tuple(each for statements in named.values() for each in statements)
+        told = _MORE.sub(lambda found: _uncounted(found, text, ground, named), text)
+        return cls(
+            path=hearing.path,
+            text=told,
+            words=content(words_of(told)) - (ROUTING if named else frozenset()),
+            spoken=words_of(told),
+            plain=(*meant, *ground.plain),
+            witnesses=(*meant, *ground.own, *lent),
+            extra=(*meant, *lent),
+            others=[first for first, *_ in named.values()],
+            ground=ground,
+            said=denials.read(told),
+        )
+
+    @property
+    def is_turned(self) -> bool:
+        """It denies something."""
+        return any(map(denials.is_negation, self.spoken))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The fewest statements, taken greedily, that cover what the sentence says."""
+        found, _ = _cover(self.witnesses, self.words | numbers_of(self.text), limit=MAX_SOURCES)
+        return tuple(dict.fromkeys(each.source for each in found)) or ("name",)
+
+
+def _uncounted(found: re.Match[str], text: str, ground: Ground, lent: Mapping[str, Sequence[Statement]]) -> str:
+    """Nothing for a count that is true: so many fields are left, or so many siblings take the parameter named."""
+    named = identifiers_of(text)
+    if found[2] == "field":
+        return "" if int(found[1]) == len(set(ground.fields) - named) else found[0]
+    asked = {stem(name) for name in named - lent.keys() - {ground.tool.lower()}}
+    takers = [name for name, (first, *_) in ground.lent.items() if asked <= first.words and name not in lent]
+    left = len(takers) - (ground.tool.lower() in takers)
+    return "" if asked and lent and int(found[1]) <= left else found[0]
+
+
+def _style(sentence: _Sentence) -> Iterator[str]:
+    found = praise.praise(sentence.text)
+    if found and not any(found.lower() in name_parts(name) for name in identifiers_of(sentence.text)):
+        yield f"{found!r} praises and tells nothing"
+    found = praise.addressed(sentence.text)
+    if found and not any(sentence.text.lower() in each.text for each in sentence.witnesses):
+        yield f"{found!r} speaks to the reader; say it of the tool"
+    if not sentence.words and not numbers_of(sentence.text):
+        yield "it says nothing"
+
+
+def _unsourced(sentence: _Sentence) -> Iterator[str]:
+    """What nobody has said."""
+    words, witnesses = sentence.words, sentence.witnesses
+    known = sentence.ground.words.union(*(each.words for each in sentence.extra))
+    for name in sorted(identifiers_of(sentence.text)):
+        if not supports(known, stem(name)) and not any(name in each.text for each in witnesses):
+            yield f"there is no {name!r}"
+    for number in sorted(numbers_of(sentence.text)):
+        if not any(number in each.numbers and _is_about(each, words - {number}) for each in witnesses):
+            yield f"no source gives the number {number}"
+    missing = sorted(word for word in words if not supports(known, word) and not word.isdecimal())
+    if missing:
+        yield f"no source says {', '.join(map(repr, missing[:3]))}"
+
+
+def _unmatched(sentence: _Sentence) -> Iterator[str]:
+    """An effect, a limit or a bound that nobody has told of the same thing."""
+    words, plain = sentence.words, sentence.plain
+    named = [words_of(first.text) for first in sentence.others]
+    for cue in sorted((cues_of(sentence.spoken) & _WEIGHTY).difference(*map(cues_of, named))):
+        heard = [each for each in plain if cue is not Cue.SAFETY or not each.source.startswith(_SCHEMAS)]
+        if not any(cue in each.cues and _is_about(each, words) for each in heard):
+            yield f"no source tells this {cue}"
+    for family in _BOUNDS:
+        used = sorted(family.intersection(sentence.spoken).difference(*named))
+        if used and not any(family & each.words and _is_about(each, words - family) for each in plain):
+            yield f"no source says {used[0]!r} of this"
+
+
+def _unbounded(sentence: _Sentence) -> Iterator[str]:
+    """A value beside a word of bound or default that is not this very bound of what the sentence speaks of."""
+    values = sentence.ground.values
+    for said in bounds.read(sentence.text):
+        if said.value in values or said.value[-1].isdecimal():
+            parameter = _bounded(sentence, said)
+            rest = sentence.words - {said.value}
+            heard = [each for each in sentence.witnesses if (said.bound, said.value) in each.bounds]
+            if not any(each.is_of(parameter) if parameter else _is_about(each, rest) for each in heard):
+                yield f"no source gives {said.value} as the {said.bound} of {f'`{parameter}`' if parameter else 'this'}"
+
+
+def _bounded(sentence: _Sentence, said: Bounded) -> str:
+    """The parameter whose bound is told: the last one named before it, else the first behind it, else the text's own.
+
+    A plain word names one only where the schema bounds the parameter of this name.
+    """
+    ground = sentence.ground
+    named = identifiers_of(sentence.text) & ground.parameters or ground.bounded.intersection(sentence.spoken)
+    places = {name: _place(name, sentence.text) for name in named}
+    before = [name for name in places if places[name] < said.place]
+    own = pointed(sentence.path)[-2] if sentence.path.startswith("/inputSchema/") else ""
+    if before:
+        return max(before, key=places.__getitem__)
+    return min(places, key=places.__getitem__, default=own.lower())
+
+
+def _place(name: str, text: str) -> int:
+    found = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text.lower())
+    return found.start() if found else len(text)
+
+
+def _undone(sentence: _Sentence) -> Iterator[str]:
+    """A loss, or something that the tool does, of which nobody speaks in this form."""
+    fates = _fates(sentence.text)
+    if fates and not any(fates <= _fates(each.text) for each in sentence.plain):
+        yield "no source tells this loss"
+    verb = next((LEMMAS[word] for word in sentence.spoken[:_OPENING] if _is_active(word)), "")
+    is_told = sentence.path in ("/description", "/title") and verb in sentence.said.affirmed
+    doers = sentence.witnesses if sentence.others and sentence.spoken[0] == "to" else sentence.plain
+    if is_told and EFFECTS[verb].is_mutating and not any(_does(each, verb) for each in doers):
+        yield f"no source says that it does {verb!r}"
+
+
+def _fates(text: str) -> frozenset[str]:
+    return frozenset(found.lower() for found in _FATE.findall(text))
+
+
+def _is_active(word: str) -> bool:
+    """A known verb in a form that says who does it: "deletes", not "deleted" or "deleting"."""
+    return word in LEMMAS and not word.endswith(("ed", "ing"))
+
+
+def _does(statement: Statement, verb: str) -> bool:
+    """The statement has the verb, or one that may stand for it, in an active form and of the tool."""
+    if statement.is_contract or not supports(statement.affirmed, verb):
+        return False
+    return supports(frozenset(LEMMAS[word] for word in words_of(statement.text) if _is_active(word)), verb)
+
+
+def _turned(sentence: _Sentence) -> Iterator[str]:
+    """What the sources deny and the sentence affirms, or the other way round."""
+    ground = sentence.ground
+    affirmed, denied = (
+        frozenset(word for word in each & sentence.words if not word.isdecimal()) for each in sentence.said
+    )
+    heard = ground.affirmed.union(*(each.affirmed for each in sentence.extra))
+    only = sorted(word for word in affirmed if supports(ground.denied, word) and not supports(heard, word))
+    if only:
+        yield f"the sources only deny {only[0]!r}"
+    if any(_denies(each, affirmed) for each in sentence.plain) and not any(
+        all(supports(each.affirmed, word) for word in affirmed) for each in sentence.witnesses
+    ):
+        yield "a source denies this"
+    things = frozenset(stem(part) for part in name_parts(ground.tool)) - EFFECTS.keys()
+    bare = sorted(word for word in denied if not supports(ground.denied, word) and word not in things)
+    if bare or (denied and not any(supports(ground.denied, word) for word in denied)):
+        yield f"no source denies {(bare or sorted(denied))[0]!r}"
+    if (
+        sentence.is_turned
+        and not denied
+        and not any(each.denied and _is_about(each, sentence.words) for each in sentence.plain)
+    ):
+        yield "no source says 'not' of this"
+
+
+def _denies(statement: Statement, words: frozenset[str]) -> bool:
+    """The statement has all these words, and some of them under a negation alone."""
+    under = statement.denied - statement.affirmed
+    return not words.isdisjoint(under) and all(supports(statement.words, word) for word in words)
+
+
+def _pieced(sentence: _Sentence) -> Iterator[str]:
+    """Words of so many sources that together they may say what none of them does.
+
+    A title rests on one statement, the description of a parameter on one beside what is said of the parameter itself.
+    """
+    limit = MAX_SOURCES if sentence.path == "/description" else 1
+    free = _free(sentence)
+    wanted = frozenset(word for word in sentence.words if not word.isdecimal() and not supports(free, word))
+    if _cover(sentence.witnesses, wanted, limit=limit)[1]:
+        yield f"no {'one source says' if limit == 1 else f'{limit} sources say'} all of it"
+
+
+def _free(sentence: _Sentence) -> frozenset[str]:
+    """What needs no source that says it together with the rest: names, and what is said of a parameter itself."""
+    if sentence.path == "/title":
+        return frozenset()
+    if sentence.path == "/description":
+        named = [*identifiers_of(sentence.text), sentence.ground.tool]
+        return content([*named, *(part for name in named for part in name_parts(name))])
+    parameter = sentence.path.removesuffix("/description")
+    said = [each for each in sentence.witnesses if each.source == parameter or each.source.startswith(f"{parameter}/")]
+    return frozenset[str]().union(*(each.words for each in said))
+
+
+def _cover(
+    witnesses: Sequence[Statement], words: frozenset[str], *, limit: int
+) -> tuple[list[Statement], frozenset[str]]:
+    """The fewest statements, taken greedily, that have these words, and the words that none of them has."""
+    covers = [
+        (each, {word for word in words if word in each.numbers or supports(each.words, word)}) for each in witnesses
+    ]
+    found: list[Statement] = []
+    rest = set(words)
+    while rest and len(found) < limit:
+        statement, covered = max(covers, key=lambda each: len(each[1] & rest))
+        if rest.isdisjoint(covered):
+            break
+        rest -= covered
+        found.append(statement)
+    return found, frozenset(rest)
+
+
+def _tells_result(sentence: _Sentence) -> bool:
+    """It names parts of what comes back, which no client shows beside the description."""
+    parts = identifiers_of(sentence.text)
+    results = [each.text for each in sentence.witnesses if each.source.startswith("/outputSchema")]
+    is_result = Cue.RETURN in cues_of(sentence.spoken)
+    return is_result and bool(parts) and all(any(name in result for result in results) for name in parts)
+
+
+def _demands(sentence: _Sentence) -> bool:
+    """A demand that the list of required parameters does not show, or a bound that no description tells."""
+    told = [each for each in sentence.plain if each.source.startswith("/inputSchema") and not each.is_contract]
+    return any(_gives(each, sentence.words) or each.words >= sentence.words for each in told if each.text)
+
+
+def _gives(statement: Statement, words: frozenset[str]) -> bool:
+    """The claim has the bound's own value, not only the parameter's name."""
+    return not words.isdisjoint(content(words_of(statement.text)) | statement.numbers)
+
+
+def _is_about(statement: Statement, words: frozenset[str]) -> bool:
+    """A statement shares a word with a claim; a claim without any is about the tool as a whole."""
+    return not words or any(supports(statement.words, word) for word in words)

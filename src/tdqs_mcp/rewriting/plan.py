@@ -1,0 +1,273 @@
+"""The cheapest set of rewrites that reaches an overall score, under the exact roll-up of TDQS 1.2."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.plan import Advice, Fix, Outcome, Plan, Room, WhatIf
+from tdqs_mcp.results.rewrites import Rewrite
+from tdqs_mcp.results.scores import ServerScore, ToolScore
+from tdqs_mcp.results.tiers import Tier, tier_of
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.rollup import overall_of
+
+LOWEST, HIGHEST = 10, 50
+"""What a TDQS can be, in tenths."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A tool as it is and as its rewrite would make it."""
+
+    before: int
+    """TDQS in tenths."""
+
+    after: int
+    """The same as before where there is no rewrite; never lower."""
+
+    tokens: int
+    """What the rewrite adds; one that saves tokens costs nothing."""
+
+
+def read_target(text: str) -> int:
+    """An overall score in tenths: a tier's floor, or a number from 1.0 to 5.0. Raises InputError."""
+    tier = text.strip().upper()
+    if tier in ("A", "B", "C", "D"):
+        return Tier(tier).floor
+    try:
+        tenths = Decimal(tier) * 10
+    except InvalidOperation:
+        tenths = Decimal("NaN")
+    if not (tenths.is_finite() and LOWEST <= tenths <= HIGHEST and tenths % 1 == 0):
+        raise InputError(f"{text!r} is no target; give a tier A-D or an overall score such as 3.5")
+    return int(tenths)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """Rewrites that were applied, and the server's score with them."""
+
+    rewrites: tuple[Rewrite, ...]
+    score: ServerScore
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """Tokens, then rewrites."""
+        return sum(map(_tokens, self.rewrites)), len(self.rewrites)
+
+
+def choose(score: ServerScore, rewrites: Iterable[Rewrite], *, target: int, coherence: int) -> tuple[Rewrite, ...]:
+    """The cheapest rewrites that reach the overall score; all that help where none do, so that only writing is left."""
+    known = {rewrite.index: rewrite for rewrite in rewrites}
+    tools = [_candidate(tool, known.get(tool.index)) for tool in score.tools]
+    positions = cheapest(tools, target=target, coherence=coherence)
+    if positions is None:
+        positions = tuple(place for place, tool in enumerate(tools) if tool.after > tool.before)
+    return tuple(known[score.tools[position].index] for position in positions)
+
+
+def cheapest(tools: Sequence[Candidate], *, target: int, coherence: int) -> tuple[int, ...] | None:
+    """The positions whose rewrites reach the overall score at the lowest cost; None where all of them do not.
+
+    The cost is the tokens that are added, then the number of tools, then their order. For every height that the lowest
+    tool may have, all tools below it are rewritten and the others fill up the sum: one dynamic programme over the gain
+    in tenths serves all heights, for it takes the tools in from the highest.
+    """
+    count, start = len(tools), sum(tool.before for tool in tools)
+    most = sum(tool.after - tool.before for tool in tools)
+    prices = [_price(tool, position, count) for position, tool in enumerate(tools)]
+    order = sorted(range(count), key=lambda position: -tools[position].before)
+    costs: list[int | None] = [0]  # the lowest price of each gain in tenths, None where no set has it
+    best: int | None = None
+    taken = 0
+    for height in sorted({score for tool in tools for score in (tool.before, tool.after)}, reverse=True):
+        while taken < count and tools[order[taken]].before >= height:
+            costs = _with(costs, tools[order[taken]], prices[order[taken]])
+            taken += 1
+        low = order[taken:]
+        if any(tools[position].after < height for position in low):
+            continue
+        gained = sum(tools[position].after - tools[position].before for position in low)
+        needed = _needed(start, count=count, lowest=height, target=target, coherence=coherence)
+        if needed > most:
+            continue
+        rest = _least(costs, needed - gained)
+        if rest is not None:
+            price = rest + sum(prices[position] for position in low)
+            best = price if best is None else min(best, price)
+    return None if best is None else _positions(best, count)
+
+
+def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite]) -> Plan:
+    """The cheapest attempt that reaches the target, else the one that leaves the least to write, and what that is.
+
+    The first attempt has no rewrites. One that got no overall score is none, and the plan says so.
+    """
+    scored = [each for each in attempts if each.score.rollup.overall is not None]
+    is_open = len(scored) < len(attempts)
+
+    def rank(attempt: Attempt) -> tuple[int, tuple[int, int]]:
+        short = max(0, target - (attempt.score.rollup.overall or 0))
+        return short, (-sum(tool.tdqs for tool in attempt.score.tools), 0) if short else attempt.cost
+
+    best = min(scored, key=rank)
+    before, after = attempts[0].score, best.score
+    questions = {rewrite.index: rewrite.questions for rewrite in rewrites}
+    overall, coherence = after.rollup.overall, after.rollup.coherence
+    wanted = None
+    if overall is not None and coherence is not None and overall < target:
+        wanted = _level([tool.tdqs for tool in after.tools], target=target, coherence=coherence)
+    return Plan(
+        server=before.server,
+        version=before.version,
+        source=before.source,
+        judge=before.judge,
+        target=target,
+        before=before.rollup,
+        after=after.rollup,
+        fixes=tuple(
+            Fix(rewrite=each, before=each.before, after=each.after)
+            for each in best.rewrites
+            if each.before and each.after
+        ),
+        advice=() if wanted is None else _advice(after, wanted, questions),
+        problems=(*before.problems, *([_OPEN] if is_open else [])),
+        is_open=is_open,
+    )
+
+
+_OPEN = "the judge gave the server with some of the rewrites no overall score: this is the best of what it did score"
+
+
+def what_if(score: ServerScore, rewrite: Rewrite) -> WhatIf:
+    """The overall score with one tool at its rewrite's height, at each tier's floor above it now, and at 5.0.
+
+    Raises InputError for a tool that has no score.
+    """
+    tool = next((each for each in score.tools if each.index == rewrite.index), None)
+    if tool is None:
+        raise InputError(f"the judge gave {rewrite.name!r} no score to start from; ask again, or name another judge")
+    coherence = score.rollup.coherence or LOWEST
+    reached = rewrite.after.tdqs if rewrite.changes and rewrite.after else None
+    heights = {tier.floor for tier in Tier} | {HIGHEST} | ({reached} if reached else set())
+    others = [each.tdqs for each in score.tools if each.index != tool.index]
+    return WhatIf(
+        server=score.server,
+        judge=score.judge,
+        tool=tool,
+        overall=_overall([*others, tool.tdqs], coherence),
+        tokens_added=rewrite.tokens_after - rewrite.tokens_before,
+        outcomes=tuple(
+            Outcome(
+                tdqs=height,
+                tier=tier_of(height),
+                is_rewrite=height == reached,
+                overall=_overall([*others, height], coherence),
+            )
+            for height in sorted(heights)
+            if height > tool.tdqs
+        ),
+    )
+
+
+def _level(scores: Sequence[int], *, target: int, coherence: int) -> int | None:
+    """The lowest TDQS that is enough if every tool below it is raised to it; None where 5.0 is not."""
+
+    def overall(height: int) -> int:
+        return _overall([max(score, height) for score in scores], coherence)
+
+    found = bisect_left(range(HIGHEST + 1), target, key=overall)
+    return found if found <= HIGHEST else None
+
+
+def _overall(scores: Sequence[int], coherence: int) -> int:
+    return overall_of(sum(scores), count=len(scores), lowest=min(scores), coherence=coherence)
+
+
+def _advice(score: ServerScore, wanted: int, questions: Mapping[int, tuple[str, ...]]) -> tuple[Advice, ...]:
+    """Every tool below the wanted TDQS, the lowest first."""
+    by_tool: dict[int | None, list[Finding]] = {}
+    for finding in score.findings:
+        by_tool.setdefault(finding.tool_index, []).append(finding)
+    low = sorted((tool for tool in score.tools if tool.tdqs < wanted), key=lambda tool: (tool.tdqs, tool.index))
+    return tuple(
+        Advice(
+            tool=tool,
+            wanted=wanted,
+            rooms=_rooms(tool, by_tool.get(tool.index, [])),
+            questions=questions.get(tool.index, ()),
+        )
+        for tool in low
+    )
+
+
+def _candidate(tool: ToolScore, rewrite: Rewrite | None) -> Candidate:
+    if rewrite is None or not rewrite.changes or rewrite.before is None or rewrite.after is None:
+        return Candidate(before=tool.tdqs, after=tool.tdqs, tokens=0)
+    return Candidate(before=tool.tdqs, after=max(tool.tdqs, rewrite.after.tdqs), tokens=_tokens(rewrite))
+
+
+def _tokens(rewrite: Rewrite) -> int:
+    """What it adds; one that saves costs nothing."""
+    return max(0, rewrite.tokens_after - rewrite.tokens_before)
+
+
+def _price(tool: Candidate, position: int, count: int) -> int:
+    """Tokens, then one tool, then the position, in one number that adds up.
+
+    The lowest `count` bits are taken off, one for each tool, the first tool's the highest: of two sets that cost the
+    same, the one with the earlier tools is the smaller number, and the bits say which tools are in it.
+    """
+    return ((tool.tokens * (count + 1) + 1) << count) - (1 << (count - 1 - position))
+
+
+def _positions(price: int, count: int) -> tuple[int, ...]:
+    bits = -price & ((1 << count) - 1)
+    return tuple(position for position in range(count) if bits >> (count - 1 - position) & 1)
+
+
+def _with(costs: Sequence[int | None], tool: Candidate, price: int) -> list[int | None]:
+    """The lowest price of each gain when one more tool may be rewritten."""
+    gain = tool.after - tool.before
+    if not gain:
+        return list(costs)
+    longer = [*costs, *[None] * gain]
+    for place, cost in enumerate(costs):
+        if cost is not None:
+            known, new = longer[place + gain], cost + price
+            longer[place + gain] = new if known is None else min(known, new)
+    return longer
+
+
+def _least(costs: Sequence[int | None], gain: int) -> int | None:
+    return min((cost for cost in costs[max(0, gain) :] if cost is not None), default=None)
+
+
+def _needed(start: int, *, count: int, lowest: int, target: int, coherence: int) -> int:
+    """What has to be added to the sum of all TDQS, in tenths, if the lowest is so high; 0 or more."""
+
+    def overall(gain: int) -> int:
+        return overall_of(start + gain, count=count, lowest=lowest, coherence=coherence)
+
+    return bisect_left(range(HIGHEST * count + 1), target, key=overall)
+
+
+def _rooms(tool: ToolScore, findings: Sequence[Finding]) -> tuple[Room, ...]:
+    worst: dict[str | None, Finding] = {}
+    for finding in sorted(findings, key=lambda each: -each.severity.rank):
+        worst.setdefault(finding.dimension, finding)
+    found = [
+        Room(
+            dimension=dimension.key,
+            score=tool.judgements[dimension.key].score,
+            gain=dimension.weight,
+            reason=tool.judgements[dimension.key].justification,
+            finding=worst.get(dimension.key),
+        )
+        for dimension in load("tdqs").dimensions
+        if tool.judgements[dimension.key].score < 5  # the highest score of the rubric
+    ]
+    return tuple(sorted(found, key=lambda room: (room.gain * (room.score - 5), room.dimension)))

@@ -1,0 +1,253 @@
+"""The proof of a rewrite: every new statement with what it rests on, or refused with the reason."""
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from tdqs_mcp.facts import arguments, conflicts, denials, edits, hostile, statements, stems, support, values
+from tdqs_mcp.facts.conflicts import Conflict
+from tdqs_mcp.facts.edits import Edit, Kind
+from tdqs_mcp.facts.lexicon import Cue
+from tdqs_mcp.facts.prose import cues_of, sentences_of
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.support import Ground
+from tdqs_mcp.facts.words import words_of
+from tdqs_mcp.model.material import NOTHING, Material
+from tdqs_mcp.results.rewrites import Claim
+from tdqs_mcp.rewriting.hearing import Hearing
+
+KEPT = 60
+"""Percent of a warning's words that must stand somewhere in the new definition."""
+
+MAX_SHOWN = 80
+"""Characters of a value that a claim quotes."""
+
+_WARNINGS = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUISITE, Cue.LIMIT})
+
+
+class Witnesses(dict[int, Ground]):
+    """What a catalog as it came and its author have said: the ground of each tool by its index, read when asked for."""
+
+    def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
+        super().__init__()
+        self._material = material
+        self._heard: dict[int, tuple[Material, tuple[Conflict, ...]]] = {}
+        self.subjects = {subject.tool.index: subject for subject in measured.subjects}
+        self._commons = support.commons(measured.subjects, material.docs)
+
+    def __missing__(self, index: int) -> Ground:
+        """The ground of a tool that nobody has asked about yet."""
+        subject = self.subjects[index]
+        self[index] = support.ground(subject, self._commons, self.material(subject))
+        return self[index]
+
+    def material(self, subject: Subject) -> Material:
+        """What speaks of a tool, without the facts that cannot stand beside its definition or each other."""
+        return self._hear(subject.tool.index)[0]
+
+    def conflicts(self, subject: Subject) -> tuple[Conflict, ...]:
+        """Why the other facts about it cannot stand."""
+        return self._hear(subject.tool.index)[1]
+
+    def _hear(self, index: int) -> tuple[Material, tuple[Conflict, ...]]:
+        if index not in self._heard:
+            subject = self.subjects[index]
+            given = self._material.of(subject.tool.name)
+            found = conflicts.of(subject, given.facts) if given.facts else ()
+            refused = {each.fact for each in found}
+            facts = tuple(fact for fact in given.facts if fact.number not in refused)
+            self._heard[index] = (replace(given, facts=facts), found)
+        return self._heard[index]
+
+
+def claims(subject: Subject, definition: Mapping[str, Any], witnesses: Witnesses) -> tuple[Claim, ...]:
+    """Every statement that a new definition adds to a tool's, and every one that it must not lose; pure.
+
+    A claim without a source, one that only repeats what stands there, praise, words to the reader or a judge, and any
+    change of the contract are refused.
+    """
+    raw: Mapping[str, Any] = subject.tool.raw
+    found = edits.between(raw, definition)
+    if not found:
+        return ()
+    ground = witnesses[subject.tool.index]
+    weighed = [claim for edit in found for claim in _weigh(edit, subject, ground, witnesses.material(subject))]
+    return (*weighed, *_lost(subject, definition, found), *_threats(subject, definition))
+
+
+def refused(found: Iterable[Claim]) -> list[Claim]:
+    """The claims that may not stand."""
+    return [claim for claim in found if claim.refusal is not None]
+
+
+def _weigh(edit: Edit, subject: Subject, ground: Ground, material: Material) -> Iterator[Claim]:
+    if edit.kind is Kind.HINT:
+        yield _hint(edit, subject, material)
+    elif edit.kind is Kind.ENUM:
+        yield _enum(edit, subject, material)
+    elif edit.kind is Kind.OTHER:
+        yield Claim(path=edit.path, text=_shown(edit.after), refusal="it changes the contract, which no rewrite may")
+    elif not isinstance(edit.after, str) or not edit.after.strip():
+        yield Claim(path=edit.path, text=_shown(edit.after), refusal="it takes a text away")
+    elif edit.kind is Kind.TITLE:
+        yield Hearing(path="/title", ground=ground, may_restate=True).claim(edit.after)
+    else:
+        yield from _sentences(edit, ground)
+        yield from _shortened(edit)
+
+
+def _sentences(edit: Edit, ground: Ground) -> Iterator[Claim]:
+    """A claim for each sentence that did not stand there, told apart from what the text has said before it."""
+    old = {_plain(sentence) for sentence in sentences_of(edit.before)} if isinstance(edit.before, str) else set()
+    is_text = edit.kind is Kind.DESCRIPTION
+    own = _own_words(edit.path.removesuffix("/description"), ground) if not is_text else frozenset()
+    hearing = Hearing(path=edit.path, ground=ground, own=own, may_restate=is_text)
+    for sentence in sentences_of(str(edit.after)):
+        if new := _beyond(sentence, old):
+            yield replace(hearing, may_restate=hearing.may_restate and new == sentence).claim(new)
+        said = stems.content(words_of(sentence)) | stems.identifiers_of(sentence)
+        hearing = replace(hearing, sentences=(*hearing.sentences, said), may_restate=False)
+
+
+def _beyond(sentence: str, old: AbstractSet[str]) -> str:
+    """What of a sentence did not stand there: all, nothing, or what follows an old sentence that nobody ended."""
+    plain = _plain(sentence)
+    if plain in old:
+        return ""
+    words = sentence.split()
+    begun = max((len(each.split()) for each in old if each and plain.startswith(f"{each} ")), default=0)
+    return " ".join(words[begun:]) if begun > 1 and not words[begun][0].islower() else sentence
+
+
+def _own_words(path: str, ground: Ground) -> frozenset[str]:
+    """What a parameter's name and type say without a description."""
+    said = [each.words for each in ground.own if each.source == path and each.is_contract]
+    return frozenset().union(*said)
+
+
+def hints(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
+    """The hints that facts about this very tool prove, with value and fact; none that its name gainsays."""
+    own = [fact for fact in material.facts if fact.tool == subject.tool.name]
+    stated = {hint: f"fact {fact.number}" for fact in reversed(own) for hint in statements.hints(fact.text)}
+    return {
+        name: (value, source) for (name, value), source in stated.items() if not _is_gainsaid(name, subject, stated)
+    }
+
+
+def _is_gainsaid(hint: str, subject: Subject, stated: Container[tuple[str, bool]]) -> bool:
+    """A verb that changes things, or a stated destruction, makes nothing read-only."""
+    effect = subject.prose.name_effect
+    is_changing = ("destructiveHint", True) in stated or (effect is not None and effect.is_mutating)
+    return hint == "readOnlyHint" and is_changing
+
+
+def _hint(edit: Edit, subject: Subject, material: Material) -> Claim:
+    """A hint needs the author's plain words; one that stands there already changes only by a given fact."""
+    name = edit.path.rpartition("/")[2]
+    text = f"{name}: {_shown(edit.after)}"
+    value, source = hints(subject, material).get(name, (None, ""))
+    if value is not None and value is edit.after:
+        return Claim(path=edit.path, text=text, sources=(source,))
+    said = {hint for sentence in subject.prose.sentences for hint in statements.hints(sentence)}
+    is_new = edit.before is edits.MISSING and value is None and not _is_gainsaid(name, subject, said)
+    if is_new and (name, edit.after) in said and (name, not edit.after) not in said:
+        return Claim(path=edit.path, text=text, sources=("description",))
+    return Claim(path=edit.path, text=text, refusal="no fact and no sentence of the description proves this hint")
+
+
+def _enum(edit: Edit, subject: Subject, material: Material) -> Claim:
+    """The values must be the whole list that the parameter's own text, or a fact that names it, closes."""
+    listed = edit.after if isinstance(edit.after, list) else []
+    facts = {f"fact {fact.number}": fact.text for fact in material.of(subject.tool.name).facts}
+    for name, closed, source in values.closed(subject.tool, facts):
+        if edit.path == f"{arguments.pointer(name)}/enum" and sorted(closed) == sorted(map(str, listed)):
+            return Claim(path=edit.path, text=f"one of {_shown(listed)}", sources=(source,))
+    return Claim(path=edit.path, text=f"one of {_shown(listed)}", refusal="no sentence lists these values")
+
+
+def _lost(subject: Subject, definition: Mapping[str, Any], found: Sequence[Edit]) -> Iterator[Claim]:
+    """Warnings and negations of the old description that the new definition does not have."""
+    if not any(edit.kind is Kind.DESCRIPTION for edit in found):
+        return
+    kept = _Kept(_texts(definition))
+    cued = {place for cue in _WARNINGS for place in subject.prose.cue_places.get(cue, ())}
+    for place, sentence in enumerate(subject.prose.sentences):
+        is_turned = any(map(denials.is_negation, subject.prose.spoken[place]))
+        if (place in cued or is_turned) and not kept.has(sentence):
+            yield Claim(path="/description", text=sentence, refusal="the rewrite drops this; an agent needs it")
+
+
+def _shortened(edit: Edit) -> Iterator[Claim]:
+    """What a parameter's new description no longer says."""
+    if edit.kind is not Kind.EXPLANATION or not isinstance(edit.before, str):
+        return
+    kept = _Kept([str(edit.after)])
+    for sentence in sentences_of(edit.before):
+        if not kept.has(sentence):
+            yield Claim(path=edit.path, text=sentence, refusal="the rewrite drops this; an agent needs it")
+
+
+class _Kept:
+    """What the texts of a new definition say; read word by word only where a sentence is not there as it was."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._told = {_plain(sentence): sentence for text in texts for sentence in sentences_of(text)}
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return stems.content(word for sentence in self._told for word in words_of(sentence))
+
+    @cached_property
+    def _cues(self) -> frozenset[Cue]:
+        return frozenset(cue for sentence in self._told for cue in cues_of(words_of(sentence)))
+
+    @cached_property
+    def _denied(self) -> list[frozenset[str]]:
+        return [denials.read(sentence).denied for sentence in self._told.values()]
+
+    def has(self, sentence: str) -> bool:
+        """The sentence itself; or most of its words, all that it denies, and a warning of the same kind."""
+        if _plain(sentence) in self._told:
+            return True
+        spoken, denied = words_of(sentence), denials.read(sentence).denied
+        words = stems.content(spoken)
+        is_told = 100 * sum(stems.supports(self._words, word) for word in words) >= KEPT * len(words)
+        is_denied = any(denied and all(stems.supports(each, word) for word in denied) for each in self._denied)
+        is_turned = any(map(denials.is_negation, spoken))
+        is_warned = cues_of(spoken) & _WARNINGS <= self._cues
+        return bool(words) and is_told and is_warned and (is_denied or not is_turned)
+
+
+def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:
+    """What the new strings try to do to their reader and the old ones did not."""
+    left = Counter((threat.path, threat.ploy) for threat in subject.threats)
+    for threat in hostile.threats(new):
+        left[threat.path, threat.ploy] -= 1
+        if left[threat.path, threat.ploy] < 0:
+            yield Claim(path=threat.path, text=threat.quote, refusal=f"it works on whoever reads it: {threat.ploy}")
+
+
+def _texts(value: object) -> list[str]:
+    """Every string inside a JSON value."""
+    pending, found = [value], []
+    while pending:
+        each = pending.pop()
+        if isinstance(each, str):
+            found.append(each)
+        elif isinstance(each, Mapping):
+            pending += [*each.keys(), *each.values()]
+        elif isinstance(each, list):
+            pending += each
+    return found
+
+
+def _plain(sentence: str) -> str:
+    return " ".join(sentence.lower().split()).rstrip(".")
+
+
+def _shown(value: object) -> str:
+    text = "nothing" if value is edits.MISSING else str(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

@@ -1,0 +1,247 @@
+"""A better definition from what is known of it, with its proof; what is not known is asked."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+from tdqs_mcp.facts import tokens
+from tdqs_mcp.facts.shape import pointed
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.model.catalog import Catalog, read_tool
+from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.rewrites import Change, Claim, Mode, Rewrite
+from tdqs_mcp.results.scores import ToolScore
+from tdqs_mcp.rewriting import compose
+from tdqs_mcp.rewriting.parts import Part, Scene
+from tdqs_mcp.rewriting.questions import ask
+
+
+def _nothing(**_: object) -> tuple[str, ...]:
+    """A proposal on trial asks nothing."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposal:
+    """A tool with the parts that would make its definition better, the least certain last."""
+
+    subject: Subject
+    parts: tuple[Part, ...]
+    ask: Callable[..., tuple[str, ...]] = _nothing
+    """The questions that only the author can answer, but for those about hints that are `settled`."""
+
+    questions: tuple[str, ...] = ()
+    """What comes before these: which side of a contradiction holds."""
+
+    next: tuple[tuple[Part, ...], ...] = ()
+    """What to try where these parts do not hold: any one left out, the least certain first; then ever fewer."""
+
+    claims: tuple[Claim, ...] | None = None
+    """The proof of these very parts, where there has been one."""
+
+    @property
+    def index(self) -> int:
+        """The tool's position in its catalog."""
+        return self.subject.tool.index
+
+    @cached_property
+    def definition(self) -> Mapping[str, Any]:
+        """The raw definition with the parts applied; what no part names is what it was."""
+        raw: Mapping[str, Any] = self.subject.tool.raw
+        for part in self.parts:
+            if part.path != "/description":
+                raw = _put(raw, pointed(part.path), part.value)
+        spoken = [part for part in self.parts if part.path == "/description"]
+        text = _description(self.subject.tool.description or "", spoken)
+        return _put(raw, ["description"], text) if spoken else raw
+
+    def reduced(self) -> "Proposal":
+        """The next fewer parts, without a title that would be left alone; none at last.
+
+        A part that fails takes no other with it, so a second run finds nothing that this one has missed.
+        """
+        left = self.next or _fewer(self.parts)
+        parts = left[0] if left else ()
+        return self.only(() if all(part.path == "/title" for part in parts) else parts, left[1:])
+
+    def only(self, parts: tuple[Part, ...], left: tuple[tuple[Part, ...], ...] = ()) -> "Proposal":
+        """Other parts, unproven, and what to try after them."""
+        return replace(self, parts=parts, next=left, claims=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How one definition does."""
+
+    score: ToolScore | None
+    findings: tuple[Finding, ...]
+    unjudged: str | None = None
+    """Why there is no score."""
+
+
+def propose(measured: Measured, findings: Iterable[Finding], *, mode: Mode = Mode.COMPACT) -> list[Proposal]:
+    """A proposal for every measured tool, in catalog order; pure, and linear in the size of the catalog."""
+    scene = Scene.of(measured)
+    rules: dict[int | None, set[str]] = {}
+    for finding in findings:
+        rules.setdefault(finding.tool_index, set()).add(finding.rule)
+    return [_proposal(subject, scene, rules.get(subject.tool.index, set()), mode) for subject in measured.subjects]
+
+
+def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
+    """The catalog with other definitions at some indices; a tool whose definition is its own stays the very same."""
+    changed = {
+        index: definition for index, definition in definitions.items() if definition is not catalog.tools[index].raw
+    }
+    tools = (
+        read_tool(changed[tool.index], tool.index, is_mcp=tool.is_mcp) if tool.index in changed else tool
+        for tool in catalog.tools
+    )
+    return replace(catalog, tools=tuple(tools))
+
+
+def stand(
+    measured: Measured,
+    scores: Mapping[int, ToolScore],
+    findings: Iterable[Finding],
+    *,
+    unjudged: Mapping[int, str] | None = None,
+) -> dict[int, Standing]:
+    """How every measured tool does, by its index; `unjudged` says why some have no score."""
+    by_index: dict[int | None, list[Finding]] = {}
+    for finding in findings:
+        by_index.setdefault(finding.tool_index, []).append(finding)
+    indices = [subject.tool.index for subject in measured.subjects]
+    return {
+        index: Standing(
+            score=scores.get(index),
+            findings=tuple(by_index.get(index, ())),
+            unjudged=(unjudged or {}).get(index),
+        )
+        for index in indices
+    }
+
+
+ALL_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
+"""Nothing is asked about any of them where the format has no annotations."""
+
+MENDED_ELSEWHERE = frozenset({"TDQ322"})
+"""Rules whose findings name another definition's gap: a boundary that only one side draws is still one."""
+
+
+def holds(before: Standing, after: Standing) -> bool:
+    """Whether a proposal may stand: a TDQS if there was one, no lower, and no new finding unless a worse one is gone.
+
+    A tool without any description has few findings; its first description may have more, all of them milder.
+    """
+    if before.score and (after.score is None or after.score.tdqs < before.score.tdqs):
+        return False
+    added = [finding for finding in _beyond(after, before) if finding.rule not in MENDED_ELSEWHERE]
+    return _worst(added) < max(_worst(_beyond(before, after)), 0)
+
+
+def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
+    """The rewrite with its scores; what it does to findings, only the catalog that has all rewrites can show."""
+    tool = proposal.subject.tool
+    definition = proposal.definition
+    by_path: dict[str, list[str]] = {}
+    if tool.description and any(part.path == "/description" for part in proposal.parts):
+        by_path["/description"] = ["description"]
+    for part in proposal.parts:
+        by_path.setdefault(part.path, []).extend(part.sources)
+    return Rewrite(
+        index=tool.index,
+        name=tool.name,
+        definition=definition,
+        changes=tuple(
+            Change(
+                path=path,
+                before=_at(tool.raw, path),
+                after=_at(definition, path),
+                sources=tuple(dict.fromkeys(sources)),
+            )
+            for path, sources in by_path.items()
+        ),
+        questions=(*proposal.questions, *proposal.ask(settled=_hints(definition) if tool.is_mcp else ALL_HINTS)),
+        before=before.score,
+        after=after.score,
+        tokens_before=tokens.of_definition(tool.raw),
+        tokens_after=tokens.of_definition(definition),
+    )
+
+
+def findings(before: Standing, after: Standing) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids of the rules whose findings are gone, and of those whose findings are new."""
+    gone, new = _beyond(before, after), _beyond(after, before)
+    return tuple(finding.rule for finding in gone), tuple(finding.rule for finding in new)
+
+
+def _beyond(standing: Standing, other: Standing) -> list[Finding]:
+    """The findings that the other does not have at this severity."""
+    known = {(finding.rule, finding.severity) for finding in other.findings}
+    return [finding for finding in standing.findings if (finding.rule, finding.severity) not in known]
+
+
+def _worst(findings: Sequence[Finding]) -> int:
+    return max((finding.severity.rank for finding in findings), default=-1)
+
+
+def _proposal(subject: Subject, scene: Scene, rules: set[str], mode: Mode) -> Proposal:
+    label, near = scene.labels[subject.tool.name], scene.near(subject)
+    found = compose.of(subject, label=label, near=near, scene=scene, mode=mode)
+    unsaid = compose.unsaid(subject, label=label, near=near, scene=scene)
+    asking = partial(ask, subject, label=label, near=near, rules=rules, unsaid=unsaid)
+    return Proposal(subject=subject, parts=found, ask=asking)
+
+
+def _hints(definition: Mapping[str, Any]) -> set[str]:
+    """The names of the annotations that say yes or no."""
+    annotations = definition.get("annotations")
+    known = annotations.items() if isinstance(annotations, Mapping) else ()
+    return {name for name, value in known if isinstance(value, bool)}
+
+
+def _fewer(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], ...]:
+    """Every selection that lacks one part, then those that lack the last two, three and so on: linear in the parts."""
+    places = range(len(parts) - 1, -1, -1)
+    return (*(parts[:place] + parts[place + 1 :] for place in places), *(parts[:place] for place in places[1:]))
+
+
+def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
+    """What stands at a JSON pointer; None where there is nothing."""
+    for step in pointed(path):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping[str, Any]:
+    """A copy with something else at one place; all else is what it was, in its order."""
+    first, *rest = steps
+    return {**value, first: _put(value[first], rest, new) if rest else new}
+
+
+def _description(old: str, parts: Sequence[Part]) -> str:
+    splices = sorted((splice for part in parts for splice in part.splices), key=lambda splice: splice.start)
+    text, position = "", 0
+    for splice in splices:
+        if splice.start >= position:
+            text = _joined(text, old[position : splice.start]) + splice.text
+            position = splice.end
+    text = _joined(text, old[position:]).strip()
+    said = " ".join(part.sentence for part in parts if part.sentence)
+    return _with(text, said) if said else text
+
+
+def _joined(text: str, rest: str) -> str:
+    """What stood before a cut and what stood behind it, with one empty line where there were two."""
+    return text + (rest[1:] if text.endswith("\n") and rest.startswith("\n\n") else rest)
+
+
+def _with(text: str, said: str) -> str:
+    """The text and more sentences: in line with running text, below anything that has lines."""
+    if not text:
+        return said
+    if "\n" in text:
+        return f"{text}\n\n{said}"
+    return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {said}"

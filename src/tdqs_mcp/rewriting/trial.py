@@ -1,0 +1,180 @@
+"""The trial of a rewrite: which parts its proof admits, what the proof shows, and which of two rewrites stands."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tdqs_mcp.facts import edits, likeness, tokens
+from tdqs_mcp.facts.shape import pointed
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.judges.judge import Failure
+from tdqs_mcp.model.material import Material
+from tdqs_mcp.results.rewrites import Change, Claim, Likeness, Mode, Rewrite
+from tdqs_mcp.rewriting import components, given, proof, unused
+from tdqs_mcp.rewriting.parts import Part
+from tdqs_mcp.rewriting.proof import Witnesses
+from tdqs_mcp.rewriting.rewrite import Proposal, Standing, compare, findings, holds
+
+REFUSED = "said what may not stand in a definition"
+"""The fault of words that the proof refuses: an answer all the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Court:
+    """What every rewrite of one catalog is held to."""
+
+    witnesses: Witnesses
+    growth: int
+    """Tokens that a definition may grow by."""
+
+    likeness: Mapping[int, Likeness]
+    """Before anything is rewritten."""
+
+    @classmethod
+    def of(cls, measured: Measured, material: Material, *, growth: int) -> "Court":
+        """The court of a catalog as it came, read once for all its tools."""
+        witnesses = Witnesses(measured, material)
+        return cls(witnesses=witnesses, growth=growth, likeness=likeness.read(measured.subjects))
+
+
+def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
+    """The proposal with what the author gives, without parts of which a claim is refused, no longer than the budget."""
+    subject, found = proposal.subject, proposal.parts
+    added = given.of(subject, court.witnesses.material(subject), mode, growth=court.growth)
+    asked = tuple(dict.fromkeys(each.question for each in court.witnesses.conflicts(subject)))
+    is_hinted = any(part.path == "/annotations" for part in added)
+    own = [part for part in found if not (is_hinted and part.path == "/annotations")]
+    parts = tuple(part for part in (*own[:1], *added, *own[1:]) if subject.tool.is_mcp or _is_common(part))
+    whole = replace(proposal.only(parts), questions=asked)
+    claims = proof.claims(subject, whole.definition, court.witnesses)
+    if proof.refused(claims):
+        admitted = whole.only(tuple(part for part in parts if _is_sound(whole, part, court)))
+    else:
+        admitted = replace(whole, claims=claims)
+    spent = given.told(subject, court.witnesses.material(subject), growth=court.growth)
+    return _within(admitted, court.growth - spent)
+
+
+def _within(proposal: Proposal, growth: int) -> Proposal:
+    """The proposal within its growth, so that a second run finds nothing that the first has left out for its length.
+
+    Sentences that name siblings go, the last first, but for one; then all that makes the definition longer, as one:
+    parts that fit one by one would all come in, run by run.
+    """
+    if grown(proposal.subject, proposal.definition) <= growth:
+        return proposal
+    pointers = [part for part in proposal.parts if part.is_pointer]
+    for count in range(len(pointers) - 1, 0, -1):
+        fewer = proposal.only(tuple(part for part in proposal.parts if part not in pointers[count:]))
+        if grown(proposal.subject, fewer.definition) <= growth:
+            return fewer
+    free = tuple(part for part in proposal.parts if _is_free(part, proposal.subject))
+    return proposal.only(() if all(part.path == "/title" for part in free) else free)
+
+
+def _is_common(part: Part) -> bool:
+    """A part of a field that every format of tool definitions has."""
+    return pointed(part.path)[0] in ("description", "inputSchema")
+
+
+def _is_free(part: Part, subject: Subject) -> bool:
+    """A part that costs nothing of what may be used: the author's own facts, and what makes no definition longer."""
+    if part.path != "/description":
+        return part.path in ("/title", "/annotations")
+    old = subject.tool.description or ""
+    is_shorter = all(
+        tokens.estimate(splice.text) <= tokens.estimate(old[splice.start : splice.end]) for splice in part.splices
+    )
+    return is_shorter if part.splices else all(source.startswith("fact ") for source in part.sources)
+
+
+def grown(subject: Subject, definition: Mapping[str, Any]) -> int:
+    """Tokens that a definition has more than the tool's own."""
+    return tokens.of_definition(definition) - tokens.of_definition(subject.tool.raw)
+
+
+def prove(proposal: Proposal, court: Court, *, before: Standing, after: Standing) -> Rewrite:
+    """An offline rewrite with its claims."""
+    return _proven(compare(proposal, before, after), proposal.subject, court, claims=proposal.claims)
+
+
+def reworded(
+    draft: Rewrite, subject: Subject, outcome: Mapping[str, Any] | Failure, *, court: Court, writer: str
+) -> Rewrite:
+    """The rewrite with another writer's definition, not scored yet; the draft with the reason where there is none."""
+    if isinstance(outcome, Failure):
+        return replace(draft, setback=outcome.reason, was_written=outcome.fault == REFUSED)
+    told = replace(draft, definition=outcome, tokens_after=tokens.of_definition(outcome), writer=writer)
+    rewrite = _proven(told, subject, court)
+    return replace(rewrite, changes=_changes(subject, rewrite))
+
+
+def better(rewrite: Rewrite, draft: Rewrite, before: Standing, after: Standing) -> Rewrite:
+    """Another writer's rewrite where it beats the draft, else the draft with the reason why."""
+    if rewrite.writer == draft.writer:
+        return rewrite
+    scored = replace(rewrite, after=after.score, unjudged=draft.unjudged or after.unjudged)
+    setback = _objection(scored, draft, is_sound=holds(before, after))
+    return scored if setback is None else replace(draft, setback=setback, unjudged=scored.unjudged)
+
+
+def _objection(rewrite: Rewrite, draft: Rewrite, *, is_sound: bool) -> str | None:
+    """Why another writer's words, of which the proof has refused none, may not replace the draft."""
+    if rewrite.after is None or draft.after is None:
+        return "the judge gave it no score to compare with"
+    if not is_sound:
+        return "it scores lower than the definition that it would replace, or brings a finding as bad as any it removes"
+    if rewrite.after.tdqs <= draft.after.tdqs:
+        return f"it scores {rewrite.after.tdqs / 10}, the offline draft {draft.after.tdqs / 10}"
+    return None
+
+
+def conclude(
+    rewrites: Sequence[Rewrite],
+    improved: Measured,
+    court: Court,
+    *,
+    before: Mapping[int, Standing],
+    after: Mapping[int, Standing],
+) -> list[Rewrite]:
+    """The rewrites with what only the catalog that has all of them can show, and the material that none rests on."""
+    subjects = {subject.tool.index: subject for subject in improved.subjects}
+    near = likeness.read(improved.subjects)
+    concluded = []
+    for each in rewrites:
+        removed, added = findings(before[each.index], after[each.index])
+        parts = components.read(subjects[each.index])
+        whole = replace(each, components=parts, likeness_after=near.get(each.index))
+        left = unused.of(court.witnesses.subjects[each.index], each, court.witnesses)
+        concluded.append(replace(whole, findings_removed=removed, findings_added=added, unused=left))
+    return concluded
+
+
+def _is_sound(proposal: Proposal, part: Part, court: Court) -> bool:
+    alone = proposal.only((part,))
+    return not proof.refused(proof.claims(proposal.subject, alone.definition, court.witnesses))
+
+
+def _proven(rewrite: Rewrite, subject: Subject, court: Court, *, claims: tuple[Claim, ...] | None = None) -> Rewrite:
+    known = proof.claims(subject, rewrite.definition, court.witnesses) if claims is None else claims
+    return replace(
+        rewrite,
+        claims=known,
+        likeness_before=court.likeness.get(rewrite.index),
+        growth=court.growth,
+    )
+
+
+def _changes(subject: Subject, rewrite: Rewrite) -> tuple[Change, ...]:
+    """One for every field that differs, with the sources of its claims."""
+    return tuple(
+        Change(
+            path=edit.path,
+            before=None if edit.before is edits.MISSING else edit.before,
+            after=None if edit.after is edits.MISSING else edit.after,
+            sources=tuple(
+                dict.fromkeys(source for claim in rewrite.claims if claim.path == edit.path for source in claim.sources)
+            ),
+        )
+        for edit in edits.between(subject.tool.raw, rewrite.definition)
+    )

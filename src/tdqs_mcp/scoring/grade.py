@@ -1,0 +1,87 @@
+"""MCP Playground's arithmetic: 100 less the price of every violation, a bonus, a letter; integers alone."""
+
+from tdqs_mcp.facts import listings, wording
+from tdqs_mcp.facts.subject import Measured
+from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.grades import Deduction, ServerGrade, letter_of
+from tdqs_mcp.results.scores import UngradedTool
+from tdqs_mcp.results.verdicts import Ungraded
+from tdqs_mcp.rules import registry
+from tdqs_mcp.rules.foreign import PLAYGROUND
+from tdqs_mcp.scoring.score import UNMEASURED
+
+START = 100
+PRICES = {Severity.ERROR: 15, Severity.WARNING: 5, Severity.INFO: 1}
+"""Points that one violation costs (scoring formula)."""
+
+BONUS = 5
+DESCRIBED = 20
+"""UTF-16 code units of a trimmed description from which a tool counts for the bonus (scoring formula)."""
+
+
+def grade(measured: Measured) -> ServerGrade:
+    """A server's score, letter, and every point that it lost; what was never listed is not judged."""
+    catalog = measured.catalog
+    deductions = tuple(_deductions(measured))
+    bonus = BONUS if _is_well_described(measured) else 0
+    score = _score(measured, lost=sum(deduction.points for deduction in deductions), bonus=bonus)
+    return ServerGrade(
+        server=catalog.server,
+        version=catalog.version,
+        source=catalog.source,
+        score=score,
+        letter=None if score is None else letter_of(score),
+        bonus=bonus,
+        deductions=deductions,
+        tool_count=len(catalog.tools),
+        resource_count=None if catalog.resources is None else len(listings.listed_resources(catalog)),
+        prompt_count=None if catalog.prompts is None else len(catalog.prompts),
+        unmeasured=tuple(
+            UngradedTool(
+                index=each.tool.index,
+                name=each.tool.name,
+                input_hash=None,
+                ungraded=Ungraded(judge=UNMEASURED, reason=each.reason),
+            )
+            for each in measured.unmeasured
+        ),
+        problems=catalog.problems,
+    )
+
+
+def _score(measured: Measured, *, lost: int, bonus: int) -> int | None:
+    """0 for a server that offers nothing; None where nothing is known that could be graded."""
+    catalog = measured.catalog
+    if listings.is_empty(catalog):
+        return 0
+    if not (measured.subjects or listings.listed_resources(catalog) or catalog.prompts):
+        return None
+    return max(0, min(START, START - lost + bonus))
+
+
+def _is_well_described(measured: Measured) -> bool:
+    """Every tool that could be read has a description of the wanted length, and there is one."""
+    lengths = [wording.code_units(subject.tool) for subject in measured.subjects]
+    return bool(lengths) and min(lengths) >= DESCRIBED
+
+
+def _deductions(measured: Measured) -> list[Deduction]:
+    """Every violation, in the order of the source's rules, then of the catalog."""
+    found = [_deduction(finding) for finding in registry.check(measured, registry.select(profile="playground"))]
+    return sorted(found, key=lambda deduction: _ORDER[deduction.alias])
+
+
+_ORDER = {alias: place for place, alias in enumerate(PLAYGROUND)}
+
+
+def _deduction(finding: Finding) -> Deduction:
+    alias = next(alias for alias in finding.aliases if alias in PLAYGROUND)
+    return Deduction(
+        rule=finding.rule,
+        alias=alias,
+        severity=PLAYGROUND[alias],
+        points=PRICES[PLAYGROUND[alias]],
+        subject=finding.subject,
+        message=finding.message,
+        suggestion=finding.suggestion,
+    )

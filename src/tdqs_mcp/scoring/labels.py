@@ -1,0 +1,148 @@
+"""Rubrics that end in Good or Bad: from verdicts to labelled tools, a skill, and what to fix first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from tdqs_mcp.canonical import round_half_up
+from tdqs_mcp.facts import titles
+from tdqs_mcp.facts.credentials import asks_for_credentials
+from tdqs_mcp.facts.signals import published
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.results.labels import Band, Label, LabelledTool, LabelScore, SkillScore, Suggestion
+from tdqs_mcp.results.scores import Flag
+from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.rubrics.rubric import Rubric, load
+from tdqs_mcp.scoring.score import SMELL_BELOW, sort_out
+
+IMPROVABLE = 3
+"""A dimension of at most this score is worth improving (arXiv 2602.14878, Appendix A.1)."""
+
+
+def overall(scores: Mapping[str, int]) -> int:
+    """(sum - n) / 4n of n scores, in tenths of a percent: (sum - 6) / 24 for the paper's six components."""
+    count = len(scores)
+    return round_half_up(100 * (sum(scores.values()) - count), 4 * count)
+
+
+def label(scores: Mapping[str, int]) -> Label:
+    """Bad where a dimension is below 3 (arXiv 2602.14878, Appendix A.1; MCPBundles, "Per-tool scoring")."""
+    return Label.BAD if any(score < SMELL_BELOW for score in scores.values()) else Label.GOOD
+
+
+def finish(
+    measured: Measured,
+    *,
+    rubric: str,
+    verdicts: Sequence[Verdict | Ungraded],
+    judge: JudgeStamp,
+    spec: str,
+    skill: SkillScore | None = None,
+) -> LabelScore:
+    """Every tool's label from one verdict for each of the rubric's `tool_cases`, in their order."""
+    rules = load(rubric)
+    judged, ungraded = sort_out(measured, verdicts, rubric=rubric)
+    tools = [_labelled(each, _alone(rules, verdict, measured), judge=judge, spec=spec) for each, verdict in judged]
+    catalog = measured.catalog
+    score = LabelScore(
+        rubric=rubric,
+        server=catalog.server,
+        version=catalog.version,
+        source=catalog.source,
+        spec_version=spec,
+        judge=judge,
+        tool_count=len(catalog.tools),
+        tools=tuple(tools),
+        ungraded=ungraded,
+        suggestions=(),
+        problems=catalog.problems,
+        skill=skill,
+    )
+    return replace(score, suggestions=tuple(_suggestions(measured, score)))
+
+
+def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, judge: JudgeStamp) -> SkillScore:
+    """The skill's scores and label; the credentials rule alone makes it Bad, whatever else is known."""
+    graded = verdict if isinstance(verdict, Ungraded) else _alone(load("skill"), verdict, measured)
+    scores = {} if isinstance(graded, Ungraded) else graded.scores
+    proof = asks_for_credentials(text)
+    says_so = isinstance(graded, Verdict) and graded.asks_for_credentials
+    is_bad = proof is not None or says_so
+    problem = "the judge says that the skill has its reader handle credentials; the facts do not show it"
+    if proof is not None:
+        problem = (
+            f"the facts show that the skill has its reader handle credentials ({proof!r}); the judge does not say so"
+        )
+    is_disputed = isinstance(graded, Verdict) and says_so != (proof is not None)
+    return SkillScore(
+        server=measured.catalog.server,
+        tool_count=len(measured.catalog.tools),
+        judge=judge,
+        verdict=graded,
+        overall=overall(scores) if scores else None,
+        label=Label.BAD if is_bad else label(scores) if scores else None,
+        smells=tuple(key for key, score in scores.items() if score < SMELL_BELOW),
+        credentials=proof or ("the judge holds so" if says_so else None),
+        problems=(problem,) if is_disputed else (),
+    )
+
+
+def _labelled(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: str) -> LabelledTool:
+    scores = verdict.scores
+    return LabelledTool(
+        index=subject.tool.index,
+        name=subject.tool.name,
+        input_hash=subject.signals.input_hash,
+        judgements=verdict.judgements,
+        overall=overall(scores),
+        label=label(scores),
+        smells=tuple(key for key, score in scores.items() if score < SMELL_BELOW),
+        improvements=tuple(sorted((key for key in scores if scores[key] <= IMPROVABLE), key=lambda key: scores[key])),
+        flags=(Flag.NO_DESCRIPTION,) if subject.signals.is_missing_description else (),
+        summary=verdict.summary,
+        signals=published(subject.signals, spec=spec),
+        judge=judge,
+        ballots=verdict.ballots,
+    )
+
+
+def _alone(rubric: Rubric, verdict: Verdict, measured: Measured) -> Verdict:
+    """The verdict with what a server of one tool gets in any case (MCPBundles, the N/A rules)."""
+    if len(measured.catalog.tools) != 1:
+        return verdict
+    reason = "The server has one tool, so there is nothing to compare or to chain."
+    given = {
+        each.key: Judgement(score=each.alone, justification=reason)
+        for each in rubric.dimensions
+        if each.alone is not None
+    }
+    return replace(verdict, judgements={**verdict.judgements, **given})
+
+
+def _suggestions(measured: Measured, score: LabelScore) -> Iterator[Suggestion]:
+    """Server smells, then what the skill lacks, then Bad tools with the worst first (MCPBundles, three bands)."""
+    for name, tools in titles.repeated(measured.catalog.tools).items():
+        yield Suggestion(
+            band=Band.SERVER_SMELL, tools=tools, message=f"{len(tools)} tools share the display name {name!r}"
+        )
+    if score.skill is not None and score.skill.label is Label.BAD:
+        yield Suggestion(
+            band=Band.BUNDLE_DEFICIENCY, tools=(), message=f"the skill is Bad: {skill_reason(score.skill)}"
+        )
+    bad = [tool for tool in score.tools if tool.label is Label.BAD]
+    for tool in sorted(bad, key=lambda tool: (tool.overall, tool.index)):
+        worst = tool.improvements[0]
+        reason = tool.judgements[worst].justification
+        message = f"{tool.name!r} is Bad, lowest in {worst} ({tool.judgements[worst].score}): {reason}"
+        yield Suggestion(band=Band.TOOL_ISSUE, tools=(tool.name,), message=message)
+
+
+def skill_reason(skill: SkillScore) -> str:
+    """Why a skill is Bad, in a sentence."""
+    if skill.credentials is not None:
+        return f"it has its reader handle credentials ({skill.credentials!r})"
+    if isinstance(skill.verdict, Ungraded):
+        return skill.verdict.reason
+    scores = skill.verdict.scores
+    worst = min(skill.smells, key=lambda key: scores[key])
+    judgement = skill.verdict.judgements[worst]
+    return f"lowest in {worst} ({judgement.score}): {judgement.justification}"

@@ -1,0 +1,203 @@
+"""The four stages: facts, hard gates, a judge's verdict, overrides; then the server."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tdqs_mcp.facts.signals import published
+from tdqs_mcp.facts.subject import Measured, Subject, Unmeasured
+from tdqs_mcp.results.scores import Enforced, Flag, ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.results.tiers import tier_of
+from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict
+from tdqs_mcp.rubrics.prompt import SetCase, ShadowCase, ToolCase
+from tdqs_mcp.rubrics.rubric import Rubric, load
+from tdqs_mcp.scoring.rollup import roll_up, tdqs
+
+SMELL_BELOW = 3
+"""A dimension below it is a smell (TDQS, "Flags and smells")."""
+
+UNMEASURED = "none"
+"""The judge of a tool that never reached one: it has no name, or it exceeds a measuring limit."""
+
+TAUTOLOGY_CAP = 2
+"""The highest purpose clarity of a description that restates the name (TDQS, hard gates)."""
+
+
+def tool_cases(measured: Measured, *, rubric: str = "tdqs") -> tuple[ToolCase, ...]:
+    """What a judge has to see: every tool that the first hard gate has not decided already."""
+    names, is_gated = measured.names, load(rubric).is_gated
+    return tuple(
+        ToolCase(subject=subject, names=names, rubric=rubric, measured=measured)
+        for subject in measured.subjects
+        if not (is_gated and subject.signals.is_missing_description)
+    )
+
+
+def set_case(measured: Measured) -> SetCase | None:
+    """The coherence case; None without a tool that could be measured."""
+    return SetCase(measured=measured) if measured.subjects else None
+
+
+def shadow_case(measured: Measured, *, spec: str) -> ShadowCase | None:
+    """The question about shadow candidates; None without any, and before TDQS 1.1."""
+    return ShadowCase(measured=measured) if measured.shadow_candidates and spec != "1.0" else None
+
+
+def finish(
+    measured: Measured,
+    *,
+    verdicts: Sequence[Verdict | Ungraded],
+    coherence: Verdict | Ungraded,
+    judge: JudgeStamp,
+    spec: str,
+    risks: Sequence[ShadowingRisk] = (),
+) -> ServerScore:
+    """The server's score from one verdict for each of `tool_cases`, in their order, and one on coherence."""
+    judged, ungraded = sort_out(measured, verdicts, rubric="tdqs")
+    shadowed = {risk.candidate.index: (Flag.SHADOWING_RISK,) for risk in risks}
+    scored = [
+        replace(
+            _tool_score(subject, verdict, judge=judge, spec=spec), server_flags=shadowed.get(subject.tool.index, ())
+        )
+        for subject, verdict in judged
+    ]
+    catalog = measured.catalog
+    coherence_scores = coherence.scores if isinstance(coherence, Verdict) else None
+    return ServerScore(
+        server=catalog.server,
+        version=catalog.version,
+        source=catalog.source,
+        spec_version=spec,
+        judge=judge,
+        tool_count=len(catalog.tools),
+        tools=tuple(scored),
+        ungraded=ungraded,
+        coherence=coherence,
+        rollup=roll_up(
+            [score.tdqs for score in scored], tool_count=len(catalog.tools), coherence=coherence_scores, spec=spec
+        ),
+        shadow_candidates=() if spec == "1.0" else measured.shadow_candidates,
+        shadowing_risks=tuple(risks),
+        problems=catalog.problems + _disputed(judged),
+    )
+
+
+def sort_out(
+    measured: Measured, verdicts: Sequence[Verdict | Ungraded], *, rubric: str
+) -> tuple[list[tuple[Subject, Verdict]], tuple[UngradedTool, ...]]:
+    """The tools with a verdict, which the first hard gate may have given, and those without, in catalog order.
+
+    There is one verdict for each of the rubric's `tool_cases`, in their order.
+    """
+    cases = tool_cases(measured, rubric=rubric)
+    by_index = {case.subject.tool.index: verdict for case, verdict in zip(cases, verdicts, strict=True)}
+    undescribed = _gated(load(rubric))
+    judged: list[tuple[Subject, Verdict]] = []
+    ungraded = [_ungraded(each, Ungraded(judge=UNMEASURED, reason=each.reason)) for each in measured.unmeasured]
+    for subject in measured.subjects:
+        verdict = by_index.get(subject.tool.index, undescribed)
+        if isinstance(verdict, Ungraded):
+            ungraded.append(_ungraded(subject, verdict))
+        else:
+            judged.append((subject, verdict))
+    return judged, tuple(sorted(ungraded, key=lambda tool: tool.index))
+
+
+def _ungraded(part: Subject | Unmeasured, ungraded: Ungraded) -> UngradedTool:
+    """A tool without a verdict; one that no judge could be asked about has no hash."""
+    input_hash = part.signals.input_hash if isinstance(part, Subject) else None
+    return UngradedTool(index=part.tool.index, name=part.tool.name, input_hash=input_hash, ungraded=ungraded)
+
+
+def unjudged(score: ServerScore) -> list[tuple[str, str]]:
+    """Name and reason of all that the judge failed on, the tool set as `coherence`.
+
+    What nobody can call or measure is a finding, not a failure.
+    """
+    failed = [(each.name, each.ungraded.reason) for each in score.ungraded if each.ungraded.judge != UNMEASURED]
+    coherence = score.coherence
+    if isinstance(coherence, Ungraded) and coherence.was_asked:
+        failed.append(("coherence", coherence.reason))
+    return failed
+
+
+def _disputed(judged: Sequence[tuple[Subject, Verdict]]) -> tuple[str, ...]:
+    """Where judge and facts disagree on a contradiction between description and annotations."""
+    described = [pair for pair in judged if not pair[0].signals.is_missing_description]
+    found = [(subject, disputed(subject, verdict)) for subject, verdict in described]
+    return tuple(f"{subject.tool.name!r}: {why}" for subject, why in found if why)
+
+
+def disputed(subject: Subject, verdict: Verdict) -> str | None:
+    """How the facts gainsay a verdict on a contradiction between description and annotations; None where they agree."""
+    proof = subject.prose.contradiction
+    if verdict.contradiction == (proof is not None):
+        return None
+    if proof is not None:
+        return f"the facts show that {proof!r} contradicts readOnlyHint; the judge did not flag it"
+    if subject.signals.has_hints:
+        return "the judge flags a contradiction with the annotations that the facts do not show"
+    return "the judge flags a contradiction with annotations, but no hint is annotated"
+
+
+def _gated(rubric: Rubric) -> Verdict:
+    """The verdict of the first hard gate, which needs no judge."""
+    reason = "There is no description, so nothing tells an agent anything."
+    return Verdict(
+        judgements={key: Judgement(score=1, justification=reason) for key in rubric.keys},
+        summary="The tool has no description; every dimension scores 1 without a judge.",
+    )
+
+
+def _tool_score(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: str) -> ToolScore:
+    """Stage 4: the tautology cap, the flags, the arithmetic and what rule enforcement would have made of it."""
+    rubric = load("tdqs")
+    judgements = dict(verdict.judgements)
+    flags = []
+    if subject.signals.is_missing_description:
+        flags.append(Flag.NO_DESCRIPTION)
+    if subject.signals.restates_name:
+        flags.append(Flag.TAUTOLOGICAL_DESCRIPTION)
+        judgements["purpose_clarity"] = _capped(judgements["purpose_clarity"])
+    if verdict.contradiction:
+        flags.append(Flag.ANNOTATION_CONTRADICTION)
+    scores = {key: judgement.score for key, judgement in judgements.items()}
+    total = tdqs(rubric, scores, spec=spec)
+    return ToolScore(
+        index=subject.tool.index,
+        name=subject.tool.name,
+        input_hash=subject.signals.input_hash,
+        judgements=judgements,
+        tdqs=total,
+        tier=tier_of(total),
+        smells=tuple(key for key in rubric.keys if scores[key] < SMELL_BELOW),
+        flags=tuple(flags),
+        server_flags=(),
+        summary=verdict.summary,
+        signals=published(subject.signals, spec=spec),
+        judge=judge,
+        enforced=_enforced(subject, scores, flags=flags, spec=spec),
+        outlook=verdict.outlook,
+        ballots=verdict.ballots,
+    )
+
+
+def _capped(judgement: Judgement) -> Judgement:
+    if judgement.score <= TAUTOLOGY_CAP:
+        return judgement
+    return Judgement(score=TAUTOLOGY_CAP, justification="Capped: the description only restates the name or title.")
+
+
+def _enforced(subject: Subject, scores: Mapping[str, int], *, flags: Sequence[Flag], spec: str) -> Enforced | None:
+    """What the specification's own rules make of the scores when facts prove them; None when they change nothing."""
+    limits: dict[str, tuple[int, str]] = {}
+    if subject.prose.contradiction or Flag.ANNOTATION_CONTRADICTION in flags:
+        said = f" ({subject.prose.contradiction!r})" if subject.prose.contradiction else ""
+        limits["behavioral_transparency"] = (1, f"the description contradicts the annotations{said}")
+    if subject.prose.is_only_name:
+        limits["purpose_clarity"] = (TAUTOLOGY_CAP, "the description is the name in other letters")
+    applied = {key: limit for key, (limit, _) in limits.items() if scores[key] > limit}
+    if not applied:
+        return None
+    strict = dict(scores) | applied
+    total = tdqs(load("tdqs"), strict, spec=spec)
+    return Enforced(scores=strict, tdqs=total, tier=tier_of(total), why="; ".join(limits[key][1] for key in applied))
