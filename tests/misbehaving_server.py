@@ -181,9 +181,9 @@ def initialize(mode, number, version):
 
 
 def list_tools(mode, number, cursor):
-    if mode == "list-hangs":
+    if mode == "list-hangs" or (mode == "hangs-on-page-2" and cursor):
         time.sleep(FOR_EVER)
-    elif mode == "exits-on-list":
+    elif mode == "exits-on-list" or (mode == "exits-on-page-2" and cursor):
         stderr("out of memory\n")
         sys.exit(0)
     elif mode == "list-is-refused":
@@ -227,6 +227,9 @@ PAGES = {
     "odd-cursor": lambda n: page_of(n, 5),
     "empty-cursor": lambda n: page_of(n, ""),
     "fails-on-page-2": lambda n: page_of(n, str(n + 1)) if n < 2 else None,
+    "hangs-on-page-2": lambda n: page_of(n, str(n + 1)),
+    "exits-on-page-2": lambda n: page_of(n, str(n + 1)),
+    "page-2-without-array": lambda n: page_of(n, "1") if n < 1 else {},
     "many-tools": lambda _: {"tools": [GOOD] * 30},
     "bulky": lambda n: {"tools": [BULKY], "nextCursor": str(n + 1)},
 }

@@ -174,6 +174,17 @@ def test_every_shape_in_which_definitions_travel_is_read(shape):
     assert [tool.input_hash for tool in only] == [sync.score(read_catalog([GOOD], name="x")).tools[0].input_hash]
 
 
+def test_a_file_whose_last_page_has_a_cursor_is_incomplete_and_has_no_overall_score(write):
+    first, second = {"tools": [GOOD], "nextCursor": "2"}, {"tools": [tool("other")]}
+    assert sync.load(str(write("pages.json", [first, second]))).incomplete is None
+    catalog = sync.load(str(write("page.json", first)))
+    assert "the pages after it are missing" in catalog.incomplete
+    assert catalog.problems == (catalog.incomplete,)
+    assert sync.score(catalog).rollup.overall is None
+    with pytest.raises(InputError, match="the pages after it are missing"):
+        sync.plan(catalog, target="A")
+
+
 def test_a_file_is_called_like_its_stem_and_a_captured_catalog_by_its_server(write):
     assert sync.load(str(write("orders.json", [GOOD]))).server == "orders"
     captured = {

@@ -60,6 +60,13 @@ def test_a_bad_habit_is_a_finding_about_the_server_and_the_tools_are_scored(tdqs
     assert json.loads(tdqs_mcp("score", misbehaving(mode), "--format", "json").stdout)["scoredToolCount"] >= 1
 
 
+def test_capture_warns_of_an_incomplete_list_and_marks_the_file(tdqs_mcp, tmp_path):
+    run = tdqs_mcp("capture", misbehaving("fails-on-page-2"), "-o", tmp_path / "part.json")
+    assert run.returncode == 0
+    assert run.stderr.startswith(b"warning: the list of tools is incomplete, and the file says so: tools/list failed")
+    assert "failed after 2 pages" in json.loads((tmp_path / "part.json").read_text(encoding="utf-8"))["incomplete"]
+
+
 def test_malformed_tools_are_findings_and_the_others_are_scored(tdqs_mcp):
     run = tdqs_mcp("score", misbehaving("malformed"), "--format", "json")
     score = json.loads(run.stdout)

@@ -21,8 +21,11 @@ import pytest
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 
+from tdqs_mcp import app
 from tdqs_mcp.errors import CaptureError, InputError
+from tdqs_mcp.report.documents import capture_document, json_text
 from tdqs_mcp.sources.live import LiveOptions, capture
+from tdqs_mcp.sources.load import read_file
 from tdqs_mcp.sources.locator import InProcess, Stdio, Url
 
 pytestmark = pytest.mark.anyio
@@ -146,6 +149,39 @@ async def test_a_server_with_a_bad_habit_is_still_captured_and_the_habit_is_a_pr
     assert len(catalog.problems) == len(problems)
     for problem, expected in zip(catalog.problems, problems, strict=True):
         assert expected in problem
+
+
+@pytest.mark.parametrize(
+    ("mode", "tools", "given", "reason"),
+    [
+        ("no-tools-array", 0, {}, "has no array 'tools'"),
+        ("page-2-without-array", 1, {}, "has no array 'tools'"),
+        ("cursor-loop", 2, {}, "gives the cursor '7' again"),
+        ("endless-pages", 200, {}, "has more than 200 pages"),
+        ("odd-cursor", 1, {}, "nextCursor that is no string"),
+        ("fails-on-page-2", 2, {}, "failed after 2 pages with error -32603"),
+        ("exits-on-page-2", 1, {}, "failed after 1 page with error"),
+        ("hangs-on-page-2", 1, {"timeout": 2.0}, "was not answered within 2 s"),
+        ("many-tools", 10, {"max_tools": 10}, "the first 10 were kept"),
+        ("bulky", 2, {"max_bytes": 100_000}, "was cut short"),
+    ],
+)
+async def test_a_list_that_was_not_read_to_its_end_marks_the_catalog_and_its_file(mode, tools, given, reason, tmp_path):
+    catalog = await capture(misbehaving(mode), options(**given))
+    assert len(catalog.tools) == tools
+    assert reason in catalog.incomplete
+    assert catalog.incomplete in catalog.problems
+    file = tmp_path / "captured.json"
+    file.write_text(json_text(capture_document(catalog)), encoding="utf-8")
+    assert read_file(file).incomplete == catalog.incomplete
+    assert read_file(file).problems == catalog.problems
+    score = await app.score(read_file(file))
+    assert score.rollup.overall is None
+
+
+@pytest.mark.parametrize("mode", ["pages", "empty-cursor", "empty-handed", "malformed", "resources-refused", "garbage"])
+async def test_other_bad_habits_leave_the_list_of_tools_complete(mode):
+    assert (await capture(misbehaving(mode), options())).incomplete is None
 
 
 async def test_more_tools_than_the_limit_are_left_out_and_said_so():

@@ -224,7 +224,7 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
     before = await score_measured(measured, judge=judge)
     rewrites = await _rewritten(measured, judge=judge)
     tried: dict[int, planning.Attempt] = {}
-    coherence: int | None = _planned(before)
+    coherence: int | None = _planned(before, catalog)
     while coherence is not None and coherence not in tried:
         chosen = planning.choose(before, rewrites, target=goal, coherence=coherence)
         after = await score_measured(_remeasured(measured, chosen), judge=judge) if chosen else before
@@ -244,15 +244,15 @@ async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) ->
     judge, measured = Once(judge=judge or Offline()), measure(catalog)
     rewrites = await _rewritten(measured, tools=[tool], judge=judge)
     now = await score_measured(measured, judge=judge)
-    _planned(now)
+    _planned(now, catalog)
     return [planning.what_if(now, each) for each in rewrites]
 
 
-def _planned(score: ServerScore) -> int:
+def _planned(score: ServerScore, catalog: Catalog) -> int:
     """The coherence of a server that has an overall score, in tenths. Raises InputError for another."""
     if score.rollup.overall is None or score.rollup.coherence is None:
-        reason = score.coherence.reason if isinstance(score.coherence, Ungraded) else "too few tools have a score"
-        raise InputError(f"without an overall score there is nothing to plan: {reason}")
+        ungraded = score.coherence.reason if isinstance(score.coherence, Ungraded) else "too few tools have a score"
+        raise InputError(f"without an overall score there is nothing to plan: {catalog.incomplete or ungraded}")
     return score.rollup.coherence
 
 

@@ -10,7 +10,7 @@ import click
 
 from tdqs_mcp import app
 from tdqs_mcp.cli.options import FILE, form_option, live_options, output_option, rubric_option, spec_option
-from tdqs_mcp.cli.page import View, leave, reporter, show, write
+from tdqs_mcp.cli.page import View, leave, reporter, show, warn, write
 from tdqs_mcp.cli.work import end, for_each, read_text
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.report.documents import capture_document, json_text
@@ -71,6 +71,8 @@ def capture(locator: str, *, live: LiveOptions, output: Path | None) -> None:
     for catalog in catalogs:
         if catalog is not None:
             write(json_text(capture_document(catalog)), output)
+            if catalog.incomplete:
+                warn(f"the list of tools is incomplete, and the file says so: {catalog.incomplete}")
             if output:
                 click.echo(f"{len(catalog.tools)} tools in {output}. Next: tdqs-mcp score {output}")
     end(catalogs)

@@ -89,6 +89,9 @@ class Catalog:
     problems: tuple[str, ...] = ()
     """What went wrong while the server listed its parts, one sentence each."""
 
+    incomplete: str | None = None
+    """Why `tools` may lack some of the server's tools, one sentence; None when `tools/list` was read to its end."""
+
     content: bytes | None = field(default=None, repr=False, compare=False)
     """The JSON that it was read from, byte by byte; None for what no file holds."""
 

@@ -95,6 +95,8 @@ def capture_document(catalog: Catalog) -> dict[str, Any]:
         document["prompts"] = [_finite(prompt.raw) for prompt in catalog.prompts]
     if catalog.problems:
         document["problems"] = list(catalog.problems)
+    if catalog.incomplete:
+        document["incomplete"] = catalog.incomplete
     return document
 
 

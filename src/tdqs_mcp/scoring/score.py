@@ -62,6 +62,9 @@ def finish(
     ]
     catalog = measured.catalog
     coherence_scores = coherence.scores if isinstance(coherence, Verdict) else None
+    rollup = roll_up(
+        [score.tdqs for score in scored], tool_count=len(catalog.tools), coherence=coherence_scores, spec=spec
+    )
     return ServerScore(
         server=catalog.server,
         version=catalog.version,
@@ -72,9 +75,7 @@ def finish(
         tools=tuple(scored),
         ungraded=ungraded,
         coherence=coherence,
-        rollup=roll_up(
-            [score.tdqs for score in scored], tool_count=len(catalog.tools), coherence=coherence_scores, spec=spec
-        ),
+        rollup=rollup if catalog.incomplete is None else replace(rollup, overall=None),
         shadow_candidates=() if spec == "1.0" else measured.shadow_candidates,
         shadowing_risks=tuple(risks),
         problems=catalog.problems + _disputed(judged),

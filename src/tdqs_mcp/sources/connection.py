@@ -21,7 +21,7 @@ from tdqs_mcp.sources.locator import InProcess, Stdio, Url, public
 from tdqs_mcp.sources.options import LiveOptions
 from tdqs_mcp.sources.process import LastWords, spawn
 from tdqs_mcp.sources.tap import tap
-from tdqs_mcp.sources.wire import DISCOVER, INITIALIZE, Wire, read_catalog
+from tdqs_mcp.sources.wire import DISCOVER, INITIALIZE, TOOLS_LIST, Wire, read_catalog
 
 _NO_STREAMABLE_HTTP = (400, 404, 405)
 """What a server that only has the older SSE transport answers to a POST (MCP 2025-11-25, "Backwards Compatibility")."""
@@ -138,12 +138,16 @@ def _conclude(
     last = attempts[-1]
     wire = last.wire
     has_none = wire.greeting is not None and not wire.expects_tools and last.error is None
-    if "tools/list" not in wire.results and not has_none:
+    if TOOLS_LIST not in wire.results and not has_none:
         raise CaptureError(explain(_evidence(last, locator, timed_out=timed_out)))
     if timed_out or last.error:
         when = f"within {options.timeout:g} s" if timed_out else "before the connection broke"
         unanswered = [method for method in wire.pending.values() if method != DISCOVER]
         wire.problems += [f"{method} was not answered {when}." for method in unanswered]
+        if TOOLS_LIST in unanswered:
+            wire.incomplete = f"{TOOLS_LIST} was not answered {when}."
+    if has_none:
+        wire.incomplete = None
     catalog = read_catalog(
         wire,
         fallback_name=_name(locator),
@@ -151,7 +155,11 @@ def _conclude(
         protocol_version=last.protocol_version,
         max_tools=options.max_tools,
     )
-    return replace(catalog, problems=tuple(clean(problem, locator, options) for problem in catalog.problems))
+    return replace(
+        catalog,
+        problems=tuple(clean(problem, locator, options) for problem in catalog.problems),
+        incomplete=None if catalog.incomplete is None else clean(catalog.incomplete, locator, options),
+    )
 
 
 def _evidence(attempt: Attempt, locator: Stdio | Url | InProcess, *, timed_out: bool) -> Evidence:

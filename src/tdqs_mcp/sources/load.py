@@ -57,6 +57,11 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
     templates = _entries(pages, "resourceTemplates")
     resources = _entries(pages, "resources")
     prompts = _entries(pages, "prompts")
+    incomplete = next(filter(None, (_text(page, "incomplete") for page in pages)), None)
+    problems = [str(problem) for problem in _entries(pages, "problems") or []]
+    if incomplete is None and _has_next_page(pages):
+        incomplete = "The last page of tools/list has a nextCursor; the pages after it are missing."
+        problems.append(incomplete)
     return Catalog(
         server=_text(first, "server") or _text(first, "serverName") or _text(info, "name") or name,
         tools=tuple(_read_tool(entry, index) for index, entry in enumerate(_entries(pages, "tools") or [])),
@@ -70,7 +75,8 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
         protocol_version=_text(first, "protocolVersion"),
         server_info=info or None,
         capabilities=_mapping(first.get("capabilities")) or None,
-        problems=tuple(str(problem) for problem in _entries(pages, "problems") or []),
+        problems=tuple(problems),
+        incomplete=incomplete,
     )
 
 
@@ -112,6 +118,11 @@ def _unwrapped(envelope: Mapping[str, Any], origin: str) -> list[Mapping[str, An
 
 def _is_page(entry: object) -> bool:
     return isinstance(entry, Mapping) and (isinstance(entry.get("tools"), list) or "jsonrpc" in entry)
+
+
+def _has_next_page(pages: Sequence[Mapping[str, Any]]) -> bool:
+    listed = [page for page in pages if isinstance(page.get("tools"), list)]
+    return bool(listed) and listed[-1].get("nextCursor") not in (None, "")
 
 
 def _entries(pages: Sequence[Mapping[str, Any]], key: str) -> list[Any] | None:

@@ -9,6 +9,7 @@ from tdqs_mcp.model.catalog import Catalog, read_prompts, read_resources, read_t
 
 DISCOVER = "server/discover"
 INITIALIZE = "initialize"
+TOOLS_LIST = "tools/list"
 LISTS = {
     "tools/list": "tools",
     "resources/list": "resources",
@@ -43,6 +44,9 @@ class Wire:
         """Request id to method, for what was asked and never answered, in the order of asking."""
 
         self.problems: list[str] = []
+        self.incomplete: str | None = f"{TOOLS_LIST} was not read to its end."
+        """Why tools may be missing; None once the last page of `tools/list` has been read."""
+
         self.noise_lines = 0
         self.first_noise = ""
         self.overflowed: str | None = None
@@ -123,9 +127,11 @@ def read_catalog(
     info = _server_info(greeting)
     problems = [*_greeting_problems(wire), *wire.problems]
     entries = {method: _entries(wire, method, problems) for method in LISTS}
-    tools = entries["tools/list"] or []
+    tools = entries[TOOLS_LIST] or []
+    incomplete = wire.incomplete or next((each for each in problems if each == _no_array(TOOLS_LIST)), None)
     if len(tools) > max_tools:
         problems.append(f"The server lists more than {max_tools} tools; the first {max_tools} were kept.")
+        incomplete = incomplete or problems[-1]
     if tools and not wire.expects_tools:
         problems.append("The server lists tools but does not declare the tools capability.")
     if noise := wire.noise():
@@ -145,6 +151,7 @@ def read_catalog(
         server_info=info,
         capabilities=wire.capabilities,
         problems=tuple(problems),
+        incomplete=incomplete,
     )
 
 
@@ -177,8 +184,12 @@ def _entries(wire: Wire, method: str, problems: list[str]) -> list[Any] | None:
         if isinstance(found, list):
             entries += found
         else:
-            problems.append(f"A {method} answer has no array {key!r}.")
+            problems.append(_no_array(method))
     return entries
+
+
+def _no_array(method: str) -> str:
+    return f"A {method} answer has no array {LISTS[method]!r}."
 
 
 def _text(raw: Mapping[str, Any] | None, key: str) -> str | None:
