@@ -25,12 +25,11 @@ from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.errors import EndpointError, InputError, TdqsError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.anthropic import DEFAULT_MODEL, Anthropic
-from tdqs_mcp.judges.budget import Budget
+from tdqs_mcp.judges.budget import Budget, cost
+from tdqs_mcp.judges.client_answers import Answered, Sample
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Usage
-from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.sampling import Answered, Sample
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import PromptForm, render_hardened
 from tdqs_mcp.rubrics.rubric import load
@@ -572,7 +571,7 @@ def test_a_batch_is_submitted_outlives_the_process_and_is_collected_at_half_the_
     named = dict(zip(["good", *ROWS, "lost", "fine"], answers, strict=True))
     assert (named["good"], named["fine"], named["wrong"]) == (GOOD, GOOD, WRONG)
     heard = []
-    listening = [replace(each, heard=heard.append) for each in requests]
+    listening = [replace(each, on_answer=heard.append) for each in requests]
     anyio.run(later.collect, batch, listening)
     assert heard == [answer for answer in answers if isinstance(answer, str)]
     words = {

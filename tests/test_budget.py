@@ -16,11 +16,11 @@ from tdqs_mcp import app
 from tdqs_mcp.app.judge_factory import make_judge, make_preview
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger
-from tdqs_mcp.judges.canary import Guarded
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import Usage
+from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.remote import OpenAI
+from tdqs_mcp.judges.verdict_guard import Guarded
 
 TOOLS = [tool(f"t{number}") for number in range(6)]
 

@@ -14,14 +14,13 @@ from loopback import FOURS, KEY, justified, plain, rubric_of, tdqs, tool_name, u
 from tdqs_mcp import app
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.judges.canary import MARGIN
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.judges.scorecard import versions
+from tdqs_mcp.judges.verdict_guard import MARGIN
 from tdqs_mcp.results.verdicts import Judged, Ungraded, Verdict
-from tdqs_mcp.rubrics.fence import delimiter
-from tdqs_mcp.rubrics.prompt import PromptForm
+from tdqs_mcp.rubrics.prompt import PromptForm, delimiter
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring import evidence
 from tdqs_mcp.scoring.score import tool_cases

@@ -19,7 +19,7 @@ from tdqs_mcp import app
 from tdqs_mcp.app.judge_factory import make_judge
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.judges.judge import CacheKey, Request
-from tdqs_mcp.judges.memory import Remembered
+from tdqs_mcp.judges.prompted import AnswerCache
 from tdqs_mcp.rubrics.prompt import Prompt
 from tdqs_mcp.store import judgements
 from tdqs_mcp.store.judgements import FILE, Judgements
@@ -146,7 +146,7 @@ def test_an_empty_answer_is_an_answer(tmp_path):
             return [""] * len(requests)
 
     model, request = Mute(), Request(prompt=Prompt(system="", user="Say nothing."), name="n", schema={})
-    remembered = Remembered(model=model, cache=Judgements(tmp_path, warn=pytest.fail), parameters="")
+    remembered = AnswerCache(model=model, cache=Judgements(tmp_path, warn=pytest.fail), parameters="")
     answers = [anyio.run(remembered.complete, [request, request]) for _ in range(2)]
     assert (answers, model.asked) == ([["", ""]] * 2, 1)
 

@@ -21,8 +21,8 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.judge import AnswersNeeded
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.agreement import icc, reliability
 

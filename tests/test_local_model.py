@@ -17,8 +17,8 @@ from tdqs_mcp import app
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import tool_cases

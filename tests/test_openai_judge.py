@@ -24,10 +24,10 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import SILENT, Usage
-from tdqs_mcp.judges.line import Line
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.remote import OpenAI
+from tdqs_mcp.judges.transport import Transport
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import PromptForm, render
@@ -373,7 +373,7 @@ def test_whatever_one_answer_does_to_what_reads_it_the_others_are_read():
         return "good"
 
     requests = [replace(SILENT, name=name) for name in ("a", "odd", "b")]
-    line = Line(Endpoint(base_url="http://127.0.0.1:9/v1", model="m"))
+    line = Transport(Endpoint(base_url="http://127.0.0.1:9/v1", model="m"))
     before, odd, after = anyio.run(line.ask_each, requests, ask)
     assert (before, after) == ("good", "good")
     assert "gave an answer that cannot be read (AssertionError: of a library)" in odd.reason
@@ -598,7 +598,7 @@ def test_a_server_without_tools_asks_nobody(fake, catalog):
 
 
 def test_importing_the_judge_loads_no_network_stack():
-    code = "import sys, tdqs_mcp.judges.remote, tdqs_mcp.app.settings; print({'httpx2', 'anyio', 'tenacity'} & set(sys.modules))"
+    code = "import sys, tdqs_mcp.judges.openai, tdqs_mcp.app.settings; print({'httpx2', 'anyio', 'tenacity'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 

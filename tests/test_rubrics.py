@@ -12,8 +12,8 @@ from schemas import SCHEMAS
 
 from tdqs_mcp import app
 from tdqs_mcp.facts.credentials import asks_for_credentials
+from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.rubrics.rubric import RUBRICS, load, user_template
 
 

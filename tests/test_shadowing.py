@@ -12,8 +12,8 @@ from tdqs_mcp import app
 from tdqs_mcp.app.judge_factory import make_judge
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.judges.jury import Jury
+from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.remote import Endpoint, OpenAI
 from tdqs_mcp.results.scores import Flag
 
 EIGHT = {f"p{number}": {"type": "string"} for number in range(8)}

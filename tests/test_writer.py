@@ -16,10 +16,10 @@ from starlette.routing import Route
 
 import tdqs_mcp
 from tdqs_mcp import app
+from tdqs_mcp.judges.client_answers import Answered
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded
-from tdqs_mcp.judges.remote import OpenAI
-from tdqs_mcp.judges.sampling import Answered
+from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.sources.material import parse_material
 

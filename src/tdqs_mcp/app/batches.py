@@ -18,7 +18,7 @@ async def submit_batch(catalogs: Catalog | Sequence[Catalog], *, judge: Judge, r
     Asks for nothing whose answer is kept. The budget books the batch's own price, and where it has no room for all,
     nothing is submitted. Raises InputError, also where nothing is left to ask, and EndpointError.
     """
-    from tdqs_mcp.judges.batch import Batch  # noqa: PLC0415  # validation, which the offline judge goes without
+    from tdqs_mcp.judges.prompted import Batch  # noqa: PLC0415  # validation, which the offline judge goes without
 
     asked = _collecting(judge)
     requests = {each.key: each for each in _open(asked, catalogs, rubric=rubric)}
@@ -34,10 +34,10 @@ async def collect_batch(batch: str, catalogs: Catalog | Sequence[Catalog], *, ju
     Gives back a reason for each request without an answer that can be used; None while the batch is under way. Needs
     nothing but what was written down and the same definitions. Raises InputError and EndpointError.
     """
-    from tdqs_mcp.judges.batch import read  # noqa: PLC0415
+    from tdqs_mcp.judges.prompted import read_batch  # noqa: PLC0415
 
     asked = _collecting(judge)
-    known = read(batch, judge=asked)
+    known = read_batch(batch, judge=asked)
     requests = _open(asked, catalogs, rubric=known.rubric)
     answers = await batching(asked.model).collect(known.id, requests) if requests else []
     if answers is None:

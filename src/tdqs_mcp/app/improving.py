@@ -12,7 +12,7 @@ from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.judges.once import Once
+from tdqs_mcp.judges.verdict_cache import VerdictCache
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.results.findings import Finding
@@ -219,7 +219,7 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
     """
     from tdqs_mcp.rewriting import plan as planning  # noqa: PLC0415  # nothing but this needs it
 
-    goal, judge = planning.read_target(target), Once(judge=judge or Offline())
+    goal, judge = planning.read_target(target), VerdictCache(judge=judge or Offline())
     measured = measure(catalog)
     before = await score_measured(measured, judge=judge)
     rewrites = await _rewritten(measured, judge=judge)
@@ -241,7 +241,7 @@ async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) ->
     """
     from tdqs_mcp.rewriting import plan as planning  # noqa: PLC0415
 
-    judge, measured = Once(judge=judge or Offline()), measure(catalog)
+    judge, measured = VerdictCache(judge=judge or Offline()), measure(catalog)
     rewrites = await _rewritten(measured, tools=[tool], judge=judge)
     now = await score_measured(measured, judge=judge)
     _planned(now, catalog)

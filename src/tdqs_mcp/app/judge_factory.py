@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tdqs_mcp.app.settings import JudgeKind, Settings, cache_folder
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.budget import Budgeted, Ledger, Previewed, Price, unpriced
+from tdqs_mcp.judges.budget import Budgeted, Ledger, Previewed, Price, cost, unpriced
 from tdqs_mcp.judges.judge import Cache, Judge, Model
-from tdqs_mcp.judges.prices import cost
 
 if TYPE_CHECKING:
     from tdqs_mcp.judges.anthropic import Anthropic
     from tdqs_mcp.judges.endpoint import Endpoint
-    from tdqs_mcp.judges.heard import Report
-    from tdqs_mcp.judges.remote import OpenAI
+    from tdqs_mcp.judges.openai import OpenAI
+    from tdqs_mcp.judges.transport import Report
 
 Wrap: TypeAlias = Callable[[Model], Model]
 Seats: TypeAlias = Counter[tuple[str, str, str]]
@@ -33,16 +32,16 @@ def make_judge(
     *,
     warn: Callable[[str], None] = warn_caller,
     price: Price = cost,
-    heard: "Report | None" = None,
+    on_progress: "Report | None" = None,
     cache: Cache | None = None,
     ledger: Ledger | None = None,
 ) -> Judge:
-    """The judge that the settings name; `warn` hears of a cache that is of no use, `heard` of every answer.
+    """The judge that the settings name; `warn` hears of a cache that is of no use, `on_progress` of every answer.
 
     `cache` keeps judgements in place of the settings' folder; a `ledger` that others write to as well bounds what all
     of them ask, in place of the settings' budget. Raises InputError.
     """
-    return _judge(settings, warn=warn, wrap=_watch(settings, ledger, price=price, heard=heard), cache=cache)
+    return _judge(settings, warn=warn, wrap=_watch(settings, ledger, price=price, on_progress=on_progress), cache=cache)
 
 
 def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn_caller) -> Cache | None:
@@ -65,35 +64,35 @@ def make_model(
     *,
     warn: Callable[[str], None] = warn_caller,
     price: Price = cost,
-    heard: "Report | None" = None,
+    on_progress: "Report | None" = None,
     ledger: Ledger | None = None,
 ) -> Model | None:
     """The model that the settings name, without a rubric, with what it has answered before and within its budget.
 
-    `heard` and `ledger` are those of a judge. None for the offline judge. Raises InputError for a jury, which has
+    `on_progress` and `ledger` are those of a judge. None for the offline judge. Raises InputError for a jury, which has
     several.
     """
     if settings.judge is JudgeKind.OFFLINE:
         return None
     if settings.judge is JudgeKind.JURY:
         raise InputError("a jury is several models: name the one to ask with --judge openai:MODEL or anthropic:MODEL")
-    from tdqs_mcp.judges.memory import Remembered  # noqa: PLC0415  # judges remember by themselves
+    from tdqs_mcp.judges.prompted import AnswerCache  # noqa: PLC0415  # judges remember by themselves
 
     asked = _model(settings.judge, _endpoint(settings))
-    model = _watch(settings, ledger, price=price, heard=heard)(asked)
+    model = _watch(settings, ledger, price=price, on_progress=on_progress)(asked)
     if settings.cache is None:
         return model
-    return Remembered(model=model, cache=_open_cache(settings.cache, warn), parameters=asked.parameters)
+    return AnswerCache(model=model, cache=_open_cache(settings.cache, warn), parameters=asked.parameters)
 
 
-def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, heard: "Report | None") -> Wrap:
+def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, on_progress: "Report | None") -> Wrap:
     """What stands around every model of a run: somebody who hears it, and one ledger for all of them."""
-    from tdqs_mcp.judges.heard import Heard  # noqa: PLC0415  # what the offline judge goes without
+    from tdqs_mcp.judges.transport import ProgressReporter  # noqa: PLC0415  # what the offline judge goes without
 
     counts = Ledger(settings.budget, price) if ledger is None else ledger
 
     def wrap(model: Model) -> Model:
-        told = model if heard is None else Heard(model=model, report=heard)
+        told = model if on_progress is None else ProgressReporter(model=model, report=on_progress)
         return Budgeted(model=_priced(told, counts), ledger=counts) if counts.is_bounded else told
 
     return wrap
@@ -176,7 +175,7 @@ def _model(kind: JudgeKind, endpoint: "Endpoint") -> "Anthropic | OpenAI":
         from tdqs_mcp.judges.anthropic import Anthropic  # noqa: PLC0415
 
         return Anthropic(endpoint)
-    from tdqs_mcp.judges.remote import OpenAI  # noqa: PLC0415
+    from tdqs_mcp.judges.openai import OpenAI  # noqa: PLC0415
 
     return OpenAI(endpoint)
 

@@ -6,12 +6,12 @@ from typing import TypeVar
 
 from tdqs_mcp.facts import hostile
 from tdqs_mcp.facts.subject import Measured, Subject, measure
-from tdqs_mcp.judges import canary
-from tdqs_mcp.judges.canary import Detector, Guarded
+from tdqs_mcp.judges import verdict_guard
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
+from tdqs_mcp.judges.verdict_guard import Detector, Guarded
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.results.calibration import CalibrationReport
 from tdqs_mcp.results.labels import LabelScore, SkillScore
@@ -91,7 +91,7 @@ def score_answers(
     shadow = shadow_case(measured, spec=spec) if answered.risks else None
     if shadow:
         given.append(Verdict(judgements={}, summary="", risks=answered.risks))
-    graded = canary.review([*cases, *([shadow] if shadow else [])], given, addresses=addresses, judge=stamp)
+    graded = verdict_guard.review([*cases, *([shadow] if shadow else [])], given, addresses=addresses, judge=stamp)
     confirmed = graded[-1] if shadow else None
     whole = scored(measured, graded[: len(cases)], stamp=stamp, spec=spec, confirmed=confirmed)
     return _flagged(replace(whole, problems=whole.problems + answered.problems), measured, addresses)
@@ -134,7 +134,7 @@ def score_label_answers(
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id, rubric=rubric)
     cases = tool_cases(measured, rubric=rubric)
-    verdicts = canary.review(cases, answered.verdicts, addresses=addresses, judge=stamp)
+    verdicts = verdict_guard.review(cases, answered.verdicts, addresses=addresses, judge=stamp)
     finished = labels.finish(measured, rubric=rubric, verdicts=verdicts, judge=stamp, spec=spec)
     whole = replace(finished, problems=finished.problems + answered.problems, findings=tuple(registry.check(measured)))
     return _flagged(whole, measured, addresses)
@@ -153,7 +153,7 @@ def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: J
     measured, stamp = measure(catalog), judge or ANYBODY
     case = SkillCase(text=text, measured=measured)
     given = [match_skill(case, answers, judge=stamp.id)]
-    (verdict,) = canary.review([case], given, addresses=addresses_judge, judge=stamp)
+    (verdict,) = verdict_guard.review([case], given, addresses=addresses_judge, judge=stamp)
     return _flagged_skill(labels.finish_skill(measured, text, verdict, judge=stamp), text)
 
 
@@ -213,11 +213,11 @@ def _is_offline(judge: Judge) -> bool:
 def _flagged(score: Score, measured: Measured, addresses: Detector) -> Score:
     """The score with what is to be known of it: jurors who were silent, and texts that speak to a judge."""
     silent = silences(tool.ballots for tool in score.tools)
-    return replace(score, problems=score.problems + silent + canary.flagged(measured, addresses))
+    return replace(score, problems=score.problems + silent + verdict_guard.flagged(measured, addresses))
 
 
 def _flagged_skill(score: SkillScore, text: str) -> SkillScore:
-    return replace(score, problems=score.problems + canary.flagged_skill(text))
+    return replace(score, problems=score.problems + verdict_guard.flagged_skill(text))
 
 
 def all_cases(measured: Measured) -> list[Case]:

@@ -91,7 +91,7 @@ def select(
         raise click.UsageError("no prompt for selecting is published; leave --exact-prompt out")
     try:
         settings = read_settings(os.environ, **asked.options())
-        model = make_model(settings, warn=warn, heard=waiting().count)
+        model = make_model(settings, warn=warn, on_progress=waiting().count)
         spends(model, by="selector", is_kept=settings.cache is not None)
         catalogs, others = _all(locators, live), _all(against, live)
         with waiting().on("selecting"):

@@ -18,9 +18,8 @@ from tdqs_mcp.cli.page import fail, leave, warn
 from tdqs_mcp.cli.progress import waiting
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome
-from tdqs_mcp.judges.budget import Ledger
+from tdqs_mcp.judges.budget import Ledger, cost
 from tdqs_mcp.judges.judge import Judge, Model, used
-from tdqs_mcp.judges.prices import cost
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.report.usage import usage_line
@@ -80,7 +79,7 @@ def judge_of(asked: Asked, ledger: Ledger | None = None) -> Judge | None:
         settings = read_settings(os.environ, **asked.options())
         if settings == Settings():
             return None
-        judge = make_judge(settings, warn=warn, heard=waiting().count, ledger=ledger)
+        judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
     except InputError as error:
         leave(error)
     spends(judge, by="judge", is_kept=settings.cache is not None)
@@ -93,7 +92,7 @@ def writer_of(writer: str | None, asked: Asked, ledger: Ledger) -> Model | None:
         return None
     try:
         settings = read_writer(os.environ, writer, base_url=asked.base_url, model=asked.model)
-        model = make_model(settings, warn=warn, heard=waiting().count, ledger=ledger)
+        model = make_model(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
     except InputError as error:
         leave(error)
     spends(model, by="writer", is_kept=settings.cache is not None)

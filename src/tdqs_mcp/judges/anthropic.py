@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from pydantic import BaseModel, ValidationError
 
 from tdqs_mcp.errors import EndpointError, InputError
+from tdqs_mcp.judges.budget import cost
 from tdqs_mcp.judges.endpoint import (
     MAX_ANSWER_BYTES,
     Count,
@@ -17,8 +18,7 @@ from tdqs_mcp.judges.endpoint import (
     refused,
 )
 from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage, tell
-from tdqs_mcp.judges.line import Line
-from tdqs_mcp.judges.prices import cost
+from tdqs_mcp.judges.transport import Transport
 
 if TYPE_CHECKING:
     import httpx2
@@ -97,7 +97,7 @@ class Anthropic:
             raise InputError(f"the anthropic judge needs a key: set {endpoint.key_name}")
         base_url = endpoint.base_url.rstrip("/").removesuffix(_PATH).removesuffix("/v1")
         self._endpoint = replace(endpoint, base_url=base_url, path=_PATH)
-        self._line = Line(self._endpoint)
+        self._line = Transport(self._endpoint)
         self._effort = effort
         self._rubrics: set[str] = set()
         self.parameters = self._endpoint.digest(self._members(SILENT, ttl="5m"))
@@ -288,7 +288,7 @@ class Anthropic:
             )
         if not text.strip():
             return Failure(reason=f"{self.name!r} answered with no text: raise max_tokens or use another model")
-        return self._endpoint.heard(text)
+        return self._endpoint.without_key(text)
 
     def _tokens(self, usage: object, *, is_batch: bool = False) -> Usage | None:
         """What an answer used; None for one that does not say so."""

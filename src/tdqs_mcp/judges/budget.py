@@ -1,14 +1,52 @@
 """What asking models may take, counted before it is spent."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeAlias
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.tokens import estimate
-from tdqs_mcp.judges.judge import Around, Failure, Request, Usage, batching
-from tdqs_mcp.judges.prices import batch_percent
+from tdqs_mcp.judges.judge import Failure, ModelWrapper, Request, Usage, batching
+
+_SNAPSHOT = re.compile(r"-20[0-9]{6}$")
+
+
+def cost(model: str, usage: Usage, *, is_batch: bool = False) -> int | None:
+    """One answer's price in nanodollars, rounded up; None for a model that the table does not list.
+
+    A dated snapshot costs what its model costs. Live requests write five-minute cache entries, batches hourly ones.
+    """
+    prices = _table()["models"].get(_SNAPSHOT.sub("", model))
+    if prices is None:
+        return None
+    if "long" in prices and usage.input_tokens > prices["long"]["above"]:
+        prices = prices["long"]
+    fresh = usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens
+    full: int = (
+        fresh * prices["input"]
+        + usage.cache_read_tokens * prices["cache_read"]
+        + usage.cache_write_tokens * prices["cache_write_1h" if is_batch else "cache_write_5m"]
+        + usage.output_tokens * prices["output"]
+    )
+    return -(-full * (batch_percent() if is_batch else 100) // 100)
+
+
+def batch_percent() -> int:
+    """What an answer that comes in a batch costs, of its price alone."""
+    percent: int = _table()["batch_percent"]
+    return percent
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    import tomllib  # noqa: PLC0415  # only what asks a model has a price
+
+    return tomllib.loads(files("tdqs_mcp.judges").joinpath("data", "prices.toml").read_text(encoding="utf-8"))
+
 
 ANSWER_TOKENS = 700
 """Tokens set aside for one answer: six reasons of two sentences and a summary; what is reported takes their place."""
@@ -81,11 +119,11 @@ class Ledger:
         """Whether money is bounded and this model's price is not known."""
         return self._budget.cost is not None and self._price(model, Usage()) is None
 
-    def settle(self, model: str, expected: Usage, took: Usage) -> None:
-        """Puts what a request took in the place of what was booked for it."""
-        due = self._price(model, took) if took.cost is None else took.cost
+    def settle(self, model: str, expected: Usage, usage: Usage) -> None:
+        """Replace what was booked for a request by what it used."""
+        due = self._price(model, usage) if usage.cost is None else usage.cost
         more = None if due is None or expected.cost is None else due - expected.cost
-        self._add(took.input_tokens - expected.input_tokens, took.output_tokens - expected.output_tokens, more)
+        self._add(usage.input_tokens - expected.input_tokens, usage.output_tokens - expected.output_tokens, more)
 
     def _add(self, input_tokens: int, output_tokens: int, cost: int | None) -> None:
         self.input_tokens += input_tokens
@@ -108,7 +146,7 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budgeted(Around):
+class Budgeted(ModelWrapper):
     """Lets the model send a request only while the budget has room for it; otherwise it fails with the reason."""
 
     ledger: Ledger
@@ -122,7 +160,7 @@ class Budgeted(Around):
         return replace(
             request,
             admit=lambda: self.ledger.book(self.name, expected),
-            took=lambda took: self.ledger.settle(self.name, expected, took),
+            on_usage=lambda usage: self.ledger.settle(self.name, expected, usage),
         )
 
     async def submit(self, requests: Sequence[Request]) -> str:
@@ -133,7 +171,7 @@ class Budgeted(Around):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Previewed(Around):
+class Previewed(ModelWrapper):
     """Books every request and sends none."""
 
     ledger: Ledger

@@ -130,7 +130,7 @@ class Endpoint:
         text = " ".join(text.split())
         return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}…"
 
-    def heard(self, answer: str) -> str:
+    def without_key(self, answer: str) -> str:
         """A model's answer without the key, however JSON may spell it: whoever gets the key can also repeat it."""
         key = self.api_key or ""
         if len(key) < MIN_KEY:

@@ -39,7 +39,7 @@ class Request:
     corrections: tuple[Correction, ...] = ()
     """The conversation since the prompt, oldest first."""
 
-    heard: Callable[[str], None] = field(default=lambda _: None, compare=False, repr=False)
+    on_answer: Callable[[str], None] = field(default=lambda _: None, compare=False, repr=False)
     """Told every answer as soon as it is there; a model that cannot tell early need not."""
 
     check: Callable[[str], object] = field(default=lambda _: None, compare=False, repr=False)
@@ -48,7 +48,7 @@ class Request:
     admit: Callable[[], str | None] = field(default=lambda: None, compare=False, repr=False)
     """Asked before every sending, tries after a fault included; the reason where there must be none."""
 
-    took: Callable[["Usage"], object] = field(default=lambda _: None, compare=False, repr=False)
+    on_usage: Callable[["Usage"], object] = field(default=lambda _: None, compare=False, repr=False)
     """Told what a sending took, where that is known."""
 
     @property
@@ -81,7 +81,7 @@ class Failure:
 def tell(request: Request, answer: str | Failure) -> None:
     """Let whoever asked hear the answer; a failure is none."""
     if isinstance(answer, str):
-        request.heard(answer)
+        request.on_answer(answer)
 
 
 class AnswersNeeded(Exception):  # noqa: N818  # the design's word: nothing has failed
@@ -209,7 +209,7 @@ def batching(model: Model) -> Batching:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class ModelWrapper:
     """What stands between a judge and a model, under the model's name."""
 
     model: Model

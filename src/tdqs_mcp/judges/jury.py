@@ -55,18 +55,18 @@ class Jury:
         """One verdict for each case, from the members' own, which are asked all at once."""
         import anyio  # noqa: PLC0415  # the offline judge goes without an event loop
 
-        heard: dict[int, list[Verdict | Ungraded]] = {}
+        outcomes_of: dict[int, list[Verdict | Ungraded]] = {}
 
         async def ask(position: int, member: Judge) -> None:
             try:
-                heard[position] = await member.grade(cases)
+                outcomes_of[position] = await member.grade(cases)
             except AnswersNeeded:
-                heard[position] = [Ungraded(judge=member.stamp.id, reason=NO_JUROR)] * len(cases)
+                outcomes_of[position] = [Ungraded(judge=member.stamp.id, reason=NO_JUROR)] * len(cases)
 
         async with anyio.create_task_group() as tasks:
             for position, member in enumerate(self.members):
                 tasks.start_soon(ask, position, member)
-        rows = zip(*(heard[position] for position in range(len(self.members))), strict=True)
+        rows = zip(*(outcomes_of[position] for position in range(len(self.members))), strict=True)
         return [self._agreed(outcomes) for outcomes in rows]
 
     def _agreed(self, outcomes: Sequence[Verdict | Ungraded]) -> Verdict | Ungraded:

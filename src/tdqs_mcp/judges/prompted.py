@@ -1,18 +1,121 @@
 """The judge that prompts a model: the one place where model and rubric meet."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tdqs_mcp.canonical import short_hash
-from tdqs_mcp.errors import ContractError
-from tdqs_mcp.judges.correction import ask
-from tdqs_mcp.judges.judge import Cache, CacheKey, Failure, Model, Request, Usage, used
-from tdqs_mcp.judges.memory import keeper
+from tdqs_mcp.errors import ContractError, InputError
+from tdqs_mcp.judges.judge import Cache, CacheKey, Correction, Failure, Model, ModelWrapper, Request, Usage, tell, used
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.form import read, schema
+from tdqs_mcp.rubrics.answer import read_verdict, schema_of
 from tdqs_mcp.rubrics.prompt import Case, Prompt, PromptForm, ToolCase, render, render_hardened
+
+
+def keep_answer(cache: Cache, key: CacheKey, request: Request) -> Callable[[str], None]:
+    """Keeps an answer to the request, once, where it is in form: what is not would be asked for again anyway."""
+    kept: set[str] = set()
+
+    def keep(answer: str) -> None:
+        request.on_answer(answer)
+        if answer in kept:
+            return
+        kept.add(answer)
+        with suppress(ContractError):
+            request.check(answer)
+            cache.put(key, answer)
+
+    return keep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCache(ModelWrapper):
+    """Hands on only the requests whose answers are not kept; a failure is not kept, nor an answer out of form."""
+
+    cache: Cache
+    parameters: str
+    """Digest of what else shapes an answer."""
+
+    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
+        """One answer for each request, in their order; each kept as soon as it comes; equal ones are asked once."""
+        kept = {request.key: self._kept(request) for request in requests}
+        missing = {
+            request.key: replace(request, on_answer=keep_answer(self.cache, self._key(request), request))
+            for request in requests
+            if kept[request.key] is None
+        }
+        answers: dict[str, str | Failure] = {key: answer for key, answer in kept.items() if answer is not None}
+        if missing:
+            answers |= dict(zip(missing, await self.model.complete(list(missing.values())), strict=True))
+        for key, request in missing.items():
+            tell(request, answers[key])
+        return [answers[request.key] for request in requests]
+
+    def _kept(self, request: Request) -> str | None:
+        answer = self.cache.get(self._key(request))
+        with suppress(ContractError):
+            if answer is not None:
+                request.check(answer)
+            return answer
+        return None
+
+    def _key(self, request: Request) -> CacheKey:
+        return CacheKey(
+            input_hash="",
+            sibling_digest="",
+            prompt_hash=request.key,
+            rubric=request.name,
+            judge="writer",
+            model=self.name,
+            parameters=self.parameters,
+            sample=1,
+        )
+
+
+MAX_CORRECTIONS = 2
+"""How often an answer goes back."""
+
+Outcome = TypeVar("Outcome")
+
+Question: TypeAlias = tuple[Request, Callable[[str], Outcome]]
+"""What is asked, and what reads the answer; it raises ContractError for one that cannot be used."""
+
+
+async def ask(model: Model, questions: Sequence[Question[Outcome]]) -> list[Outcome | Failure]:
+    """What is read from the answer to each question, in their order; each round asks for all that is open at once.
+
+    An answer that cannot be used goes back with the reason, MAX_CORRECTIONS times at most; then it is a Failure.
+    """
+    outcomes: list[Outcome | Failure | Request] = [request for request, _ in questions]
+    for _ in range(1 + MAX_CORRECTIONS):
+        asked = {place: each for place, each in enumerate(outcomes) if isinstance(each, Request)}
+        answers = await model.complete(list(asked.values())) if asked else []
+        for (place, request), answer in zip(asked.items(), answers, strict=True):
+            outcomes[place] = _outcome(request, answer, questions[place][1])
+    return [_given_up(each, model.name) if isinstance(each, Request) else each for each in outcomes]
+
+
+def _outcome(request: Request, answer: str | Failure, read: Callable[[str], Outcome]) -> Outcome | Failure | Request:
+    """What the answer is worth; the request to send next, where it cannot be used."""
+    if isinstance(answer, Failure):
+        return answer
+    tell(request, answer)
+    try:
+        return read(answer)
+    except ContractError as error:
+        correction = Correction(answer=answer, reason=str(error), fault=error.fault)
+        return replace(request, corrections=(*request.corrections, correction))
+
+
+def _given_up(request: Request, name: str) -> Failure:
+    count, last = len(request.corrections), request.corrections[-1]
+    reason = f"{count} answers of {name!r} {last.fault}, the last one because {last.reason}; try a stronger model"
+    return Failure(reason=reason, fault=last.fault)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +151,9 @@ class Prompted:
         known = [self._remembered_or_asked(case) for case in cases]
         pairs = zip(known, cases, strict=True)
         answers = iter(
-            await ask(self.model, [(each, partial(read, case)) for each, case in pairs if isinstance(each, Request)])
+            await ask(
+                self.model, [(each, partial(read_verdict, case)) for each, case in pairs if isinstance(each, Request)]
+            )
         )
         return [self._judged(next(answers)) if isinstance(each, Request) else each for each in known]
 
@@ -63,22 +168,22 @@ class Prompted:
     def keep(self, case: Case, answer: str) -> None:
         """Keeps an answer to the case in place of an earlier one. Raises ContractError for one out of form."""
         if self.cache:
-            read(case, answer)
+            read_verdict(case, answer)
             self.cache.put(self._key(case, self._prompt(case)), answer)
 
     def _remembered_or_asked(self, case: Case) -> Verdict | Request:
         """The verdict that the cache has, or what to ask the model; a prompt is rendered once."""
         prompt = self._prompt(case)
         key = self._key(case, prompt)
-        request = Request(prompt=prompt, name=case.rubric, schema=schema(case), check=partial(read, case))
+        request = Request(prompt=prompt, name=case.rubric, schema=schema_of(case), check=partial(read_verdict, case))
         if self.cache is None:
             return request
-        return self._known(case, key) or replace(request, heard=keeper(self.cache, key, request))
+        return self._known(case, key) or replace(request, on_answer=keep_answer(self.cache, key, request))
 
     def _known(self, case: Case, key: CacheKey) -> Verdict | None:
         answer = self.cache.get(key) if self.cache else None
         try:
-            return None if answer is None else read(case, answer)
+            return None if answer is None else read_verdict(case, answer)
         except ContractError:
             return None
 
@@ -93,9 +198,40 @@ class Prompted:
             rubric=case.rubric,
             judge=self.id,
             model=self.model.name,
-            parameters=short_hash(json.dumps([self.parameters, schema(case)])),
+            parameters=short_hash(json.dumps([self.parameters, schema_of(case)])),
             sample=self.sample,
         )
 
     def _judged(self, answer: Verdict | Failure) -> Verdict | Ungraded:
         return Ungraded(judge=self.id, reason=answer.reason) if isinstance(answer, Failure) else answer
+
+
+class Batch(BaseModel):
+    """A batch of one judge's requests."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    rubric: str
+    model: str
+    prompt: PromptForm
+    parameters: str
+
+    @classmethod
+    def of(cls, judge: Prompted, *, batch: str, rubric: str) -> "Batch":
+        """What this judge has submitted under an id."""
+        return cls(id=batch, rubric=rubric, model=judge.model.name, prompt=judge.form, parameters=judge.parameters)
+
+
+def read_batch(text: str, *, judge: Prompted) -> Batch:
+    """The batch that was written down. Raises InputError for none, and for another judge's."""
+    try:
+        batch = Batch.model_validate_json(text)
+    except ValidationError as error:
+        raise InputError("this is no batch: give the JSON that submit_batch gave") from error
+    if batch != Batch.of(judge, batch=batch.id, rubric=batch.rubric):
+        raise InputError(
+            f"this batch asks {batch.model!r} with its {batch.prompt} prompt and parameters of its own: collect it "
+            "with the judge that submitted it"
+        )
+    return batch

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.errors import ContractError
 from tdqs_mcp.facts import search
-from tdqs_mcp.judges.correction import ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
+from tdqs_mcp.judges.prompted import ask
 from tdqs_mcp.model.catalog import Tool
-from tdqs_mcp.rubrics.fence import cleaned, delimiter, fenced
-from tdqs_mcp.rubrics.prompt import Prompt
+from tdqs_mcp.rubrics.prompt import Prompt, cleaned, delimiter, fenced
 
 if TYPE_CHECKING:
     from numpy import ndarray

@@ -9,8 +9,8 @@ from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
 from tdqs_mcp.facts import samples, statements
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.judges.correction import Question, ask
 from tdqs_mcp.judges.judge import Failure, Model, Request
+from tdqs_mcp.judges.prompted import Question, ask
 from tdqs_mcp.model.material import Material
 from tdqs_mcp.results.rewrites import Mode, Rewrite
 from tdqs_mcp.rewriting import proof

@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from tdqs_mcp.errors import ContractError
+from tdqs_mcp.facts.quotes import find, is_claim, quotations
 from tdqs_mcp.results.labels import Label
-from tdqs_mcp.results.verdicts import Judgement, Verdict
-from tdqs_mcp.rubrics.fence import cleaned
-from tdqs_mcp.rubrics.rubric import AnswerForm, Rubric
+from tdqs_mcp.results.verdicts import Judgement, ShadowCandidate, ShadowingRisk, Verdict
+from tdqs_mcp.rubrics.prompt import Case, ShadowCase, cleaned, texts
+from tdqs_mcp.rubrics.rubric import AnswerForm, Rubric, load
 
 Model = TypeVar("Model", bound=BaseModel)
 CONTRADICTION = "annotation_contradiction"
@@ -227,3 +229,88 @@ def _answered(question: str, members: Mapping[str, Any]) -> bool:
     if not isinstance(members[question], bool):
         raise ContractError(f"{question}: input should be true or false")
     return bool(members[question])
+
+
+def verify(case: Case, verdict: Verdict) -> Verdict:
+    """The verdict with its quotations sorted: those that the definition holds, and those that it does not."""
+    seen = texts(case)
+    judgements = {key: _verified(judgement, seen) for key, judgement in verdict.judgements.items()}
+    return replace(verdict, judgements=judgements)
+
+
+def _verified(judgement: Judgement, seen: Sequence[str]) -> Judgement:
+    """What is offered as evidence counts in any case; a quotation in a reason, where it must be a quotation."""
+    offered = dict.fromkeys((*judgement.evidence, *quotations(judgement.justification)))
+    found = {quotation: find(quotation, seen) for quotation in offered}
+    missing = [
+        quotation
+        for quotation, place in found.items()
+        if place is None and (quotation in judgement.evidence or is_claim(quotation))
+    ]
+    places = dict.fromkeys(place for place in found.values() if place)
+    return replace(judgement, evidence=tuple(places), unverified=tuple(missing))
+
+
+_PAIR = ("tool", "cheaperSibling", "justification")
+SHADOWING: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "shadowing": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {key: {"type": "string"} for key in _PAIR},
+                "required": list(_PAIR),
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["shadowing"],
+    "additionalProperties": False,
+}
+"""JSON Schema of the answer about shadow candidates."""
+
+
+def schema_of(case: Case) -> Mapping[str, Any]:
+    """JSON Schema of what `read` reads."""
+    return SHADOWING if isinstance(case, ShadowCase) else answer_schema(load(case.rubric))
+
+
+def read_verdict(case: Case, answer: object) -> Verdict:
+    """The verdict in an answer, its quotations looked up in the definition. Raises ContractError."""
+    if isinstance(case, ShadowCase):
+        return _read_pairs(case, answer)
+    return verify(case, read_answer(load(case.rubric), answer, seen=texts(case)))
+
+
+def confirmed(candidates: Sequence[ShadowCandidate], entries: object) -> tuple[list[ShadowingRisk], list[str]]:
+    """Confirmed pairs that were really asked about, each once, and why others are none (TDQS 1.1)."""
+    asked: dict[tuple[str, str], list[ShadowCandidate]] = {}
+    for candidate in candidates:
+        asked.setdefault((candidate.tool, candidate.cheaper_sibling), []).append(candidate)
+    risks, refused = [], []
+    for entry in entries if isinstance(entries, list) else [entries]:
+        try:
+            answer = read_shadowing_answer(entry)
+        except ContractError as error:
+            refused.append(str(error))
+            continue
+        open_pairs = asked.get((answer.tool, answer.cheaper_sibling))
+        if open_pairs:
+            risks.append(ShadowingRisk(candidate=open_pairs.pop(0), justification=answer.justification))
+        else:
+            refused.append(f"{excerpt(answer.tool)!r} and {excerpt(answer.cheaper_sibling)!r} are no open pair")
+    return risks, refused
+
+
+def _read_pairs(case: ShadowCase, answer: object) -> Verdict:
+    parsed = parse_json(answer)
+    entries = parsed.get("shadowing") if isinstance(parsed, Mapping) else None
+    if not isinstance(entries, list):
+        raise ContractError('it is no object like {"shadowing": […]}')
+    risks, refused = confirmed(case.measured.shadow_candidates, entries)
+    if refused:
+        raise ContractError(refused[0])
+    if risks:  # of "no pair" there is one wording, whoever says so
+        refuse_copied(answer, texts(case))
+    return Verdict(judgements={}, summary="", risks=tuple(risks))

@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tdqs_mcp.errors import ContractError
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
-from tdqs_mcp.rubrics.fence import cleaned, delimiter, fenced
-from tdqs_mcp.rubrics.prompt import Prompt
+from tdqs_mcp.rubrics.prompt import Prompt, cleaned, delimiter, fenced
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")

@@ -7,7 +7,7 @@ from typing import Any
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.results.verdicts import JudgeStamp, ShadowingRisk, Ungraded, Verdict
-from tdqs_mcp.rubrics.form import confirmed, read
+from tdqs_mcp.rubrics.answer import confirmed, read_verdict
 from tdqs_mcp.rubrics.prompt import Case, SkillCase, ToolCase
 from tdqs_mcp.scoring.score import set_case, tool_cases
 
@@ -88,6 +88,6 @@ def _coherence(measured: Measured, answer: object, judge: str) -> Verdict | Ungr
 
 def _verdict(case: Case, answer: object, *, judge: str, what: str) -> Verdict | Ungraded:
     try:
-        return read(case, answer)
+        return read_verdict(case, answer)
     except ContractError as error:
         return Ungraded(judge=judge, reason=f"{what} breaks the output format: {error}")

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tdqs_mcp.errors import ContractError, InputError
-from tdqs_mcp.judges.host import Host
+from tdqs_mcp.judges.client_answers import Host
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.report.fence import fence_name
 from tdqs_mcp.results.verdicts import HOST, Verdict
+from tdqs_mcp.rubrics.answer import SHADOWING, read_shadowing_answer
 from tdqs_mcp.rubrics.answer import answer_schema as schema_of
-from tdqs_mcp.rubrics.answer import read_shadowing_answer
-from tdqs_mcp.rubrics.form import SHADOWING
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import disputed

@@ -8,9 +8,9 @@ from pydantic import Field
 from tdqs_mcp import app
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.host import Host
+from tdqs_mcp.judges.client_answers import Host
 from tdqs_mcp.judges.judge import Judge
-from tdqs_mcp.judges.only import Only
+from tdqs_mcp.judges.verdict_cache import Subset
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.agent import judging
 from tdqs_mcp.report.agent.parts import Window
@@ -155,6 +155,6 @@ class Judging:
         """The caller as judge, or the operator's jury with the caller on it, which judges what the caller has."""
         known = judgement.host.knows
         if not self._desk.has_host:
-            return Only(judge=judgement.host, is_meant=known, reason="no answer was handed in for this prompt")
+            return Subset(judge=judgement.host, is_meant=known, reason="no answer was handed in for this prompt")
         jury = self._desk.watched(judgement.beside(self._desk.judge), context)
-        return Only(judge=jury, is_meant=known, reason="the jury judges it when your answer is there")
+        return Subset(judge=jury, is_meant=known, reason="the jury judges it when your answer is there")

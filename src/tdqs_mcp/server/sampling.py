@@ -18,9 +18,9 @@ from mcp.types.version import is_version_at_least
 from pydantic import BaseModel, ValidationError
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.client_answers import Answered, Asking, Sample
 from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Judge, Model, Request
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.sampling import Answered, Asking, Sample
 
 SAMPLING = "sampling"
 """The judge's id when the client's model judged."""

@@ -8,7 +8,7 @@ from pydantic import Field
 from tdqs_mcp import app
 from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.judges.judge import Judge
-from tdqs_mcp.judges.only import Only, tool_at
+from tdqs_mcp.judges.verdict_cache import Subset, tool_at
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.agent.lint import Explanation, LintAnswer, Wanted, lint_answer
 from tdqs_mcp.report.agent.parts import Window
@@ -70,7 +70,7 @@ class Scoring:
         """
         catalog = one(definition, siblings)
         watched = self._desk.watched(self._desk.scoring(judge, context, tools=1), context)
-        asked = Only(judge=watched, is_meant=tool_at(0))
+        asked = Subset(judge=watched, is_meant=tool_at(0))
         score = await through_client(
             context, lambda: while_present(context, lambda: scored(catalog, rubric=rubric, judge=asked))
         )

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tdqs_mcp.judges.judge import AnswersNeeded, Around, Failure, Judge, Request
+from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Judge, ModelWrapper, Request
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
 
@@ -71,7 +71,7 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attended(Around):
+class Attended(ModelWrapper):
     """Counts what a model is asked, and its answers when all of them are there."""
 
     progress: Progress

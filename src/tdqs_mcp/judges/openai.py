@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from tdqs_mcp.judges.endpoint import Count, Endpoint, connect, may_pass, refused
 from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage
-from tdqs_mcp.judges.line import Line
+from tdqs_mcp.judges.transport import Transport
 
 if TYPE_CHECKING:
     import httpx2
@@ -67,7 +67,7 @@ class OpenAI:
     def __init__(self, endpoint: Endpoint) -> None:
         """Nothing is opened before the first request."""
         self._endpoint = endpoint
-        self._line = Line(endpoint)
+        self._line = Transport(endpoint)
         self._form = 0
         self.parameters = endpoint.digest(_members(SILENT, endpoint, response_format=_forms(SILENT, {})[0]))
         """Digest of what goes along with every prompt."""
@@ -144,7 +144,7 @@ class OpenAI:
                 reason=f"{self.name!r} answered with no text: turn its reasoning off with TDQS_REQUEST_OVERRIDES, "
                 "or use another model"
             )
-        return self._endpoint.heard(spoken)
+        return self._endpoint.without_key(spoken)
 
 
 def _forms(request: Request, overrides: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, ...]:

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     import httpx2
     from anyio import CapacityLimiter
     from tenacity import RetryCallState
+from dataclasses import dataclass, replace
+
+from tdqs_mcp.judges.judge import ModelWrapper
 
 MAX_BACKOFF = 8.0
 """Seconds between two tries, unless the endpoint asks for more."""
@@ -25,7 +28,7 @@ Reader: TypeAlias = Callable[[object], Usage | None]
 """What a response says of its usage, as counts; None where it does not say."""
 
 
-class Line:
+class Transport:
     """The requests to one endpoint: bounded in number and time, and waiting together where it asks for that."""
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -51,7 +54,7 @@ class Line:
             async with places:
                 await self._opened()
                 with anyio.move_on_after(self._endpoint.timeout):
-                    answers[position] = await self._heard(ask, request)
+                    answers[position] = await self._answered(ask, request)
             if answers[position] is not nothing:
                 # The next request goes out before this answer is read and kept.
                 await checkpoint()
@@ -106,7 +109,7 @@ class Line:
         )
         return cast("httpx2.Response | Failure", await retrying(waited))
 
-    async def _heard(self, ask: Callable[[Request], Awaitable[str | Failure]], request: Request) -> str | Failure:
+    async def _answered(self, ask: Callable[[Request], Awaitable[str | Failure]], request: Request) -> str | Failure:
         try:
             return await ask(request)
         except Exception as error:  # noqa: BLE001  # whatever an answer does to what reads it, the others are still read
@@ -136,7 +139,7 @@ def _counted(request: Request, response: "httpx2.Response", read: Reader) -> Usa
     took = read(reported(response)) or (None if response.is_success else Usage())
     if took is None:
         return Usage(cost=None)
-    request.took(took)
+    request.on_usage(took)
     return took
 
 
@@ -172,3 +175,32 @@ def _asked_wait(outcome: "httpx2.Response | Failure") -> float | None:
         return None
     asked = retry_after(outcome)
     return None if asked is None or asked < MIN_WAIT else asked
+
+
+Report: TypeAlias = Callable[[int, int], None]
+"""Told how many requests are new and how many have come back since it was told last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressReporter(ModelWrapper):
+    """Reports every answer at once: a batch of a slow model takes minutes, in which a person wants to see it move."""
+
+    report: Report
+
+    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
+        """The model's answers; those that it does not tell early, and failures, count when the batch is over."""
+        self.report(len(requests), 0)
+        early: set[int] = set()
+        asked = [replace(request, on_answer=self._counting(request, early)) for request in requests]
+        answers = await self.model.complete(asked)
+        self.report(0, len(requests) - len(early))
+        return answers
+
+    def _counting(self, request: Request, early: set[int]) -> Callable[[str], None]:
+        def count(answer: str) -> None:
+            request.on_answer(answer)
+            if id(request) not in early:
+                early.add(id(request))
+                self.report(0, 1)
+
+        return count
