@@ -13,7 +13,7 @@ from loopback import Chat
 
 from tdqs_mcp.cli import cli
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.sources.load import read_catalog
+from tdqs_mcp.sources.files import read_catalog
 
 
 def pytest_terminal_summary(terminalreporter):

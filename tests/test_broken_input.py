@@ -7,7 +7,7 @@ from definitions import flat, tool
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.load import read_catalog
+from tdqs_mcp.sources.files import read_catalog
 
 GOOD = tool("good", "Lists the open orders of one customer, newest first.")
 

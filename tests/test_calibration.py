@@ -28,7 +28,7 @@ from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring import calibrate, evidence
 from tdqs_mcp.scoring.rollup import tdqs
 from tdqs_mcp.scoring.score import tool_cases
-from tdqs_mcp.sources.load import read_file
+from tdqs_mcp.sources.files import read_file
 
 NEWEST = versions()[0]
 CARDS = calibration(NEWEST).rubrics

@@ -18,7 +18,7 @@ from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.compatibility import breaks, losses
 from tdqs_mcp.report.compare import COMPARE_MARKER
 from tdqs_mcp.results.comparison import Impact
-from tdqs_mcp.sources.load import read_file
+from tdqs_mcp.sources.files import read_file
 
 
 def takes(*required, closed=False, **properties):

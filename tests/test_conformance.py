@@ -11,7 +11,7 @@ from pace import least
 
 from tdqs_mcp import app
 from tdqs_mcp.rules.registry import find
-from tdqs_mcp.sources.load import read_catalog
+from tdqs_mcp.sources.files import read_catalog
 
 SAMPLE = 5
 """Changed definitions of each catalog and kind that are linted."""

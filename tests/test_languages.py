@@ -161,7 +161,7 @@ def test_real_english_descriptions_are_english(catalog_files):
     """Of 1,600 descriptions none that is English is taken for another language."""
     others = {}
     for path in catalog_files:
-        for subject in measure(tdqs_mcp.sources.load.read_file(path)).subjects:
+        for subject in measure(tdqs_mcp.sources.files.read_file(path)).subjects:
             if subject.prose.language not in ("en", None):
                 others.setdefault(path.stem, []).append(subject.prose.language)
             assert subject.prose.is_readable, subject.tool.name

@@ -3,7 +3,7 @@
 import pytest
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.locator import Config, File, InProcess, Stdio, Url, parse, public, secrets
+from tdqs_mcp.sources.locator import Config, File, InProcess, Stdio, Url, parse_locator, public, secrets
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from tdqs_mcp.sources.locator import Config, File, InProcess, Stdio, Url, parse,
     ],
 )
 def test_a_locator_reads_as_the_table_says(text, locator):
-    assert parse(text) == locator
+    assert parse_locator(text) == locator
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_a_locator_reads_as_the_table_says(text, locator):
 )
 def test_a_bad_locator_is_refused_with_what_to_change(text, advice):
     with pytest.raises(InputError, match=r"^[^\n]+$") as caught:
-        parse(text)
+        parse_locator(text)
     assert advice in str(caught.value)
 
 
 def test_a_refusal_never_repeats_a_password():
     with pytest.raises(InputError) as caught:
-        parse("http://user:hunter2/x@host:port/mcp")
+        parse_locator("http://user:hunter2/x@host:port/mcp")
     assert "hunter2" not in str(caught.value)
 
 
@@ -75,11 +75,11 @@ def test_a_refusal_never_repeats_a_password():
     ],
 )
 def test_the_public_form_keeps_what_names_the_server_and_drops_credentials(text, shown):
-    assert public(parse(text)) == shown
+    assert public(parse_locator(text)) == shown
 
 
 def test_what_the_public_form_hides_is_known_so_that_it_can_be_cut_out_elsewhere():
-    locator = parse("stdio:srv --api-key hunter2 TOKEN=abc pg://me:pw@host/db")
+    locator = parse_locator("stdio:srv --api-key hunter2 TOKEN=abc pg://me:pw@host/db")
     assert secrets(locator) == ("hunter2", "abc", "me:pw")
-    assert secrets(parse("https://me:pw@host/mcp?key=abc")) == ("pw", "key=abc", "abc")
-    assert secrets(parse("tools.json")) == ()
+    assert secrets(parse_locator("https://me:pw@host/mcp?key=abc")) == ("pw", "key=abc", "abc")
+    assert secrets(parse_locator("tools.json")) == ()

@@ -19,8 +19,8 @@ import tdqs_mcp
 from tdqs_mcp import app
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.rewrites import Change, Rewrite
-from tdqs_mcp.sources.load import read_file
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.files import read_file
+from tdqs_mcp.sources.live import LiveOptions
 
 MCP_SERVER = '''\
 #!/usr/bin/env python

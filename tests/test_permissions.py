@@ -14,7 +14,7 @@ from tdqs_mcp.server.addresses import doorkeeper
 from tdqs_mcp.server.permissions import Permissions, is_public, read_pattern
 from tdqs_mcp.server.serve import make_server
 from tdqs_mcp.sources.live import LiveOptions, capture
-from tdqs_mcp.sources.locator import File, Url, parse
+from tdqs_mcp.sources.locator import File, Url, parse_locator
 
 pytestmark = pytest.mark.anyio
 
@@ -71,16 +71,16 @@ async def test_without_the_operator_only_inline_definitions_are_read(locator, op
 def test_a_configured_server_is_allowed_by_its_exact_name(name, is_allowed):
     permissions = Permissions(configs=("shop",))
     if is_allowed:
-        assert permissions.admit(parse(f"config:{name}")) == parse(f"config:{name}")
+        assert permissions.admit(parse_locator(f"config:{name}")) == parse_locator(f"config:{name}")
     else:
         with pytest.raises(InputError, match="--allow-config"):
-            permissions.admit(parse(f"config:{name}"))
+            permissions.admit(parse_locator(f"config:{name}"))
 
 
 def test_commands_and_modules_are_allowed_as_a_whole():
     permissions = Permissions(may_start=True, may_import=True)
     for locator in ("stdio:node server.js", "py:package:server"):
-        assert permissions.admit(parse(locator)) == parse(locator)
+        assert permissions.admit(parse_locator(locator)) == parse_locator(locator)
 
 
 # Files

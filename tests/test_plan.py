@@ -23,7 +23,7 @@ from tdqs_mcp.rewriting.plan import Candidate, cheapest
 from tdqs_mcp.rewriting.rewrite import apply
 from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
 from tdqs_mcp.scoring.rollup import overall_of
-from tdqs_mcp.sources.load import read_file
+from tdqs_mcp.sources.files import read_file
 
 
 def takes(*required):

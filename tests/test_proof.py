@@ -19,8 +19,8 @@ from tdqs_mcp.report.agent.rewrite import rewrite_answer
 from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.rewriting import proof, rewrite
 from tdqs_mcp.rewriting.proof import Witnesses
-from tdqs_mcp.sources.load import read_file
-from tdqs_mcp.sources.material import parse_material, read_material
+from tdqs_mcp.sources.files import read_file
+from tdqs_mcp.sources.input_files import parse_material, read_material
 
 SHARE = 8
 """One tool in so many is mutated, chosen by its hash."""

@@ -22,8 +22,8 @@ from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rewriting.rewrite import MENDED_ELSEWHERE, apply
 from tdqs_mcp.rules import registry
-from tdqs_mcp.sources.load import read_file
-from tdqs_mcp.sources.material import parse_material
+from tdqs_mcp.sources.files import read_file
+from tdqs_mcp.sources.input_files import parse_material
 
 GLUE = frozenset(
     "to instead use by with for the given and a an give exactly one at least of also these or look up it find that "

@@ -18,7 +18,7 @@ from tdqs_mcp.results.verdicts import Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import roll_up, tdqs
-from tdqs_mcp.sources.load import read_catalog
+from tdqs_mcp.sources.files import read_catalog
 
 TDQS = load("tdqs")
 DESCRIBED = {"type": "string", "description": "An ISO 8601 date, inclusive"}

@@ -27,7 +27,7 @@ from tdqs_mcp.model.mutation import Mutation
 from tdqs_mcp.results.selection import Query
 from tdqs_mcp.rewriting.mutate import mutate
 from tdqs_mcp.rewriting.rewrite import apply
-from tdqs_mcp.sources.load import read_file
+from tdqs_mcp.sources.files import read_file
 
 SHOP = (
     tool(

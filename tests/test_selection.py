@@ -15,7 +15,7 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules import registry, selection
 from tdqs_mcp.rules.profiles import PROFILES
-from tdqs_mcp.sources.load import read_catalog
+from tdqs_mcp.sources.files import read_catalog
 
 ALL = {rule.id for rule in registry.RULES}
 UNCERTAIN = {rule.id for rule in registry.RULES if rule.confidence is Confidence.LOW or rule.persona is Persona.AUDITOR}

@@ -17,7 +17,7 @@ from tdqs.parse_tool_definitions import parse_tool_definitions
 from tdqs_mcp import app, sync
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.rules import tokens
-from tdqs_mcp.sources.load import read_catalog
+from tdqs_mcp.sources.files import read_catalog
 
 ROUNDS = 5
 

@@ -21,7 +21,7 @@ from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded
 from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.results.rewrites import Mode
-from tdqs_mcp.sources.material import parse_material
+from tdqs_mcp.sources.input_files import parse_material
 
 MODEL = "m-1"
 SCHEMA = {

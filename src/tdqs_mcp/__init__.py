@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.model.mutation import Mutation
     from tdqs_mcp.results.rewrites import Mode
     from tdqs_mcp.results.selection import Query
-    from tdqs_mcp.sources.options import LiveOptions
+    from tdqs_mcp.sources.live import LiveOptions
     from tdqs_mcp.sync import (
         calibrate,
         collect_batch,

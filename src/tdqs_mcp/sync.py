@@ -15,7 +15,7 @@ from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.plan import Plan, WhatIf
 from tdqs_mcp.results.rewrites import Mode, Rewrite
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 if TYPE_CHECKING:
     from tdqs_mcp.model.mutation import Mutation

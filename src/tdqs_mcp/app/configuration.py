@@ -9,7 +9,7 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.results.findings import Severity, Suppression
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.selection import Selection, nearest
-from tdqs_mcp.sources.load import read_bytes
+from tdqs_mcp.sources.files import read_bytes
 
 FILE = "tdqs.toml"
 NEVER = "never"

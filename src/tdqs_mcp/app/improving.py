@@ -23,7 +23,7 @@ from tdqs_mcp.rewriting import rewrite as rewriting
 from tdqs_mcp.rewriting.rewrite import Proposal, Standing
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.score import finish, tool_cases
-from tdqs_mcp.sources.load import read_bytes
+from tdqs_mcp.sources.files import read_bytes
 
 if TYPE_CHECKING:
     from tdqs_mcp.model.mutation import Mutation
@@ -334,7 +334,7 @@ def write_file(content: bytes, rewrites: Sequence[Rewrite]) -> "tuple[bytes, tup
 def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
     """The same of the Python file or folder that declares the tools, which is read and never run."""
     from tdqs_mcp.rewriting.code.patch import patch_code  # noqa: PLC0415
-    from tdqs_mcp.sources.code import read_sources  # noqa: PLC0415
+    from tdqs_mcp.sources.files import read_sources  # noqa: PLC0415
 
     sources = read_sources(path)
     patch = patch_code(sources.files, rewrites)

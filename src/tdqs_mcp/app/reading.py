@@ -8,10 +8,9 @@ from pathlib import Path
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.sited import Sited
 from tdqs_mcp.results.findings import LintReport
-from tdqs_mcp.sources.load import read_catalog, read_content, read_file
-from tdqs_mcp.sources.locator import Config, File
-from tdqs_mcp.sources.locator import parse as parse_locator
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.files import read_catalog, read_content, read_file
+from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import Config, File, parse_locator
 from tdqs_mcp.sources.positions import locate
 
 

@@ -11,7 +11,7 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.results.gate import GateRow
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 if TYPE_CHECKING:
     from tdqs_mcp.gate.suite import Server, Suite

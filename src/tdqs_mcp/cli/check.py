@@ -14,7 +14,7 @@ from tdqs_mcp.cli.work import end, for_each, judge_of, tell_usage
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate import calibrated, decide, earns
 from tdqs_mcp.results.grades import Letter
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 _GRADE = {
     "text": reporter("grade:grade_view"),

@@ -13,7 +13,7 @@ from tdqs_mcp.cli.work import end, for_each, judge_of, tell_usage
 from tdqs_mcp.gate import Outcome, answered
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.comparison import Comparison
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 _VIEWS = {
     "text": reporter("compare:compare_view"),

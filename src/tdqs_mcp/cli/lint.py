@@ -18,7 +18,7 @@ from tdqs_mcp.report.sited import unused_line
 from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.profiles import PROFILES
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 _VIEWS = {"text": reporter("text:lint_view"), "json": reporter("contract.lint:lint_document")}
 _DOCUMENTS = ("markdown", "sarif", "junit", "github")

@@ -14,7 +14,7 @@ from tdqs_mcp.cli.page import View, leave, reporter, show, warn, write
 from tdqs_mcp.cli.work import end, for_each, read_text
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.report.documents import capture_document, json_text
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 _TEXT = reporter("documents:prompts_text")
 _PROMPTS: Mapping[str, View] = {"text": _TEXT, "json": dict, "markdown": _TEXT}

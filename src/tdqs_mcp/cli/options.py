@@ -14,7 +14,7 @@ from tdqs_mcp.judges.budget import Budget, read_dollars
 from tdqs_mcp.results.rewrites import OFFLINE
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.scoring.rollup import SPECS
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 Command = Callable[..., Any]
 

@@ -14,8 +14,7 @@ from tdqs_mcp.report.documents import capture_document, json_text
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.rewrites import Rewrite
 from tdqs_mcp.rewriting.rewrite import apply
-from tdqs_mcp.sources.locator import File
-from tdqs_mcp.sources.locator import parse as parse_locator
+from tdqs_mcp.sources.locator import File, parse_locator
 
 if TYPE_CHECKING:
     from tdqs_mcp.rewriting.patch import LeftOut

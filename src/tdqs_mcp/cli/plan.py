@@ -13,7 +13,7 @@ from tdqs_mcp.cli.page import reporter, show
 from tdqs_mcp.cli.work import end, for_each, judge_of, tell_usage
 from tdqs_mcp.gate import arrives
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 _PLAN = {
     "text": reporter("plan:plan_view"),

@@ -22,7 +22,7 @@ from tdqs_mcp.cli.patch import patched_place, write_catalog, write_patch
 from tdqs_mcp.cli.work import end, for_each, judge_of, ledger_of, material_of, tell_usage, writer_of
 from tdqs_mcp.gate import rewritten
 from tdqs_mcp.results.rewrites import Mode
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 
 @click.command()

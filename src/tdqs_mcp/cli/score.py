@@ -29,7 +29,7 @@ from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 _SCORE = {
     "text": reporter("text:score_view"),

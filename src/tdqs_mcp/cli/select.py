@@ -21,7 +21,7 @@ from tdqs_mcp.gate import finds
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.mutation import Mutation
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.live import LiveOptions
 
 if TYPE_CHECKING:
     from tdqs_mcp.results.selection import Query
@@ -122,7 +122,7 @@ def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
 def _queries(file: Path | None) -> "list[Query] | None":
     if file is None:
         return None
-    from tdqs_mcp.sources.queries import read_queries  # noqa: PLC0415  # most commands read none
+    from tdqs_mcp.sources.input_files import read_queries  # noqa: PLC0415  # most commands read none
 
     return read_queries(file)
 
@@ -134,7 +134,7 @@ def _selector(model: Model | None, embeddings: Path | None) -> "Selector | None"
     from tdqs_mcp.rewriting.selectors import Embedded, Prompted  # noqa: PLC0415  # other commands select nothing
 
     if embeddings:
-        from tdqs_mcp.sources.embeddings import read_embeddings  # noqa: PLC0415
+        from tdqs_mcp.sources.input_files import read_embeddings  # noqa: PLC0415
 
         return Embedded(name=embeddings.resolve().name, encode=read_embeddings(embeddings))
     return Prompted(model=model) if model else None

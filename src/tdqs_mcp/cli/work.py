@@ -24,11 +24,9 @@ from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.report.usage import usage_line
 from tdqs_mcp.results.rewrites import OFFLINE
-from tdqs_mcp.sources.load import parse as parse_json
-from tdqs_mcp.sources.load import read_bytes
-from tdqs_mcp.sources.locator import parse as parse_locator
-from tdqs_mcp.sources.locator import public
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.files import parse_json, read_bytes
+from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import parse_locator, public
 
 Result = TypeVar("Result")
 
@@ -103,7 +101,7 @@ def material_of(file: Path | None) -> Material:
     """What the author gives beside the definitions."""
     if file is None:
         return NOTHING
-    from tdqs_mcp.sources.material import read_material  # noqa: PLC0415  # only `rewrite --material` needs it
+    from tdqs_mcp.sources.input_files import read_material  # noqa: PLC0415  # only `rewrite --material` needs it
 
     try:
         return read_material(file)

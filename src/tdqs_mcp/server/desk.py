@@ -26,10 +26,9 @@ from tdqs_mcp.server.sampling import (
 )
 from tdqs_mcp.server.shelf import Shelf
 from tdqs_mcp.server.watch import BATCH, Progress, Watched
-from tdqs_mcp.sources.load import parse as parse_json
-from tdqs_mcp.sources.locator import File, Url
-from tdqs_mcp.sources.locator import parse as parse_locator
-from tdqs_mcp.sources.options import LiveOptions
+from tdqs_mcp.sources.files import parse_json
+from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import File, Url, parse_locator
 
 MAX_TOOLS = 2_000
 """Tools of one call: ten times the largest catalog in use, a few seconds of the offline judge."""

@@ -35,8 +35,8 @@ from tdqs_mcp.server.offer import Offer, offer
 from tdqs_mcp.server.presence import while_present
 from tdqs_mcp.server.sampling import SAMPLING, client_model, pauses, through_client
 from tdqs_mcp.server.watch import Attended, Progress, nowhere
-from tdqs_mcp.sources.load import parse as parse_json
-from tdqs_mcp.sources.material import parse_material
+from tdqs_mcp.sources.files import parse_json
+from tdqs_mcp.sources.input_files import parse_material
 
 _Context = Context[Any, Any]
 

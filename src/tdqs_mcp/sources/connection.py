@@ -1,7 +1,7 @@
 """From a locator to a catalog: which transports and protocol eras are tried, and what counts as an answer."""
 
 import logging
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -10,18 +10,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
-from mcp import Client
+from mcp import Client, MCPError
+from mcp.types import METHOD_NOT_FOUND
 
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.sources import inprocess, web
+from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.failure import Evidence, clean, explain, leaves
-from tdqs_mcp.sources.listing import list_everything
+from tdqs_mcp.sources.live import LiveOptions
 from tdqs_mcp.sources.locator import InProcess, Stdio, Url, public
-from tdqs_mcp.sources.options import LiveOptions
-from tdqs_mcp.sources.process import LastWords, spawn
-from tdqs_mcp.sources.tap import tap
-from tdqs_mcp.sources.wire import DISCOVER, INITIALIZE, TOOLS_LIST, Wire, read_catalog
+from tdqs_mcp.sources.recording import DISCOVER, INITIALIZE, TOOLS_LIST, Wire, build_catalog, tap
+from tdqs_mcp.sources.stdio import LastWords, spawn
 
 _NO_STREAMABLE_HTTP = (400, 404, 405)
 """What a server that only has the older SSE transport answers to a POST (MCP 2025-11-25, "Backwards Compatibility")."""
@@ -40,7 +39,7 @@ class Attempt:
         """Nothing tried yet."""
         self.options = options
         self.wire = Wire(max_bytes=options.max_bytes)
-        self.log = web.Log()
+        self.log = transports.Log()
         self.last_words = LastWords()
         self.protocol_version: str | None = None
         self.error: Exception | None = None
@@ -84,7 +83,7 @@ async def connect_object(server: object, options: LiveOptions) -> Catalog:
     """The captured catalog of a server object of this process; raises CaptureError, and InputError for any other."""
     kind = type(server)
     locator = InProcess(module=kind.__module__, attribute=kind.__qualname__)
-    transport = inprocess.transport(server, "the object")
+    transport = transports.transport(server, "the object")
     attempts: list[Attempt] = []
     with _hushed(), anyio.move_on_after(options.timeout) as limit:
         await _begin(attempts, options).run(transport, mode="legacy")
@@ -106,11 +105,11 @@ async def _over_pipes(locator: Stdio, options: LiveOptions, attempts: list[Attem
 async def _over_http(locator: Url, options: LiveOptions, attempts: list[Attempt]) -> None:
     """Streamable HTTP, then SSE where the answers say that there is none; SSE has only the older era."""
     attempt = _begin(attempts, options)
-    await attempt.run(web.streamable(locator.url, options, attempt.log), mode="auto")
+    await attempt.run(transports.streamable(locator.url, options, attempt.log), mode="auto")
     replies = attempt.log.replies
     if attempt.wire.greeting is None and replies and replies[-1].status in _NO_STREAMABLE_HTTP:
         fallback = _begin(attempts, options)
-        await fallback.run(web.events(locator.url, options, fallback.log), mode="legacy")
+        await fallback.run(transports.events(locator.url, options, fallback.log), mode="legacy")
         if not fallback.was_answered:
             attempts.remove(fallback)
 
@@ -118,9 +117,9 @@ async def _over_http(locator: Url, options: LiveOptions, attempts: list[Attempt]
 async def _in_process(locator: InProcess, options: LiveOptions, attempts: list[Attempt]) -> None:
     """The import runs in a thread that is left behind when it hangs; only the older era has frames to listen to."""
     attempt = _begin(attempts, options)
-    with inprocess.workplace(cwd=options.cwd, env=options.env):
+    with transports.workplace(cwd=options.cwd, env=options.env):
         try:
-            transport = await anyio.to_thread.run_sync(inprocess.load, locator, abandon_on_cancel=True)
+            transport = await anyio.to_thread.run_sync(transports.load, locator, abandon_on_cancel=True)
         except InputError as error:
             raise InputError(clean(str(error), locator, options)) from error
         await attempt.run(transport, mode="legacy")
@@ -148,7 +147,7 @@ def _conclude(
             wire.incomplete = f"{TOOLS_LIST} was not answered {when}."
     if has_none:
         wire.incomplete = None
-    catalog = read_catalog(
+    catalog = build_catalog(
         wire,
         fallback_name=_name(locator),
         source=public(locator),
@@ -214,3 +213,58 @@ def _hushed() -> Generator[None]:
         for logger in loggers:
             logger.removeFilter(is_others)
         _CAPTURE.reset(token)
+
+
+async def list_everything(client: Client, wire: Wire, options: LiveOptions) -> None:
+    """Asks for tools first, then for what the capabilities name; the answers are on the wire's record.
+
+    Tools are asked for even where the server does not declare them. Raises MCPError when the first page of tools is
+    refused by a server that has, or does not deny, tools.
+    """
+    await _list(client.list_tools, TOOLS_LIST, wire, options.max_pages)
+    declared = wire.capabilities or {}
+    if "resources" in declared:
+        await _list(client.list_resources, "resources/list", wire, options.max_pages)
+        await _list(client.list_resource_templates, "resources/templates/list", wire, options.max_pages)
+    if "prompts" in declared:
+        await _list(client.list_prompts, "prompts/list", wire, options.max_pages)
+
+
+async def _list(fetch: Callable[..., Awaitable[Any]], method: str, wire: Wire, max_pages: int) -> None:
+    try:
+        problem = await _turn_pages(fetch, method, wire, max_pages)
+    except MCPError as error:
+        pages = len(wire.results.get(method, ()))
+        was_refused = method in wire.refusals
+        if method == TOOLS_LIST and not pages:
+            if wire.expects_tools or not was_refused:
+                raise
+            return
+        if method == "resources/templates/list" and was_refused and error.code == METHOD_NOT_FOUND:
+            return  # declaring resources does not promise templates
+        after = f" after {pages} page{'s' * (pages != 1)}" if pages else ""
+        problem = f"{method} failed{after} with error {error.code}: {str(error)[:200]}."
+    if problem:
+        wire.problems.append(problem)
+    if method == TOOLS_LIST:
+        wire.incomplete = problem
+
+
+async def _turn_pages(fetch: Callable[..., Awaitable[Any]], method: str, wire: Wire, max_pages: int) -> str | None:
+    """Reads every page; returns why the list was not read to its end, or None when it was."""
+    cursor: str | None = None
+    seen: set[str] = set()
+    for _ in range(max_pages):
+        await fetch(cursor=cursor, cache_mode="bypass")
+        if wire.overflowed:
+            return f"{method} was cut short: the definitions are larger than the limit."
+        following = wire.next_cursor(method)
+        if following is None or following == "":
+            return None
+        if not isinstance(following, str):
+            return f"{method} gives a nextCursor that is no string; the pages after it are unknown."
+        if following in seen:
+            return f"{method} gives the cursor {following[:80]!r} again and would never end."
+        seen.add(following)
+        cursor = following
+    return f"{method} has more than {max_pages} pages; the first {max_pages} were kept."

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import httpx2
 
+from tdqs_mcp.sources.live import LiveOptions
 from tdqs_mcp.sources.locator import HIDDEN, InProcess, Locator, Stdio, public, secrets
-from tdqs_mcp.sources.options import LiveOptions
-from tdqs_mcp.sources.wire import INITIALIZE, Wire
+from tdqs_mcp.sources.recording import INITIALIZE, Wire
 
 STDERR_SHOWN = 300
 """Characters of a server's last words that a message quotes."""

@@ -60,7 +60,7 @@ _URL = re.compile(r"(?P<start>.*?://)((?P<userinfo>[^/?#]*)@)?(?P<path>[^?#]*)(?
 _ASSIGNMENT = re.compile(r"(?P<name>-{0,2}[A-Za-z_][\w.-]*)(?P<sign>=|:\s)(?P<value>.+)", re.DOTALL)
 
 
-def parse(text: str) -> Locator:
+def parse_locator(text: str) -> Locator:
     """The locator that `text` spells; raises InputError saying what to change, without repeating credentials."""
     if not text.strip() or "\0" in text:
         raise InputError("the locator is empty; give a file, '-', a URL, stdio:…, config:NAME or py:MODULE:ATTRIBUTE")

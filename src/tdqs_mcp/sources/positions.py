@@ -11,7 +11,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.shape import pointed
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.findings import Location
-from tdqs_mcp.sources.load import read_catalog
+from tdqs_mcp.sources.files import read_catalog
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()

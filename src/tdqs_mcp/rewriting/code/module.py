@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tdqs_mcp.rewriting.patch import Edit
-from tdqs_mcp.sources.code import SourceFile
+from tdqs_mcp.sources.files import SourceFile
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -10,7 +10,7 @@ from tdqs_mcp.rewriting.code.module import UNPARSABLE, Module, Placed, parse
 from tdqs_mcp.rewriting.code.placement import place
 from tdqs_mcp.rewriting.code.slots import HOMES
 from tdqs_mcp.rewriting.patch import Edit, LeftOut, Patch, edited, unified
-from tdqs_mcp.sources.code import SourceFile
+from tdqs_mcp.sources.files import SourceFile
 
 
 def patch_code(files: Sequence[SourceFile], rewrites: Sequence[Rewrite]) -> Patch:

@@ -1,0 +1,232 @@
+"""An author's material from a file or a call: facts, traces of real calls, documentation, in JSON or YAML."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from tdqs_mcp.canonical import pretty_json
+from tdqs_mcp.errors import InputError, UnmeasurableError
+from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
+from tdqs_mcp.results.selection import Query
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+
+MAX_INPUT_BYTES = 8 * 2**20
+"""Bytes of one file; what is larger belongs to no single server."""
+
+MAX_YAML = 2**20
+"""Characters that are read as YAML, a few seconds' work; larger files come from programs, which write JSON."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises InputError."""
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(MAX_INPUT_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    if len(raw) > MAX_INPUT_BYTES:
+        raise InputError(f"{str(path)!r} has more than {MAX_INPUT_BYTES} bytes; give a smaller file")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{str(path)!r} is no UTF-8 text") from error
+
+
+def parse_text(text: str, *, origin: str) -> object:
+    """The value of JSON, else of YAML without anchors. Raises InputError that names line and column."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise InputError(f"{origin} nests too deep to be read") from error
+    except ValueError as error:
+        if len(text) > MAX_YAML:
+            raise InputError(f"{origin} is not valid JSON, and too large to be read as YAML: {error}") from error
+    try:
+        return yaml.load(text, Loader=_Plain)  # noqa: S506  # a SafeLoader
+    except RecursionError as error:
+        raise InputError(f"{origin} nests too deep to be read") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = "" if mark is None else f" at line {mark.line + 1}, column {mark.column + 1}"
+        reason = getattr(error, "problem", None) or "it holds a character that no text has"
+        raise InputError(f"{origin} is neither JSON nor YAML: correct it{place}: {reason}") from error
+
+
+class _Plain(yaml.SafeLoader):
+    """YAML as JSON could say it: a few references to each other would make a file fill any memory."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # untyped in PyYAML's stubs
+        if getattr(event, "anchor", None) is not None:
+            raise yaml.composer.ComposerError(None, None, "anchors and aliases are not read", event.start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:  # noqa: FBT001, FBT002  # PyYAML's own
+        try:
+            return super().construct_object(node, deep)
+        except ValueError as error:  # a date or a number that is none
+            raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from error
+
+
+MAX_ENTRIES = 10_000
+"""Facts or traces of one file."""
+
+MATERIAL_SHAPE = (
+    "{facts: [statement or {tool, fact}], traces: [{tool, arguments, result or error}], docs: text}, every key optional"
+)
+"""The format in one line, for messages."""
+
+
+def read_material(path: Path) -> Material:
+    """The material in a file. Raises InputError, which says where it is wrong."""
+    origin = repr(str(path))
+    return parse_material(parse_text(read_text(path), origin=origin), origin=origin)
+
+
+def parse_material(given: object, *, origin: str = "the material", tool: str | None = None) -> Material:
+    """The material in parsed JSON or YAML, all of it about one tool where that is named.
+
+    Raises InputError, which says where it is wrong and what the format is.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError(f"{origin} is no object; its format is {MATERIAL_SHAPE}")
+    unknown = [key for key in given if key not in ("facts", "traces", "docs")]
+    if unknown:
+        raise InputError(f"{origin} has an unknown key {unknown[0]!r}; its format is {MATERIAL_SHAPE}")
+    docs = given.get("docs") or ""
+    if not isinstance(docs, str):
+        raise InputError(f"{origin}: docs must be a text")
+    facts = _entries(given, "facts", origin)
+    traces = _entries(given, "traces", origin)
+    return Material(
+        facts=tuple(_fact(number, each, origin, tool) for number, each in enumerate(facts, 1)),
+        traces=tuple(_trace(number, each, origin, tool) for number, each in enumerate(traces, 1)),
+        docs=docs,
+    )
+
+
+def _entries(given: Mapping[str, Any], key: str, origin: str) -> list[Any]:
+    entries = given.get(key)
+    if entries is None:
+        return []
+    if not isinstance(entries, list):
+        raise InputError(f"{origin}: {key} must be a list; the format is {MATERIAL_SHAPE}")
+    if len(entries) > MAX_ENTRIES:
+        raise InputError(f"{origin}: {len(entries)} {key} are more than {MAX_ENTRIES}")
+    return entries
+
+
+def _fact(number: int, given: object, origin: str, tool: str | None) -> Fact:
+    if isinstance(given, str) and given.strip():
+        return Fact(number=number, text=given.strip(), tool=tool)
+    if tool is not None:
+        raise InputError(f"{origin}: fact {number} must be a statement")
+    if isinstance(given, Mapping) and given.keys() == {"tool", "fact"} and all(map(_is_text, given.values())):
+        return Fact(number=number, text=given["fact"].strip(), tool=given["tool"])
+    raise InputError(f"{origin}: fact {number} must be a statement, or {{tool, fact}} for a statement about one tool")
+
+
+def _trace(number: int, given: object, origin: str, tool: str | None) -> Trace:
+    about = given.get("tool") if tool is None and isinstance(given, Mapping) else tool
+    if not isinstance(given, Mapping) or not _is_text(about) or ("result" in given) == ("error" in given):
+        named = "tool, " if tool is None else ""
+        raise InputError(f"{origin}: trace {number} must have {named}arguments and either result or error")
+    arguments = given.get("arguments") or {}
+    if not isinstance(arguments, Mapping):
+        raise InputError(f"{origin}: the arguments of trace {number} must be an object")
+    answer = given["error"] if "error" in given else given["result"]
+    try:
+        text = answer if isinstance(answer, str) else pretty_json(_plain(answer))
+    except (RecursionError, UnmeasurableError) as error:
+        raise InputError(f"{origin}: the answer of trace {number} nests too deep; give a part of it") from error
+    return Trace(
+        number=number,
+        tool=str(about),
+        arguments=arguments,
+        outcome=Outcome.ERROR if "error" in given else Outcome.SUCCESS if _has_content(answer) else Outcome.EMPTY,
+        answer=text,
+    )
+
+
+def _has_content(answer: object) -> bool:
+    """Whether anything stands in a result: an empty list inside an object is an empty answer too."""
+    if isinstance(answer, Mapping):
+        return any(map(_has_content, answer.values()))
+    if isinstance(answer, list):
+        return any(map(_has_content, answer))
+    return answer is not None and answer != ""
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401  # any JSON value
+    """The value as JSON has it: YAML knows dates and keys that are no text."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_plain(child) for child in value]
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+QUERIES_SHAPE = "a list of {query, tool}, as JSON, JSON Lines or YAML"
+
+
+def read_queries(path: Path) -> list[Query]:
+    """The queries in a file, in its order. Raises InputError, which says which entry cannot be used."""
+    origin = repr(str(path))
+    text = read_text(path)
+    data: object = _lines(text)
+    data = parse_text(text, origin=origin) if data is None else data
+    entries = data.get("queries") if isinstance(data, Mapping) and "queries" in data else data
+    entries = [entries] if isinstance(entries, Mapping) else entries
+    if not isinstance(entries, list) or not entries:
+        raise InputError(f"{origin} holds no queries; give {QUERIES_SHAPE}")
+    return [_query(entry, f"query {number} in {origin}") for number, entry in enumerate(entries, start=1)]
+
+
+def _lines(text: str) -> list[object] | None:
+    """The values of a text that has one on each of several lines; None for any other."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        return [json.loads(line) for line in lines] if len(lines) > 1 else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _query(entry: object, origin: str) -> Query:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"{origin} is no object with query and tool")
+    for key in ("query", "tool"):
+        if not isinstance(entry.get(key), str) or not entry[key].strip():
+            raise InputError(f"{origin} has no {key}: give it as a text that is not empty")
+    server, withheld = entry.get("server"), entry.get("withheld") or []
+    if server is not None and not isinstance(server, str):
+        raise InputError(f"{origin} has a server that is no text")
+    if not isinstance(withheld, list):
+        raise InputError(f"{origin} has withheld words that are no list")
+    return Query(text=entry["query"], tool=entry["tool"], server=server, withheld=tuple(map(str, withheld)))
+
+
+def read_embeddings(folder: Path) -> "Callable[[Sequence[str]], ndarray[Any, Any]]":
+    """What turns texts into vectors of length 1, by the model2vec model in a folder; nothing is downloaded.
+
+    Raises InputError without that package and for a folder without such a model.
+    """
+    try:
+        from model2vec import StaticModel  # noqa: PLC0415  # an extra that most installations go without
+    except ImportError as error:
+        raise InputError("embeddings need a package more: pip install 'tdqs-mcp[embeddings]'") from error
+    if not (folder / "config.json").is_file():
+        raise InputError(f"{str(folder)!r} holds no model2vec model: it has no config.json")
+    try:
+        model = StaticModel.from_pretrained(folder, normalize=True, force_download=False)
+    except Exception as error:  # the package and those that it builds on raise whatever a broken file leads them to
+        raise InputError(f"{str(folder)!r} holds no model2vec model that can be read: {error}") from error
+    return lambda texts: model.encode(texts, use_multiprocessing=False)
