@@ -20,7 +20,7 @@ from plans import COHERENCE, SMELLS, TOOL
 from scorecards import UNIT, Plan, Scorecard, Table, cross_validate, cuts, fit, scores, split, tabulate
 
 from tdqs_mcp.facts import content
-from tdqs_mcp.facts.relations import ToolSet
+from tdqs_mcp.facts.catalog.relations import ToolSet
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.judges.features import of_set, of_tool
 from tdqs_mcp.results.tiers import Tier

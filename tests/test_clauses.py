@@ -2,7 +2,7 @@
 
 import pytest
 
-from tdqs_mcp.facts import names
+from tdqs_mcp.facts.catalog import names
 from tdqs_mcp.facts.clauses import clause, is_natural
 
 
@@ -56,19 +56,19 @@ def test_a_name_is_said_as_people_say_it(phrase, said):
     ],
 )
 def test_the_same_verb_or_the_same_thing_makes_a_sibling_a_choice(name, others, nearest):
-    labels = names.read([name, *others])
-    assert list(names.Neighbours(labels).nearest(name, 2)) == nearest
+    labels = names.read_names([name, *others])
+    assert list(names.NameNeighbors(labels).nearest(name, 2)) == nearest
 
 
 def test_a_description_tells_that_a_name_opens_with_a_verb():
     merge = "merge_table_cells"
-    assert names.read([merge])[merge].verb is None
-    assert names.read([merge], {merge: "merge"})[merge].verb == "merge"
-    assert names.read([merge], {merge: "join"})[merge].verb is None
+    assert names.read_names([merge])[merge].verb is None
+    assert names.read_names([merge], {merge: "merge"})[merge].verb == "merge"
+    assert names.read_names([merge], {merge: "join"})[merge].verb is None
 
 
 def test_a_search_engine_is_no_order_to_search():
-    assert names.read(["search_engine_batch"])["search_engine_batch"].verb is None
+    assert names.read_names(["search_engine_batch"])["search_engine_batch"].verb is None
 
 
 @pytest.mark.parametrize(("phrase", "natural"), [("add footnote robust", False), ("add robust footnote", True)])

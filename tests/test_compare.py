@@ -15,7 +15,7 @@ from test_any_json import TOOLS
 
 import tdqs_mcp
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts.compatibility import breaks, losses
+from tdqs_mcp.facts.schema.compatibility import breaking_changes, lost_outputs
 from tdqs_mcp.report.compare import COMPARE_MARKER
 from tdqs_mcp.results.comparison import Impact
 from tdqs_mcp.sources.files import read_file
@@ -353,8 +353,8 @@ def test_without_a_break_every_old_call_is_still_taken(old, new, instances):
     old_validator, new_validator = jsonschema.Draft202012Validator(old), jsonschema.Draft202012Validator(new)
     refused = [each for each in instances if old_validator.is_valid(each) and not new_validator.is_valid(each)]
     if refused:
-        assert breaks(old, new), refused
-    assert breaks(old, old) == ()
+        assert breaking_changes(old, new), refused
+    assert breaking_changes(old, old) == ()
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -397,7 +397,7 @@ def test_a_wide_recursive_schema_is_compared_in_time():
         "$defs": {str(name): takes(a=union, **{f"p{name}": STRING}) for name in range(12)},
     }
     other = json.loads(json.dumps(schema).replace('"string"', '"integer"'))
-    assert breaks(schema, other)
+    assert breaking_changes(schema, other)
     wide = {
         "anyOf": [
             {"type": "array", "items": {"anyOf": [{**STRING, "maxLength": 40 * place + each} for each in range(30)]}}
@@ -405,7 +405,7 @@ def test_a_wide_recursive_schema_is_compared_in_time():
         ]
     }
     narrower = json.loads(json.dumps(wide).replace('"maxLength": ', '"maxLength": 0.'))
-    assert breaks({"properties": {"a": wide}}, {"properties": {"a": narrower}})[-1].change == "unreadable"
+    assert breaking_changes({"properties": {"a": wide}}, {"properties": {"a": narrower}})[-1].change == "unreadable"
 
 
 @pytest.mark.parametrize("depth", [45, 90, 300, 900])
@@ -430,7 +430,7 @@ def test_parameters_that_nest_too_deep_are_compared_as_schemas_too(depth):
     old = new = {}
     for _ in range(depth):
         old, new = {"items": old}, {"items": new}
-    for leaf, find in ((STRING, breaks), (INTEGER, losses)):
+    for leaf, find in ((STRING, breaking_changes), (INTEGER, lost_outputs)):
         with pytest.raises(UnmeasurableError) if depth > 100 else nullcontext():
             assert find(takes(a=old), takes(b=new, c=leaf))
 
@@ -533,7 +533,7 @@ def test_a_definition_nested_too_deeply_has_no_signature():
     for _ in range(300):
         deep = {"type": "object", "properties": {"a": deep}}
     with pytest.raises(UnmeasurableError):
-        tdqs_mcp.facts.compatibility.signature(deep)
+        tdqs_mcp.facts.schema.compatibility.schema_signature(deep)
 
 
 def test_a_first_description_is_no_regression_for_the_milder_findings_that_it_brings():

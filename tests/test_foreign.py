@@ -14,7 +14,7 @@ from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.foreign import MCPTEST, PLAYGROUND, SYSTEMS
+from tdqs_mcp.rules.foreign_rules import MCPTEST, PLAYGROUND, SYSTEMS
 
 SMELLS = {
     "smell:unclear-purpose",

@@ -25,7 +25,7 @@ from tdqs import (
 )
 
 from tdqs_mcp.app import read, score_answers
-from tdqs_mcp.facts.signals import published
+from tdqs_mcp.facts.schema.signals import context_signals
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.results.tiers import tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase, render
@@ -66,7 +66,7 @@ def assert_equal_to_the_oracle(definitions):
     theirs = [ToolDefinition.model_validate(definition) for definition in definitions]
     signals = [compute_context_signals(each) for each in theirs]
     for subject, their_tool, expected in zip(measured.subjects, theirs, signals, strict=True):
-        assert published(subject.signals, spec="1.2") == expected.model_dump(by_alias=True)
+        assert context_signals(subject.signals, spec="1.2") == expected.model_dump(by_alias=True)
         gates = evaluate_hard_gates(their_tool)
         assert subject.signals.is_missing_description == gates.short_circuit
         assert subject.signals.restates_name == ("Tautological Description" in gates.flags)

@@ -15,8 +15,8 @@ from schemas import SCHEMAS
 
 import tdqs_mcp
 from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
-from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.prose import stem, words_of
+from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
@@ -861,13 +861,13 @@ def test_rewriting_stays_linear_in_the_number_of_tools_and_in_the_length_of_a_te
     ],
 )
 def test_the_token_estimate_counts_runs(text, count):
-    assert tokens.estimate(text) == count
+    assert tokens.estimate_tokens(text) == count
 
 
 def test_tokens_of_a_definition_are_those_of_the_fields_that_a_model_gets():
     definition = tool("get_user", "Gets a user.", takes("id"))
     extra = {"title": "Get user", "annotations": HINTS, "outputSchema": {"type": "object"}, "_meta": {"a": 1}}
-    assert tokens.of_definition({**definition, **extra}) == tokens.of_definition(definition) > 20
+    assert tokens.definition_tokens({**definition, **extra}) == tokens.definition_tokens(definition) > 20
 
 
 SHOP = [

@@ -16,9 +16,9 @@ from tdqs_mcp import app
 from tdqs_mcp.facts.hostile import addresses_judge, spoken
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.catalog import read_tool
-from tdqs_mcp.rules import security
+from tdqs_mcp.rules import security_rules
 
-IDS = {rule.id for rule in security.SERVER_RULES}
+IDS = {rule.id for rule in security_rules.SERVER_RULES}
 SENTENCES = [*SETS["poison"].sentences, *SETS["poison_again"].sentences]
 
 

@@ -27,7 +27,7 @@ from tdqs_mcp.report.fence import unfence
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.profiles import PROFILES
+from tdqs_mcp.rules.rule_profiles import PROFILES
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from tdqs.parse_tool_definitions import parse_tool_definitions
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.rules import tokens
+from tdqs_mcp.rules import token_rules
 from tdqs_mcp.sources.files import read_catalog
 
 ROUNDS = 5
@@ -82,9 +82,9 @@ def test_the_rules_about_tokens_cost_a_fifth_of_a_lint_at_most(ratio, catalog_fi
     def lane():
         for each in measured:
             for subject in each.subjects:
-                for rule in tokens.TOOL_RULES:
+                for rule in token_rules.TOOL_RULES:
                     list(rule.check(subject))
-            for rule in tokens.SERVER_RULES:
+            for rule in token_rules.SERVER_RULES:
                 list(rule.check(each))
 
     assert ratio(lane, lambda: [app.lint(catalog) for catalog in catalogs]) <= 0.2

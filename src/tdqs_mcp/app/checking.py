@@ -7,10 +7,10 @@ from typing import Any
 from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.app.scoring import DEFAULT_SPEC, Score
 from tdqs_mcp.errors import UnknownIdError
-from tdqs_mcp.facts import tokens
 from tdqs_mcp.facts.phrases import first_of
+from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema.tokens import Cost
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.facts.tokens import Cost
 from tdqs_mcp.gate import suppress
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.documents import prompts_document
@@ -47,7 +47,7 @@ def under(policy: Policy, score: Score, catalog: Catalog) -> Score:
 
 def costs(catalog: Catalog) -> list[tuple[str, Cost]]:
     """Each tool's name with its tokens and bytes by field; tools nested too deeply to be measured are left out."""
-    return [(subject.tool.name, tokens.cost(subject.tool)) for subject in measure(catalog).subjects]
+    return [(subject.tool.name, tokens.field_costs(subject.tool)) for subject in measure(catalog).subjects]
 
 
 def grade(catalog: Catalog) -> ServerGrade:

@@ -8,7 +8,7 @@ from typing import Any
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.results.findings import Severity, Suppression
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.selection import Selection, nearest
+from tdqs_mcp.rules.rule_selection import Selection, nearest
 from tdqs_mcp.sources.files import read_bytes
 
 FILE = "tdqs.toml"

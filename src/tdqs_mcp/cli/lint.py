@@ -16,8 +16,8 @@ from tdqs_mcp.gate import baseline_document, compare, is_clean, read_baseline, r
 from tdqs_mcp.report.documents import json_text
 from tdqs_mcp.report.sited import unused_line
 from tdqs_mcp.results.findings import KnownFinding, LintReport
-from tdqs_mcp.rules.profiles import DEFAULT as DEFAULT_PROFILE
-from tdqs_mcp.rules.profiles import PROFILES
+from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
+from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.sources.live import LiveOptions
 
 _VIEWS = {"text": reporter("text:lint_view"), "json": reporter("contract.lint:lint_document")}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from tdqs_mcp.facts.names import PREPOSITIONS
+from tdqs_mcp.facts.catalog.names import PREPOSITIONS
 
 
 def spelled(phrase: str) -> str:

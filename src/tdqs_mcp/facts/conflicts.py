@@ -117,7 +117,7 @@ def _bounds(text: str, subject: Subject) -> Iterator[tuple[str, Bound, str]]:
 
 def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
     """What the schema has instead: a bound that the fact oversteps, another default, a requirement."""
-    nodes = {node.name: node for node in subject.shape.nodes if node.is_top}
+    nodes = {node.name: node for node in subject.input_shape.nodes if node.is_top}
     for name, bound, value in _bounds(fact.text, subject):
         schema = nodes[name].schema if name in nodes else {}
         for keyword, kind in bounds.KEYWORDS.items():

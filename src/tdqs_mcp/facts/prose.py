@@ -12,7 +12,7 @@ from tdqs_mcp.facts import foreign, lexica
 from tdqs_mcp.facts.language import language_of
 from tdqs_mcp.facts.lexica import Lexicon
 from tdqs_mcp.facts.lexicon import OVERT_MUTATIONS, PHRASES, STOPWORDS, VAGUE_VERBS, Cue, Effect
-from tdqs_mcp.facts.signals import Parameter, Signals
+from tdqs_mcp.facts.schema.signals import Parameter, Signals
 from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
 from tdqs_mcp.model.catalog import Tool
 

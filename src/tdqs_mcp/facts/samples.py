@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tdqs_mcp.facts import arguments
 from tdqs_mcp.facts.prose import name_parts
+from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Subject
 
 MAX_WORDS = 6

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
-from tdqs_mcp.facts.shape import Node, Shape
+from tdqs_mcp.facts.schema.walk import Node, Shape
 
 MAX_LINE = 2_000
 """Characters of a line that are read as a list entry."""
@@ -89,7 +89,7 @@ def read(description: str | None, shape: Shape) -> tuple[Saying, ...]:
     """Everything that the texts of a definition say of its parameters, own descriptions first."""
     own = [
         Saying(node, text[:MAX_EXPLANATION], Origin.OWN)
-        for node in shape.having.get("description", ())
+        for node in shape.by_keyword.get("description", ())
         if node.name is not None and (text := node.schema["description"]) and isinstance(text, str)
     ]
     text = (description or "")[:MAX_TEXT]

@@ -3,8 +3,8 @@
 import re
 
 from tdqs_mcp.facts import excess
+from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.lexicon import Cue
-from tdqs_mcp.facts.names import Label
 from tdqs_mcp.facts.prose import cues_of, stem
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import LEMMAS

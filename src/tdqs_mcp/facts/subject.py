@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import claims, hostile, prose, references, relations, sayings, shape, signals
+from tdqs_mcp.facts import claims, hostile, prose, sayings
+from tdqs_mcp.facts.catalog import relations, unknown_tools, vocabulary
+from tdqs_mcp.facts.catalog.relations import ToolSet
+from tdqs_mcp.facts.catalog.unknown_tools import UnknownWord
+from tdqs_mcp.facts.catalog.vocabulary import KnownNames
 from tdqs_mcp.facts.claims import Clash, Topic
 from tdqs_mcp.facts.hostile import Part, Threat
 from tdqs_mcp.facts.prose import Prose
-from tdqs_mcp.facts.references import Stranger, Vocabulary
-from tdqs_mcp.facts.relations import ToolSet
-from tdqs_mcp.facts.shape import Shape
-from tdqs_mcp.facts.signals import Signals
+from tdqs_mcp.facts.schema import signals, walk
+from tdqs_mcp.facts.schema.signals import Signals
+from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
@@ -41,25 +44,25 @@ class Subject:
     is_duplicate: bool
 
     @cached_property
-    def shape(self) -> Shape:
+    def input_shape(self) -> Shape:
         """The input schema, walked."""
-        return shape.read(self.tool.input_schema, "/inputSchema")
+        return walk.walk_schema(self.tool.input_schema, "/inputSchema")
 
     @cached_property
-    def result_shape(self) -> Shape:
+    def output_shape(self) -> Shape:
         """The output schema, walked; an empty one where there is none."""
-        return shape.read(self.tool.output_schema, "/outputSchema")
+        return walk.walk_schema(self.tool.output_schema, "/outputSchema")
 
     @cached_property
     def part_names(self) -> frozenset[str]:
         """The names of all properties of both schemas, at any depth."""
-        return self.shape.names | self.result_shape.names
+        return self.input_shape.names | self.output_shape.names
 
     @cached_property
     def clashes(self) -> Mapping[Topic, Sequence[Clash]]:
         """What the texts say of parameters and the input schema contradicts."""
         names = frozenset(parameter.name for parameter in self.signals.parameters) | {self.tool.name}
-        return claims.clashes(sayings.read(self.tool.description, self.shape), names, self.shape.root)
+        return claims.clashes(sayings.read(self.tool.description, self.input_shape), names, self.input_shape.root)
 
     @cached_property
     def threats(self) -> tuple[Threat, ...]:
@@ -69,7 +72,7 @@ class Subject:
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
         """Every text about input, with its JSON pointer."""
-        return references.texts_of(self.tool.description, self.shape)
+        return vocabulary.texts_of(self.tool.description, self.input_shape)
 
     @property
     def is_quotable(self) -> bool:
@@ -77,9 +80,9 @@ class Subject:
         return not self.is_duplicate and all(threat.is_mild for threat in self.threats)
 
     @cached_property
-    def strangers(self) -> tuple[Stranger, ...]:
+    def strangers(self) -> tuple[UnknownWord, ...]:
         """Words of the texts that look like names and name no part of the tool."""
-        return references.strangers(self.texts, self.part_names)
+        return unknown_tools.unknown_words(self.texts, self.part_names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +103,10 @@ class Measured:
     shadow_candidates: tuple[ShadowCandidate, ...]
 
     @cached_property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> KnownNames:
         """What a word in a text may stand for."""
-        shapes = [each for subject in self.subjects for each in (subject.shape, subject.result_shape)]
-        return references.vocabulary(self.names, shapes, self.catalog.server)
+        shapes = [each for subject in self.subjects for each in (subject.input_shape, subject.output_shape)]
+        return vocabulary.known_names(self.names, shapes, self.catalog.server)
 
     @cached_property
     def threats(self) -> tuple[tuple[Part, Threat], ...]:
@@ -128,7 +131,7 @@ class Measured:
 
     def tool_set(self) -> ToolSet:
         """The facts between the tools, measured when somebody asks for coherence."""
-        return relations.read_set([(subject.tool, subject.prose) for subject in self.subjects])
+        return relations.read_tool_set([(subject.tool, subject.prose) for subject in self.subjects])
 
 
 def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:
@@ -142,7 +145,7 @@ def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:
     for tool in catalog.tools:
         try:
             measured.append(
-                (_callable(tool), kept[tool.index].signals if tool.index in kept else signals.measure(tool))
+                (_callable(tool), kept[tool.index].signals if tool.index in kept else signals.measure_signals(tool))
             )
         except UnmeasurableError as error:
             unmeasured.append(Unmeasured(tool=tool, reason=str(error)))

@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tdqs_mcp.facts import answers, arguments, bounds, denials, hostile, meanings, samples
+from tdqs_mcp.facts import bounds, denials, hostile, samples
 from tdqs_mcp.facts.bounds import Bound
+from tdqs_mcp.facts.catalog import parameter_meanings
+from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
 from tdqs_mcp.facts.lexicon import Cue
-from tdqs_mcp.facts.meanings import Agreed
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, cues_of, name_parts, sentences_of, stem
-from tdqs_mcp.facts.shape import Node, pointed
+from tdqs_mcp.facts.schema import answers, arguments
+from tdqs_mcp.facts.schema.walk import Node, split_pointer
 from tdqs_mcp.facts.stems import identifiers_of, numbers_of, parts_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
@@ -138,7 +140,7 @@ class Statement:
     def is_of(self, parameter: str) -> bool:
         """It speaks of a parameter, given in lower case: at its place in the schema, or by its name."""
         if self.is_schema:
-            return parameter in map(str.lower, pointed(self.source))
+            return parameter in map(str.lower, split_pointer(self.source))
         return stem(parameter) in self.words
 
 
@@ -199,13 +201,13 @@ class Ground:
     @cached_property
     def parameters(self) -> frozenset[str]:
         """The names of the parameters, at any depth, in lower case."""
-        steps = (pointed(each.source)[-2:] for each in self.own if each.is_schema)
+        steps = (split_pointer(each.source)[-2:] for each in self.own if each.is_schema)
         return frozenset(name.lower() for above, name in steps if above == "properties")
 
     @cached_property
     def bounded(self) -> frozenset[str]:
         """Those of which the schema gives a bound or a default."""
-        steps = (pointed(each.source)[-3:] for each in self.own if each.is_schema and each.bounds)
+        steps = (split_pointer(each.source)[-3:] for each in self.own if each.is_schema and each.bounds)
         return frozenset(name.lower() for above, name, _ in steps if above == "properties")
 
     def named(self, sentence: str) -> dict[str, tuple[Statement, ...]]:
@@ -220,7 +222,7 @@ def commons(subjects: Sequence[Subject], docs: str = "") -> Commons:
     """Name, parameters and a harmless first sentence of every tool; a name that two tools carry lends nothing."""
     return Commons(
         lent={subject.tool.name.lower(): tuple(_lent(subject)) for subject in subjects if not subject.is_duplicate},
-        agreed=meanings.agreed(subject for subject in subjects if subject.is_quotable),
+        agreed=parameter_meanings.agreed_descriptions(subject for subject in subjects if subject.is_quotable),
         docs=tuple(statement("docs", sentence, is_general=True) for sentence in sentences_of(docs)[:MAX_DOCS]),
     )
 
@@ -231,12 +233,12 @@ def ground(subject: Subject, commons: Commons, material: Material = NOTHING) -> 
     docs = (replace(each, is_general=not _names(each, name)) for each in commons.docs)
     own = (*_own(subject), *_given(material.of(name), subject), *docs)
     meant = {
-        f"{arguments.pointer(each.parameter)}/description": tuple(
+        f"{arguments.property_pointer(each.parameter)}/description": tuple(
             statement(source, each.text) for source in each.sources
         )
-        for each in meanings.of(subject, commons.agreed)
+        for each in parameter_meanings.infer_meanings(subject, commons.agreed)
     }
-    fields = tuple(map(str.lower, answers.fields(subject.tool)[1]))
+    fields = tuple(map(str.lower, answers.result_fields(subject.tool)[1]))
     return Ground(tool=subject.tool.name, own=own, meant=meant, lent=commons.lent, fields=fields)
 
 
@@ -267,9 +269,9 @@ def _own(subject: Subject) -> Iterator[Statement]:
     yield statement("name", " ".join([tool.name, *name_parts(tool.name), tool.title or ""]))
     for sentence in subject.prose.sentences:
         yield statement("description", sentence)
-    for node in subject.shape.nodes:
+    for node in subject.input_shape.nodes:
         yield from _schema(node)
-    for node in subject.result_shape.nodes:
+    for node in subject.output_shape.nodes:
         if node.name is not None or node.schema.get("description"):
             yield statement(
                 node.path, f"{node.name or ''} {_text(node.schema.get('description'))}", more=_implied(node)
@@ -358,8 +360,8 @@ def _lent(subject: Subject) -> Iterator[Statement]:
     tool, source = subject.tool, f"tool {subject.tool.name}"
     parameters = " ".join(each.name for each in subject.signals.parameters)
     yield statement(source, " ".join([tool.name, *name_parts(tool.name)]), more=parameters)
-    if subject.result_shape.names:
-        yield statement(source, "", more=" ".join(sorted(subject.result_shape.names)))
+    if subject.output_shape.names:
+        yield statement(source, "", more=" ".join(sorted(subject.output_shape.names)))
     first = subject.prose.sentences[:1]
     if first and not hostile.threats({"description": first[0]}):
         yield statement(source, first[0])

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts import arguments, sayings
+from tdqs_mcp.facts import sayings
 from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
+from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.words import words_of
 from tdqs_mcp.model.catalog import Tool
 
@@ -53,7 +54,7 @@ def closed(tool: Tool, facts: Mapping[str, str] = NONE) -> Iterator[tuple[str, t
 def _said(tool: Tool, name: str, schema: Mapping[str, Any], facts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     text = schema.get("description")
     if isinstance(text, str) and trim(text):
-        yield f"{arguments.pointer(name)}/description", text
+        yield f"{arguments.property_pointer(name)}/description", text
     else:
         yield f"description: its entry {name}", _entries(tool).get(name, "")
     for source, fact in facts.items():

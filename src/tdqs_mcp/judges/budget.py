@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any, TypeAlias
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.tokens import estimate
+from tdqs_mcp.facts.schema.tokens import estimate_tokens
 from tdqs_mcp.judges.judge import Failure, ModelWrapper, Request, Usage, batching
 
 _SNAPSHOT = re.compile(r"-20[0-9]{6}$")
@@ -92,7 +92,7 @@ class Ledger:
 
     def expected(self, model: str, request: Request) -> Usage:
         """What sending the request will take, estimated."""
-        prompt = sum(map(estimate, _texts(request)))
+        prompt = sum(map(estimate_tokens, _texts(request)))
         expected = Usage(requests=1, input_tokens=prompt, output_tokens=ANSWER_TOKENS)
         return replace(expected, cost=self._price(model, expected))
 

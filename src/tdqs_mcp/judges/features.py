@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from tdqs_mcp.facts.catalog.relations import ToolSet
 from tdqs_mcp.facts.content import Content
 from tdqs_mcp.facts.content.details import Details
 from tdqs_mcp.facts.content.gain import Gain
@@ -9,8 +10,7 @@ from tdqs_mcp.facts.content.parameters import Parameters
 from tdqs_mcp.facts.content.style import Style
 from tdqs_mcp.facts.lexicon import Cue, Effect
 from tdqs_mcp.facts.prose import Prose
-from tdqs_mcp.facts.relations import ToolSet
-from tdqs_mcp.facts.signals import Signals
+from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Subject
 
 SHARE = "/"

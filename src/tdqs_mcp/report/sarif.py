@@ -12,7 +12,7 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.sited import Sited, sentence
 from tdqs_mcp.results.findings import Confidence, Finding, Severity
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.selection import AnyRule
+from tdqs_mcp.rules.rule_selection import AnyRule
 from tdqs_mcp.scoring.fingerprint import fingerprint
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -8,8 +8,9 @@ from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import arguments, compatibility, shape, tokens, values
-from tdqs_mcp.facts.compatibility import Break
+from tdqs_mcp.facts import values
+from tdqs_mcp.facts.schema import arguments, compatibility, tokens, walk
+from tdqs_mcp.facts.schema.compatibility import Break
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.results.comparison import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.findings import Finding, Severity
@@ -68,7 +69,7 @@ def _by_schema(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
 def _signature(tool: Tool) -> str | None:
     """What a tool is known by whatever its name: its parameters, else its description; None where it nests too deep."""
     try:
-        return compatibility.signature(tool.input_schema or {}) or f"says {tool.description}"
+        return compatibility.schema_signature(tool.input_schema or {}) or f"says {tool.description}"
     except UnmeasurableError:
         return None
 
@@ -91,7 +92,7 @@ def _compared(
 
 def _tokens(tool: Tool | None) -> int | None:
     try:
-        return tokens.of_definition(tool.raw) if tool and isinstance(tool.raw, Mapping) else None
+        return tokens.definition_tokens(tool.raw) if tool and isinstance(tool.raw, Mapping) else None
     except UnmeasurableError:
         return None
 
@@ -139,8 +140,8 @@ def _name(old: Tool, new: Tool) -> Iterator[Difference]:
 
 def _schemas(old: Tool, new: Tool) -> Iterator[Difference]:
     """Input first; a schema that was unreadable before promised nothing."""
-    yield from _schema("/inputSchema", _as_stated(old, new), new.input_schema, compatibility.breaks)
-    yield from _schema("/outputSchema", old.output_schema, new.output_schema, compatibility.losses)
+    yield from _schema("/inputSchema", _as_stated(old, new), new.input_schema, compatibility.breaking_changes)
+    yield from _schema("/outputSchema", old.output_schema, new.output_schema, compatibility.lost_outputs)
 
 
 def _as_stated(old: Tool, new: Tool) -> Mapping[str, Any] | None:
@@ -172,7 +173,7 @@ def _schema(
 
 
 def _dangers(old: Tool, new: Tool) -> Iterator[Difference]:
-    return _as(Impact.DANGEROUS, "", compatibility.dangers(old.annotations, new.annotations))
+    return _as(Impact.DANGEROUS, "", compatibility.dangerous_hints(old.annotations, new.annotations))
 
 
 def _words(old: Tool, new: Tool) -> Iterator[Difference]:
@@ -187,8 +188,8 @@ def _words(old: Tool, new: Tool) -> Iterator[Difference]:
 def _texts(tool: Tool) -> dict[str, object]:
     """The texts of a definition by JSON pointer; None where a part has none."""
     nodes = [
-        *shape.read(tool.input_schema, "/inputSchema").nodes,
-        *shape.read(tool.output_schema, "/outputSchema").nodes,
+        *walk.walk_schema(tool.input_schema, "/inputSchema").nodes,
+        *walk.walk_schema(tool.output_schema, "/outputSchema").nodes,
     ]
     texts = {f"{node.path}/description": node.schema.get("description") for node in nodes}
     return {"/title": tool.title, "/description": tool.description, **texts}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tdqs_mcp.facts import statements
-from tdqs_mcp.facts.names import Label
+from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.rewriting import effects, guidance

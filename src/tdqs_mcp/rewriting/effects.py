@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from tdqs_mcp.facts import answers, arguments, statements, values
+from tdqs_mcp.facts import statements, values
+from tdqs_mcp.facts.catalog.parameter_meanings import infer_meanings as meanings_of
 from tdqs_mcp.facts.lexicon import Cue, Effect
-from tdqs_mcp.facts.meanings import of as meanings_of
+from tdqs_mcp.facts.schema import answers, arguments
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.rewriting.parts import Part, Scene, listed
 
@@ -61,7 +62,7 @@ def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
 
 def returned(subject: Subject) -> Part | None:
     """The fields of the answer, for a text that is silent about it; clients keep output schemas from the model."""
-    name, fields = answers.fields(subject.tool)
+    name, fields = answers.result_fields(subject.tool)
     if not fields or Cue.RETURN in subject.prose.cues:
         return None
     more = len(fields) - MAX_FIELDS
@@ -74,7 +75,7 @@ def returned(subject: Subject) -> Part | None:
 def explained(subject: Subject, scene: Scene) -> tuple[Part, ...]:
     """Descriptions of parameters that have none."""
     return tuple(
-        Part(path=f"{arguments.pointer(each.parameter)}/description", sources=each.sources, value=each.text)
+        Part(path=f"{arguments.property_pointer(each.parameter)}/description", sources=each.sources, value=each.text)
         for each in meanings_of(subject, scene.agreed)
     )
 
@@ -82,6 +83,6 @@ def explained(subject: Subject, scene: Scene) -> tuple[Part, ...]:
 def enumerated(subject: Subject) -> tuple[Part, ...]:
     """The lists of values that the author's text closes and the schema leaves open."""
     return tuple(
-        Part(path=f"{arguments.pointer(name)}/enum", sources=(source,), value=list(listed_values))
+        Part(path=f"{arguments.property_pointer(name)}/enum", sources=(source,), value=list(listed_values))
         for name, listed_values, source in values.closed(subject.tool)
     )

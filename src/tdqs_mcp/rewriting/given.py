@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts import hostile, praise, samples, statements, stems, tokens
+from tdqs_mcp.facts import hostile, praise, samples, statements, stems
+from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import words_of
 from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
@@ -45,7 +46,7 @@ def _within(subject: Subject, material: Material, growth: int) -> Iterator[Fact]
 
 def _weight(fact: Fact) -> int:
     """Tokens of a fact in a definition, its quotes and full stop for what joins it to other words."""
-    return tokens.estimate(canonical_json(f"{fact.text}."))
+    return tokens.estimate_tokens(canonical_json(f"{fact.text}."))
 
 
 def objection(fact: Fact, subject: Subject) -> str | None:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from tdqs_mcp.facts import choices, statements
-from tdqs_mcp.facts.choices import Choice, Demand
+from tdqs_mcp.facts import statements
+from tdqs_mcp.facts.catalog.names import Label
+from tdqs_mcp.facts.catalog.value_sources import ValueSource
 from tdqs_mcp.facts.clauses import clause, is_natural
 from tdqs_mcp.facts.lexicon import STOPWORDS, Effect
-from tdqs_mcp.facts.names import Label
-from tdqs_mcp.facts.origins import Origin
 from tdqs_mcp.facts.prose import stem
+from tdqs_mcp.facts.schema import choices
+from tdqs_mcp.facts.schema.choices import Choice, Demand
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.words import LEMMAS
 from tdqs_mcp.rewriting.parts import Part, Scene, listed
@@ -69,7 +70,7 @@ def _alternatives(subject: Subject, label: Label, near: Sequence[str], scene: Sc
     return _sentence(f"T{'; '.join(said)[1:]}.", [source for _, _, source in routes])
 
 
-def _sources(origins: Sequence[Origin]) -> Part | None:
+def _sources(origins: Sequence[ValueSource]) -> Part | None:
     """Where the values of identifying parameters come from: "Look up `board_id` with `list_boards`."."""
     by_tools: dict[tuple[str, ...], list[str]] = {}
     for origin in origins:
@@ -161,7 +162,7 @@ def _by_name(label: Label, own: Label) -> str:
 def _demands(subject: Subject) -> Part | None:
     """Demands of the schema that its list of required parameters does not show."""
     said = set(subject.prose.mentioned_parameters)
-    found = [choice for choice in choices.read(subject.tool.input_schema or {}) if not choice.names <= said]
+    found = [choice for choice in choices.required_choices(subject.tool.input_schema or {}) if not choice.names <= said]
     if not found:
         return None
     return _sentence(" ".join(map(_demand, found)), [choice.path for choice in found], is_pointer=False)

@@ -9,7 +9,7 @@ from tdqs_mcp.facts.bounds import Bounded
 from tdqs_mcp.facts.denials import Polarity
 from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.prose import cues_of, name_parts, stem
-from tdqs_mcp.facts.shape import pointed
+from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.stems import content, identifiers_of, numbers_of, supports
 from tdqs_mcp.facts.support import ROUTING, Ground, Statement
 from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
@@ -227,7 +227,7 @@ def _bounded(sentence: _Sentence, said: Bounded) -> str:
     named = identifiers_of(sentence.text) & ground.parameters or ground.bounded.intersection(sentence.spoken)
     places = {name: _place(name, sentence.text) for name in named}
     before = [name for name in places if places[name] < said.place]
-    own = pointed(sentence.path)[-2] if sentence.path.startswith("/inputSchema/") else ""
+    own = split_pointer(sentence.path)[-2] if sentence.path.startswith("/inputSchema/") else ""
     if before:
         return max(before, key=places.__getitem__)
     return min(places, key=places.__getitem__, default=own.lower())

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.facts import meanings, names, statements
-from tdqs_mcp.facts.meanings import Agreed
-from tdqs_mcp.facts.names import Label, Neighbours
-from tdqs_mcp.facts.origins import Origin, Origins, unsaid
+from tdqs_mcp.facts import statements
+from tdqs_mcp.facts.catalog import names, parameter_meanings
+from tdqs_mcp.facts.catalog.names import Label, NameNeighbors
+from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
+from tdqs_mcp.facts.catalog.value_sources import ValueSource, ValueSources, unstated_sources
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.words import LEMMAS
 
@@ -49,8 +50,8 @@ class Scene:
     definition that tries to steer its reader gets no readers from here."""
 
     labels: Mapping[str, Label]
-    neighbours: Neighbours
-    origins: Mapping[str, Sequence[Origin]]
+    neighbours: NameNeighbors
+    origins: Mapping[str, Sequence[ValueSource]]
     """By tool: which siblings give the values of its parameters, but for what its own texts say."""
 
     takers: Mapping[str, Sequence[tuple[str, str]]]
@@ -69,14 +70,14 @@ class Scene:
     def of(cls, measured: Measured) -> "Scene":
         """The scene of a catalog, read once for all its tools."""
         openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
-        labels = names.read((subject.tool.name for subject in measured.subjects), openings)
+        labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
         unique = {subject.tool.name: subject for subject in measured.subjects if subject.is_quotable}
         foreign = sum(map(statements.is_foreign, measured.subjects))
         described = sum(not subject.signals.is_missing_description for subject in measured.subjects)
         plain = [subject for subject in measured.subjects if not statements.is_foreign(subject)]
         proses = [subject.prose for subject in plain if subject.prose.opens_with_verb]
         leads = [next(word for word in prose.words if LEMMAS.get(word) == prose.verb) for prose in proses]
-        known = Origins(unique.values(), labels)
+        known = ValueSources(unique.values(), labels)
         origins = {name: known.of(subject) for name, subject in unique.items()}
         takers: dict[str, list[tuple[str, str]]] = {}
         for name, found in origins.items():
@@ -86,10 +87,10 @@ class Scene:
         return cls(
             subjects=unique,
             labels=labels,
-            neighbours=Neighbours({name: labels[name] for name in unique}),
-            origins={name: unsaid(unique[name], found) for name, found in origins.items()},
+            neighbours=NameNeighbors({name: labels[name] for name in unique}),
+            origins={name: unstated_sources(unique[name], found) for name, found in origins.items()},
             takers=takers,
-            agreed=meanings.agreed(unique.values()),
+            agreed=parameter_meanings.agreed_descriptions(unique.values()),
             is_third_person=2 * sum(word.endswith("s") and LEMMAS.get(word) != word for word in leads) > len(leads),
             is_foreign=2 * foreign > described,
         )

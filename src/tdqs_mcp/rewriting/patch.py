@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from operator import attrgetter
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.shape import pointed
+from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.results.rewrites import Change, Rewrite
 from tdqs_mcp.sources.positions import Node, Positions, locate
 
@@ -198,7 +198,7 @@ def _json_edit(positions: Positions, rewrite: Rewrite, change: Change) -> Edit |
     tools = positions.catalog.tools
     if rewrite.index >= len(tools) or tools[rewrite.index].name != rewrite.name:
         return "the file has no place for it"
-    *parents, key = pointed(change.path)
+    *parents, key = split_pointer(change.path)
     way = [positions.node(tools[rewrite.index].raw)]
     for parent in parents:
         child = way[-1].children.get(parent) if way[-1] else None

@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts import arguments, conflicts, denials, edits, hostile, statements, stems, support, values
+from tdqs_mcp.facts import conflicts, denials, hostile, statements, stems, support, values
 from tdqs_mcp.facts.conflicts import Conflict
-from tdqs_mcp.facts.edits import Edit, Kind
 from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.prose import cues_of, sentences_of
+from tdqs_mcp.facts.schema import arguments, edits
+from tdqs_mcp.facts.schema.edits import Edit, EditKind
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.support import Ground
 from tdqs_mcp.facts.words import words_of
@@ -70,7 +71,7 @@ def claims(subject: Subject, definition: Mapping[str, Any], witnesses: Witnesses
     change of the contract are refused.
     """
     raw: Mapping[str, Any] = subject.tool.raw
-    found = edits.between(raw, definition)
+    found = edits.list_edits(raw, definition)
     if not found:
         return ()
     ground = witnesses[subject.tool.index]
@@ -84,15 +85,15 @@ def refused(found: Iterable[Claim]) -> list[Claim]:
 
 
 def _weigh(edit: Edit, subject: Subject, ground: Ground, material: Material) -> Iterator[Claim]:
-    if edit.kind is Kind.HINT:
+    if edit.kind is EditKind.HINT:
         yield _hint(edit, subject, material)
-    elif edit.kind is Kind.ENUM:
+    elif edit.kind is EditKind.ENUM:
         yield _enum(edit, subject, material)
-    elif edit.kind is Kind.OTHER:
+    elif edit.kind is EditKind.OTHER:
         yield Claim(path=edit.path, text=_shown(edit.after), refusal="it changes the contract, which no rewrite may")
     elif not isinstance(edit.after, str) or not edit.after.strip():
         yield Claim(path=edit.path, text=_shown(edit.after), refusal="it takes a text away")
-    elif edit.kind is Kind.TITLE:
+    elif edit.kind is EditKind.TITLE:
         yield Hearing(path="/title", ground=ground, may_restate=True).claim(edit.after)
     else:
         yield from _sentences(edit, ground)
@@ -102,7 +103,7 @@ def _weigh(edit: Edit, subject: Subject, ground: Ground, material: Material) -> 
 def _sentences(edit: Edit, ground: Ground) -> Iterator[Claim]:
     """A claim for each sentence that did not stand there, told apart from what the text has said before it."""
     old = {_plain(sentence) for sentence in sentences_of(edit.before)} if isinstance(edit.before, str) else set()
-    is_text = edit.kind is Kind.DESCRIPTION
+    is_text = edit.kind is EditKind.DESCRIPTION
     own = _own_words(edit.path.removesuffix("/description"), ground) if not is_text else frozenset()
     hearing = Hearing(path=edit.path, ground=ground, own=own, may_restate=is_text)
     for sentence in sentences_of(str(edit.after)):
@@ -163,14 +164,14 @@ def _enum(edit: Edit, subject: Subject, material: Material) -> Claim:
     listed = edit.after if isinstance(edit.after, list) else []
     facts = {f"fact {fact.number}": fact.text for fact in material.of(subject.tool.name).facts}
     for name, closed, source in values.closed(subject.tool, facts):
-        if edit.path == f"{arguments.pointer(name)}/enum" and sorted(closed) == sorted(map(str, listed)):
+        if edit.path == f"{arguments.property_pointer(name)}/enum" and sorted(closed) == sorted(map(str, listed)):
             return Claim(path=edit.path, text=f"one of {_shown(listed)}", sources=(source,))
     return Claim(path=edit.path, text=f"one of {_shown(listed)}", refusal="no sentence lists these values")
 
 
 def _lost(subject: Subject, definition: Mapping[str, Any], found: Sequence[Edit]) -> Iterator[Claim]:
     """Warnings and negations of the old description that the new definition does not have."""
-    if not any(edit.kind is Kind.DESCRIPTION for edit in found):
+    if not any(edit.kind is EditKind.DESCRIPTION for edit in found):
         return
     kept = _Kept(_texts(definition))
     cued = {place for cue in _WARNINGS for place in subject.prose.cue_places.get(cue, ())}
@@ -182,7 +183,7 @@ def _lost(subject: Subject, definition: Mapping[str, Any], found: Sequence[Edit]
 
 def _shortened(edit: Edit) -> Iterator[Claim]:
     """What a parameter's new description no longer says."""
-    if edit.kind is not Kind.EXPLANATION or not isinstance(edit.before, str):
+    if edit.kind is not EditKind.EXPLANATION or not isinstance(edit.before, str):
         return
     kept = _Kept([str(edit.after)])
     for sentence in sentences_of(edit.before):

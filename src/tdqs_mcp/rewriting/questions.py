@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
+from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.language import NAMES
 from tdqs_mcp.facts.lexicon import Effect
-from tdqs_mcp.facts.names import Label
 from tdqs_mcp.facts.subject import Subject
 
 MAX_NAMED = 5

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from tdqs_mcp.facts import tokens
-from tdqs_mcp.facts.shape import pointed
+from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Catalog, read_tool
 from tdqs_mcp.results.findings import Finding
@@ -51,7 +51,7 @@ class Proposal:
         raw: Mapping[str, Any] = self.subject.tool.raw
         for part in self.parts:
             if part.path != "/description":
-                raw = _put(raw, pointed(part.path), part.value)
+                raw = _put(raw, split_pointer(part.path), part.value)
         spoken = [part for part in self.parts if part.path == "/description"]
         text = _description(self.subject.tool.description or "", spoken)
         return _put(raw, ["description"], text) if spoken else raw
@@ -166,8 +166,8 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
         questions=(*proposal.questions, *proposal.ask(settled=_hints(definition) if tool.is_mcp else ALL_HINTS)),
         before=before.score,
         after=after.score,
-        tokens_before=tokens.of_definition(tool.raw),
-        tokens_after=tokens.of_definition(definition),
+        tokens_before=tokens.definition_tokens(tool.raw),
+        tokens_after=tokens.definition_tokens(definition),
     )
 
 
@@ -210,7 +210,7 @@ def _fewer(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], ...]:
 
 def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
     """What stands at a JSON pointer; None where there is nothing."""
-    for step in pointed(path):
+    for step in split_pointer(path):
         value = value.get(step) if isinstance(value, Mapping) else None
     return value
 

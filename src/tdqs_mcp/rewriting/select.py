@@ -9,7 +9,7 @@ from statistics import fmean
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts import search
+from tdqs_mcp.facts.catalog import search
 from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.catalog import Catalog, Tool
@@ -96,7 +96,7 @@ def ask(index: Index) -> tuple[list[Query], tuple[str, ...]]:
         if (entry.server, entry.tool.name) in seen:
             continue
         seen.add((entry.server, entry.tool.name))
-        need = search.need(entry.tool)
+        need = search.describe_need(entry.tool)
         if need.said:
             text = " ".join(need.said)
             server = entry.server if is_shared else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.facts import search
+from tdqs_mcp.facts.catalog import search
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import ask
 from tdqs_mcp.model.catalog import Tool
@@ -44,7 +44,7 @@ class Lexical:
 
     async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Ranking | Failure]:  # noqa: ARG002  # ranking all costs the same
         """Every tool that shares a word with the query; equal definitions get equal numbers."""
-        documents = [search.terms(search.indexed(tool)) for tool in tools]
+        documents = [search.search_terms(search.indexed_text(tool)) for tool in tools]
         known = {term for document in documents for term in document}
         if not known:
             return [{} for _ in queries]
@@ -52,7 +52,7 @@ class Lexical:
 
         index = BM25()
         index.index(documents, show_progress=False)
-        asked = [[term for term in search.terms(query) if term in known] for query in queries]
+        asked = [[term for term in search.search_terms(query) if term in known] for query in queries]
         return [_found(index.get_scores(terms)) if terms else {} for terms in asked]
 
 
@@ -66,7 +66,7 @@ class Embedded:
 
     async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Ranking | Failure]:  # noqa: ARG002
         """Every tool on the query's side of a right angle; digits beyond float32's are no difference."""
-        documents = self.encode([search.indexed(tool) for tool in tools])
+        documents = self.encode([search.indexed_text(tool) for tool in tools])
         cosines = (self.encode(list(queries)) @ documents.T).round(COSINE_DIGITS)
         return [_found(row.clip(min=0)) for row in cosines]
 
@@ -108,7 +108,7 @@ def _system(tools: Sequence[Tool], k: int) -> str:
 
 
 def _shown(tool: Tool) -> str:
-    return trim(cleaned(search.indexed(tool))).replace("\n", " | ")
+    return trim(cleaned(search.indexed_text(tool))).replace("\n", " | ")
 
 
 def _schema(k: int) -> Mapping[str, Any]:

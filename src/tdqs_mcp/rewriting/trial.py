@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tdqs_mcp.facts import edits, likeness, tokens
-from tdqs_mcp.facts.shape import pointed
+from tdqs_mcp.facts.catalog import likeness
+from tdqs_mcp.facts.schema import edits, tokens
+from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.material import Material
@@ -34,7 +35,7 @@ class Court:
     def of(cls, measured: Measured, material: Material, *, growth: int) -> "Court":
         """The court of a catalog as it came, read once for all its tools."""
         witnesses = Witnesses(measured, material)
-        return cls(witnesses=witnesses, growth=growth, likeness=likeness.read(measured.subjects))
+        return cls(witnesses=witnesses, growth=growth, likeness=likeness.nearest_siblings(measured.subjects))
 
 
 def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
@@ -74,7 +75,7 @@ def _within(proposal: Proposal, growth: int) -> Proposal:
 
 def _is_common(part: Part) -> bool:
     """A part of a field that every format of tool definitions has."""
-    return pointed(part.path)[0] in ("description", "inputSchema")
+    return split_pointer(part.path)[0] in ("description", "inputSchema")
 
 
 def _is_free(part: Part, subject: Subject) -> bool:
@@ -83,14 +84,15 @@ def _is_free(part: Part, subject: Subject) -> bool:
         return part.path in ("/title", "/annotations")
     old = subject.tool.description or ""
     is_shorter = all(
-        tokens.estimate(splice.text) <= tokens.estimate(old[splice.start : splice.end]) for splice in part.splices
+        tokens.estimate_tokens(splice.text) <= tokens.estimate_tokens(old[splice.start : splice.end])
+        for splice in part.splices
     )
     return is_shorter if part.splices else all(source.startswith("fact ") for source in part.sources)
 
 
 def grown(subject: Subject, definition: Mapping[str, Any]) -> int:
     """Tokens that a definition has more than the tool's own."""
-    return tokens.of_definition(definition) - tokens.of_definition(subject.tool.raw)
+    return tokens.definition_tokens(definition) - tokens.definition_tokens(subject.tool.raw)
 
 
 def prove(proposal: Proposal, court: Court, *, before: Standing, after: Standing) -> Rewrite:
@@ -104,7 +106,7 @@ def reworded(
     """The rewrite with another writer's definition, not scored yet; the draft with the reason where there is none."""
     if isinstance(outcome, Failure):
         return replace(draft, setback=outcome.reason, was_written=outcome.fault == REFUSED)
-    told = replace(draft, definition=outcome, tokens_after=tokens.of_definition(outcome), writer=writer)
+    told = replace(draft, definition=outcome, tokens_after=tokens.definition_tokens(outcome), writer=writer)
     rewrite = _proven(told, subject, court)
     return replace(rewrite, changes=_changes(subject, rewrite))
 
@@ -139,7 +141,7 @@ def conclude(
 ) -> list[Rewrite]:
     """The rewrites with what only the catalog that has all of them can show, and the material that none rests on."""
     subjects = {subject.tool.index: subject for subject in improved.subjects}
-    near = likeness.read(improved.subjects)
+    near = likeness.nearest_siblings(improved.subjects)
     concluded = []
     for each in rewrites:
         removed, added = findings(before[each.index], after[each.index])
@@ -176,5 +178,5 @@ def _changes(subject: Subject, rewrite: Rewrite) -> tuple[Change, ...]:
                 dict.fromkeys(source for claim in rewrite.claims if claim.path == edit.path for source in claim.sources)
             ),
         )
-        for edit in edits.between(subject.tool.raw, rewrite.definition)
+        for edit in edits.list_edits(subject.tool.raw, rewrite.definition)
     )

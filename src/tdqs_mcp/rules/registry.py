@@ -7,41 +7,41 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
 from tdqs_mcp.results.findings import Finding, Location, Severity
 from tdqs_mcp.rules import (
-    conformance,
-    language,
-    mcptest,
-    playground,
-    quality,
-    references,
-    security,
-    selection,
-    smells,
-    structure,
-    tokens,
+    language_rules,
+    mcptest_rules,
+    playground_rules,
+    quality_rules,
+    reference_rules,
+    rule_selection,
+    schema_rules,
+    security_rules,
+    smell_rules,
+    structure_rules,
+    token_rules,
 )
 from tdqs_mcp.rules.rule import Hit, Rule
-from tdqs_mcp.rules.selection import Selection
+from tdqs_mcp.rules.rule_selection import Selection
 
 TOOL_RULES: tuple[Rule[Subject], ...] = (
-    *quality.TOOL_RULES,
-    *structure.TOOL_RULES,
-    *tokens.TOOL_RULES,
-    *language.TOOL_RULES,
-    *mcptest.TOOL_RULES,
-    *playground.TOOL_RULES,
-    *smells.TOOL_RULES,
-    *conformance.TOOL_RULES,
-    *references.TOOL_RULES,
+    *quality_rules.TOOL_RULES,
+    *structure_rules.TOOL_RULES,
+    *token_rules.TOOL_RULES,
+    *language_rules.TOOL_RULES,
+    *mcptest_rules.TOOL_RULES,
+    *playground_rules.TOOL_RULES,
+    *smell_rules.TOOL_RULES,
+    *schema_rules.TOOL_RULES,
+    *reference_rules.TOOL_RULES,
 )
 
 SERVER_RULES: tuple[Rule[Measured], ...] = (
-    *structure.SERVER_RULES,
-    *tokens.SERVER_RULES,
-    *playground.SERVER_RULES,
-    *smells.SERVER_RULES,
-    *conformance.SERVER_RULES,
-    *references.SERVER_RULES,
-    *security.SERVER_RULES,
+    *structure_rules.SERVER_RULES,
+    *token_rules.SERVER_RULES,
+    *playground_rules.SERVER_RULES,
+    *smell_rules.SERVER_RULES,
+    *schema_rules.SERVER_RULES,
+    *reference_rules.SERVER_RULES,
+    *security_rules.SERVER_RULES,
 )
 """Rules about the catalog as a whole, its resources and prompts, and tools that could not be measured."""
 
@@ -51,7 +51,7 @@ RULES: tuple[Rule[Subject] | Rule[Measured], ...] = tuple(
 """Every rule, by id."""
 
 
-DEFAULT = selection.select(RULES)
+DEFAULT = rule_selection.select(RULES)
 """What runs where nobody selects: every rule but the uncertain ones and those for auditors."""
 
 
@@ -63,7 +63,7 @@ def select(
     severities: Mapping[str, Severity] | None = None,
 ) -> Selection:
     """The rules that a profile and some words leave: ids, names, aliases, lanes. Raises UnknownIdError, InputError."""
-    return selection.select(RULES, names=names, ignored=ignored, profile=profile, severities=severities)
+    return rule_selection.select(RULES, names=names, ignored=ignored, profile=profile, severities=severities)
 
 
 def check(measured: Measured, chosen: Selection = DEFAULT) -> list[Finding]:
@@ -83,7 +83,7 @@ def count_hidden(measured: Measured, chosen: Selection, shown: Sequence[Finding]
 
 def find(name: str) -> Rule[Subject] | Rule[Measured]:
     """The rule with this id, name or alias, whatever its case. Raises UnknownIdError, which names the nearest."""
-    return selection.find(RULES, name)
+    return rule_selection.find(RULES, name)
 
 
 def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:

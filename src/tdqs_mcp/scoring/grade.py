@@ -1,13 +1,14 @@
 """MCP Playground's arithmetic: 100 less the price of every violation, a bonus, a letter; integers alone."""
 
-from tdqs_mcp.facts import listings, wording
+from tdqs_mcp.facts import wording
+from tdqs_mcp.facts.catalog import metadata
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.grades import Deduction, ServerGrade, letter_of
 from tdqs_mcp.results.scores import UngradedTool
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.foreign import PLAYGROUND
+from tdqs_mcp.rules.foreign_rules import PLAYGROUND
 from tdqs_mcp.scoring.score import UNMEASURED
 
 START = 100
@@ -34,7 +35,7 @@ def grade(measured: Measured) -> ServerGrade:
         bonus=bonus,
         deductions=deductions,
         tool_count=len(catalog.tools),
-        resource_count=None if catalog.resources is None else len(listings.listed_resources(catalog)),
+        resource_count=None if catalog.resources is None else len(metadata.listed_resources(catalog)),
         prompt_count=None if catalog.prompts is None else len(catalog.prompts),
         unmeasured=tuple(
             UngradedTool(
@@ -52,9 +53,9 @@ def grade(measured: Measured) -> ServerGrade:
 def _score(measured: Measured, *, lost: int, bonus: int) -> int | None:
     """0 for a server that offers nothing; None where nothing is known that could be graded."""
     catalog = measured.catalog
-    if listings.is_empty(catalog):
+    if metadata.is_empty(catalog):
         return 0
-    if not (measured.subjects or listings.listed_resources(catalog) or catalog.prompts):
+    if not (measured.subjects or metadata.listed_resources(catalog) or catalog.prompts):
         return None
     return max(0, min(START, START - lost + bonus))
 

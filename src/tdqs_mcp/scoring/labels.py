@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.canonical import round_half_up
-from tdqs_mcp.facts import titles
+from tdqs_mcp.facts.catalog import titles
 from tdqs_mcp.facts.credentials import asks_for_credentials
-from tdqs_mcp.facts.signals import published
+from tdqs_mcp.facts.schema.signals import context_signals
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.labels import Band, Label, LabelledTool, LabelScore, SkillScore, Suggestion
 from tdqs_mcp.results.scores import Flag
@@ -99,7 +99,7 @@ def _labelled(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: st
         improvements=tuple(sorted((key for key in scores if scores[key] <= IMPROVABLE), key=lambda key: scores[key])),
         flags=(Flag.NO_DESCRIPTION,) if subject.signals.is_missing_description else (),
         summary=verdict.summary,
-        signals=published(subject.signals, spec=spec),
+        signals=context_signals(subject.signals, spec=spec),
         judge=judge,
         ballots=verdict.ballots,
     )
@@ -120,7 +120,7 @@ def _alone(rubric: Rubric, verdict: Verdict, measured: Measured) -> Verdict:
 
 def _suggestions(measured: Measured, score: LabelScore) -> Iterator[Suggestion]:
     """Server smells, then what the skill lacks, then Bad tools with the worst first (MCPBundles, three bands)."""
-    for name, tools in titles.repeated(measured.catalog.tools).items():
+    for name, tools in titles.repeated_titles(measured.catalog.tools).items():
         yield Suggestion(
             band=Band.SERVER_SMELL, tools=tools, message=f"{len(tools)} tools share the display name {name!r}"
         )

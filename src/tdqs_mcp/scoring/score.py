@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tdqs_mcp.facts.signals import published
+from tdqs_mcp.facts.schema.signals import context_signals
 from tdqs_mcp.facts.subject import Measured, Subject, Unmeasured
 from tdqs_mcp.results.scores import Enforced, Flag, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.tiers import tier_of
@@ -174,7 +174,7 @@ def _tool_score(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: 
         flags=tuple(flags),
         server_flags=(),
         summary=verdict.summary,
-        signals=published(subject.signals, spec=spec),
+        signals=context_signals(subject.signals, spec=spec),
         judge=judge,
         enforced=_enforced(subject, scores, flags=flags, spec=spec),
         outlook=verdict.outlook,

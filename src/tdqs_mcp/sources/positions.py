@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.shape import pointed
+from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.findings import Location
 from tdqs_mcp.sources.files import read_catalog
@@ -60,7 +60,7 @@ class Positions:
         if node is None:
             return None
         offset, value = node.start, raw
-        for key in pointed(pointer):
+        for key in split_pointer(pointer):
             child = node.children.get(key) if node else None
             if node is None or child is None:
                 break

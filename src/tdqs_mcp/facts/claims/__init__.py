@@ -13,7 +13,7 @@ from tdqs_mcp.facts.claims.stated import CODED, TYPE_WORDS
 from tdqs_mcp.facts.claims.types import types, widened
 from tdqs_mcp.facts.claims.values import choices, defaults
 from tdqs_mcp.facts.sayings import DIGITS, Origin, Saying, words_in
-from tdqs_mcp.facts.shape import ANYTHING, SIMPLE, Accepted, accepted, is_simple
+from tdqs_mcp.facts.schema.walk import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
 
 __all__ = ["Clash", "Topic", "clashes", "mutation"]
 
@@ -33,7 +33,7 @@ def clashes(said: Sequence[Saying], names: frozenset[str], root: Mapping[str, An
     found: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
     for saying in said:
         schema = saying.node.schema
-        takes = SIMPLE.get(schema["type"], ANYTHING) if is_simple(schema) else accepted(schema, root)
+        takes = SIMPLE.get(schema["type"], ANYTHING) if is_simple(schema) else accepted_values(schema, root)
         for topic in _possible(saying, takes):
             clash = _FINDERS[topic](Claim(saying, takes, names))
             if clash is not None:

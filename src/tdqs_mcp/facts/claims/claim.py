@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.sayings import Origin, Saying, words_in
-from tdqs_mcp.facts.shape import Accepted
+from tdqs_mcp.facts.schema.walk import Accepted
 
 
 class Claim(NamedTuple):

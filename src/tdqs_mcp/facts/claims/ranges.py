@@ -8,7 +8,7 @@ from functools import lru_cache
 from tdqs_mcp.facts.claims.claim import Claim, Clash
 from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.sayings import DIGITS
-from tdqs_mcp.facts.shape import Accepted
+from tdqs_mcp.facts.schema.walk import Accepted
 
 _NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
 _BETWEEN = late(

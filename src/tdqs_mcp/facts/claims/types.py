@@ -9,7 +9,7 @@ from tdqs_mcp.facts.claims.stated import TYPE_WORDS, stated
 from tdqs_mcp.facts.claims.values import QUOTED
 from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.sayings import Origin, Saying
-from tdqs_mcp.facts.shape import Accepted
+from tdqs_mcp.facts.schema.walk import Accepted
 from tdqs_mcp.facts.words import LEMMAS
 
 _GRANTS = late(

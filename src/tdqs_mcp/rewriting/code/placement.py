@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Mapping, Sequence
 
-from tdqs_mcp.facts.shape import pointed
+from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.results.rewrites import Change
 from tdqs_mcp.rewriting.code.declarations import Code, Declaration
 from tdqs_mcp.rewriting.code.literals import is_text, text_of
@@ -23,7 +23,7 @@ def place(code: Code, tool: str, change: Change) -> Placed | str:  # noqa: PLR09
     if len(found) > 1:
         return f"it is declared more than once: {', '.join(each.place for each in found[:3])}"
     (declaration,) = found
-    match pointed(change.path):
+    match split_pointer(change.path):
         case ["description"]:
             return _description(code, declaration, change)
         case ["title"]:

@@ -1,0 +1,196 @@
+"""What the tools' names say: verb, resource, and which names lie near each other; linear in the number of tools."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tdqs_mcp.facts.catalog.relations import shared_prefix
+from tdqs_mcp.facts.lexicon import STOPWORDS, Effect
+from tdqs_mcp.facts.prose import effect_of, stem
+
+MAX_CROWD = 12
+"""Tools that may share a word before it stops telling anything; more would make a choice among them arbitrary."""
+
+HALF, THIRD = 50, 33
+"""Percent of their words that two names share to be near, with any verb and with the same one."""
+
+BY_VERB = 25
+"""Percent that the same verb counts for."""
+
+MAX_NAME = 64
+"""Characters of a name that other descriptions may carry; clients and models cut longer ones."""
+
+PLAIN_VERBS = frozenset(
+    "get list search find fetch read retrieve describe download validate verify generate convert calculate compute "
+    "create add insert append register upload send submit publish write update edit modify rename move set assign "
+    "attach detach enable disable activate explain analyze summarize extract inspect delete remove destroy cancel "
+    "revoke archive start stop count connect disconnect protect unprotect unlock install uninstall unsubscribe unpin "
+    "unarchive unassign unpublish approve reject restore customize populate "
+    "put".split()
+)
+"""Verbs that name no thing as well; `order_history` and `comment_list` open with nouns."""
+
+_TRAILING = PLAIN_VERBS - {"list", "search", "start", "stop", "register", "move", "archive", "count"}
+_INNER = PLAIN_VERBS - {
+    "set",
+    "read",
+    "compute",
+    "search",
+    "register",
+    "start",
+    "stop",
+    "move",
+    "archive",
+    "count",
+}
+"""Verbs behind a product's name: `r2_create_bucket`."""
+
+_COMMON_VERBS = frozenset({"get", "list", "create", "update", "delete", "add", "remove", "set"})
+"""Verbs that tell little: most tools of a server share them."""
+
+PREPOSITIONS = frozenset("to for from in into by of on with at and as after before".split())
+_AGAIN = re.compile(r"^(?:re|un)(?=\w{3})")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+_VERSION = re.compile(r"v?\d+")
+_PLAIN = re.compile(r"[A-Za-z]\w*(?:[.\-/]\w+)*", re.ASCII)
+_NO_NOUNS = STOPWORDS | {"many", "multiple", "bulk", "several"}
+_COMPOUNDS = {("search", word) for word in ("engine", "engines", "result", "results", "index", "indexes", "history")}
+"""Two nouns of which the first is a verb elsewhere."""
+
+_WRITES = (Effect.CREATE, Effect.UPDATE, Effect.ACT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A tool's name, read as words; a prefix that most names share, such as a product's, is not part of it."""
+
+    tool: str
+    verb: str | None
+    """The verb at the name's start, at its end (`worker_delete`) or behind a product's name (`r2_create_bucket`);
+    None where it could as well be a noun."""
+
+    nouns: tuple[str, ...]
+    """The other words, in order."""
+
+    effect: Effect | None
+    """What the verb does; without one, what the first verb anywhere in the name does."""
+
+    @property
+    def phrase(self) -> str:
+        """The words with the verb first, versions left out: `worker_v2_delete` -> delete worker."""
+        words = (self.verb, *self.nouns) if self.verb else self.nouns
+        return " ".join(word for word in words if not _VERSION.fullmatch(word))
+
+    @property
+    def thing(self) -> str:
+        """The nouns up to a preposition: `add_tag_to_task` -> tag."""
+        end = next((place for place, word in enumerate(self.nouns) if word in PREPOSITIONS), len(self.nouns))
+        return " ".join(self.nouns[:end])
+
+    @property
+    def resource(self) -> tuple[str, ...]:
+        """The nouns that tell something, singular."""
+        words = map(str.lower, self.nouns)
+        own = (stem(word) for word in words if word not in _NO_NOUNS and not word.isdigit())
+        return tuple(dict.fromkeys(own))
+
+
+def is_plain(name: str) -> bool:
+    """Fit to be quoted in another text: ASCII letters, digits and the joints that MCP allows, at most MAX_NAME."""
+    return len(name) <= MAX_NAME and _PLAIN.fullmatch(name) is not None
+
+
+def read_names(names: Iterable[str], openings: Mapping[str, str | None] | None = None) -> dict[str, Label]:
+    """The labels of a catalog's names; `openings` are the verbs that the tools' descriptions open with, by name.
+
+    Such a verb at the start of the name is one, whatever else the word can be: `merge_table_cells`, "Merges cells".
+    """
+    parts = {name: _words(name) for name in names}
+    prefix = shared_prefix(list(parts.values()))
+    return {name: _label(name, words, prefix, (openings or {}).get(name)) for name, words in parts.items()}
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """The words of a name as people write them: an acronym keeps its capitals, a number its letters."""
+    found = _WORDS.findall(name[:MAX_NAME])
+    is_shouted = name.isupper()
+    return tuple(word if len(word) > 1 and word.isupper() and not is_shouted else word.lower() for word in found)
+
+
+def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) -> Label:
+    own = tuple(words[1:] if prefix and len(words) > 1 and words[0] == prefix else words)
+    effect = next((effect for word in own if (effect := effect_of(word))), None)
+    plain = _AGAIN.sub("", own[0]) if own else ""
+    if own and own[:2] not in _COMPOUNDS and (own[0] in PLAIN_VERBS or plain in PLAIN_VERBS or own[0] == opening):
+        return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect or effect_of(plain))
+    is_at_end = len(own) > 1 and own[-1] in _TRAILING and own[-2] not in PREPOSITIONS
+    if is_at_end and PLAIN_VERBS.isdisjoint(own[:-1]):
+        return Label(tool=name, verb=own[-1], nouns=own[:-1], effect=effect_of(own[-1]) or effect)
+    if len(own) > 2 and own[1] in _INNER:
+        return Label(tool=name, verb=own[1], nouns=(own[0], *own[2:]), effect=effect_of(own[1]) or effect)
+    return Label(tool=name, verb=None, nouns=own, effect=effect)
+
+
+class NameNeighbors:
+    """Which names lie near a name; indexed once by resource and by word, so that asking for all stays linear."""
+
+    def __init__(self, labels: Mapping[str, Label]) -> None:
+        self._labels = labels
+        self._names = tuple(labels)
+        self._places = {name: place for place, name in enumerate(labels)}
+        self._crowds: dict[tuple[str, ...], list[str]] = {}
+        for name, label in labels.items():
+            if is_plain(name):
+                for key in _keys(label):
+                    self._crowds.setdefault(key, []).append(name)
+
+    def nearest(self, name: str, count: int) -> tuple[str, ...]:
+        """Names of the same kind of effect with the same resource, or most of it; the nearest first."""
+        own = self._labels[name]
+        crowds = [self._crowds.get(key, ()) for key in _keys(own)]
+        others = {other for crowd in crowds if len(crowd) <= MAX_CROWD for other in crowd if other != name}
+        ranked = sorted(
+            (-nearness, self._places[other]) for other in others if (nearness := self._nearness(own, other))
+        )
+        return tuple(self._names[place] for _, place in ranked[:count])
+
+    def twins(self, name: str) -> tuple[str, ...]:
+        """Names with just the same resource, in order; none where they are a crowd."""
+        crowd = self._crowds.get(tuple(sorted(self._labels[name].resource)), ())
+        own = set(self._labels[name].resource)
+        found = (other for other in crowd if other != name and set(self._labels[other].resource) == own)
+        return tuple(found) if len(crowd) <= MAX_CROWD else ()
+
+    def _nearness(self, own: Label, name: str) -> int:
+        """Percent of their resource words that two names share, and BY_VERB for the same verb; 0 if too few.
+
+        Another verb must be about the same thing: `add_task_to_section` is no choice beside `create_section`. The same
+        verb needs less where it tells much, or where it changes a thing of the same kind.
+        """
+        other = self._labels[name]
+        if _kind(own.effect) != _kind(other.effect):
+            return 0
+        mine, theirs = set(own.resource), set(other.resource)
+        shared = 100 * len(mine & theirs) // max(1, len(mine | theirs))
+        if own.verb != other.verb:
+            return shared if shared >= HALF and _things(own) & _things(other) else 0
+        things = sorted((label.thing.lower().split() for label in (own, other)), key=len)
+        is_variant = bool(things[0]) and things[1][: len(things[0])] == things[0]
+        is_of_kind = own.effect is not Effect.READ and things[0][-1:] == things[1][-1:]
+        is_telling = own.verb is not None and (own.verb not in _COMMON_VERBS or is_of_kind)
+        is_near = is_variant or shared >= (THIRD if is_telling else HALF)
+        return shared + BY_VERB if is_near else 0
+
+
+def _things(label: Label) -> set[str]:
+    return set(map(stem, label.thing.lower().split()))
+
+
+def _keys(label: Label) -> set[tuple[str, ...]]:
+    resource = label.resource
+    return {tuple(sorted(resource)), *((word,) for word in resource)} if resource else set()
+
+
+def _kind(effect: Effect | None) -> Effect | None:
+    """Reads beside reads, deletions beside deletions; what is created, updated or run is often one choice."""
+    return Effect.CREATE if effect in _WRITES else effect

@@ -1,0 +1,248 @@
+"""Facts between the tools of one catalog: duplicates, mentions, shadow pairs, naming; linear in the number of tools."""
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tdqs_mcp.canonical import utf16_order
+from tdqs_mcp.facts.lexicon import VAGUE_VERBS, Cue, Effect
+from tdqs_mcp.facts.prose import MAX_TEXT, Prose, name_parts, stem
+from tdqs_mcp.facts.schema.signals import Signals
+from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.results.verdicts import ShadowCandidate
+
+SHADOW_RATIO = 2
+"""The dearer tool costs at least this many times the cheaper one (TDQS 1.1, shadow prefilter)."""
+
+SHADOW_GAP = 4
+"""... and at least this much more, so that a free tool does not qualify against everything (TDQS 1.1)."""
+
+
+def mentioned_siblings(tool: Tool, prose: Prose, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Other tools of the catalog that a description names; `names` maps each lower-cased name to the real one.
+
+    A one-word name such as `search` counts only in backticks, in quotes or before "tool": else it is a plain word.
+    """
+    own = tool.name.lower()
+    found = {names[word]: None for word in prose.words if word in names and word != own}
+    marked = _marked(tool.description or "") if found else frozenset()
+    return tuple(name for name in found if _is_identifier(name) or name.lower() in marked)
+
+
+def redirect(prose: Prose, mentions: Sequence[str]) -> str | None:
+    """The first sentence that names a sibling and says that it is the alternative."""
+    turns = (prose.cues.get(cue) for cue in (Cue.ALTERNATIVE, Cue.WHEN_NOT, Cue.WHEN))
+    return next((sentence for sentence in turns if sentence and any(name in sentence for name in mentions)), None)
+
+
+def _is_identifier(name: str) -> bool:
+    return not name.isalpha() or (name != name.lower() and name != name.title())
+
+
+def _marked(text: str) -> frozenset[str]:
+    """The words that a text marks as names: quoted, called with (), or followed by "tool"."""
+    found = _MARK.findall(text[:MAX_TEXT].lower())
+    return frozenset(word for words in found for word in words if word)
+
+
+_MARK = re.compile(r"[`'\"]([^`'\"\s]{1,128})[`'\"]|\b(\w{1,128})(?:\(\)| tool\b)")
+
+
+def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCandidate, ...]:
+    """For each tool its dearest much cheaper sibling, in catalog order; ties by UTF-16 order of the name (TDQS 1.1)."""
+    cheapest_names: dict[int, list[str]] = {}
+    for tool, signals in tools:
+        cheapest_names.setdefault(signals.subtree.invocation_cost, []).append(tool.name)
+    costs = sorted(cheapest_names)
+    ordered = {cost: sorted(set(names), key=utf16_order) for cost, names in cheapest_names.items()}
+    found = []
+    for tool, signals in tools:
+        own = signals.subtree.invocation_cost
+        sibling = _dearest(tool.name, min(own // SHADOW_RATIO, own - SHADOW_GAP), costs, ordered)
+        if sibling:
+            cost, cheaper = sibling
+            found.append(
+                ShadowCandidate(
+                    index=tool.index,
+                    tool=tool.name,
+                    invocation_cost=own,
+                    cheaper_sibling=cheaper,
+                    cheaper_sibling_invocation_cost=cost,
+                )
+            )
+    return tuple(found)
+
+
+def _dearest(name: str, limit: int, costs: Sequence[int], names: Mapping[int, Sequence[str]]) -> tuple[int, str] | None:
+    for cost in reversed(costs[: bisect_right(costs, limit)]):
+        for sibling in names[cost][:2]:
+            if sibling != name:
+                return cost, sibling
+    return None
+
+
+def duplicate_names(tools: Sequence[Tool]) -> frozenset[str]:
+    """Names that more than one tool carries."""
+    counts = Counter(tool.name for tool in tools if tool.name)
+    return frozenset(name for name, count in counts.items() if count > 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSet:
+    """How the tools of one catalog stand to each other."""
+
+    tool_count: int
+    off_style: tuple[str, ...]
+    """Names outside the most frequent spelling (snake_case, kebab-case, camelCase, PascalCase)."""
+
+    off_pattern: tuple[str, ...]
+    """Names that lead with a noun where most lead with a verb, or the reverse; a shared prefix is not counted."""
+
+    synonyms: tuple[str, ...]
+    """Verbs beside another verb of the same meaning, such as `fetch` beside `get`."""
+
+    alike: tuple[str, ...]
+    """Tools that share verb and resource, or the whole first sentence, with an earlier tool."""
+
+    vague: tuple[str, ...]
+    """Tools whose name has neither a resource nor a specific verb: `process`, `do_thing`, `helper`."""
+
+    gaps: tuple[str, ...]
+    """Resources that can be created but not read, or created but neither updated nor deleted."""
+
+    complete: tuple[str, ...]
+    """Resources with create, read, update and delete."""
+
+    effects: int
+    """Different kinds of effect among the tools, 0-6: a domain that is only ever read has few."""
+
+
+def read_tool_set(tools: Sequence[tuple[Tool, Prose]]) -> ToolSet:
+    """The facts of a tool set, linear in its size."""
+    named = [_Named.of(tool, prose) for tool, prose in tools if tool.name]
+    prefix = shared_prefix([name.parts for name in named])
+    named = [name.without(prefix) for name in named]
+    lifecycles = _lifecycles(named)
+    return ToolSet(
+        tool_count=len(tools),
+        off_style=_minority([(name.tool, name.style) for name in named if name.style]),
+        off_pattern=_minority([(name.tool, name.opens_with_verb) for name in named]),
+        synonyms=_synonyms(named),
+        alike=_alike(named),
+        vague=tuple(name.tool for name in named if not name.resource and name.is_vague),
+        gaps=tuple(resource for resource, effects in lifecycles.items() if _is_gap(effects)),
+        complete=tuple(resource for resource, effects in lifecycles.items() if effects >= _LIFECYCLE),
+        effects=len({effect for effects in lifecycles.values() for effect in effects}),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    tool: str
+    parts: tuple[str, ...]
+    style: str
+    lead: str
+    effect: Effect | None
+
+    @classmethod
+    def of(cls, tool: Tool, prose: Prose) -> "_Named":
+        return cls(
+            tool=tool.name,
+            parts=name_parts(tool.name),
+            style=_style(tool.name),
+            lead=" ".join(prose.sentences[:1]).lower(),
+            effect=prose.name_effect or prose.effect,
+        )
+
+    def without(self, prefix: str) -> "_Named":
+        return (
+            replace(self, parts=self.parts[1:]) if prefix and self.parts[:1] == (prefix,) and self.parts[1:] else self
+        )
+
+    @property
+    def verb(self) -> str | None:
+        return next((LEMMAS[part] for part in self.parts if part in LEMMAS), None)
+
+    @property
+    def opens_with_verb(self) -> bool:
+        return bool(self.parts) and self.parts[0] in LEMMAS
+
+    @property
+    def resource(self) -> str:
+        """The nouns of the name, singular: `list_open_issues` -> open issue."""
+        verb = self.verb
+        return " ".join(stem(part) for part in self.parts if LEMMAS.get(part) != verb and part not in _VAGUE_NOUNS)
+
+    @property
+    def is_vague(self) -> bool:
+        return self.verb is None or self.verb in VAGUE_VERBS
+
+
+_VAGUE_NOUNS = frozenset(
+    "thing things helper util utils utility data tool v1 v2 v3 1 2 3 v all new by id a the my".split()
+)
+_LIFECYCLE = {Effect.CREATE, Effect.READ, Effect.UPDATE, Effect.DELETE}
+_SYNONYMS = (
+    frozenset({"get", "fetch", "retrieve", "read"}),
+    frozenset({"delete", "remove", "destroy"}),
+    frozenset({"create", "add", "new"}),
+    frozenset({"update", "edit", "modify"}),
+    frozenset({"search", "find", "query"}),
+)
+
+
+def _style(name: str) -> str:
+    """The spelling of a name; a single lower-case word fits every spelling and says nothing."""
+    if "_" in name:
+        return "snake_case" if name == name.lower() else "mixed"
+    if "-" in name:
+        return "kebab-case" if name == name.lower() else "mixed"
+    if name == name.lower():
+        return ""
+    return "PascalCase" if name[:1].isupper() else "camelCase"
+
+
+def shared_prefix(names: Sequence[Sequence[str]]) -> str:
+    """The first part that over half of at least three names share and that is no verb, such as a product's name."""
+    firsts = Counter(parts[0] for parts in names if len(parts) > 1)
+    word, count = firsts.most_common(1)[0] if firsts else ("", 0)
+    return word if len(names) > 2 and 2 * count > len(names) and word not in LEMMAS else ""
+
+
+def _minority(named: Sequence[tuple[str, object]]) -> tuple[str, ...]:
+    counts = Counter(kind for _, kind in named)
+    usual = counts.most_common(1)[0][0] if counts else None
+    return tuple(name for name, kind in named if kind != usual)
+
+
+def _synonyms(named: Sequence[_Named]) -> tuple[str, ...]:
+    used = Counter(name.parts[0] for name in named if name.parts)
+    groups = [sorted(group & used.keys(), key=lambda verb: -used[verb]) for group in _SYNONYMS]
+    return tuple(verb for group in groups for verb in group[1:])
+
+
+def _alike(named: Sequence[_Named]) -> tuple[str, ...]:
+    seen: set[tuple[str, ...]] = set()
+    found = []
+    for name in named:
+        signatures = {("name", name.verb or "", name.resource)} | ({("lead", name.lead)} if name.lead else set())
+        if seen & signatures:
+            found.append(name.tool)
+        seen |= signatures
+    return tuple(found)
+
+
+def _lifecycles(named: Sequence[_Named]) -> dict[str, set[Effect]]:
+    """Each resource's last noun with what can be done to it."""
+    found: dict[str, set[Effect]] = {}
+    for name in named:
+        if name.resource and name.effect:
+            found.setdefault(name.resource.rsplit(" ", 1)[-1], set()).add(name.effect)
+    return found
+
+
+def _is_gap(effects: set[Effect]) -> bool:
+    return Effect.CREATE in effects and not (Effect.READ in effects and effects & {Effect.UPDATE, Effect.DELETE})

@@ -1,0 +1,111 @@
+"""What a search over tools reads of a definition, and how somebody who never saw it might ask for the tool."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import islice
+
+from tdqs_mcp.facts.catalog.synonyms import SYNONYMS
+from tdqs_mcp.facts.lexicon import STOPWORDS
+from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_NAME, MAX_TEXT, name_parts, stem
+from tdqs_mcp.facts.schema import walk
+from tdqs_mcp.model.catalog import Tool
+
+MAX_SAID = 8
+"""New words of a description that a need is drawn from; it says every second of them."""
+
+MAX_HELD = 4
+"""New words of parameters' names that a need is drawn from; it says every second of them."""
+
+MIN_NEED = 2
+"""Words below which nobody could tell what is needed."""
+
+_SILENT = STOPWORDS | frozenset(
+    "not no if when how what where who why do does did has have had been than then also only about between their them "
+    "they i me my we our etc per so but may should must would could such eg ie s t user users "
+    "return returns args arguments param params parameter parameters optional required default note example".split()
+)
+"""Words that say nothing of what is needed."""
+
+_JOINED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Scripts without spaces between words, and Hangul, whose words carry their particles."""
+
+_WORD = re.compile(rf"([{_JOINED}]+)|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_{_JOINED}]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """What a tool is for, without the words of its name."""
+
+    said: tuple[str, ...]
+    """Words in the order of their sources; empty where the definition says too little beside its name."""
+
+    withheld: tuple[str, ...]
+    """The name's words, none of which is said in any form."""
+
+
+def search_terms(text: str) -> list[str]:
+    """What a search compares: stems without function words; `getFile_path` is three, joined scripts are bigrams."""
+    return [stem(word) for word in _words(text, step=1) if word not in STOPWORDS]
+
+
+def indexed_text(tool: Tool) -> str:
+    """The texts that tool-search features look in: the tool's name and description, and those of its parameters."""
+    return "\n".join([tool.name[:MAX_NAME], (tool.description or "")[:MAX_TEXT], *_parameters(tool)])
+
+
+def describe_need(tool: Tool) -> Need:
+    """A need that the tool answers; the same definition gives the same words.
+
+    The name's words are withheld, and replaced by what users say instead where that is known. Of the new words of the
+    description and of the parameters' names every second one is said, so that no phrase is quoted.
+    """
+    withheld = tuple(dict.fromkeys(name_parts(tool.name)))
+    taken = {stem(word) for word in withheld}
+    replaced = [word for part in withheld if (word := _instead(part, taken))]
+    described = _new(_words((tool.description or "")[:MAX_TEXT], step=2), taken)
+    names = (word for name in _names(tool) for word in _words(name, step=2))
+    held = _new(names, taken)
+    own = [*list(islice(described, MAX_SAID))[::2], *list(islice(held, MAX_HELD))[::2]]
+    said = tuple(dict.fromkeys([*replaced, *own])) if own else ()
+    return Need(said=said if len(said) >= MIN_NEED else (), withheld=withheld)
+
+
+def _instead(word: str, taken: AbstractSet[str]) -> str | None:
+    return next((other for other in SYNONYMS.get(stem(word), ()) if stem(other) not in taken), None)
+
+
+def _new(words: Iterable[str], taken: set[str]) -> Iterator[str]:
+    """Words that say something for the first time; `taken` takes them in."""
+    for word in words:
+        own = stem(word)
+        if own not in taken and word not in _SILENT and not (len(word) == 1 and word.isascii()):
+            taken.add(own)
+            yield word
+
+
+def _words(text: str, *, step: int) -> Iterator[str]:
+    """The lower-case words in order; a run of a joined script as pairs of characters, a pair every `step` of them."""
+    for found in _WORD.finditer(text):
+        if found[1] is None:
+            yield found[0].lower()
+        else:
+            yield from _pairs(found[1], step)
+
+
+def _pairs(run: str, step: int) -> Sequence[str]:
+    return [run[start : start + 2] for start in range(0, max(1, len(run) - 1), step)]
+
+
+def _names(tool: Tool) -> list[str]:
+    return [node.name[:MAX_NAME] for node in walk.walk_schema(tool.input_schema, "").nodes if node.is_top and node.name]
+
+
+def _parameters(tool: Tool) -> Iterator[str]:
+    """Name and description of every top-level parameter."""
+    for node in walk.walk_schema(tool.input_schema, "").nodes:
+        if node.is_top and node.name:
+            description = node.schema.get("description")
+            yield node.name[:MAX_NAME]
+            yield description[:MAX_EXPLANATION] if isinstance(description, str) else ""

@@ -1,0 +1,227 @@
+"""Where the value of a parameter comes from: the sibling that lists the thing, or whose answer holds the value."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tdqs_mcp.facts.catalog.names import Label, is_plain
+from tdqs_mcp.facts.lexicon import STOPWORDS, Cue, Effect
+from tdqs_mcp.facts.prose import name_parts, stem
+from tdqs_mcp.facts.schema.signals import Parameter
+from tdqs_mcp.facts.subject import Subject
+
+MAX_GIVERS = 4
+"""Tools whose answers hold one value; more would make a choice among them arbitrary."""
+
+KINDS = frozenset("id ids gid uuid guid key slug arn urn urns url name number".split())
+"""The last word of a parameter that identifies a thing which is there already."""
+
+_WEAK_KINDS = frozenset("name number url key slug".split())
+"""Kinds that identify only together with a thing: a plain `name` may as well be a new one."""
+
+_NO_THINGS = frozenset("new page line row column next previous start end file old phone".split())
+"""Words before a weak kind that name no resource: `page_number`, `new_name`, `file_name`."""
+
+_GENERIC = frozenset("resource object item entity record value attribute data type entry node element".split())
+"""Things of which a name alone does not tell the kind: a `resource_name` may be any resource's."""
+
+_ROLES = frozenset("parent target source destination child".split())
+"""Words that say what a thing is here for: the `parent_task_id` of a task is a task's."""
+
+_SCOPE_WORDS = STOPWORDS | {"all", "available", "every"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueSource:
+    """A parameter's value and the sibling that gives it."""
+
+    parameter: str
+    tools: tuple[str, ...]
+    """One, or two: that lists and that searches, or of two scopes."""
+
+    sources: tuple[str, ...]
+    """What proves it, as sources of words."""
+
+
+def unstated_sources(subject: Subject, origins: Iterable[ValueSource]) -> tuple[ValueSource, ...]:
+    """Those of a tool's origins that its own texts do not say already."""
+    own = " ".join([subject.tool.description or "", *(each.description for each in subject.signals.parameters)])
+    return tuple(origin for origin in origins if not any(tool in own for tool in origin.tools))
+
+
+class _Lister(NamedTuple):
+    """A tool that lists things, of which it is told how well it fits."""
+
+    things: frozenset[str]
+    verb: str
+    is_scoped: bool
+    subject: Subject
+
+
+class ValueSources:
+    """Which tools give which values; indexed once by thing and by field, so that asking for all stays linear."""
+
+    def __init__(self, subjects: Iterable[Subject], labels: Mapping[str, Label]) -> None:
+        self._labels = labels
+        self._names = {name for name in labels if not name.isalpha()}
+        self._listers: dict[str, list[_Lister]] = {}
+        self._fields: dict[str, list[Subject]] = {}
+        self._sayers: dict[str, list[Subject]] = {}
+        for subject in subjects:
+            if not is_plain(subject.tool.name) or subject.is_duplicate:
+                continue
+            label = labels[subject.tool.name]
+            listed = _listed(label)
+            if listed:
+                lister = _Lister(frozenset(listed), label.verb or "list", _is_scoped(label), subject)
+                self._listers.setdefault(listed[-1], []).append(lister)
+            for name in subject.output_shape.names:
+                self._fields.setdefault(name, []).append(subject)
+            for word in _returned(subject):
+                self._sayers.setdefault(word, []).append(subject)
+
+    def of(self, subject: Subject) -> tuple[ValueSource, ...]:
+        """The origins of a tool's parameters, required ones first."""
+        ordered = sorted(subject.signals.parameters, key=lambda each: not each.is_required)
+        found = (self._origin(subject, each) for each in ordered if is_plain(each.name))
+        return tuple(origin for origin in found if origin)
+
+    def _origin(self, subject: Subject, parameter: Parameter) -> ValueSource | None:
+        """None where the parameter's own text says that the caller chooses the value, or names a tool that gives it."""
+        if _CHOSEN.search(parameter.description) or not self._names.isdisjoint(_NAME.findall(parameter.description)):
+            return None
+        listers = self._listing(subject, parameter)
+        if listers:
+            return ValueSource(
+                parameter=parameter.name, tools=listers, sources=tuple(f"tool {name}: its name" for name in listers)
+            )
+        if len(name_parts(parameter.name)) < 2 or not _is_identifier(parameter.name):
+            return None
+        for index, proof in ((self._fields, "its output schema"), (self._sayers, "what it says that it returns")):
+            givers = _without(index.get(parameter.name, ()), subject, parameter)
+            if 0 < len(givers) <= MAX_GIVERS:
+                best = min(givers, key=lambda each: (_required(each), each.tool.index)).tool.name
+                return ValueSource(parameter=parameter.name, tools=(best,), sources=(f"tool {best}: {proof}",))
+        return None
+
+    def _listing(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
+        """The tool that lists just this thing with the least input, and one that searches it or has another scope.
+
+        None where both a project's milestones and a group's are listed, and the tool is about a group's: a name does
+        not tell whose are whose.
+        """
+        label = self._labels[subject.tool.name]
+        thing, own = _thing(parameter, label), set(label.resource)
+        is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
+        is_weak = name_parts(parameter.name)[-1:] and name_parts(parameter.name)[-1] in _WEAK_KINDS
+        ranked = sorted(
+            (len(each.things - thing), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
+            for word in sorted(thing)
+            for each in self._listers.get(word, ())[:MAX_LISTERS]
+            if thing <= each.things
+            and each.things - thing <= own
+            and (is_loose or not each.is_scoped)
+            and (not is_weak or each.verb in ("list", "search"))
+            and not _lists_done(each.subject, label.verb)
+            and _without([each.subject], subject, parameter)
+        )
+        if ranked and ranked[-1][0] and not ranked[0][0]:
+            return ()
+        fit = [each for *rank, each in ranked if rank[:2] == list(ranked[0][:2])]
+        first = fit[:1] + [each for each in fit[1:] if each.is_scoped or {each.verb, fit[0].verb} == _BOTH_WAYS][:1]
+        return tuple(each.subject.tool.name for each in first)
+
+
+_BOTH_WAYS = frozenset({"list", "search"})
+
+_NAME = re.compile(r"[\w.-]*\w")
+_CHOSEN = re.compile(
+    r"\b(?:custom|your own|of your choice|(?:any|a) unique|(?:a|the) new|arbitrary|label for)\b", re.IGNORECASE
+)
+
+MAX_LISTERS = 40
+"""Tools that list things with the same last word; the first of them are enough."""
+
+
+def _listed(label: Label) -> tuple[str, ...]:
+    """The words, in stems, of the things that a tool lists: `list_open_issues`, `issue_list`, `get_users`."""
+    words = [word.lower() for word in label.nouns]
+    if "list" in words and label.effect is Effect.READ and (label.verb is None or words[-1] == "list"):
+        place = words.index("list")
+        words = [*words[:place], *words[place + 1 :]]
+    elif label.verb not in _LISTING or not (label.verb in ("list", "search") or _is_plural(label)):
+        return ()
+    end = next((place for place, word in enumerate(words) if word in _SCOPES), len(words))
+    return tuple(dict.fromkeys(stem(word) for word in words[:end] if word not in _SCOPE_WORDS))
+
+
+def _lists_done(lister: Subject, verb: str | None) -> bool:
+    """Only those with which it has been done: the downloaded papers are not what `download_paper` is for."""
+    first = lister.prose.spoken[0] if lister.prose.spoken else ()
+    return verb is not None and any(word in (f"{verb}ed", f"{verb}d") for word in first)
+
+
+def _is_scoped(label: Label) -> bool:
+    """Only those of something else: `get_tags_for_task`."""
+    return any(word.lower() in _SCOPES for word in label.nouns)
+
+
+_LISTING = frozenset("list search find get fetch read describe retrieve".split())
+_SCOPES = frozenset("by in for of from on with at to and per".split())
+
+
+def _is_plural(label: Label) -> bool:
+    last = label.thing.lower().split()[-1:]
+    return bool(last) and last[0].endswith("s") and stem(last[0]) != last[0]
+
+
+def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
+    """The stems of what a parameter identifies; of the tool's own thing where it says no more than `id`.
+
+    Nothing where it is new: the `event_id` that `create_event` may be given, the `connection_name` of `connect`.
+    """
+    words = name_parts(parameter.name)
+    if len(words) > 1 and words[0] == "id" and words[-1] not in KINDS:
+        words = (*words[1:], "id")
+    *rest, kind = words or ("",)
+    if kind not in KINDS or (kind in _WEAK_KINDS and _NO_THINGS & set(rest)):
+        return frozenset()
+    own = frozenset(map(stem, label.thing.lower().split()))
+    if rest and _ROLES.issuperset(rest):
+        return frozenset()
+    rest = [word for word in rest if word not in _ROLES]
+    if not rest:
+        is_there = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
+        return own if kind not in _WEAK_KINDS and is_there and not _listed(label) else frozenset()
+    thing = frozenset(map(stem, rest))
+    if kind in _WEAK_KINDS and thing <= _GENERIC:
+        return frozenset()
+    is_made = label.effect in (Effect.CREATE, Effect.PRODUCE) and thing <= own
+    is_named = kind in _WEAK_KINDS and label.verb is not None and any(word.startswith(label.verb) for word in rest)
+    return frozenset() if is_made or is_named else thing
+
+
+def _is_identifier(name: str) -> bool:
+    words = name_parts(name)
+    return words[-1] in KINDS - _WEAK_KINDS or words[0] == "id"
+
+
+def _returned(subject: Subject) -> Iterator[str]:
+    """The identifiers in the sentence that says what comes back."""
+    sentence = subject.prose.cues.get(Cue.RETURN, "")
+    words = sentence.replace("`", " ").replace(",", " ").replace(".", " ").split() if sentence else ()
+    return (word for word in dict.fromkeys(words) if len(name_parts(word)) > 1 and is_plain(word))
+
+
+def _without(tools: Sequence[Subject], subject: Subject, parameter: Parameter) -> list[Subject]:
+    """The other tools that do not themselves need this parameter."""
+    return [
+        other
+        for other in tools
+        if other is not subject and not any(each.name == parameter.name for each in other.signals.parameters)
+    ]
+
+
+def _required(subject: Subject) -> int:
+    return subject.signals.required_param_count

@@ -1,0 +1,1 @@
+"""What the schemas of one definition say and demand."""

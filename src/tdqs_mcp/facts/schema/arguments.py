@@ -1,0 +1,184 @@
+"""What an input schema declares of each argument, and what conventions miss there; measured when a rule asks."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.prose import MAX_EXPLANATION
+from tdqs_mcp.model.catalog import Tool
+
+TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
+"""Any of these tells a client what to send (MCP Playground, prop-no-type); `const` is not among them."""
+
+_WORD = re.compile(r"[^\W_]+")
+_NAME = re.compile(r"[\w-]+")
+_ITEM = r"""["'`]?[A-Za-z0-9_.+-]{1,40}["'`]?"""
+_LIST = rf"""(?:[\[("'`]|{_ITEM}(?:,\s|\s?[|/]\s?|\sor\s))"""
+_CHOICE = rf"""
+      \b(?:allowed|valid|possible|accepted|supported|permitted|available)\ (?:values|options|choices)
+      (?:\ are)?(?::\s|\s{_LIST})
+    | \b(?:options|choices)\ are:?\s{_LIST}
+    | \bone\ of:?\s{{1,2}}(?:the\ following\b|{_LIST})
+    | \beither:?\s{{1,2}}{_ITEM}\sor\s{_ITEM}
+    | (?<![\w|{{}}<])(?<!\|\s){_ITEM}\s?\|\s?{_ITEM}
+"""
+"""Choice language: phrases that announce a closed list, `one of` and `either` where a list follows, `a | b`."""
+
+_STRUCTURED = re.compile(r"\bjson\b|\bcomma[- ]separated|\blists? of\b|\barray\b", re.IGNORECASE)
+"""What holds several values or a structure; an enum of the whole string cannot stand for it."""
+
+
+def property_pointer(name: str) -> str:
+    """The JSON pointer of an argument inside its tool."""
+    return f"/inputSchema/properties/{name.replace('~', '~0').replace('/', '~1')}"
+
+
+def properties(tool: Tool) -> Mapping[str, Any]:
+    """The top-level properties of the input schema; empty where there are none."""
+    found = tool.input_schema.get("properties") if tool.input_schema else None
+    return found if isinstance(found, dict) else {}
+
+
+def required(tool: Tool) -> list[Any]:
+    """What the input schema lists as required, whatever its type."""
+    found = tool.input_schema.get("required") if tool.input_schema else None
+    return found if isinstance(found, list) else []
+
+
+def has_no_properties(tool: Tool) -> bool:
+    """The schema is an object's and says nothing of properties; an empty `properties` does."""
+    schema = tool.input_schema
+    return schema is not None and schema.get("type") == "object" and not isinstance(schema.get("properties"), dict)
+
+
+def undescribed(tool: Tool) -> list[str]:
+    """Arguments without a description; a property that is null or false stands for none and is left out."""
+    return [name for name, schema in properties(tool).items() if _is_set(schema) and not _is_described(schema)]
+
+
+def undescribed_required(tool: Tool) -> list[str]:
+    """Required arguments that have a schema and no description."""
+    found = properties(tool)
+    names = dict.fromkeys(name for name in required(tool) if isinstance(name, str) and name in found)
+    return [name for name in names if not _is_described(found[name])]
+
+
+def untyped(tool: Tool) -> list[str]:
+    """Arguments whose schema has none of TYPING."""
+    return [name for name, schema in properties(tool).items() if _is_set(schema) and not _is_typed(schema)]
+
+
+def unknown_required(tool: Tool) -> list[Any]:
+    """Entries of `required` that no property carries, in order; none where the schema has no properties at all."""
+    if tool.input_schema is None or not isinstance(tool.input_schema.get("properties"), dict):
+        return []
+    found = properties(tool)
+    return [name for name in required(tool) if not isinstance(name, str) or name not in found]
+
+
+def unmentioned_choices(tool: Tool) -> Iterator[tuple[str, list[str]]]:
+    """Described arguments with an enum of which the description mentions no value, and the values as text."""
+    for name, schema in _described(tool):
+        values = schema.get("enum")
+        if not isinstance(values, list):
+            continue
+        spelled = [str(value) for value in values if _is_word(value)]
+        if spelled and not _mentions(schema["description"][:MAX_EXPLANATION], spelled):
+            yield name, spelled
+
+
+def lengths(tool: Tool) -> Iterator[tuple[str, int]]:
+    """Characters of each argument's description, trimmed."""
+    for name, schema in _described(tool):
+        yield name, len(trim(schema["description"]))
+
+
+def is_trivial(tool: Tool) -> bool:
+    """At most one argument, and that one optional and of type string (mcptest, DESC-009)."""
+    found = properties(tool)
+    if len(found) != 1:
+        return not found
+    ((name, schema),) = found.items()
+    return name not in required(tool) and isinstance(schema, dict) and schema.get("type") == "string"
+
+
+def has_example(tool: Tool) -> bool:
+    """The tool carries an `examples` array, or an argument one, an `example` or a `default` (mcptest, DESC-009)."""
+    if isinstance(tool.raw.get("examples"), list):
+        return True
+    return any(
+        "default" in schema or "example" in schema or isinstance(schema.get("examples"), list)
+        for schema in properties(tool).values()
+        if isinstance(schema, dict)
+    )
+
+
+def choices_in_prose(tool: Tool) -> Iterator[tuple[str, str]]:
+    """Strings without an enum whose description announces a closed list of values, and the words that do.
+
+    A list of other arguments is none of values, and a string with several values in it needs more than an enum.
+    """
+    for name, schema in _described(tool):
+        text = schema["description"][:MAX_EXPLANATION]
+        found = _choice().search(text) if _may_have_choices(text) and _is_free_text(schema) else None
+        if found and not _STRUCTURED.search(text) and properties(tool).keys().isdisjoint(_NAME.findall(found[0])):
+            yield name, " ".join(found[0].split())
+
+
+@cache
+def _choice() -> re.Pattern[str]:
+    """Compiled when a text may have choice language: it takes longer than reading many catalogs."""
+    return re.compile(_CHOICE, re.IGNORECASE | re.VERBOSE)
+
+
+def _may_have_choices(text: str) -> bool:
+    """Cheaply: no other text can have choice language."""
+    lowered = text.lower()
+    return any(word in lowered for word in ("|", "one of", "either", "values", "options", "choices"))
+
+
+def _described(tool: Tool) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for name, schema in properties(tool).items():
+        text = schema.get("description") if isinstance(schema, dict) else None
+        if isinstance(text, str) and trim(text):
+            yield name, schema
+
+
+def _is_described(schema: object) -> bool:
+    text = schema.get("description") if isinstance(schema, dict) else None
+    return bool(trim(text)) if isinstance(text, str) else _is_set(text)
+
+
+def _is_typed(schema: object) -> bool:
+    return isinstance(schema, dict) and (bool(schema.get("type")) or any(_is_set(schema.get(key)) for key in TYPING))
+
+
+def _is_set(value: object) -> bool:
+    """Not what a JavaScript condition takes for nothing: null, false, 0 and the empty string; `[]` and `{}` are set."""
+    return value not in (None, False, 0, "")
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+
+
+def _mentions(text: str, values: list[str]) -> bool:
+    folded = _folded(text)
+    return any(spelled in folded if (spelled := _folded(value)).strip() else value in text for value in values)
+
+
+def _folded(text: str) -> str:
+    """The words of a text in lower case between single spaces, so that `in_stock` and "In stock" are one."""
+    return f" {' '.join(_WORD.findall(text.lower()))} "
+
+
+def _is_free_text(schema: Mapping[str, Any]) -> bool:
+    """A string or untyped, alone or beside null, and neither it nor one of its branches has a closed list."""
+    branches = [branch for key in ("anyOf", "oneOf") if isinstance(schema.get(key), list) for branch in schema[key]]
+    if any("enum" in each or "const" in each for each in (schema, *branches) if isinstance(each, dict)):
+        return False
+    types = schema.get("type", [each.get("type") for each in branches if isinstance(each, dict)] or "string")
+    kinds = types if isinstance(types, list) else [types]
+    return "string" in kinds and all(kind in ("string", "null") for kind in kinds) and "$ref" not in schema

@@ -1,0 +1,322 @@
+"""What one version of a definition takes and promises and the next does not: schemas, parameters and hints."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.facts.phrases import first_of
+from tdqs_mcp.facts.schema import walk
+from tdqs_mcp.facts.schema.normal_form import NormalForm, bare, members, required_of, schema_of, types_of, values_of
+from tdqs_mcp.facts.schema.signals import HINTS
+from tdqs_mcp.facts.schema.walk import TYPES, escape_step
+
+MAX_PAIRS = 20_000
+"""Pairs of alternatives that are compared of one definition; real ones have fewer than 1,000."""
+
+MAX_BREAKS = 100
+"""Differences that are told of one schema: through references, two may be reached on a million paths."""
+
+MAX_DEPTH = 40
+"""Levels that are followed; what differs below them is not known to be harmless."""
+
+_UPPER = frozenset("maximum exclusiveMaximum maxLength maxItems maxProperties".split())
+_LOWER = frozenset("minimum exclusiveMinimum minLength minItems minProperties".split())
+_COUNTS = frozenset("minLength minItems minProperties".split())
+_STRICT = ("pattern", "format", "multipleOf")
+"""Keywords whose other value may refuse what the old one took: which patterns contain which cannot be told."""
+
+
+class Break(NamedTuple):
+    """What is no longer taken, or no longer promised."""
+
+    change: str
+    path: str
+    """JSON pointer, relative to the schemas that were compared."""
+
+    message: str
+
+
+def breaking_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
+    """What arguments of the old input schema the new one refuses, as far as its keywords say."""
+    pair = _Pair(old, new)
+    found = pair.narrowed(old, new, 0)
+    return found if pair.is_whole else (*found, Break("unreadable", "", "too intricate to be compared to the end"))
+
+
+def lost_outputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
+    """What results by the old output schema had and results by the new one may lack."""
+    return tuple(islice(_Losses(old, new).of(old, new, "", 0), MAX_BREAKS))
+
+
+def schema_signature(schema: Mapping[str, Any]) -> str:
+    """What tells an input schema from others, whatever its texts say; empty for one without parameters.
+
+    Raises UnmeasurableError for a schema that is nested too deeply.
+    """
+    return canonical_json(bare(schema)) if members(schema) else ""
+
+
+class _Pair:
+    """Two root schemas and what is known of the pairs inside them, so that references cannot lead in circles."""
+
+    def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+        self._old, self._new = NormalForm(old), NormalForm(new)
+        self._known: dict[tuple[int, int], tuple[Break, ...]] = {}
+        self._left = MAX_PAIRS
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was left out."""
+        return self._left >= 0
+
+    def narrowed(self, old: object, new: object, depth: int) -> tuple[Break, ...]:
+        """What the old schema takes and the new one refuses."""
+        before, after = schema_of(old), schema_of(new)
+        key = (id(before), id(after))
+        if self._left < 0:
+            return ()
+        if depth > MAX_DEPTH:
+            self._left = self._left if self._are_same(before, after) else -1
+            return ()
+        if key not in self._known:
+            self._known[key] = ()
+            self._known[key] = tuple(islice(self._alternatives(before, after, depth), MAX_BREAKS))
+        return self._known[key]
+
+    def _are_same(self, old: object, new: object, keyword: str = "") -> bool:
+        return self._old.meaning(old, keyword) == self._new.meaning(new, keyword)
+
+    def _alternatives(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+        """Every form of the old schema needs one of the new schema that takes all of it."""
+        candidates = self._new.of(new)
+        for before in self._old.of(old):
+            self._left -= len(candidates)
+            found = [tuple(islice(self._branch(before, after, depth), MAX_BREAKS)) for after in candidates]
+            if all(found):
+                near = [each for each in found if each[0].path or each[0].change != "narrowed-type"]
+                yield from min(near or found[:1], key=len) if near or len(found) == 1 else [_gone(before, candidates)]
+
+    def _branch(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+        """The same for two forms; a type that is refused comes first and alone."""
+        types, taken = types_of(old), types_of(new)
+        if not types:
+            return
+        if not all(_takes(taken, kind) for kind in types):
+            yield Break("narrowed-type", "", f"took {_said(types)}, now takes {_said(taken)}")
+            return
+        yield from _values(old, new)
+        yield from _limits(old, new)
+        yield from self._demands(old, new, depth)
+        if "object" in types:
+            yield from self._properties(old, new, depth)
+        if "array" in types:
+            yield from self._items(old, new, depth)
+
+    def _demands(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+        """Keywords whose values are not weighed: whatever the new form demands by them, the old one must have."""
+        listed = {*new} if _UNEVALUATED.isdisjoint(new) else {*old, *new}
+        for keyword, parts in _WHOLE.items():
+            if keyword in listed and not all(self._are_same(old.get(each), new.get(each), each) for each in parts):
+                yield _unproven(f"/{keyword}", keyword, is_new=keyword not in old)
+        for keyword in _BY_NAME:
+            before = members(old, keyword)
+            for name, demand in members(new, keyword).items():
+                if name not in before or not self._are_same(before[name], demand):
+                    yield _unproven(f"/{keyword}/{escape_step(name)}", keyword, is_new=name not in before)
+        if "propertyNames" in new:
+            was = old.get("propertyNames", _ANY_NAME)
+            yield from _below("/propertyNames", self.narrowed(was, new["propertyNames"], depth + 1))
+
+    def _properties(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+        before, after = members(old), members(new)
+        renamed = _renamed(before, after)
+        for name, schema in before.items():
+            path = f"/properties/{escape_step(name)}"
+            if name in after:
+                yield from _below(path, self.narrowed(schema, after[name], depth + 1))
+            elif name in renamed:
+                said = f"removed {name!r}, added {renamed[name]!r} with the same schema: renamed?"
+                yield Break("renamed-parameter", path, said)
+            else:
+                yield Break("removed-parameter", path, f"{name!r} is gone")
+        for name in [name for name in required_of(new) if name not in required_of(old)]:
+            if name not in renamed.values():
+                what = "is now required" if name in before else "is new and required"
+                yield Break("new-required", f"/properties/{escape_step(name)}", f"{name!r} {what}")
+        yield from self._other_names(old, new, depth)
+
+    def _other_names(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+        """The names that the old form does not list: by patterns, then any; what lists them now must take them."""
+        was, now = old.get("additionalProperties", True), new.get("additionalProperties", True)
+        patterns = members(old, "patternProperties")
+        if now is False and was is not False:
+            yield Break("narrowed-type", "/additionalProperties", "unknown names are now refused")
+        elif now is not False and was is not False:
+            yield from _below("/additionalProperties", self.narrowed(was, now, depth + 1))
+        is_open = not schema_of(now) and _UNEVALUATED.isdisjoint(new)
+        for pattern in () if is_open else patterns.keys() - members(new, "patternProperties").keys():
+            yield Break("narrowed", "/patternProperties", f"names like {pattern!r} were taken")
+        others = [*patterns.values(), *([was] if isinstance(was, Mapping) else [])]
+        for name in members(new).keys() - members(old).keys():
+            for schema in others:
+                yield from _below(
+                    f"/properties/{escape_step(name)}", self.narrowed(schema, members(new)[name], depth + 1)
+                )
+
+    def _items(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
+        """Items that are told by their places are not weighed; where they no longer are, each fits the one schema."""
+        if "prefixItems" in new or isinstance(new.get("items"), list):
+            if not all(self._are_same(old.get(each), new.get(each)) for each in _PLACED):
+                yield _unproven("/items", "what stands at which place", is_new=False)
+            return
+        places = old.get("prefixItems", old.get("items"))
+        placed = places if isinstance(places, list) else []
+        rest = old.get("additionalItems") if placed is old.get("items") else old.get("items")
+        for each in (*placed, rest):
+            yield from _below("/items", self.narrowed(each, new.get("items"), depth + 1))
+
+
+_WHOLE = {
+    **{keyword: (keyword,) for keyword in "$ref $dynamicRef $recursiveRef allOf anyOf oneOf not".split()},
+    **{keyword: (keyword,) for keyword in "unevaluatedProperties unevaluatedItems".split()},
+    "if": ("if", "then", "else"),
+    "contains": ("contains", "minContains", "maxContains"),
+}
+"""Keywords that only their equal is known to take no more away than, with those that they are read with."""
+
+_BY_NAME = ("dependentRequired", "dependentSchemas", "dependencies", "patternProperties")
+_ANY_NAME: Mapping[str, Any] = {"type": "string"}
+_UNEVALUATED = frozenset({"unevaluatedProperties", "unevaluatedItems"})
+_PLACED = ("prefixItems", "items", "additionalItems")
+
+
+class _Losses:
+    """The results that two output schemas promise."""
+
+    def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+        self._old, self._new = NormalForm(old), NormalForm(new)
+        self._left = MAX_PAIRS
+
+    def of(self, old: object, new: object, path: str, depth: int) -> Iterator[Break]:
+        """What the new schema promises less: every form of it needs one of the old schema that it keeps."""
+        self._left -= 1
+        if self._old.meaning(old) == self._new.meaning(new):
+            return
+        if depth > MAX_DEPTH or self._left < 0:
+            yield Break("unreadable", path, "too intricate to be compared to the end")
+            return
+        before, after = self._old.of(schema_of(old)), self._new.of(schema_of(new))
+        types, given = _union(before), _union(after)
+        if not all(_takes(types, kind) for kind in given):
+            yield Break("output-type", path, f"was {_said(types)}, may now be {_said(given)}")
+        for form in after:
+            kinds = types_of(form)
+            kept = [each for each in before if all(_takes(types_of(each), kind) for kind in kinds)]
+            found = [tuple(islice(self._fields(each, form, path, depth), MAX_BREAKS)) for each in kept]
+            yield from min(found, key=len, default=())
+
+    def _fields(self, old: Mapping[str, Any], new: Mapping[str, Any], path: str, depth: int) -> Iterator[Break]:
+        after = members(new)
+        for name, schema in members(old).items():
+            place = f"{path}/properties/{escape_step(name)}"
+            if name not in after:
+                yield Break("lost-output", place, f"results no longer have {name!r}")
+                continue
+            if name in required_of(old) and name not in required_of(new):
+                yield Break("lost-output", place, f"results need no longer have {name!r}")
+            yield from self.of(schema, after[name], place, depth + 1)
+        if "items" in old:
+            yield from self.of(old["items"], new.get("items"), f"{path}/items", depth + 1)
+
+
+def dangerous_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Break, ...]:
+    """Hints that ruled something out and do so no longer."""
+    found = []
+    for hint, (default, warning) in HINTS.items():
+        was, now = ((each or {}).get(hint) for each in (old, new))
+        before, after = (default if not isinstance(each, bool) else each for each in (was, now))
+        if before is not warning and after is warning:
+            said = "no longer said" if not isinstance(now, bool) else str(now).lower()
+            found.append(Break("dangerous-hint", f"/annotations/{hint}", f"{hint} was {str(was).lower()}, is {said}"))
+    return tuple(found)
+
+
+def _union(schemas: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    return frozenset().union(*map(types_of, schemas))
+
+
+def _gone(old: Mapping[str, Any], new: Sequence[Mapping[str, Any]]) -> Break:
+    """An alternative that nothing of the new schema takes."""
+    return Break("narrowed-type", "", f"took {_said(types_of(old))} too, now takes {_said(_union(new))}")
+
+
+def _unproven(path: str, what: str, *, is_new: bool) -> Break:
+    return Break("narrowed", path, f"{what} {'is new' if is_new else 'has changed'}: it may refuse what was taken")
+
+
+def _takes(types: frozenset[str], kind: str) -> bool:
+    return kind in types or (kind == "integer" and "number" in types)
+
+
+def _said(types: frozenset[str]) -> str:
+    return "any type" if types == TYPES else ", ".join(sorted(types)) or "nothing"
+
+
+def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
+    before, after = values_of(old), values_of(new)
+    if after is None:
+        return
+    if before is None:
+        if types_of(old) != {"null"}:
+            yield Break("narrowed-values", "/enum", f"took any value, now one of {_shown(after)}")
+        return
+    kept = {canonical_json(value) for value in after}
+    kinds = types_of(old)
+    lost = [value for value in before if canonical_json(value) not in kept and _takes(kinds, walk.type_of(value))]
+    if lost:
+        yield Break("narrowed-values", "/enum", f"no longer takes {_shown(lost)}")
+
+
+def _limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
+    for keyword in sorted((_UPPER | _LOWER) & new.keys()):
+        was, now = _number(old.get(keyword)), _number(new[keyword])
+        if now is None or (was is None and keyword in _COUNTS and now <= 0):
+            continue
+        if was is None or (now < was if keyword in _UPPER else now > was):
+            said = "is new" if was is None else f"was {was}"
+            yield Break("narrowed-range", f"/{keyword}", f"{keyword} {said}: {now}")
+    for keyword in _STRICT:
+        if keyword in new and new[keyword] != old.get(keyword):
+            said = "is new" if keyword not in old else f"was {old[keyword]!r}"
+            yield Break("narrowed-range", f"/{keyword}", f"{keyword} {said}: {new[keyword]!r}")
+    if new.get("uniqueItems") is True and old.get("uniqueItems") is not True:
+        yield Break("narrowed-range", "/uniqueItems", "items must now differ")
+
+
+def _number(value: object) -> int | float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _renamed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Old names and new ones, where just one that is gone and one that is new have the same schema."""
+    gone, added = _by_schema(old, without=new), _by_schema(new, without=old)
+    return {
+        names[0]: added[text][0] for text, names in gone.items() if len(names) == 1 and len(added.get(text, ())) == 1
+    }
+
+
+def _by_schema(schemas: Mapping[str, Any], *, without: Mapping[str, Any]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, schema in schemas.items():
+        if name not in without:
+            found.setdefault(canonical_json(bare(schema)), []).append(name)
+    return found
+
+
+def _below(step: str, found: Sequence[Break]) -> Iterator[Break]:
+    return (each._replace(path=f"{step}{each.path}") for each in found)
+
+
+def _shown(values: Sequence[Any]) -> str:
+    return first_of([canonical_json(value) for value in values], 5)

@@ -1,0 +1,218 @@
+"""What a schema takes, as forms without unions and references, and what is left of it without its texts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
+from typing import Any
+
+from tdqs_mcp.canonical import MAX_NESTING, canonical_json
+from tdqs_mcp.errors import UnmeasurableError
+from tdqs_mcp.facts.schema import walk
+from tdqs_mcp.facts.schema.walk import MAX_BRANCHES, MAX_HOPS, TYPES
+
+_TEXTS = frozenset("title description examples $comment default deprecated".split())
+"""Keywords that take no value away, and so tell no schemas apart."""
+
+_SILENT = _TEXTS | frozenset("$defs definitions $schema $id $anchor readOnly writeOnly discriminator".split())
+"""The same of a schema that stands beside a reference or a union."""
+
+_NAMED = frozenset("properties patternProperties $defs definitions dependentSchemas dependentRequired".split())
+_LITERAL = frozenset("enum const".split())
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+_TOGETHER = (
+    frozenset("properties patternProperties additionalProperties unevaluatedProperties".split()),
+    frozenset("prefixItems items additionalItems unevaluatedItems".split()),
+    frozenset("if then else".split()),
+    frozenset("contains minContains maxContains".split()),
+)
+"""Keywords whose meaning hangs on those beside them (JSON Schema 2020-12, core, 10.2.2 and 10.3)."""
+
+_ANYTHING: Mapping[str, Any] = {}
+_NOTHING: Mapping[str, Any] = {"type": []}
+
+
+class NormalForm:
+    """One root schema, each of whose schemas is opened once."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._known: dict[int, tuple[Mapping[str, Any], ...]] = {}
+        self._meant: dict[tuple[str, int], str] = {}
+
+    def of(self, schema: Mapping[str, Any], hops: int = 0) -> tuple[Mapping[str, Any], ...]:
+        """Schemas of the root's that together take exactly what this one does; what cannot be opened stays in them.
+
+        The branches of a `oneOf` that may overlap keep it: they take its values and more.
+        """
+        if id(schema) not in self._known:
+            self._known[id(schema)] = (schema,)  # what leads back to itself stays closed
+            self._known[id(schema)] = tuple(self._opened(schema, hops))
+        return self._known[id(schema)]
+
+    def meaning(self, value: object, keyword: str = "") -> str:
+        """What a part of the root demands in one spelling, with everything that its references lead to.
+
+        A reference's own value is given with its keyword. Raises UnmeasurableError for what is nested too deeply.
+        """
+        key = (keyword, id(value))
+        if key not in self._meant:
+            part = {keyword: value} if keyword in _REFERENCES else value
+            self._meant[key] = canonical_json([bare(part), self._targets(part)])
+        return self._meant[key]
+
+    def _targets(self, part: object) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        waiting = [part]
+        while waiting:
+            each = waiting.pop()
+            waiting += each.values() if isinstance(each, Mapping) else each if isinstance(each, list) else ()
+            for reference in (each.get(key) for key in _REFERENCES) if isinstance(each, Mapping) else ():
+                if isinstance(reference, str) and reference not in found:
+                    target = self._target(reference)
+                    found[reference] = bare(target)
+                    waiting.append(target)
+        return found
+
+    def _target(self, reference: str) -> Any:  # noqa: ANN401  # any JSON value
+        try:
+            return walk.resolve_reference(self._root, reference)
+        except LookupError:
+            return None
+
+    def _opened(self, schema: Mapping[str, Any], hops: int) -> list[Mapping[str, Any]]:
+        keyword = next((each for each in ("$ref", "allOf", "anyOf", "oneOf") if each in schema), None)
+        if keyword is not None:
+            return self._joined(schema, keyword, hops) or [schema]
+        kinds = schema.get("type")
+        return [{**schema, "type": kind} for kind in kinds] if isinstance(kinds, list) and kinds else [schema]
+
+    def _joined(self, schema: Mapping[str, Any], keyword: str, hops: int) -> list[Mapping[str, Any]] | None:
+        """Every branch of a keyword with all that stands beside it; None where that is no sum of their keywords."""
+        choices = self._choices(keyword, schema[keyword]) if hops < MAX_HOPS else None
+        if choices is None:
+            return None
+        forms = self._opened({key: value for key, value in schema.items() if key not in {keyword, *_SILENT}}, hops)
+        for choice in choices:
+            branches = [self.of(schema_of(each), hops + 1) for each in choice]
+            merged = [_merged(one, other) for one in forms for branch in branches for other in branch]
+            forms = [each for each in merged if each is not None and each.get("type") != []]
+            if None in merged or len(forms) > MAX_BRANCHES:
+                return None
+            if keyword == "oneOf" and not all(_are_apart(*pair) for pair in combinations(branches, 2)):
+                forms = [{**each, keyword: schema[keyword]} for each in forms]
+        return forms or [_NOTHING]
+
+    def _choices(self, keyword: str, value: object) -> list[list[Any]] | None:
+        """Lists of which one branch each has to hold."""
+        if keyword == "$ref":
+            target = self._target(value) if isinstance(value, str) else None
+            return [[target]] if isinstance(target, Mapping) else None
+        if not isinstance(value, list) or not 0 < len(value) <= MAX_BRANCHES:
+            return None
+        return [[each] for each in value] if keyword == "allOf" else [value]
+
+
+def schema_of(value: object) -> Mapping[str, Any]:
+    """A schema; true, absent and what is none take anything, false takes nothing."""
+    if isinstance(value, Mapping):
+        return value
+    return _NOTHING if value is False else _ANYTHING
+
+
+def types_of(schema: Mapping[str, Any]) -> frozenset[str]:
+    """The types that are taken: all of them where none is named and no value tells."""
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return frozenset({kind}) if kind in TYPES else TYPES
+    if isinstance(kind, list):
+        return frozenset(each for each in kind if isinstance(each, str))
+    values = values_of(schema)
+    return TYPES if values is None else frozenset(map(walk.type_of, values))
+
+
+def values_of(schema: Mapping[str, Any]) -> Sequence[Any] | None:
+    """All values that are taken; None where that is open."""
+    if "const" in schema:
+        return (schema["const"],)
+    values = schema.get("enum")
+    return values if isinstance(values, list) else None
+
+
+def required_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names that an object must have."""
+    names = schema.get("required")
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str))) if isinstance(names, list) else ()
+
+
+def members(schema: Mapping[str, Any], keyword: str = "properties") -> Mapping[str, Any]:
+    """What a keyword says by name."""
+    found = schema.get(keyword)
+    return found if isinstance(found, Mapping) else {}
+
+
+def bare(value: Any, level: int = 0) -> Any:  # noqa: ANN401  # any JSON value
+    """A schema without its texts; a property may be called `title`, a keyword `title` is a text.
+
+    Raises UnmeasurableError beyond MAX_NESTING levels.
+    """
+    if level > MAX_NESTING:
+        raise UnmeasurableError(f"it nests deeper than {MAX_NESTING} levels")
+    if isinstance(value, list):
+        return [bare(each, level + 1) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {key: _bare_member(key, child, level + 1) for key, child in value.items() if key not in _TEXTS}
+
+
+def _bare_member(key: str, child: Any, level: int) -> Any:  # noqa: ANN401
+    if key in _LITERAL:
+        return child
+    if key in _NAMED and isinstance(child, Mapping):
+        return {name: bare(each, level + 1) for name, each in child.items()}
+    return bare(child, level)
+
+
+def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """A schema that takes what both do; None where no sum of their keywords does."""
+    clear = {key: value for key, value in other.items() if key not in _SILENT}
+    for keywords in _TOGETHER:
+        own, others = ({key: each[key] for key in keywords & each.keys()} for each in (one, clear))
+        if own and others and not _are_same(own, others):
+            return None
+    whole = {**one, **clear}
+    shared = one.keys() & clear.keys()
+    if "required" in shared:
+        whole["required"] = [*required_of(one), *required_of(clear)]
+    if "type" in shared and not _are_same(one["type"], clear["type"]):
+        kinds = [one["type"], clear["type"]]
+        if not all(isinstance(kind, str) and kind in TYPES for kind in kinds):
+            return None
+        whole["type"] = "integer" if {*kinds} == {"integer", "number"} else []
+    is_sum = all(_are_same(one[key], clear[key]) for key in shared - {"type", "required"})
+    return whole if is_sum and not ("const" in whole and "enum" in whole) else None
+
+
+def _are_same(one: object, other: object) -> bool:
+    """JSON's equality, in which 1 is not true."""
+    return canonical_json(one) == canonical_json(other)
+
+
+def _are_apart(one: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether no value is taken by a form of both: other types, or objects that one field tells apart."""
+    return all(
+        _kinds(first).isdisjoint(_kinds(second)) or any(_told_apart(first, second))
+        for first, second in product(one, other)
+    )
+
+
+def _kinds(schema: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset("number" if each == "integer" else each for each in types_of(schema))
+
+
+def _told_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[bool]:
+    """For each field that objects of both have, whether no value of it is the same."""
+    if types_of(one) | types_of(other) == {"object"}:
+        for name in set(required_of(one)).intersection(required_of(other)):
+            values = [values_of(schema_of(members(each).get(name))) for each in (one, other)]
+            known = [{canonical_json(each) for each in listed} for listed in values if listed is not None]
+            yield len(known) == 2 and known[0].isdisjoint(known[1])

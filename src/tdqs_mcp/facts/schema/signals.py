@@ -1,0 +1,274 @@
+"""Structural facts of one definition: TDQS context signals, hash, invocation cost, and its parameters."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from tdqs_mcp.canonical import MAX_NESTING, canonical_members, short_hash, trim, utf16_length
+from tdqs_mcp.errors import UnmeasurableError
+from tdqs_mcp.facts.schema.tokens import SENT_FIELDS, estimate_tokens
+from tdqs_mcp.model.catalog import TOOL_FIELDS, Tool
+
+MAX_OBJECT_DEPTH = 10
+"""Object levels that the required subtree is followed down (TDQS 1.1, invocation cost)."""
+
+MAX_VISITS = 20_000
+"""Schemas visited for one invocation cost; real ones need fewer than 500, references can be made to need 10^13."""
+
+HINTS = {
+    "readOnlyHint": (False, False),
+    "destructiveHint": (True, True),
+    "idempotentHint": (False, False),
+    "openWorldHint": (True, True),
+}
+"""Each hint's default and the value that warns (MCP, ToolAnnotations)."""
+
+_LOCAL_REFERENCE = re.compile(r"#/(\$defs|definitions)/([^/]+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A top-level property of the input schema."""
+
+    name: str
+    description: str
+    """Empty when there is none."""
+
+    is_required: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredSubtree:
+    """What an agent must construct for a minimally valid call: all that required properties lead to."""
+
+    field_count: int = 0
+    depth: int = 0
+    union_choice_count: int = 0
+
+    @property
+    def invocation_cost(self) -> int:
+        """One a field, 2 for each level below the first, 2 for each union choice (TDQS 1.1)."""
+        return self.field_count + 2 * max(0, self.depth - 1) + 2 * self.union_choice_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """Stage 1 of TDQS, counted as the registry counts, and what else the structure proves."""
+
+    param_count: int
+    required_param_count: int
+    params_with_descriptions: int
+    params_with_enums: int
+    coverage: int
+    """Percent of the top-level parameters with a non-empty description, half up; 100 without parameters."""
+
+    has_nested_objects: bool
+    has_output_schema: bool
+    has_annotations: bool
+    read_only: bool | None
+    destructive: bool | None
+    idempotent: bool | None
+    open_world: bool | None
+    title_is_meaningful: bool
+    input_hash: str
+    definition_bytes: int
+    tokens: int
+    """What a client sends a model of this definition: an estimate."""
+
+    subtree: RequiredSubtree
+    is_missing_description: bool
+    """Hard gate 1: null or nothing but white space."""
+
+    restates_name: bool
+    """Hard gate 2: trimmed and lower-cased, the description equals the name or the title."""
+
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def hint_count(self) -> int:
+        """How many of the four hints are declared as booleans, 0-4."""
+        return sum(hint is not None for hint in (self.read_only, self.destructive, self.idempotent, self.open_world))
+
+    @property
+    def has_hints(self) -> bool:
+        """At least one of the four hints is declared as a boolean."""
+        return self.hint_count > 0
+
+
+def measure_signals(tool: Tool) -> Signals:
+    """The structural facts of a tool. Raises UnmeasurableError where its JSON exceeds a measuring limit."""
+    members = canonical_members({key: tool.raw.get(key) for key in TOOL_FIELDS})
+    canonical = f"{{{','.join(members.values())}}}"
+    schema: Mapping[str, Any] = tool.input_schema or {}
+    properties = _mapping(schema.get("properties"))
+    required = _list(schema.get("required"))
+    names = frozenset(name for name in required if isinstance(name, str))
+    schemas = [child for child in properties.values() if isinstance(child, dict)]
+    described = sum(bool(_string(child.get("description"))) for child in schemas)
+    annotations = tool.annotations or {}
+    hints = [value if isinstance(value := annotations.get(hint), bool) else None for hint in HINTS]
+    return Signals(
+        param_count=len(properties),
+        required_param_count=len(required),
+        params_with_descriptions=described,
+        params_with_enums=sum(isinstance(child.get("enum"), list) for child in schemas),
+        coverage=(200 * described + len(properties)) // (2 * len(properties)) if properties else 100,
+        has_nested_objects=any(child.get("type") == "object" for child in schemas),
+        has_output_schema=bool(tool.output_schema),
+        has_annotations=bool(annotations),
+        read_only=hints[0],
+        destructive=hints[1],
+        idempotent=hints[2],
+        open_world=hints[3],
+        title_is_meaningful=_is_meaningful(tool.title, tool.name),
+        input_hash=short_hash(canonical),
+        definition_bytes=len(canonical.encode("utf-8")),
+        tokens=estimate_tokens(f"{{{','.join([members[key] for key in SENT_FIELDS if key in tool.raw])}}}"),
+        subtree=required_subtree(tool.input_schema),
+        is_missing_description=not trim(tool.description or ""),
+        restates_name=_restates_name(tool),
+        parameters=tuple(_parameter(name, child, names) for name, child in properties.items()),
+    )
+
+
+def context_signals(signals: Signals, *, spec: str) -> dict[str, object]:
+    """The context signals under their published names; spec 1.0 has none of the later ones."""
+    earlier: dict[str, object] = {
+        "paramCount": signals.param_count,
+        "requiredParamCount": signals.required_param_count,
+        "paramsWithDescriptions": signals.params_with_descriptions,
+        "paramsWithEnums": signals.params_with_enums,
+        "schemaDescriptionCoverage": signals.coverage,
+        "hasNestedObjects": signals.has_nested_objects,
+        "hasOutputSchema": signals.has_output_schema,
+        "hasAnnotations": signals.has_annotations,
+        "annotationValues": {
+            "readOnly": signals.read_only,
+            "destructive": signals.destructive,
+            "idempotent": signals.idempotent,
+            "openWorld": signals.open_world,
+        },
+        "titleIsMeaningful": signals.title_is_meaningful,
+        "inputHash": signals.input_hash,
+    }
+    if spec == "1.0":
+        return earlier
+    return earlier | {
+        "requiredFieldCount": signals.subtree.field_count,
+        "schemaDepth": signals.subtree.depth,
+        "unionChoiceCount": signals.subtree.union_choice_count,
+        "invocationCost": signals.subtree.invocation_cost,
+        "definitionBytes": signals.definition_bytes,
+    }
+
+
+def required_subtree(schema: Mapping[str, Any] | None) -> RequiredSubtree:
+    """The measure of what a minimal call must construct; zero when the root has no properties (TDQS 1.1).
+
+    Raises UnmeasurableError beyond MAX_VISITS.
+    """
+    if not schema or not _mapping(schema.get("properties")):
+        return RequiredSubtree()
+    return _Walk(schema).visit(schema, 0, frozenset())
+
+
+class _Walk:
+    """One traversal of one root schema that remembers what it has measured: shared references cost once, not 2^n."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._known: dict[tuple[int, int, frozenset[str]], RequiredSubtree] = {}
+        self._level = 0
+
+    def visit(self, schema: object, depth: int, path: frozenset[str]) -> RequiredSubtree:
+        """What lies below a schema that sits at an object depth; `path` holds the references on the way to it."""
+        if not isinstance(schema, dict):
+            return RequiredSubtree(depth=depth)
+        key = (id(schema), depth, path)
+        if key not in self._known:
+            if len(self._known) >= MAX_VISITS:
+                raise UnmeasurableError(f"its required parameters lead to more than {MAX_VISITS:,} schemas")
+            if self._level >= MAX_NESTING:
+                raise UnmeasurableError(f"its required parameters nest deeper than {MAX_NESTING} schemas")
+            self._level += 1
+            self._known[key] = self._resolve(schema, depth, path)
+            self._level -= 1
+        return self._known[key]
+
+    def _resolve(self, schema: Mapping[str, Any], depth: int, path: frozenset[str]) -> RequiredSubtree:
+        reference = schema.get("$ref")
+        if not isinstance(reference, str):
+            return self._combine(schema, depth, path)
+        target = None if reference in path else self._target(reference)
+        if target is None:
+            return RequiredSubtree(depth=depth)
+        return self._combine(target, depth, path | {reference})
+
+    def _target(self, reference: str) -> Mapping[str, Any] | None:
+        match = _LOCAL_REFERENCE.fullmatch(reference)
+        if match is None:
+            return None
+        target = _mapping(self._root.get(match[1])).get(unquote(match[2]))
+        return target if isinstance(target, dict) else None
+
+    def _combine(self, schema: Mapping[str, Any], depth: int, path: frozenset[str]) -> RequiredSubtree:
+        added = [*self._own_level(schema, depth, path)]
+        added += [self.visit(items, depth, path) for items in [schema.get("items")] if isinstance(items, dict)]
+        added += [self.visit(branch, depth, path) for branch in _list(schema.get("allOf"))]
+        fields = sum(part.field_count for part in added)
+        unions = sum(part.union_choice_count for part in added)
+        deepest = max([depth, *(part.depth for part in added), self.visit(schema.get("not"), depth, path).depth])
+        for keyword in ("oneOf", "anyOf"):
+            branches = [
+                self.visit(branch, depth, path) for branch in _list(schema.get(keyword)) if not _is_null(branch)
+            ]
+            if branches:
+                widest = max(branches, key=lambda branch: branch.field_count)
+                fields += widest.field_count
+                unions += widest.union_choice_count + len(branches) - 1
+                deepest = max(deepest, *(branch.depth for branch in branches))
+        return RequiredSubtree(field_count=fields, depth=deepest, union_choice_count=unions)
+
+    def _own_level(self, schema: Mapping[str, Any], depth: int, path: frozenset[str]) -> list[RequiredSubtree]:
+        properties = _mapping(schema.get("properties"))
+        if not properties or depth >= MAX_OBJECT_DEPTH:
+            return []
+        names = [name for name in _list(schema.get("required")) if isinstance(name, str)]
+        below = [self.visit(properties[name], depth + 1, path) for name in names if name in properties]
+        return [RequiredSubtree(field_count=len(names), depth=depth + 1), *below]
+
+
+def _parameter(name: str, schema: object, required: frozenset[str]) -> Parameter:
+    return Parameter(
+        name=name,
+        description=_string(_mapping(schema).get("description")),
+        is_required=name in required,
+    )
+
+
+def _is_null(schema: object) -> bool:
+    """`anyOf: [X, null]` is how generators write an optional value: one choice, not two."""
+    return isinstance(schema, dict) and schema.get("type") in ("null", ["null"])
+
+
+def _is_meaningful(title: str | None, name: str) -> bool:
+    return title is not None and title != name and utf16_length(title) > utf16_length(name)
+
+
+def _restates_name(tool: Tool) -> bool:
+    words = trim(tool.description or "").lower()
+    return bool(words) and words in {trim(label.lower()) for label in (tool.name, tool.title) if label is not None}
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""

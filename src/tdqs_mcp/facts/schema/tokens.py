@@ -1,0 +1,198 @@
+"""What a definition costs in a model's context: an estimate that needs no vocabulary, so that every machine agrees."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.model.catalog import TOOL_FIELDS, Tool
+
+SENT_FIELDS = ("name", "description", "inputSchema")
+"""What the tool formats of Anthropic and OpenAI carry; title, annotations and output schema stay with the client."""
+
+LETTERS = 11
+"""Every so many letters a word is one token more: with SIGNS among the best whole numbers for 1,649 real definitions
+against o200k_base and cl100k_base."""
+
+FOREIGN_LETTERS = 3
+"""Letters beyond ASCII in one token."""
+
+DIGITS = 4
+"""Every so many digits a number is one token more (o200k_base splits numbers into threes)."""
+
+SIGNS = 5
+"""Every so many punctuation characters in a row are one token more; JSON's `":{"` is one."""
+
+REFERENCE = 9
+"""Tokens of `{"$ref":"#/$defs/Name"}`, and of the name under which `$defs` keeps what it refers to."""
+
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_FOREIGN = re.compile(r"[^\W\d_\x00-\x7f]+")
+_CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_LETTER, _DIGIT, _SIGN, _UNDERSCORE, _BREAK, _SPACE = 1, 2, 4, 8, 16, 0
+"""One bit a class, so that a run begins where a byte has a bit that the byte before it has not."""
+
+_SCHEMA_MAPS = frozenset(("properties", "$defs", "definitions", "patternProperties", "dependentSchemas"))
+_SCHEMA_LISTS = frozenset(("anyOf", "oneOf", "allOf", "prefixItems", "items"))
+_SCHEMAS = frozenset("items additionalProperties not if then else contains propertyNames".split())
+_COMPOSITE = frozenset(("properties", "items", "anyOf", "oneOf", "allOf", "enum", "additionalProperties"))
+"""What makes a subschema long enough to be worth a name; a scalar with its description stays where it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What the parts of one definition cost; a field that is absent or null costs nothing."""
+
+    tokens: Mapping[str, int]
+    """The estimate by field, in the order of TOOL_FIELDS."""
+
+    size: Mapping[str, int]
+    """UTF-8 bytes of the canonical JSON by field."""
+
+    @property
+    def sent(self) -> int:
+        """Tokens of the fields that a model gets; up to a dozen below the whole, which has braces and keys as well."""
+        return sum(self.tokens[field] for field in SENT_FIELDS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """A subschema that a definition spells out more than once."""
+
+    path: str
+    """JSON pointer of the first place, inside the input schema."""
+
+    count: int
+    tokens: int
+    """Of one copy."""
+
+    @property
+    def saved(self) -> int:
+        """Tokens that one definition in `$defs` and a reference at every place would save; negative for small ones."""
+        return (self.count - 1) * self.tokens - (self.count + 1) * REFERENCE
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a text is: runs of letters, digits, signs and line breaks, the space before them free.
+
+    An estimate because the vocabularies of most models are not published and none is shipped here. Measured on 1,649
+    real tools against o200k_base: a definition is 3.5% off on average (9 in 10 within 8%), a description 5% (13%);
+    against cl100k_base 5% each (10%, 14%).
+    """
+    if text.isascii() or not any(map(str.isalpha, set("".join(_BEYOND_ASCII.findall(text))))):
+        return _runs(text)
+    return _runs(_FOREIGN.sub(" ", text)) + sum(map(_foreign, _FOREIGN.findall(text)))
+
+
+def definition_tokens(raw: Any) -> int:  # noqa: ANN401  # foreign JSON, any shape
+    """The estimate for what a client sends a model of one definition, as canonical JSON.
+
+    Raises UnmeasurableError for JSON that is nested too deeply.
+    """
+    return estimate_tokens(canonical_json({key: raw[key] for key in SENT_FIELDS if key in raw}))
+
+
+def field_shares(tool: Tool, total: int) -> dict[str, int]:
+    """What each field that is sent adds to the total of a definition; the schema has all braces and keys as well."""
+    name, description = estimate_tokens(tool.name), estimate_tokens(tool.description or "")
+    return {"name": name, "description": description, "inputSchema": total - name - description}
+
+
+def output_schema_tokens(tool: Tool) -> int:
+    """The estimate for the output schema, which some clients hand on to the model."""
+    return estimate_tokens(canonical_json(tool.output_schema)) if tool.output_schema else 0
+
+
+def field_costs(tool: Tool) -> Cost:
+    """Tokens and bytes by field. Raises UnmeasurableError for JSON that is nested too deeply."""
+    raw = tool.raw if isinstance(tool.raw, Mapping) else {}
+    texts = {key: canonical_json(raw[key]) if raw.get(key) is not None else "" for key in TOOL_FIELDS}
+    return Cost(
+        tokens={key: estimate_tokens(text) for key, text in texts.items()},
+        size={key: len(text.encode("utf-8", "surrogatepass")) for key, text in texts.items()},
+    )
+
+
+def repeated_subschemas(schema: Mapping[str, Any] | None) -> list[Repeat]:
+    """Composite subschemas that stand more than once in a schema, word for word; parts of them are not told again."""
+    places = _places(schema or {}, "")
+    outlines = Counter(_outline(each) for _, each in places)
+    texts = {path: _compact(each) for path, each in places if outlines[_outline(each)] > 1}
+    counts = Counter(texts.values())
+    found: dict[str, list[str]] = {}
+    covered = ""
+    for path, text in texts.items():
+        if counts[text] > 1 and not (covered and path.startswith(f"{covered}/")):
+            covered = path
+            found.setdefault(text, []).append(path)
+    return [
+        Repeat(path=paths[0], count=len(paths), tokens=estimate_tokens(text))
+        for text, paths in found.items()
+        if paths[1:]
+    ]
+
+
+def _places(schema: Mapping[str, Any], path: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Every composite subschema below a schema with its JSON pointer, outer ones first."""
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    for key, value in schema.items():
+        if key in _SCHEMA_MAPS and isinstance(value, dict):
+            children: Iterable[tuple[str | None, object]] = value.items()
+        elif key in _SCHEMA_LISTS and isinstance(value, list):
+            children = ((str(place), child) for place, child in enumerate(value))
+        elif key in _SCHEMAS:
+            children = ((None, value),)
+        else:
+            continue
+        for step, child in children:
+            if isinstance(child, dict) and not _COMPOSITE.isdisjoint(child):
+                place = f"{path}/{key}" if step is None else f"{path}/{key}/{_escaped(step)}"
+                found.append((place, child))
+                found += _places(child, place)
+    return found
+
+
+def _outline(schema: Mapping[str, Any]) -> tuple[object, ...]:
+    """What equal subschemas share and most unequal ones do not, without writing either out."""
+    properties = schema.get("properties")
+    return (*schema, *(properties if isinstance(properties, Mapping) else ()))
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _kind(code: int) -> int:
+    char = chr(code)
+    if char in "_\n":
+        return _UNDERSCORE if char == "_" else _BREAK
+    if char.isspace():
+        return _SPACE
+    return _LETTER if char.isalpha() else _DIGIT if char.isdigit() else _SIGN
+
+
+_KINDS = bytes(map(_kind, range(128))) + bytes([_SIGN]) * 128
+_LONG = (bytes([_LETTER]) * LETTERS, bytes([_DIGIT]) * DIGITS, bytes([_SIGN]) * SIGNS)
+
+
+def _runs(text: str) -> int:
+    """Runs of one class of characters, long ones counted again.
+
+    All at once on one large integer: a regular expression takes four times as long, and every definition is counted.
+    """
+    kinds = text.encode("ascii", "replace").translate(_KINDS)
+    bits = int.from_bytes(kinds, "big")
+    starts = bits ^ (bits & (bits >> 8))
+    return starts.bit_count() + sum(map(kinds.count, _LONG))
+
+
+def _foreign(run: str) -> int:
+    ideographs = len(_CJK.findall(run))
+    return -(-2 * ideographs // 3) + -(-(len(run) - ideographs) // FOREIGN_LETTERS)

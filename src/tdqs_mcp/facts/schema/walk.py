@@ -1,0 +1,305 @@
+"""What a definition's schemas hold, wherever it nests: properties, values, references, and what a property accepts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+MAX_SCHEMAS = 20_000
+"""Schemas that are walked of one definition; real ones have fewer than 1,000."""
+
+MAX_HOPS = 8
+"""References and unions that are followed to see what a property accepts."""
+
+MAX_BRANCHES = 32
+"""Alternatives of one property that are looked at."""
+
+TYPES = frozenset("string number integer boolean array object null".split())
+
+_ONE = frozenset(
+    "items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties "
+    "additionalItems".split()
+)
+_SEVERAL = frozenset("allOf anyOf oneOf prefixItems items".split())
+_NAMED = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
+_NESTING = _ONE | _SEVERAL | _NAMED
+
+
+class Node(NamedTuple):
+    """One schema inside a definition; made a dozen times for every tool, which a dataclass would make slower."""
+
+    path: str
+    """JSON pointer inside the definition."""
+
+    schema: Mapping[str, Any]
+    name: str | None
+    """The property's name; None for what is no property: items, branches, definitions."""
+
+    is_required: bool
+    """The object that has the property requires it."""
+
+    is_top: bool
+    """A parameter of the tool itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """One schema of a tool, walked."""
+
+    root: Mapping[str, Any]
+    nodes: tuple[Node, ...]
+    """Every schema, the root first."""
+
+    names: frozenset[str]
+    """The names of all properties, at any depth."""
+
+    by_keyword: Mapping[str, Sequence[Node]]
+    """The schemas that have each key, in order: what nobody has needs no look."""
+
+
+def walk_schema(schema: Mapping[str, Any] | None, path: str) -> Shape:
+    """The walked schema that stands at `path`; linear in its size, references are not followed."""
+    root: Mapping[str, Any] = schema if schema is not None else {}
+    nodes = [_plain(path, root)]
+    by_keyword: dict[str, list[Node]] = {}
+    for node in nodes:  # grows while it is walked
+        for key in node.schema:
+            by_keyword.setdefault(key, []).append(node)
+        if not _NESTING.isdisjoint(node.schema) and len(nodes) < MAX_SCHEMAS:
+            nodes.extend(_children(node, is_root=node.schema is root))
+    names = frozenset(node.name for node in nodes if node.name is not None)
+    return Shape(root=root, nodes=tuple(nodes), names=names, by_keyword=by_keyword)
+
+
+def _children(node: Node, *, is_root: bool) -> Iterator[Node]:
+    for key, value in node.schema.items():
+        if key not in _NESTING:
+            continue
+        if key in _NAMED and isinstance(value, dict):
+            is_list = key == "properties"
+            needed = _required(node.schema) if is_list else ()
+            for name, child in value.items():
+                if isinstance(child, dict):
+                    yield Node(
+                        f"{node.path}/{key}/{escape_step(name)}",
+                        child,
+                        name if is_list else None,
+                        is_list and name in needed,
+                        is_root and is_list,
+                    )
+        elif key in _ONE and isinstance(value, dict):
+            yield _plain(f"{node.path}/{key}", value)
+        elif key in _SEVERAL and isinstance(value, list):
+            for place, child in enumerate(value):
+                if isinstance(child, dict):
+                    yield _plain(f"{node.path}/{key}/{place}", child)
+
+
+def _plain(path: str, schema: Mapping[str, Any]) -> Node:
+    return Node(path, schema, None, False, False)  # noqa: FBT003  # a tuple in its own order
+
+
+def _required(schema: Mapping[str, Any]) -> frozenset[str]:
+    names = schema.get("required")
+    return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+
+
+def escape_step(name: str) -> str:
+    """A key as a JSON pointer's step (RFC 6901)."""
+    return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
+
+
+def split_pointer(path: str) -> list[str]:
+    """The steps of a JSON pointer (RFC 6901)."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
+
+
+def resolve_reference(root: Mapping[str, Any], reference: str) -> Any:  # noqa: ANN401  # whatever stands there
+    """What a local reference points at: by JSON pointer, `#` itself, or `$anchor`. Raises LookupError."""
+    pointer = unquote(reference[1:])
+    if not reference.startswith("#") or (pointer and not pointer.startswith("/")):
+        raise LookupError(reference)
+    value: Any = root
+    for key in split_pointer(pointer):
+        if isinstance(value, dict):
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and len(key) < 8:
+            value = value[int(key)]
+        else:
+            raise LookupError(reference)
+    return value
+
+
+class Accepted(NamedTuple):
+    """What a property takes, as far as its keywords say; null is left out: it only says that it may be absent."""
+
+    types: frozenset[str]
+    """Empty where any type will do."""
+
+    values: tuple[Any, ...] | None
+    """All values that are allowed; None where that is open."""
+
+    item_types: frozenset[str]
+    """Types of an array's items; empty where that is open."""
+
+    item_values: tuple[Any, ...] | None
+    bounds: Mapping[str, float]
+    """Lower and upper limits by keyword (`minimum`, `maxLength`, …), where no two branches differ."""
+
+
+def accepted_values(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accepted:
+    """What the branches of a property accept together."""
+    kind = schema.get("type")
+    if isinstance(kind, str) and _BRANCHING.isdisjoint(schema):
+        return _simple(kind, schema)
+    sole = _sole(schema) if kind is None else None
+    if sole is not None:
+        return _simple(sole["type"], sole)
+    branches = _branches(schema, root)
+    types = [_types(branch) for branch in branches]
+    values = [_values(branch) for branch in branches]
+    items = [inner for branch in branches for inner in _items(branch, root)]
+    arrays = [branch for branch in branches if "array" in _types(branch)]
+    return Accepted(
+        types=frozenset().union(*types) if types and all(types) else frozenset(),
+        values=_all(values),
+        item_types=frozenset().union(*map(_types, items)) if items and all(map(_types, items)) else frozenset(),
+        item_values=_all([_values(inner) for inner in items]) if len(arrays) == 1 == len(branches) else None,
+        bounds=_bounds(branches),
+    )
+
+
+def is_simple(schema: Mapping[str, Any]) -> bool:
+    """One type and nothing else that tells what is accepted."""
+    return isinstance(schema.get("type"), str) and _DECIDING.isdisjoint(schema)
+
+
+def _sole(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The one type beside null, where a union says no more than that, as generators write what is optional."""
+    union = schema.get("anyOf")
+    if not isinstance(union, list) or len(union) != 2 or union[1] != {"type": "null"} or not _OWN.isdisjoint(schema):
+        return None
+    sole = union[0]
+    is_simple = isinstance(sole, dict) and isinstance(sole.get("type"), str) and _BRANCHING.isdisjoint(sole)
+    return sole if is_simple else None
+
+
+_OWN = frozenset("$ref type enum const".split())
+
+
+def _simple(kind: str, schema: Mapping[str, Any]) -> Accepted:
+    """The same for one type without branches or items, as most properties are."""
+    simple = SIMPLE.get(kind, ANYTHING)
+    if kind == "null" or _TELLING.isdisjoint(schema):
+        return simple
+    return Accepted(
+        types=simple.types,
+        values=_values(schema),
+        item_types=frozenset(),
+        item_values=None,
+        bounds={} if _LIMITS.isdisjoint(schema) else _bounds([schema]),
+    )
+
+
+_BRANCHING = frozenset("$ref anyOf oneOf allOf items".split())
+_LIMITS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split())
+_TELLING = _LIMITS | {"enum", "const"}
+_DECIDING = _BRANCHING | _TELLING
+SIMPLE = {
+    kind: Accepted(types=frozenset({kind}), values=None, item_types=frozenset(), item_values=None, bounds={})
+    for kind in TYPES - {"null"}
+}
+ANYTHING = Accepted(types=frozenset(), values=None, item_types=frozenset(), item_values=None, bounds={})
+
+
+def _branches(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The alternatives of a property without null."""
+    return [branch for branch in alternatives(schema, root) if branch.get("type") not in ("null", ["null"])]
+
+
+def alternatives(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The alternatives of a property, references followed, single `allOf` unwrapped."""
+    found: list[Mapping[str, Any]] = []
+    waiting = [(schema, 0)]
+    while waiting and len(found) < MAX_BRANCHES:
+        branch, hops = waiting.pop(0)
+        inner = _inner(branch, root) if hops < MAX_HOPS else None
+        if inner is not None:
+            waiting += [(each, hops + 1) for each in inner[:MAX_BRANCHES]]
+        else:
+            found.append(branch)
+    return found
+
+
+def _inner(branch: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    reference = branch.get("$ref")
+    if isinstance(reference, str):
+        try:
+            target = resolve_reference(root, reference)
+        except LookupError:
+            return None
+        return [target] if isinstance(target, dict) else None
+    if "type" in branch or "enum" in branch or "const" in branch:
+        return None
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        inner = branch.get(keyword)
+        if isinstance(inner, list) and inner and all(isinstance(each, dict) for each in inner):
+            return inner if keyword != "allOf" or len(inner) == 1 else None
+    return None
+
+
+_SINGLE = {kind: frozenset({kind}) for kind in TYPES}
+
+
+def _types(branch: Mapping[str, Any]) -> frozenset[str]:
+    kind = branch.get("type")
+    if isinstance(kind, str):
+        return _SINGLE.get(kind, frozenset())
+    if isinstance(kind, list):
+        return frozenset(each for each in kind if isinstance(each, str) and each in TYPES and each != "null")
+    values = _values(branch)
+    return frozenset(type_of(value) for value in values if value is not None) if values else frozenset()
+
+
+def _values(branch: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    if "const" in branch:
+        return (branch["const"],)
+    members = branch.get("enum")
+    return tuple(member for member in members if member is not None) if isinstance(members, list) and members else None
+
+
+def _items(branch: Mapping[str, Any], root: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    items = branch.get("items")
+    return _branches(items, root) if isinstance(items, dict) and items else ()
+
+
+def _all(values: Sequence[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
+    """The union; None where one of them is open."""
+    known = [each for each in values if each is not None]
+    return tuple(value for each in known for value in each) if values and len(known) == len(values) else None
+
+
+def _bounds(branches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    torn: set[str] = set()
+    for branch in branches:
+        for keyword in () if _LIMITS.isdisjoint(branch) else _LIMITS & branch.keys():
+            limit = branch[keyword]
+            if isinstance(limit, int | float) and not isinstance(limit, bool):
+                torn |= {keyword} if found.setdefault(keyword, limit) != limit else set()
+    return {keyword: limit for keyword, limit in found.items() if keyword not in torn}
+
+
+def type_of(value: object) -> str:
+    """The JSON Schema type of a parsed JSON value; a whole float is an integer."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    if value is None:
+        return "null"
+    return "array" if isinstance(value, list | tuple) else "object"

@@ -1,0 +1,81 @@
+"""Profiles as data: which rules a project, a directory or a foreign linter asks for, and how bad it finds them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from tdqs_mcp.results.findings import Severity
+from tdqs_mcp.rules.foreign_rules import MCPTEST, PLAYGROUND
+
+_ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """A named choice of rules."""
+
+    summary: str
+    rules: Mapping[str, Severity | None] | None = None
+    """Ids, names, aliases and lanes with the source's severity, None where it states none; None for every rule.
+
+    A word that no rule answers to asks for something that cannot be checked.
+    """
+
+    is_strict: bool = False
+    """Also what is uncertain or of interest to auditors alone."""
+
+    is_foreign: bool = False
+    """Findings are counted as the source counts them: rules that entail each other are all reported."""
+
+
+DEFAULT = Profile(summary="every rule but the uncertain ones and those for auditors")
+
+PROFILES: Mapping[str, Profile] = MappingProxyType(
+    {
+        "strict": Profile(summary="every rule, the uncertain ones and those for auditors too", is_strict=True),
+        "glama": Profile(
+            summary="the six lint rules of Glama's tdqs",
+            rules={
+                "no-description": _ERROR,
+                "tautological-description": _ERROR,
+                "missing-annotations": _WARNING,
+                "undocumented-parameters": _WARNING,
+                "no-output-schema": _INFO,
+                "shadow-candidate": _WARNING,
+            },
+            is_foreign=True,
+        ),
+        "mcptest": Profile(
+            summary="the DESC rules of mcptest; its Critical is an error",
+            rules=MCPTEST,
+            is_foreign=True,
+        ),
+        "playground": Profile(
+            summary="the rules of MCP Playground",
+            rules=PLAYGROUND,
+            is_foreign=True,
+        ),
+        "anthropic-directory": Profile(
+            summary="what Anthropic's directory sends back: missing or false annotations, unfit names, instructions to "
+            "the agent",
+            rules={
+                "missing-annotations": _ERROR,
+                "non-boolean-hint": _ERROR,
+                "contradictory-hints": _ERROR,
+                "contradicted-annotation": _ERROR,
+                "writing-read-only-tool": None,
+                "missing-description": None,
+                "unfit-name": None,
+                "duplicate-name": None,
+                "malformed-definition": None,
+                "TDQ5": None,
+            },
+        ),
+    }
+)
+"""Sources: tdqs 0.1.0 (Glama); mcptest's documentation of its description lint; MCP Playground's page of its rules;
+Anthropic's directory guides (support articles 12922490 and 12922832).
+
+A profile chooses rules, which answer in our own words and by our own facts: Glama's undocumented-parameters looks at
+the schema alone, the rule under that alias at the description too.
+"""

@@ -1,0 +1,336 @@
+"""Lane 2, the definition against MCP, JSON Schema and itself: invalid, impossible, contradicted by its own text."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+from tdqs_mcp.facts import claims
+from tdqs_mcp.facts.catalog.vocabulary import fold
+from tdqs_mcp.facts.claims import Clash, Topic
+from tdqs_mcp.facts.sayings import Origin
+from tdqs_mcp.facts.schema import conformance
+from tdqs_mcp.facts.schema.conformance import Breach
+from tdqs_mcp.facts.schema.validity import Validity
+from tdqs_mcp.facts.schema.walk import Shape
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.rules.rule import Hit, rule
+
+
+@rule(
+    "TDQ220",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    source="MCP specification, JSON Schema usage",
+)
+def invalid_schema(measured: Measured) -> Iterator[Hit]:
+    """An input or output schema is no valid JSON Schema of the draft that it declares."""
+    validity = Validity()
+    for subject in measured.subjects:
+        for key, shape in (("inputSchema", subject.input_shape), ("outputSchema", subject.output_shape)):
+            flaw = validity.flaw(shape)
+            if flaw:
+                yield Hit(
+                    f"/{key}{flaw[0]}",
+                    f"{key} is no valid JSON Schema: {flaw[1]}",
+                    "correct it; clients refuse the tool or ignore the schema",
+                    part=subject.tool,
+                )
+
+
+@rule(
+    "TDQ221",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    source="MCP 2025-11-25, Tool",
+)
+def unwrapped_result(subject: Subject) -> Iterator[Hit]:
+    """The root of the output schema is no object; clients of the handshake era refuse the whole tool list."""
+    schema = subject.tool.output_schema
+    if schema and schema.get("type") != "object":
+        yield Hit(
+            "/outputSchema/type",
+            'the type of outputSchema is not "object", which MCP requires before 2026-07-28',
+            "wrap the result in an object with one property",
+        )
+
+
+@rule(
+    "TDQ222",
+    aliases=("required-references-missing-property",),
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, required",
+    entails=("TDQ215",),
+)
+def unknown_required(subject: Subject) -> Iterator[Hit]:
+    """`required` names a property that the schema does not have; milder deep inside than among the parameters."""
+    for shape in (subject.input_shape, subject.output_shape):
+        for breach in conformance.unknown_required(shape):
+            yield Hit(
+                breach.path,
+                f"required names {breach.what!r}, which is no property",
+                "define the property or take it out of required",
+                None if breach.path == "/inputSchema/required" else Severity.WARNING,
+            )
+
+
+@rule(
+    "TDQ223",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, default",
+)
+def unfit_default(subject: Subject) -> Iterator[Hit]:
+    """A default breaks the schema that it stands in; an agent that copies it makes an invalid call."""
+    for shape in (subject.input_shape, subject.output_shape):
+        for breach, is_null in conformance.unfit_defaults(shape):
+            yield Hit(
+                breach.path,
+                f"the default {breach.what}",
+                "leave the default out, or allow null" if is_null else "correct the default or the schema",
+                Severity.INFO if is_null else None,
+            )
+
+
+@rule(
+    "TDQ224",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, examples",
+)
+def unfit_value(subject: Subject) -> Iterator[Hit]:
+    """An example, a member of an enum or a constant breaks the schema that it stands in."""
+    yield from _breaches(subject, conformance.unfit_values, "the value {}", "correct the value or the schema")
+
+
+@rule(
+    "TDQ225",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    source="MCP 2025-11-25, Tool names",
+    entails=("TDQ217",),
+)
+def unfit_name(subject: Subject) -> Iterator[Hit]:
+    """The tool's name is longer than MCP or a client allows, or has a character that they refuse."""
+    flaw = conformance.unfit_name(subject.tool.name)
+    if flaw:
+        what, is_forbidden = flaw
+        yield Hit(
+            "/name",
+            f"the name {subject.tool.name[:80]!r} does not fit: {what}",
+            "use up to 64 letters, digits, underscores and hyphens",
+            None if is_forbidden else Severity.INFO,
+        )
+
+
+@rule(
+    "TDQ226",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    source="MCP 2025-11-25, Tool names",
+)
+def colliding_names(measured: Measured) -> Iterator[Hit]:
+    """Two names differ only in case, `-`, `_` or `.`; clients that rewrite names make them one."""
+    spellings: dict[str, dict[str, None]] = defaultdict(dict)
+    for name in measured.names:
+        spellings[fold(name).replace(".", "")][name] = None
+    for tool in measured.catalog.tools:
+        others = [name for name in spellings.get(fold(tool.name).replace(".", ""), ()) if name != tool.name]
+        if tool.name and others:
+            yield Hit(
+                "/name",
+                f"{tool.name!r} and {others[0]!r} differ only in case or punctuation",
+                "make the names differ in a word",
+                part=tool,
+            )
+
+
+@rule(
+    "TDQ227",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    dimension="behavioral_transparency",
+    source="MCP specification, ToolAnnotations",
+)
+def contradictory_hints(subject: Subject) -> Iterator[Hit]:
+    """Two hints cannot both be true: a tool that only reads destroys nothing."""
+    if subject.signals.read_only and subject.signals.destructive:
+        yield Hit(
+            "/annotations/destructiveHint",
+            "readOnlyHint and destructiveHint are both true",
+            "set destructiveHint to false, or readOnlyHint if the tool writes",
+        )
+
+
+@rule(
+    "TDQ228",
+    severity=Severity.ERROR,
+    confidence=Confidence.MEDIUM,
+    dimension="behavioral_transparency",
+    source="MCP specification, ToolAnnotations",
+)
+def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
+    """The name or a later sentence says that the tool writes, the annotations say that it only reads."""
+    word = claims.mutation(subject.tool, subject.prose.words) if subject.signals.read_only is True else None
+    if word:
+        yield Hit(
+            "/annotations/readOnlyHint",
+            f"readOnlyHint is true, but {word}",
+            "correct whichever is wrong",
+        )
+
+
+@rule(
+    "TDQ229",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    source="JSON Schema 2020-12, $ref",
+)
+def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
+    """A `$ref` leads nowhere or back to itself, so nobody knows what belongs there."""
+    yield from _breaches(
+        subject,
+        conformance.dangling_references,
+        "$ref {}",
+        "define the target or write the schema out",
+    )
+
+
+@rule(
+    "TDQ230",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    source="MCP specification, JSON Schema usage",
+)
+def remote_reference(subject: Subject) -> Iterator[Hit]:
+    """A `$ref` leads out of the definition; clients do not fetch it, and an agent never sees the target."""
+    yield from _breaches(
+        subject,
+        conformance.remote_references,
+        "{} lies outside the definition and is not fetched",
+        "copy the target into $defs",
+    )
+
+
+@rule(
+    "TDQ231",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, validation",
+)
+def impossible_bounds(subject: Subject) -> Iterator[Hit]:
+    """No value can meet the limits of a schema."""
+    yield from _breaches(subject, conformance.impossible_bounds, "no value fits {}", "correct the limits")
+
+
+@rule(
+    "TDQ235",
+    aliases=("type-enum-contradiction",),
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    dimension="parameter_semantics",
+    source="AgentGauge, measured effect on success: -13 to -29 points",
+)
+def contradicted_type(subject: Subject) -> Iterator[Hit]:
+    """The text gives a parameter another type than the schema."""
+    for clash in subject.clashes.get(Topic.TYPE, ()):
+        said = f"the text says {clash.said}" if clash.is_plain else f"the text speaks of {clash.said}"
+        yield _clash(clash, f"{said}, the schema {clash.held}", "make text and schema name the same type")
+
+
+@rule(
+    "TDQ236",
+    severity=Severity.ERROR,
+    confidence=Confidence.HIGH,
+    dimension="parameter_semantics",
+    source="AgentGauge, measured effect on success: -13 to -29 points",
+)
+def contradicted_choices(subject: Subject) -> Iterator[Hit]:
+    """The text lists values that the schema does not allow."""
+    for clash in subject.clashes.get(Topic.CHOICES, ()):
+        yield _clash(
+            clash, f"the text lists {clash.said}, the schema allows {clash.held}", "list the values of the enum"
+        )
+
+
+@rule(
+    "TDQ237",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, default",
+)
+def contradicted_default(subject: Subject) -> Iterator[Hit]:
+    """The text names another default than the schema."""
+    for clash in subject.clashes.get(Topic.DEFAULT, ()):
+        yield _clash(
+            clash,
+            f"the text says that the default is {clash.said}, the schema {clash.held}",
+            "keep the one that is true",
+        )
+
+
+@rule(
+    "TDQ238",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, validation",
+)
+def contradicted_range(subject: Subject) -> Iterator[Hit]:
+    """The text names another limit than the schema."""
+    for clash in subject.clashes.get(Topic.RANGE, ()):
+        yield _clash(clash, f"the text says {clash.said!r}, the schema {clash.held}", "keep the one that is true")
+
+
+@rule(
+    "TDQ239",
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, required",
+)
+def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
+    """The text calls a parameter optional that the schema requires, or the reverse."""
+    for clash in subject.clashes.get(Topic.REQUIREMENT, ()):
+        yield _clash(
+            clash, f"the text says {clash.said}, in the schema it is {clash.held}", "keep the one that is true"
+        )
+
+
+def _breaches(
+    subject: Subject, find: Callable[[Shape], Iterator[Breach]], message: str, suggestion: str
+) -> Iterator[Hit]:
+    for shape in (subject.input_shape, subject.output_shape):
+        for breach in find(shape):
+            yield Hit(breach.path, message.format(breach.what), suggestion)
+
+
+def _clash(clash: Clash, message: str, suggestion: str) -> Hit:
+    about = clash.saying.node.name
+    is_own = clash.saying.origin is Origin.OWN
+    return Hit(clash.saying.path, message if is_own else f"{about!r}: {message}", suggestion)
+
+
+TOOL_RULES = (
+    unwrapped_result,
+    unknown_required,
+    unfit_default,
+    unfit_value,
+    unfit_name,
+    contradictory_hints,
+    writing_read_only_tool,
+    unresolvable_reference,
+    remote_reference,
+    impossible_bounds,
+    contradicted_type,
+    contradicted_choices,
+    contradicted_default,
+    contradicted_range,
+    contradicted_requirement,
+)
+SERVER_RULES = (invalid_schema, colliding_names)

@@ -1,0 +1,108 @@
+"""Smells that a definition itself proves: the paper's, where no other rule has them, and MCPBundles' of the server."""
+
+from collections.abc import Iterator
+
+from tdqs_mcp.facts import wording
+from tdqs_mcp.facts.catalog import metadata
+from tdqs_mcp.facts.lexicon import Cue
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
+from tdqs_mcp.rules.rule import Hit, rule
+
+MIN_SENTENCES = 3
+""""At least three to four sentences" (Hasan et al., arXiv 2602.14878, section 4.1.3, Length and Completeness)."""
+
+_LIMITATIONS = (
+    Cue.LIMIT,
+    Cue.ERROR,
+    Cue.WHEN_NOT,
+    Cue.PREREQUISITE,
+    Cue.PERMISSION,
+    Cue.TIMING,
+    Cue.DESTRUCTION,
+)
+
+
+@rule(
+    "TDQ140",
+    aliases=("smell:unstated-limitation",),
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    persona=Persona.AUDITOR,
+    dimension="behavioral_transparency",
+    source="Hasan et al., arXiv 2602.14878, Limitations",
+)
+def unstated_limitation(subject: Subject) -> Iterator[Hit]:
+    """The description names no limit, failure, prerequisite or caveat."""
+    if _is_read(subject) and not any(cue in subject.prose.cues for cue in _LIMITATIONS):
+        yield Hit(
+            "/description",
+            "the description names no limitation",
+            "say what the tool does not return, at which size it stops, and when it fails",
+        )
+
+
+@rule(
+    "TDQ141",
+    aliases=("smell:underspecified-or-incomplete",),
+    severity=Severity.INFO,
+    confidence=Confidence.HIGH,
+    persona=Persona.AUDITOR,
+    dimension="contextual_completeness",
+    source="Hasan et al., arXiv 2602.14878, Length and Completeness",
+)
+def underspecified_description(subject: Subject) -> Iterator[Hit]:
+    """The description has fewer than three sentences."""
+    count = len(subject.prose.sentences)
+    if 0 < count < MIN_SENTENCES:
+        yield Hit(
+            "/description",
+            f"the description has {count} of at least {MIN_SENTENCES} sentences",
+            "add when to use the tool, its limits, and what comes back",
+        )
+
+
+@rule(
+    "TDQ142",
+    aliases=("smell:exemplar-issues",),
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    persona=Persona.AUDITOR,
+    dimension="parameter_semantics",
+    source="Hasan et al., arXiv 2602.14878, Examples",
+)
+def absent_example(subject: Subject) -> Iterator[Hit]:
+    """The description shows no example."""
+    if _is_read(subject) and Cue.EXAMPLE not in subject.prose.cues:
+        yield Hit(
+            "/description", "the description gives no example", "show one call, or a value of the hardest argument"
+        )
+
+
+@rule(
+    "TDQ310",
+    aliases=("smell:repeated-display-name",),
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    source="MCPBundles, server smells",
+)
+def repeated_display_name(measured: Measured) -> Iterator[Hit]:
+    """Tools with different names are shown under one title."""
+    for shown, tools in metadata.namesakes(measured.catalog.tools).items():
+        first, second, *_ = dict.fromkeys(tool.name for tool in tools)
+        for tool in tools:
+            yield Hit(
+                "/title" if tool.title else "/annotations/title",
+                f"{second if tool.name == first else first!r} has the title {shown!r} as well",
+                "give each tool a title of its own",
+                part=tool,
+            )
+
+
+def _is_read(subject: Subject) -> bool:
+    """There is a description, in letters that the English cues can be looked for in."""
+    return not subject.signals.is_missing_description and wording.is_latin(subject.tool)
+
+
+TOOL_RULES = (unstated_limitation, underspecified_description, absent_example)
+SERVER_RULES = (repeated_display_name,)

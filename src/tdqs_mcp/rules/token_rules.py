@@ -1,0 +1,121 @@
+"""Lane 4, what the definitions cost an agent in every conversation: budgets, and where tokens can be saved."""
+
+from collections.abc import Iterator, Mapping
+
+from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
+from tdqs_mcp.rules.rule import Hit, rule
+
+TOOL_BUDGET = 800
+"""Tokens of one tool: 9% of 1,649 real tools cost more, whose median is 189; mcp-toolgauge draws the line here,
+mcpgrade at 1,200."""
+
+CATALOG_BUDGET = 8_000
+"""Tokens of one server: one in ten of 3,213 public servers costs more (PolicyLayer census: median 1,905, p90 7,952)."""
+
+SHARED_SAVING = 100
+"""Tokens that `$defs` must save to be worth a hint, and at least SHARED_PERCENT of the definition."""
+
+SHARED_PERCENT = 10
+
+OUTPUT_FLOOR = 400
+"""Tokens from which an output schema can be too much: half of what a whole tool may cost."""
+
+MAX_NAMED = 3
+"""Tools named in a finding about the catalog."""
+
+
+@rule(
+    "TDQ401",
+    aliases=("T002",),
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    source="token budgets of public servers; arXiv:2602.14878, cost of descriptions",
+)
+def costly_tool(subject: Subject) -> Iterator[Hit]:
+    """The definition alone takes more than 800 tokens of every conversation."""
+    if subject.signals.tokens > TOOL_BUDGET:
+        parts = tokens.field_shares(subject.tool, subject.signals.tokens)
+        is_prose = parts["description"] > parts["inputSchema"]
+        yield Hit(
+            "/description" if is_prose else "/inputSchema",
+            f"the definition costs about {subject.signals.tokens:,} tokens, more than {TOOL_BUDGET}: {_by_size(parts)}",
+            "keep in the description what decides the choice of the tool, and move manuals to a resource"
+            if is_prose
+            else "cut what parameters repeat, and move rarely used ones to a tool of their own",
+        )
+
+
+@rule(
+    "TDQ402",
+    aliases=("T001",),
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    source="PolicyLayer token census of 3,213 servers, p90",
+)
+def costly_catalog(measured: Measured) -> Iterator[Hit]:
+    """All tools of the server together take more than 8,000 tokens of every conversation."""
+    total = sum(subject.signals.tokens for subject in measured.subjects)
+    if total > CATALOG_BUDGET:
+        dearest = sorted(measured.subjects, key=lambda subject: -subject.signals.tokens)[:MAX_NAMED]
+        share = 100 * sum(subject.signals.tokens for subject in dearest) // total
+        yield Hit(
+            "",
+            f"{_tools(len(measured.subjects))} cost about {total:,} tokens, more than {CATALOG_BUDGET:,}; "
+            f"{share}% of it: {_by_size({subject.tool.name: subject.signals.tokens for subject in dearest})}",
+            "shorten the dearest tools first, or offer groups of tools that a client can leave out",
+        )
+
+
+@rule(
+    "TDQ403",
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    source="JSON Schema 2020-12, $defs; a server of 741 tools that saved 25%",
+)
+def repeated_subschema(subject: Subject) -> Iterator[Hit]:
+    """The input schema spells the same subschema out again and again, where `$defs` would hold it once."""
+    least = max(SHARED_SAVING, subject.signals.tokens * SHARED_PERCENT // 100)
+    if subject.signals.tokens > TOOL_BUDGET:
+        found = [each for each in tokens.repeated_subschemas(subject.tool.input_schema) if each.saved > 0]
+        saved = sum(each.saved for each in found)
+        if saved >= least:
+            worst = max(found, key=lambda each: each.saved)
+            yield Hit(
+                f"/inputSchema{worst.path}",
+                f"a subschema of about {worst.tokens:,} tokens stands {worst.count} times; shared definitions would "
+                f"save about {saved:,} of {subject.signals.tokens:,} tokens",
+                "define it once below $defs and refer to it, if your clients resolve $ref",
+            )
+
+
+@rule(
+    "TDQ404",
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    persona=Persona.AUDITOR,
+    source="MCP specification, outputSchema; clients differ in whether a model gets it",
+)
+def heavy_output_schema(subject: Subject) -> Iterator[Hit]:
+    """The output schema outweighs all that a model needs to call the tool."""
+    cost = tokens.output_schema_tokens(subject.tool)
+    if cost > max(OUTPUT_FLOOR, subject.signals.tokens):
+        yield Hit(
+            "/outputSchema",
+            f"the output schema costs about {cost:,} tokens, the rest of the definition {subject.signals.tokens:,}",
+            "declare the fields that an agent acts on, and leave the rest to additionalProperties",
+        )
+
+
+def _by_size(parts: Mapping[str, int]) -> str:
+    """Names with their tokens, the dearest first."""
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(parts.items(), key=lambda part: -part[1]) if count)
+
+
+def _tools(count: int) -> str:
+    return "1 tool" if count == 1 else f"{count} tools"
+
+
+TOOL_RULES = (costly_tool, repeated_subschema, heavy_output_schema)
+SERVER_RULES = (costly_catalog,)
