@@ -4,21 +4,73 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 from loopback import Chat
+from measurement import least_work
 
 from tdqs_mcp.cli import cli
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.sources.files import read_catalog
 
+FIXTURE_MARKERS = {
+    "tdqs_mcp": "process",
+    "shared": "corpus",
+    "catalog_files": "corpus",
+    "check_ratio": "bench",
+    "compare_work": "bench",
+}
+"""What a fixture needs, its tests need: they get its marker."""
+
+CI_CANNOT_RUN = "TDQS_SHARED is unset"
+"""How a test begins its reason to skip if it needs data that cannot be captured from packages."""
+
+_running: list[pytest.Item] = []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Marks tests by their fixtures, before -m selects."""
+    for item in items:
+        for fixture in FIXTURE_MARKERS.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(FIXTURE_MARKERS[fixture])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Remembers the running test for the audit hook."""
+    _running.append(item)
+    try:
+        return (yield)
+    finally:
+        _running.remove(item)
+
+
+def _refuse_processes(event, args):
+    if event == "subprocess.Popen" and _running:
+        item = _running[-1]
+        if not any(item.get_closest_marker(name) for name in ("process", "bench", "llm_local")):
+            raise RuntimeError(f"{item.nodeid} starts {args[0]!r}: mark it with pytest.mark.process")
+
+
+sys.addaudithook(_refuse_processes)
+
 
 def pytest_terminal_summary(terminalreporter):
-    """With TDQS_NO_SKIPS, a skipped test is a failure: CI has everything that a test could miss."""
-    skipped = terminalreporter.stats.get("skipped", [])
+    """Prints the measured ratios. With TDQS_NO_SKIPS, a skip that CI could have avoided is a failure."""
+    passed, failed = (terminalreporter.stats.get(outcome, []) for outcome in ("passed", "failed"))
+    ratios = [(report.nodeid, value) for report in [*passed, *failed] for key, value in report.user_properties]
+    if ratios:
+        terminalreporter.section("ratios")
+    for test, value in ratios:
+        terminalreporter.write_line(f"{value} {test}")
+    skipped = [
+        report for report in terminalreporter.stats.get("skipped", []) if CI_CANNOT_RUN not in str(report.longrepr)
+    ]
     if skipped and os.environ.get("TDQS_NO_SKIPS"):
         terminalreporter.write_line(f"{len(skipped)} skipped tests count as failures here", red=True)
         terminalreporter._session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -33,17 +85,48 @@ def _own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def shared():
-    """The folder of real catalogs and labels, outside the repository."""
-    folder = Path(os.environ.get("TDQS_SHARED", Path(__file__).parents[2] / "shared"))
-    if not (folder / "data" / "catalogs").is_dir():
-        pytest.skip(f"TDQS_SHARED: no data in {folder}")
-    return folder
+    """The folder of labels and other people's data, which no package carries."""
+    folder = os.environ.get("TDQS_SHARED")
+    if not folder:
+        pytest.skip(f"{CI_CANNOT_RUN}: it names the folder of labels, which cannot be captured from packages")
+    if not (Path(folder) / "data" / "catalogs").is_dir():
+        pytest.fail(f"TDQS_SHARED: no data/catalogs in {folder}")
+    return Path(folder)
 
 
 @pytest.fixture(scope="session")
-def catalog_files(shared):
-    """The captured catalogs of real servers."""
-    return sorted((shared / "data" / "catalogs").glob("*.json"))
+def catalog_files():
+    """The captured catalogs of the real servers that rules and facts were made on: a corpus folder's, or TDQS_SHARED's."""
+    shared = os.environ.get("TDQS_SHARED")
+    corpus = os.environ.get("TDQS_CORPUS", Path(__file__).parents[1] / ".ci" / "cache" / "corpus")
+    folder = (Path(shared) / "data" if shared else Path(corpus)) / "catalogs"
+    ledger = tomllib.loads((Path(__file__).parents[1] / "calibration" / "corpus.toml").read_text(encoding="utf-8"))
+    files = [folder / f"{server['name']}.json" for server in ledger["servers"] if server["purpose"] == "tune"]
+    found = [file for file in files if file.exists()]
+    if not found:
+        pytest.skip(f"no captured definitions in {folder}: run python calibration/capture_corpus.py {folder.parent}")
+    return found
+
+
+@pytest.fixture
+def check_ratio(record_property):
+    """Reports a ratio beside what it should be; fails beyond twice that, which a busy machine does not explain."""
+
+    def check(figure, *, at_most):
+        record_property("ratio", f"{figure:6.2f} of at most {at_most:<5g}")
+        assert figure <= 2 * at_most
+
+    return check
+
+
+@pytest.fixture
+def compare_work(check_ratio):
+    """Checks how much more processor time one function takes than another."""
+
+    def compare(ours, peer, *, at_most, rounds=5, measure=least_work):
+        check_ratio(measure(ours, rounds) / measure(peer, rounds), at_most=at_most)
+
+    return compare
 
 
 @pytest.fixture

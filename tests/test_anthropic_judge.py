@@ -527,6 +527,7 @@ def test_as_a_juror_without_an_address_it_asks_its_vendor_with_its_vendor_s_key(
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.process
 def test_the_server_lets_it_judge_when_it_is_configured_and_reports_progress(fake, mode):
     heard = []
 
@@ -827,6 +828,7 @@ def test_what_cannot_work_is_refused_and_says_what_to_set(environ, base_url, wor
     assert KEY not in str(caught.value)
 
 
+@pytest.mark.process
 def test_the_sdk_is_imported_only_when_it_is_asked(write):
     code = (
         "import sys, tdqs_mcp.cli; from tdqs_mcp.app.judge_factory import make_judge; from tdqs_mcp.app.settings import read_settings;"

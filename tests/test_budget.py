@@ -106,6 +106,7 @@ def test_what_answers_report_stops_the_next_request(loopback, catalog):
     assert len(loopback.bodies) == 3
 
 
+@pytest.mark.process
 def test_an_operator_bounds_what_all_callers_of_the_server_spend(loopback):
     async def run():
         options = ["--judge", "openai:m", "--base-url", loopback.base_url, "--max-calls", "4"]

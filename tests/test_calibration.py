@@ -192,6 +192,7 @@ def test_scorecards_are_integers_and_their_cuts_ascend():
             )
 
 
+@pytest.mark.process
 def test_the_same_definition_gets_the_same_bytes_in_every_process(write):
     file = write("shop.json", [tool("list_orders", "Lists orders; use get_order for one.", flat(2))])
     runs = {

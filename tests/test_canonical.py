@@ -53,6 +53,7 @@ def javascript():
         {"10": 1, "9": 2, "b": 3, "a": 4},
     ]
 )
+@pytest.mark.process
 def test_pretty_json_is_what_node_writes(javascript, value):
     assert pretty_json(value) == javascript("JSON.stringify(value, null, 2)", value)
 
@@ -60,6 +61,7 @@ def test_pretty_json_is_what_node_writes(javascript, value):
 @settings(max_examples=25, deadline=None)
 @given(VALUES)
 @example({"\ue000": 1, "😀": 2, "z": 3, "Z": 4, "": 5})
+@pytest.mark.process
 def test_canonical_json_sorts_keys_as_node_does(javascript, value):
     sorted_by_node = javascript(
         "(function write(v) { return Array.isArray(v) ? '[' + v.map(write).join(',') + ']'"

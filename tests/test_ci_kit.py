@@ -11,6 +11,8 @@ import pytest
 import yaml
 from definitions import FINE, flat, tool
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"] if "name" in step}

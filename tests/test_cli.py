@@ -200,6 +200,7 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(tdqs_mcp, arguments):
 
 
 @pytest.mark.parametrize("command", ["lint", "score"])
+@pytest.mark.process
 def test_files_are_read_without_the_sdk_or_any_http_client(write, command):
     program = (
         "import sys; sys.argv = ['tdqs-mcp', *sys.argv[1:]]\n"

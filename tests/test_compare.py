@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import jsonschema
 import pytest
 from definitions import CORNERS, STRING, tool
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from loopback import FOURS, rubric_of, tool_name
 from schemas import SCHEMAS as PUBLISHED
@@ -359,6 +359,7 @@ def test_without_a_break_every_old_call_is_still_taken(old, new, instances):
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(TOOLS, max_size=3), st.lists(TOOLS, max_size=3))
+@example([], [{"name": "0", "description": ":\nL"}])
 def test_any_json_on_either_side_is_compared(old, new):
     try:
         catalogs = tdqs_mcp.read({"tools": old}), tdqs_mcp.read({"tools": new})

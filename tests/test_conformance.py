@@ -7,7 +7,6 @@ import re
 import mutations
 import pytest
 from definitions import tool
-from pace import least
 
 from tdqs_mcp import app
 from tdqs_mcp.rules.registry import find
@@ -212,15 +211,15 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
-def test_a_megabyte_of_any_text_costs_at_most_ten_times_as_much_as_one_of_plain_text(text):
+def test_a_megabyte_of_any_text_costs_at_most_ten_times_as_much_as_one_of_plain_text(compare_work, text):
     schema = {"type": "string", "enum": ["a", "b"], "default": "a", "maxLength": 5, "description": text}
     pair = [one(schema, text), tool("close_orders", text)]
     plain = [one({**schema, "description": PLAIN}, PLAIN), tool("close_orders", PLAIN)]
     hostile, ordinary = (app.read({"tools": tools}) for tools in (pair, plain))
-    assert least(lambda: app.lint(hostile), 1) < 10 * least(lambda: app.lint(ordinary), 2)
+    compare_work(lambda: app.lint(hostile), lambda: app.lint(ordinary), at_most=10, rounds=1)
 
 
-def test_references_in_circles_cost_no_more_than_straight_ones():
+def test_references_in_circles_cost_no_more_than_straight_ones(compare_work):
     circle = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{(n + 1) % 40}"}] * 2, "default": 1} for n in range(40)}
     properties = {
         f"p{n}": {"$ref": "#/$defs/d0", "default": n, "description": "must be a string"} for n in range(15_000)
@@ -230,7 +229,7 @@ def test_references_in_circles_cost_no_more_than_straight_ones():
     plain = tool("t", "Lists orders.", {"type": "object", "properties": flat, "$defs": {"plain": {"default": 1}}})
     circles, straight = app.read(definition), app.read(plain)
     assert app.lint(circles).findings
-    assert least(lambda: app.lint(circles), 1) < 3 * least(lambda: app.lint(straight), 2)
+    compare_work(lambda: app.lint(circles), lambda: app.lint(straight), at_most=3, rounds=1)
 
 
 def test_contradictions_are_the_only_errors_that_have_a_measured_effect():

@@ -121,10 +121,12 @@ def captured(request):
         return sync.load(locator)
 
 
+@pytest.mark.process
 def test_the_running_server_has_nothing_to_repair(captured):
     assert_nothing_to_repair(sync.score(captured))
 
 
+@pytest.mark.process
 def test_the_running_server_offers_the_repaired_definitions(captured):
     repaired = tools("repaired.json")
     assert [tool.name for tool in captured.tools] == list(repaired)
@@ -139,6 +141,7 @@ def test_the_running_server_offers_the_repaired_definitions(captured):
         assert without_words(tool.output_schema) == without_words(twin["outputSchema"])
 
 
+@pytest.mark.process
 def test_the_running_server_offers_a_resource_and_a_prompt(captured):
     assert [resource.uri for resource in captured.resources] == ["desk://rules"]
     assert [prompt.name for prompt in captured.prompts] == ["serve_member"]
@@ -161,6 +164,7 @@ def at_the_desk(story):
     anyio.run(run)
 
 
+@pytest.mark.process
 def test_a_copy_is_lent_waited_for_and_taken_back_as_the_descriptions_say():
     async def story(call):
         found = await call("search_titles", query="BREAD veld")
@@ -192,6 +196,7 @@ def test_a_copy_is_lent_waited_for_and_taken_back_as_the_descriptions_say():
         ({"kind": "post", "street": "Quay 1", "city": "2100 Seaport"}, "Quay 1, 2100 Seaport"),
     ],
 )
+@pytest.mark.process
 def test_a_work_of_another_library_is_ordered_and_cancelled_but_not_refunded(delivery, goes_to):
     async def story(call):
         work = {"name": "Salt Roads", "author": "Mina Duarte"}
@@ -204,6 +209,7 @@ def test_a_work_of_another_library_is_ordered_and_cancelled_but_not_refunded(del
     at_the_desk(story)
 
 
+@pytest.mark.process
 def test_the_limit_of_five_loans_holds():
     async def story(call):
         for copy_id in ("T-1/1", "T-1/2", "T-2/1", "T-3/1", "T-4/1"):
@@ -222,6 +228,7 @@ def test_the_limit_of_five_loans_holds():
         ("cancel_request", {"request_id": "R-9"}, "list_requests"),
     ],
 )
+@pytest.mark.process
 def test_a_mistaken_id_is_answered_with_the_next_step(tool, arguments, next_step):
     async def story(call):
         assert next_step in await call(tool, **arguments)

@@ -345,6 +345,7 @@ def test_resources_and_prompts_of_a_server_in_this_process_are_judged(tdqs_mcp, 
     assert earned(catalog) == playground.expected(*listed(catalog)) == (document["score"], document["letter"])
 
 
+@pytest.mark.process
 def test_a_server_that_does_not_name_itself_is_charged_for_name_and_version():
     catalog = sync.load(f"stdio:{sys.executable} {misbehaving_server.__file__} no-server-info")
     aliases = [deduction.alias for deduction in app.grade(catalog).deductions]
@@ -353,6 +354,7 @@ def test_a_server_that_does_not_name_itself_is_charged_for_name_and_version():
 
 
 @pytest.mark.skipif(not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR")
+@pytest.mark.process
 def test_a_published_server_with_resources_and_prompts_gets_the_score_of_an_independent_calculation():
     path = f"{SERVERS}/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
     catalog = sync.load(f"stdio:node {path}")

@@ -10,7 +10,6 @@ import anyio
 import httpx  # the oracle's HTTP library, not ours
 import pytest
 from definitions import flat, tool
-from slow_endpoint import LATENCY
 from tdqs import score_server
 from tdqs.create_llm_client import create_llm_client
 from tdqs.parse_tool_definitions import parse_tool_definitions
@@ -18,13 +17,10 @@ from tdqs.parse_tool_definitions import parse_tool_definitions
 from tdqs_mcp import app
 from tdqs_mcp.app.judge_factory import make_judge
 from tdqs_mcp.app.settings import read_settings
-from tdqs_mcp.report.usage import usage_line
 
 AT_ONCE = 16
 ROUNDS = 2
 TOOLS = [tool(f"get_order_{number}", f"Gets order {number} of a customer.", flat(2)) for number in range(200)]
-IDEAL = LATENCY * (len(TOOLS) + 1) / AT_ONCE
-"""Seconds for the tools and the question about coherence, were nothing but the latency to be waited for."""
 
 
 @pytest.fixture
@@ -57,7 +53,9 @@ def timed(work):
     return perf_counter() - begun
 
 
-def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_and_keeping_it_costs_little(port, benchmark, tmp_path):
+def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_and_keeping_it_costs_little(
+    port, check_ratio, tmp_path
+):
     catalog, definitions = app.read(TOOLS), parse_tool_definitions(TOOLS).tools
     base_url = f"http://127.0.0.1:{port}/v1"
 
@@ -74,7 +72,7 @@ def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_and_keeping_it_
         assert len(report.tools) == len(TOOLS)
 
     plain = judge()
-    benchmark.pedantic(lambda: ours(plain), rounds=1)  # imports and what else is done once
+    ours(plain)  # imports and what else is done once
     runs = [
         (
             timed(lambda: asyncio.run(bare(port))),
@@ -85,12 +83,8 @@ def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_and_keeping_it_
         for number in range(ROUNDS)
     ]
     floor, mine, kept, peer = (min(times) for times in zip(*runs, strict=True))
-    figures = {"ours": mine, "kept": kept, "oracle": peer, "sockets": floor}
-    said = ", ".join(f"{name} {seconds / IDEAL:.2f}" for name, seconds in figures.items())
-    benchmark.extra_info.update(figures, ideal=IDEAL, usage=usage_line(plain.usage))
-    print(f"of the ideal: {said}; {usage_line(plain.usage)}")  # noqa: T201
     assert plain.usage.requests == (1 + ROUNDS) * (len(TOOLS) + 1)
     assert plain.usage.cache_read_tokens == 2000 * plain.usage.requests
-    assert mine <= 1.5 * floor  # 1.07 on an idle machine, 1.34 with twice as much to do as it has processors
-    assert mine <= 1.25 * peer  # 1.03 to 1.07 on a machine with three times as much to do as it has processors
-    assert kept <= 1.7 * mine  # 1.25 to 1.4 there; a commit that waits for the disk made it 2.3 and more
+    check_ratio(mine / floor, at_most=1.3)
+    check_ratio(mine / peer, at_most=1.1)
+    check_ratio(kept / mine, at_most=1.4)

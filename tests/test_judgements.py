@@ -115,6 +115,7 @@ tdqs_mcp.cli.main()
         (["rewrite", "c.json", "--writer"], "writer", "off", "no answer is kept (TDQS_CACHE=off)"),
     ],
 )
+@pytest.mark.process
 def test_who_stops_a_run_is_told_what_it_took_and_what_a_rerun_asks_for(
     loopback, cache, write, number, args, by, kept, rest
 ):

@@ -28,7 +28,7 @@ from tdqs_mcp.sources.files import read_file
 from tdqs_mcp.sources.live import LiveOptions, capture
 from tdqs_mcp.sources.locator import InProcess, Stdio, Url
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.process]
 
 SECRET = "hunter2-hunter2"  # noqa: S105  # given to servers to see that no message repeats it
 ENDING_SECONDS = 5

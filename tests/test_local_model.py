@@ -23,7 +23,7 @@ from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import tool_cases
 
-pytestmark = pytest.mark.llm_local
+pytestmark = [pytest.mark.llm_local, pytest.mark.process]
 
 MAX_SENTENCE = 40
 """Characters; left alone, a model of this size fills its context with one justification."""

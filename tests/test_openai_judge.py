@@ -597,6 +597,7 @@ def test_a_server_without_tools_asks_nobody(fake, catalog):
     assert fake.requests == []
 
 
+@pytest.mark.process
 def test_importing_the_judge_loads_no_network_stack():
     code = "import sys, tdqs_mcp.judges.openai, tdqs_mcp.app.settings; print({'httpx2', 'anyio', 'tenacity'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"

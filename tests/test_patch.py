@@ -218,6 +218,7 @@ def schema(name, key="description"):
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.process
 def test_a_patched_server_says_what_the_rewrite_says(tmp_path, newline):
     (tmp_path / "shop.py").write_bytes(MCP_SERVER.replace("\n", newline).encode())
     catalog = captured("shop", tmp_path)
@@ -261,6 +262,7 @@ def test_a_patched_server_says_what_the_rewrite_says(tmp_path, newline):
     assert 'r"""Match \\\\d+ or \\\\w' in text or 'r"""Match \\d+' in text
 
 
+@pytest.mark.process
 def test_a_patched_low_level_server_says_what_the_rewrite_says(tmp_path):
     (tmp_path / "items.py").write_text(LOW_LEVEL)
     catalog = captured("items", tmp_path)
@@ -283,6 +285,7 @@ def test_a_patched_low_level_server_says_what_the_rewrite_says(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "argument"), [("git", []), ("time", []), ("fetch", [])])
+@pytest.mark.process
 def test_a_patch_of_a_published_server_shows_in_what_it_lists(tmp_path, name, argument):
     folder = os.environ.get("TDQS_TEST_SERVERS")
     if not folder:
@@ -344,6 +347,7 @@ def test_what_is_not_certain_is_left_to_the_author(write, catalog, source, reaso
     assert (patch.diff, patch.made, left(patch)) == (b"", 0, [("run", "/description", reason)])
 
 
+@pytest.mark.process
 def test_a_parameter_gets_a_field_only_where_its_names_are_free(write, catalog):
     given = tool(
         "run",
@@ -397,6 +401,7 @@ def test_a_folder_is_searched_within_bounds_and_without_what_is_not_the_server_s
         app.patch_sources(tmp_path / "nowhere", [])
 
 
+@pytest.mark.process
 def test_files_of_a_server_are_read_together(tmp_path, catalog):
     (tmp_path / "texts.py").write_text("RUN = 'Run.'\n")
     (tmp_path / "work.py").write_text("def run(a: int):\n\treturn a\n")
@@ -417,6 +422,7 @@ def test_files_of_a_server_are_read_together(tmp_path, catalog):
     st.sampled_from(['"', "'", '"""', "'''", 'r"', 'r"""', "R'''", "u'"]),
     st.sampled_from(["utf-8", "latin-1", "ascii"]),
 )
+@pytest.mark.process
 def test_any_text_stands_in_any_kind_of_literal_and_the_rest_of_the_file_stays(text, quote, encoding):
     code = f"# coding: {encoding}\n@mcp.tool(description={quote}Run.{quote.lstrip('rRu')})  # run\ndef run(a): ..."
     made = rewrites(tdqs_mcp.read([tool("run", "Run.")]), {"run": {"/description": text}})
@@ -444,6 +450,7 @@ def test_any_text_stands_in_any_kind_of_literal_and_the_rest_of_the_file_stays(t
         lambda tools: json.dumps([{"type": "function", "function": {"parameters": each.pop("inputSchema"), **each}} for each in tools], indent=2),
     ],
 )  # fmt: skip
+@pytest.mark.process
 def test_a_patched_file_holds_the_rewrites_and_keeps_its_layout(write, content):
     tools = [
         tool("run", "Run ✓.", {"type": "object", "properties": {"a/b": {"type": "string"}, "c": {}}}),
@@ -467,6 +474,7 @@ def test_a_patched_file_holds_the_rewrites_and_keeps_its_layout(write, content):
     assert (b"\n" in after.strip()) == (b"\n" in before.strip())
 
 
+@pytest.mark.process
 def test_a_definition_with_a_key_twice_is_left_to_the_author_and_the_others_are_patched(write):
     text = json.dumps([tool("run", "Run."), tool("walk", "Walk.", {"properties": {"a": {"type": "string"}}})], indent=1)
     file = write(
@@ -501,6 +509,7 @@ def test_every_real_catalog_takes_its_patch(catalog_files, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".patch", ".diff"])
+@pytest.mark.process
 def test_the_command_writes_a_patch_and_says_how_to_apply_it(command, write, tmp_path, suffix):
     tools = [
         tool("list_orders", "This tool lists the open orders of one customer."),

@@ -15,6 +15,8 @@ from definitions import tool
 from loopback import FOURS, Loopback, rubric_of, says
 from starlette.routing import Route
 
+pytestmark = pytest.mark.process
+
 TOOLS = [tool(f"get_order_{number}", f"Gets order {number}.") for number in range(5)]
 """Five tools: their answers and that about coherence make six."""
 

@@ -21,6 +21,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+pytestmark = pytest.mark.process
+
 good = MCPServer("good shop")
 bad = MCPServer("bad shop")
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)

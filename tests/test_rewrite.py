@@ -10,7 +10,6 @@ import jsonschema
 import pytest
 from definitions import CORNERS, FINE, LOOKUP, tool
 from loopback import FOURS
-from pace import least
 from schemas import SCHEMAS
 
 import tdqs_mcp
@@ -692,6 +691,7 @@ def test_full_mode_keeps_other_languages_as_they_are():
 
 
 @pytest.mark.parametrize("mode", Mode)
+@pytest.mark.process
 def test_our_own_tools_come_back_as_they_were(mode):
     catalog = tdqs_mcp.load(f"stdio:{sys.executable} -m tdqs_mcp.server")
     assert [rewrite.name for rewrite in tdqs_mcp.rewrite(catalog, mode=mode) if rewrite.changes] == []
@@ -838,14 +838,16 @@ def test_corners_and_malformed_definitions_are_left_alone_or_left_out():
         tdqs_mcp.rewrite(catalog, tools=["four_flat", "nope"])
 
 
-def test_rewriting_stays_linear_in_the_number_of_tools_and_in_the_length_of_a_text():
+def test_rewriting_stays_linear_in_the_number_of_tools_and_in_the_length_of_a_text(compare_work):
+    """Eight times the work; comparing each with each would cost 64 times as much."""
+
     def cost(count):
         tools = [tool(f"get_item_{number}_of_list", "Get an item.", takes("id")) for number in range(count)]
         text = "This tool \n Args:\nx: y (" * (count // 2) + "a: b"
         catalog = tdqs_mcp.read({"tools": [*tools, tool("get_text", text[:19_000])]})
-        return least(lambda: tdqs_mcp.rewrite(catalog), 3)
+        tdqs_mcp.rewrite(catalog)
 
-    assert cost(1600) / cost(200) < 24  # eight times the work; a pairwise loop would make it 64
+    compare_work(lambda: cost(1600), lambda: cost(200), at_most=12, rounds=3)
 
 
 @pytest.mark.parametrize(
@@ -1026,6 +1028,7 @@ def test_a_file_is_written_back_in_its_own_form_with_no_field_that_its_format_la
     assert any("Hint" in question for question in asked) is not (is_foreign or form == "one")
 
 
+@pytest.mark.process
 def test_standard_input_is_written_in_its_own_form_and_a_live_server_as_a_capture(command, tmp_path):
     target, content = tmp_path / "better.json", json.dumps([SAFE], indent=1).encode()
     command("rewrite", "-", "--write", target, stdin=content)

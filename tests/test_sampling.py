@@ -14,7 +14,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
 from test_server_http import serving
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.process]
 ERAS = ["legacy", "auto"]
 
 

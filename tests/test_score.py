@@ -130,6 +130,7 @@ def test_a_missing_description_needs_no_judge(catalog, description):
     assert (score.tdqs, score.tier, score.flags) == (10, Tier.D, (Flag.NO_DESCRIPTION,))
 
 
+@pytest.mark.process
 def test_version_1_0_adds_in_doubles_as_javascript_does():
     node = shutil.which("node")
     if not node:

@@ -5,12 +5,12 @@ import random
 from base64 import a85encode, b64encode, b85encode
 from binascii import b2a_uu
 from copy import deepcopy
+from functools import partial
 from string import ascii_lowercase
 
 import pytest
 from attack_sets import NEAR_MISSES, SETS
 from definitions import tool
-from pace import least
 
 from tdqs_mcp import app
 from tdqs_mcp.facts.hostile import addresses_judge, spoken
@@ -412,13 +412,14 @@ def test_nobody_pays_for_threats_who_does_not_ask():
     ],
     ids=ascii,
 )
-def test_hostile_text_is_read_in_linear_time(piece):
+def test_hostile_text_is_read_in_linear_time(compare_work, piece):
+    """Eight times the text; quadratic time would cost 64 times as much."""
+
     def work(size):
         text = (piece * (size // len(piece) + 1))[:size]
-        return least(lambda: addresses_judge(read_tool(tool("t", text), 0)), 3)
+        return partial(addresses_judge, read_tool(tool("t", text), 0))
 
-    half, whole = map(work, (100_000, 200_000))
-    assert whole <= 3 * half + 0.05
+    compare_work(work(200_000), work(25_000), at_most=12, rounds=2)
 
 
 def test_a_definition_of_very_many_strings_is_read_up_to_a_limit():

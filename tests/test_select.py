@@ -12,7 +12,6 @@ import pytest
 from definitions import tool
 from loopback import Chat
 from model2vec import StaticModel
-from pace import least
 from schemas import SCHEMAS
 from scipy.stats import bootstrap
 from statsmodels.stats.contingency_tables import mcnemar
@@ -451,13 +450,14 @@ def test_worse_definitions_of_real_servers_do_worse_in_this_order(catalog_files)
     assert distracted.top1.high < 0
 
 
-def test_to_test_1_649_tools_takes_at_most_twice_what_linting_them_takes(catalog_files):
+def test_to_test_1_649_tools_takes_at_most_twice_what_linting_them_takes(compare_work, catalog_files):
     catalogs = [read_file(file) for file in catalog_files]
     found = tdqs_mcp.select(catalogs)
     assert found.tool_count == sum(len(each.tools) for each in catalogs)
     assert len(found.choices) > 0.95 * found.tool_count
-    linted = least(lambda: [tdqs_mcp.lint(each) for each in catalogs], 2)
-    assert least(lambda: tdqs_mcp.select(catalogs), 2) <= 2 * linted
+    compare_work(
+        lambda: tdqs_mcp.select(catalogs), lambda: [tdqs_mcp.lint(each) for each in catalogs], at_most=2, rounds=2
+    )
 
 
 def resampled(*reports, key):

@@ -18,7 +18,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from test_server import SERVE, SERVERS, caller, needs_servers, processes, until
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.process]
 
 TOKEN = "correct-horse-battery-staple"  # noqa: S105  # given to servers to see that nothing repeats it
 

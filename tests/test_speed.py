@@ -1,16 +1,14 @@
 """Speed as ratios against a peer in the same run: the oracle's lint, or our own work on half the input."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from timeit import repeat
 
 import pytest
 from definitions import flat, tool
-from pace import least
+from measurement import least_child_work
 from tdqs import lint_server
 from tdqs.parse_tool_definitions import parse_tool_definitions
 
@@ -18,27 +16,6 @@ from tdqs_mcp import app, sync
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.rules import token_rules
 from tdqs_mcp.sources.files import read_catalog
-
-ROUNDS = 5
-
-
-def apart(work):
-    """The least of some rounds of work that is done in other processes, in seconds of theirs."""
-    return min(
-        repeat(work, number=1, repeat=ROUNDS, timer=lambda: os.times().children_user + os.times().children_system)
-    )
-
-
-@pytest.fixture
-def ratio(benchmark):
-    """Benchmark our work, measure the peer's, and keep the ratio with the benchmark."""
-
-    def compare(ours, peer, *, measure=least):
-        benchmark.pedantic(ours, rounds=1)
-        benchmark.extra_info["ratio"] = measure(ours) / measure(peer)
-        return benchmark.extra_info["ratio"]
-
-    return compare
 
 
 def orders(count):
@@ -48,7 +25,7 @@ def orders(count):
     ]
 
 
-def test_linting_a_file_takes_at_most_half_of_the_oracle_s_command(ratio, write):
+def test_linting_a_file_takes_at_most_half_of_the_oracle_s_command(compare_work, write):
     file = write("orders.json", orders(12))
     scripts = Path(sys.executable).parent
     oracle = shutil.which("tdqs", path=scripts)
@@ -58,10 +35,10 @@ def test_linting_a_file_takes_at_most_half_of_the_oracle_s_command(ratio, write)
 
     ours = [sys.executable, "-m", "tdqs_mcp", "lint", str(file)]
     theirs = [oracle, "lint", "--file", str(file)]
-    assert ratio(lambda: run(*ours), lambda: run(*theirs), measure=apart) <= 0.5
+    compare_work(lambda: run(*ours), lambda: run(*theirs), at_most=0.5, measure=least_child_work)
 
 
-def test_all_rules_and_an_offline_score_cost_at_most_five_of_the_oracle_s_lints(ratio, catalog_files):
+def test_all_rules_and_an_offline_score_cost_at_most_five_of_the_oracle_s_lints(compare_work, catalog_files):
     contents = [json.loads(path.read_bytes()) for path in catalog_files]
 
     def ours():
@@ -72,10 +49,10 @@ def test_all_rules_and_an_offline_score_cost_at_most_five_of_the_oracle_s_lints(
         for content in contents:
             lint_server(server_name="x", tools=parse_tool_definitions(content).tools)
 
-    assert ratio(ours, theirs) <= 5
+    compare_work(ours, theirs, at_most=5)
 
 
-def test_the_rules_about_tokens_cost_a_fifth_of_a_lint_at_most(ratio, catalog_files):
+def test_the_rules_about_tokens_cost_a_fifth_of_a_lint_at_most(compare_work, catalog_files):
     catalogs = [read_catalog(json.loads(path.read_bytes()), name="x") for path in catalog_files]
     measured = [measure(catalog) for catalog in catalogs]
 
@@ -87,23 +64,23 @@ def test_the_rules_about_tokens_cost_a_fifth_of_a_lint_at_most(ratio, catalog_fi
             for rule in token_rules.SERVER_RULES:
                 list(rule.check(each))
 
-    assert ratio(lane, lambda: [app.lint(catalog) for catalog in catalogs]) <= 0.2
+    compare_work(lane, lambda: [app.lint(catalog) for catalog in catalogs], at_most=0.2)
 
 
 @pytest.mark.parametrize("use", [app.lint, sync.score])
-def test_cost_grows_linearly_with_the_tools(ratio, use):
-    half, whole = (read_catalog(orders(count), name="x") for count in (1000, 2000))
-    assert ratio(lambda: use(whole), lambda: use(half)) <= 2.6
+def test_cost_grows_linearly_with_the_tools(compare_work, use):
+    part, whole = (read_catalog(orders(count), name="x") for count in (250, 2000))
+    compare_work(lambda: use(whole), lambda: use(part), at_most=10, rounds=3)
 
 
-def test_a_long_description_costs_no_more_than_its_first_part(ratio):
+def test_a_long_description_costs_no_more_than_its_first_part(compare_work):
     long, longer = (
         read_catalog([tool("t", "Lists things of every kind. " * count)], name="x") for count in (10_000, 100_000)
     )
-    assert ratio(lambda: app.lint(longer), lambda: app.lint(long)) <= 11
+    compare_work(lambda: app.lint(longer), lambda: app.lint(long), at_most=11)
 
 
-def test_names_and_required_lists_cost_no_more_than_their_length(ratio):
+def test_names_and_required_lists_cost_no_more_than_their_length(compare_work):
     def catalog(size):
         names = [
             f"n{chr(97 + number // 676 % 26)}{chr(97 + number // 26 % 26)}{chr(97 + number % 26)}"
@@ -114,8 +91,8 @@ def test_names_and_required_lists_cost_no_more_than_their_length(ratio):
         talk = tool("talk", " ".join(names), schema)
         return read_catalog([talk, *(tool(name) for name in names)], name="x")
 
-    half, whole = catalog(1000), catalog(2000)
-    assert ratio(lambda: app.lint(whole), lambda: app.lint(half)) <= 3.5
+    part, whole = catalog(250), catalog(2000)
+    compare_work(lambda: app.lint(whole), lambda: app.lint(part), at_most=12)
 
 
 PATHOLOGICAL = [
@@ -139,11 +116,11 @@ PATHOLOGICAL = [
 
 
 @pytest.mark.parametrize("piece", PATHOLOGICAL, ids=repr)
-def test_no_text_is_read_in_more_than_linear_time(ratio, piece):
+def test_no_text_is_read_in_more_than_linear_time(compare_work, piece):
     def described(text):
         schema = {"type": "object", "properties": {"a": {"description": text}}}
         return read_catalog([tool("t", text, schema)], name="x")
 
     ordinary = described("Lists the open orders of one customer, newest first. " * 400)
     hostile = described(f"a{piece * (20_000 // len(piece))}b")
-    assert ratio(lambda: sync.score(hostile), lambda: sync.score(ordinary)) <= 20
+    compare_work(lambda: sync.score(hostile), lambda: sync.score(ordinary), at_most=20)

@@ -253,6 +253,7 @@ def test_the_command_words_rewrites_through_an_endpoint_and_asks_it_once(author,
     assert f"in the words of {MODEL}" in " ".join(again.stdout.decode().split())
 
 
+@pytest.mark.process
 def test_a_killed_command_keeps_every_answer_that_came(author, command, write):
     """Sixteen are under way; that those of the first four are kept is sure once four more were asked for."""
     tools = [definition(f"good_orders_{number}") for number in range(4)]

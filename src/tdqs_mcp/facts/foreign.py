@@ -85,7 +85,7 @@ def _first(spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
             is_infinitive = word == lemma and position == len(spoken) - 1
             return _verb(lemma, spoken[position], lexicon, opens=position == skipped or is_infinitive)
     lemma = lexicon.forms.get(folded[-1]) if folded else None
-    return _verb(lemma, spoken[len(folded) - 1], lexicon, opens=True) if lemma == folded[-1:][0] and lemma else None
+    return _verb(lemma, spoken[len(folded) - 1], lexicon, opens=True) if lemma and lemma == folded[-1] else None
 
 
 def _lemma(word: str, sentence: Sequence[str], lexicon: Lexicon) -> str | None:
