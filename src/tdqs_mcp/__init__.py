@@ -75,11 +75,11 @@ __all__ = [
 
 _TYPES = {
     "Fact": "model.material",
-    "LiveOptions": "sources.options",
+    "LiveOptions": "sources.live",
     "Material": "model.material",
-    "Mode": "model.rewrites",
+    "Mode": "results.rewrites",
     "Mutation": "model.mutation",
-    "Query": "model.selection",
+    "Query": "results.selection",
     "Trace": "model.material",
 }
 """What the functions are given, and where it lives."""
