@@ -11,8 +11,9 @@ from definitions import tool
 import tdqs_mcp
 from tdqs_mcp import app
 from tdqs_mcp.facts import denials, praise
-from tdqs_mcp.facts.prose import name_parts, sentences_of
 from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.facts.text.prose import sentences_of
+from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model.material import Fact, Material
 from tdqs_mcp.report.agent.rewrite import rewrite_answer
 from tdqs_mcp.results.rewrites import Mode

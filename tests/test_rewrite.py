@@ -14,8 +14,8 @@ from schemas import SCHEMAS
 
 import tdqs_mcp
 from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
-from tdqs_mcp.facts.prose import stem, words_of
 from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.text.words import stem, words_of
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict

@@ -21,7 +21,7 @@ from tokenizers.pre_tokenizers import Whitespace
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.prose import name_parts, stem, words_of
+from tdqs_mcp.facts.text.words import name_parts, stem, words_of
 from tdqs_mcp.model.mutation import Mutation
 from tdqs_mcp.results.selection import Query
 from tdqs_mcp.rewriting.mutate import mutate

@@ -7,10 +7,10 @@ from typing import Any
 from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.app.scoring import DEFAULT_SPEC, Score
 from tdqs_mcp.errors import UnknownIdError
-from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.tokens import Cost
 from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.gate import suppress
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.documents import prompts_document

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from tdqs_mcp.facts.patterns import late
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 MAX_DECODED = 40
 """Runs of one string that are tried as an encoding; an instruction needs one, a screenful of hashes has hundreds."""
@@ -186,22 +186,24 @@ _MORSE = dict(
         strict=True,
     )
 )
-_BASE64 = late(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_BASE32 = late(r"[A-Z2-7]{24,}={0,6}")
-_HEX = late(r"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[\s:,]?){10,}")
-_HEX_DIGITS = late(r"\\x|0x|[^0-9a-fA-F]")
-_BYTES = late(r"(?:[01]{8}\s?){8,}")
-_DECIMALS = late(r"(?:\d{2,3}[\s,]\s?){10,}\d{2,3}")
-_POINT = late(r"0x|[Uu]\+|\\u|&#x?|;")
-_POINTS = late(r"(?:(?:0x|[Uu]\+|\\u|&#x?)?[0-9a-fA-F]{2,6}(?:[\s,;]{1,3}|$)){8,}")
-_UUENCODED = late(r"begin [0-7]{3} [^\n]{1,80}\n(?:[ -`]{1,62}\r?\n){1,200}")
-_ADOBE = late(r"<~[!-uz\s]{20,20000}~>")
-_DENSE = late(r"(?<!\S)[!-~]{25,}")
-_NO_WORDS = late(r"[\W_]{24}")
-_SIGNS_APART = late(r"(?<![^\w\s])(?<!_)(?:(?:[^\w\s]|_){1,8}\s{1,3}){7,}(?:[^\w\s]|_){1,8}")
-_SIGNS = late(r"(?:[^\w\s]|_){24,}")
-_PAIR = late(r"(?<![^\W_])([^\W_])(?:\1|[\s/|]){0,7}(?!\1)([^\W_])(?:\1|\2|[\s/|,]){28,}(?![^\W_])")
-_WORD_PAIR = late(r"\b(\w{2,8})(?:[ -]\1){0,4}[\s/|,;-]{1,9}(?!\1\b)(\w{2,8})(?:[\s/|,;-]{1,9}(?:\1|\2)\b){20,}")
+_BASE64 = lazy_pattern(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_BASE32 = lazy_pattern(r"[A-Z2-7]{24,}={0,6}")
+_HEX = lazy_pattern(r"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[\s:,]?){10,}")
+_HEX_DIGITS = lazy_pattern(r"\\x|0x|[^0-9a-fA-F]")
+_BYTES = lazy_pattern(r"(?:[01]{8}\s?){8,}")
+_DECIMALS = lazy_pattern(r"(?:\d{2,3}[\s,]\s?){10,}\d{2,3}")
+_POINT = lazy_pattern(r"0x|[Uu]\+|\\u|&#x?|;")
+_POINTS = lazy_pattern(r"(?:(?:0x|[Uu]\+|\\u|&#x?)?[0-9a-fA-F]{2,6}(?:[\s,;]{1,3}|$)){8,}")
+_UUENCODED = lazy_pattern(r"begin [0-7]{3} [^\n]{1,80}\n(?:[ -`]{1,62}\r?\n){1,200}")
+_ADOBE = lazy_pattern(r"<~[!-uz\s]{20,20000}~>")
+_DENSE = lazy_pattern(r"(?<!\S)[!-~]{25,}")
+_NO_WORDS = lazy_pattern(r"[\W_]{24}")
+_SIGNS_APART = lazy_pattern(r"(?<![^\w\s])(?<!_)(?:(?:[^\w\s]|_){1,8}\s{1,3}){7,}(?:[^\w\s]|_){1,8}")
+_SIGNS = lazy_pattern(r"(?:[^\w\s]|_){24,}")
+_PAIR = lazy_pattern(r"(?<![^\W_])([^\W_])(?:\1|[\s/|]){0,7}(?!\1)([^\W_])(?:\1|\2|[\s/|,]){28,}(?![^\W_])")
+_WORD_PAIR = lazy_pattern(
+    r"\b(\w{2,8})(?:[ -]\1){0,4}[\s/|,;-]{1,9}(?!\1\b)(\w{2,8})(?:[\s/|,;-]{1,9}(?:\1|\2)\b){20,}"
+)
 
 _CODES: tuple[tuple[re.Pattern[str], tuple[tuple[str, Callable[[str], bytes]], ...]], ...] = (
     (_BASE64, (("base64", _from_base64),)),

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from tdqs_mcp.facts import bounds, denials, statements
 from tdqs_mcp.facts.bounds import Bound
-from tdqs_mcp.facts.prose import sentences_of
-from tdqs_mcp.facts.stems import content
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
+from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS
+from tdqs_mcp.facts.text.prose import sentences_of
+from tdqs_mcp.facts.text.words import content_stems, words_of
 from tdqs_mcp.model.material import Fact
 
 _ACTS = re.compile(
@@ -90,7 +90,7 @@ def _positions(text: str, subject: Subject) -> Iterator[_Position]:
     for sentence in sentences_of(text):
         yield from _effect(sentence)
         for clause in sentence.split(";"):
-            if words := content(words_of(clause)):
+            if words := content_stems(words_of(clause)):
                 yield " ".join(sorted(words)), bool(denials.read(clause).denied)
     for name, bound, number in _bounds(text, subject):
         yield f"{bound} of `{name}`", number

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tdqs_mcp.facts.stems import content
-from tdqs_mcp.facts.words import words_of
+from tdqs_mcp.facts.text.words import content_stems, words_of
 
 NEGATIONS = frozenset(
     "not no never cannot can't don't doesn't won't isn't aren't without nothing none nobody neither nor".split()
@@ -69,10 +68,10 @@ def read(text: str) -> Polarity:
         words = words_of(clause)
         first = next((place for place, word in enumerate(words) if is_negation(word)), len(words))
         last = _reach(words, first)
-        before, under, after = content(words[:first]), content(words[first:last]), content(words[last:])
+        before, under, after = map(content_stems, (words[:first], words[first:last], words[last:]))
         if first < len(words) and _is_handed(words, first, under):
             is_object = words[first] in _OF_NOUNS
-            under |= content(words[first - 1 : first]) if is_object else before
+            under |= content_stems(words[first - 1 : first]) if is_object else before
         denied |= under
         affirmed |= (before - under) | after
     return Polarity(frozenset(affirmed), frozenset(denied - NEGATIONS))

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from tdqs_mcp.facts.codes import decoded, may_be_coded, may_hold_points, may_hold_signs
-from tdqs_mcp.facts.patterns import late
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 MAX_LEVELS = 2
 """Encodings inside each other that are undone."""
 
-UNSEEN = late(
+UNSEEN = lazy_pattern(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef\U0001d173-\U0001d17a]"
 )
@@ -27,7 +27,7 @@ def _boxed() -> dict[str, str]:
     return {chr(start + place): chr(ord("a") + place) for start in starts for place in range(26)}
 
 
-_MARKS = late(
+_MARKS = lazy_pattern(
     "[\u0300-\u036f\u0483-\u0487\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f]"
 )
 _PAIRS = (
@@ -45,18 +45,18 @@ _TURNED = str.maketrans("nubdpq69˙", "unqpdb96.")
 
 LEETS = tuple(str.maketrans("0134567@$!|89", f"o{one}eas6tasiibg") for one in "il")
 """Letters of digits and signs; 1 stands for i or for l."""
-_LETTERS_APART = late(
+_LETTERS_APART = lazy_pattern(
     r"(?<![^\W_])[^\W\d_](?:([.\-*|·•/\\,+])[^\W\d_](?![^\W_]))(?:\1[^\W\d_](?![^\W_]))*"
     r"|(?<![^\W_])[^\W\d_](?:[ \u00a0][^\W\d_](?![^\W_])){3,}"
 )
-_SEPARATORS = late(r"[\W_]+")
-_TAG = late("[\U000e0020-\U000e007e]+")
-_SELECTORS = late("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
-_ESCAPES = late(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
-_QUOTED = late(r"(?:=(?:[0-9A-F]{2}|\r?\n))+")
-_SOFT_BREAK = late(r"=\r?\n")
-_WORD = late(r"[^\W\d_]+")
-_LEET_WORD = late(r"(?<![\w@$!|])(?=[^\W\d]{0,20}[\d@$!|])[\w@$!|]{3,40}")
+_SEPARATORS = lazy_pattern(r"[\W_]+")
+_TAG = lazy_pattern("[\U000e0020-\U000e007e]+")
+_SELECTORS = lazy_pattern("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
+_ESCAPES = lazy_pattern(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})")
+_QUOTED = lazy_pattern(r"(?:=(?:[0-9A-F]{2}|\r?\n))+")
+_SOFT_BREAK = lazy_pattern(r"=\r?\n")
+_WORD = lazy_pattern(r"[^\W\d_]+")
+_LEET_WORD = lazy_pattern(r"(?<![\w@$!|])(?=[^\W\d]{0,20}[\d@$!|])[\w@$!|]{3,40}")
 
 
 _SIMPLIFIED = (
@@ -293,11 +293,11 @@ _CODES_OF_LETTERS = frozenset(f"{code:02x}" for code in range(32, 127)) | frozen
 )
 """Printable ASCII as two hexadecimal digits, and small letters as decimal or octal numbers."""
 
-_QUOTED_BYTES = late(r"=[0-9A-F]{2}=")
-_PERCENT = late(r"%[0-9a-fA-F]{2}[^%\s]{0,20}%[0-9a-fA-F]{2}")
-_ENTITY = late(r"&#?\w{2,7};")
-_ESCAPE = late(r"\\[xu][0-9a-fA-F]{2}")
-_EXOTIC = late(
+_QUOTED_BYTES = lazy_pattern(r"=[0-9A-F]{2}=")
+_PERCENT = lazy_pattern(r"%[0-9a-fA-F]{2}[^%\s]{0,20}%[0-9a-fA-F]{2}")
+_ENTITY = lazy_pattern(r"&#?\w{2,7};")
+_ESCAPE = lazy_pattern(r"\\[xu][0-9a-fA-F]{2}")
+_EXOTIC = lazy_pattern(
     "[\u00ad\u0250-\u02af\u034f-\u052f\u0531-\u0587\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1d00-\u1d7f"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2460-\u24ff\u2800-\u28ff\u3164\ufe00-\ufe0e\ufeff\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uffa0"
     "\U0001d400-\U0001d7ff\U0001f130-\U0001f1ff\U000e0000-\U000e01ef]"
@@ -322,7 +322,7 @@ def odd_bits(word: str) -> int:
 MAX_POINT = 8
 """Digits of a character's number, with its prefix."""
 
-_NUMBER = late("0x[0-9a-f]{2,6}|u?[0-9a-f]{3,6}")
+_NUMBER = lazy_pattern("0x[0-9a-f]{2,6}|u?[0-9a-f]{3,6}")
 _SIGN_WORDS = frozenset("dot dash dit dah dih zero short".split())
 MIN_PAIRED = 4
 """Letters of which some word of two signs has as many, and a word of a language hardly ever."""
@@ -361,8 +361,8 @@ MIN_RUN_TOGETHER = 16
 MIN_KNOWN = 3
 """Known words in such a run; an identifier seldom holds more than one."""
 
-_RUN_TOGETHER = late(rf"[a-z]{{{MIN_RUN_TOGETHER},}}")
-_VOCABULARY = late(
+_RUN_TOGETHER = lazy_pattern(rf"[a-z]{{{MIN_RUN_TOGETHER},}}")
+_VOCABULARY = lazy_pattern(
     "|".join(sorted({*_KNOWN, *"full rules not never every five out of".split()}, key=lambda word: (-len(word), word)))
 )
 

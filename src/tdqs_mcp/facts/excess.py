@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from tdqs_mcp.facts.prose import MAX_TEXT
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS
+from tdqs_mcp.facts.text.prose import MAX_TEXT
 
 Span = tuple[int, int]
 """Start and end inside the description as it came."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tdqs_mcp.facts.disguise import UNSEEN
-from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.ploys import Ploy
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ def marks(text: str) -> Iterator[Mark]:
 # Secrets, by the formats that their issuers publish.
 
 _SECRETS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (sign, issuer, late(pattern))
+    (sign, issuer, lazy_pattern(pattern))
     for sign, issuer, pattern in (
         ("AKIA", "AWS access key", r"(?<![A-Z0-9])AKIA[A-Z0-9]{16}(?![A-Z0-9])"),
         ("ASIA", "AWS access key", r"(?<![A-Z0-9])ASIA[A-Z0-9]{16}(?![A-Z0-9])"),
@@ -91,7 +91,7 @@ _SIGNS = (
     "_live_", "github_pat_", "glpat-", "hooks.slack.com/services/T", "PRIVATE KEY-----", "pypi-", "AKIA", "ASIA", "ghp_",
     "gho_", "ghu_", "ghs_", "ghr_", "xox", "sk-", "AIza", "npm_", "hf_", "SG.", "eyJ",
 )  # fmt: skip
-_PLACEHOLDER = late(
+_PLACEHOLDER = lazy_pattern(
     r"example|placeholder|your|xxx|\.\.\.|\*\*\*|0123456|1234567|abcdef|000000|secret|token|redacted|dummy|fake|sample"
     r"|eyJzdWIiOiIxMjM0NTY3ODkw",
     re.IGNORECASE,
@@ -113,9 +113,9 @@ def _secrets(text: str) -> Iterator[Mark]:
 
 # What a terminal obeys.
 
-_CONTROL = late("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROL = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _CONTROLS = tuple(chr(code) for code in (*range(9), 11, 12, *range(14, 32), 127))
-_OBEYED = late("\x1b.?|[\x08\x7f\x90\x9b\x9d-\x9f]", re.DOTALL)
+_OBEYED = lazy_pattern("\x1b.?|[\x08\x7f\x90\x9b\x9d-\x9f]", re.DOTALL)
 
 
 def _controls(text: str) -> Iterator[Mark]:
@@ -131,7 +131,7 @@ _SPEAKER = r"(?:system|assistant|developer)"
 _PARTS = r"(?:judge|grader|evaluator|rubric|scoring|grading)"
 _LEAD = r"(?:^|[\n.>\]\"'`}])\s{0,8}(?:[#*\[(<=-]{1,4}\s{0,8}){0,3}"
 _TURNS = tuple(
-    late(pattern)
+    lazy_pattern(pattern)
     for pattern in (
         r"(?i:<\|[a-z_]{2,24}\|>|<</?sys>>|<(?:start|end)_of_turn>)|\[/?INST\]",
         (
@@ -179,7 +179,7 @@ _TURN_HINTS = (
     '_contradiction"', 'improvement_needed"', 'justification"',
 )  # fmt: skip
 _SHOUTED = ("END ", "BEGIN ", "START ", "CLOSE ")
-_BRACKETED = late(
+_BRACKETED = lazy_pattern(
     r"<(?:[|</]|!--|(?i:start_of|end_of|system|assistant|developer|important|critical|override|admin|jailbreak|hidden|secret"
     r"|judge|grader|evaluator|rubric|scoring|grading|tool|function|sys>|thinking|scratchpad|verdict))"
 )
@@ -189,7 +189,7 @@ def _may_be_turn(text: str) -> bool:
     return any(map(text.lower().__contains__, _TURN_HINTS)) and any(pattern.search(text) for pattern in _TURNS)
 
 
-_CLOSING = late(
+_CLOSING = lazy_pattern(
     r"</((?:\w{0,20}_)?(?:tools?|functions?|definitions?|descriptions?|schemas?|parameters?|instructions?|prompts?|data|documents?|input"
     r"|context|results?|text|entry|rubric)|tool_?\w{1,20}|name|untrusted\w{0,12}|candidate|submission|user|mcp\w{0,12})\s*>",
     re.IGNORECASE,
@@ -213,7 +213,7 @@ def _turns(text: str) -> Iterator[Mark]:
             return
 
 
-_MENTIONED = late(
+_MENTIONED = lazy_pattern(
     r"(?i:\b(?:such as|like|e\.g\.|formats?|templates?|markers?|delimiters?)\b)(?:[^.\n<\[(`\"']{0,40}"
     r"[(`\"'](?:<\|[a-z_]{2,24}\|>|\[/?INST\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|user|assistant|system|\.{3}|\u2026|[\s,])"
     r"{1,20}[)`\"']){1,5}"
@@ -221,9 +221,9 @@ _MENTIONED = late(
 """The markers of a chat template in the documentation of one: named, in parentheses or quotation marks, saying nothing."""
 
 
-_OPENING = late(r"<(\w{1,24})")
-_COMMENT_START = late(r"<!--|\[//\]:|\[comment\]:")
-_ORDERING = late(
+_OPENING = lazy_pattern(r"<(\w{1,24})")
+_COMMENT_START = lazy_pattern(r"<!--|\[//\]:|\[comment\]:")
+_ORDERING = lazy_pattern(
     r"\b(?:you|must|always|never|ignore\s\w+|instructions?|users?|secret\w*|assistants?|agents?|models?|llms?|ai|system|score|rate|rating"
     r"|judge|grader|evaluat\w+|send|read|before|do not|don't|highest)\b",
     re.IGNORECASE,
@@ -245,7 +245,7 @@ def _comments(text: str) -> Iterator[Mark]:
 # Scripts that no lexicon here has, so that nobody knows what they say: of India beside Devanagari and Bengali, of South-East
 # Asia beside Thai, Georgian, Armenian, Ethiopic and historic ones.
 
-_UNREAD = late(
+_UNREAD = lazy_pattern(
     "(?:[\u0531-\u058f\u0700-\u08ff\u0a00-\u0dff\u0e80-\u10ff\u1200-\u1cff\u2c00-\u2c5f\u2d00-\u2ddf"
     "\ua000-\ua95f\ua980-\uabff\U00010000-\U0001cfff][ ,]?){12}"
 )
@@ -254,7 +254,7 @@ _UNREAD = late(
 # Links that carry what they are given away to.
 
 _HOLES = ("![", *(f"{before}{hole}" for before in "?=/&#" for hole in "{<["))
-_LEAKING_LINK = late(
+_LEAKING_LINK = lazy_pattern(
     r"!\[[^\]\n]{0,80}\]\(\s*https?://[^\s)]{3,200}[?=/&#][^\s)]{0,80}[{<\[$]"
     r"|https?://[^\s\"'<>{}]{3,200}[?=/&#][{<\[$]{1,2}[^\s}>\]]{0,30}"
     r"(?:conversation|history|prompt|secret|passw|credential|context|contents?\b|chat|transcript|cookie|env\b|exfil|private)",
@@ -263,16 +263,16 @@ _LEAKING_LINK = late(
 
 # Characters that nobody sees, and letters of two scripts in a word.
 
-_BORDER = late("[a-zA-Z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][a-zA-Z]")
-_STRANGE = late(
+_BORDER = lazy_pattern("[a-zA-Z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][a-zA-Z]")
+_STRANGE = lazy_pattern(
     "[\x80-\x9f\u00ad\u034f\u0370-\u052f\u0531-\u0587\u061c\u115f"
     "\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\ue000-\uf8ff\U000e0000-\U000e01ef\U0001d173-\U0001d17a\U000f0000-\U0010fffd]"
 )
-_PRIVATE = late("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
-_WORD = late(r"[^\W\d_]{3,60}")
-_LATIN = late("[a-zA-Z]")
-_OTHER = late("[\u0400-\u052f\u0531-\u0587οορντικαΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]")  # the look-alikes themselves
+_PRIVATE = lazy_pattern("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
+_WORD = lazy_pattern(r"[^\W\d_]{3,60}")
+_LATIN = lazy_pattern("[a-zA-Z]")
+_OTHER = lazy_pattern("[\u0400-\u052f\u0531-\u0587οορντικαΑΒΕΖΗΙΚΜΝΟΡΤΥΧ]")  # the look-alikes themselves
 _STRAY = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f")
 MAX_STRAY = 3
 """Stray zero-width or private characters of one string that may be an accident; a hidden message needs more."""

@@ -3,16 +3,16 @@
 import re
 from collections.abc import Sequence
 
-from tdqs_mcp.facts.patterns import late
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 MAX_QUOTATION = 400
 """Characters of a quotation; what is longer is no quotation any more."""
 
-_QUOTATION = late(
+_QUOTATION = lazy_pattern(
     rf"\"([^\"\n]{{2,{MAX_QUOTATION}}})\"|“([^“”\n]{{2,{MAX_QUOTATION}}})”|`([^`\n]{{2,{MAX_QUOTATION}}})`"
     rf"|(?<!\w)['\u2018]([^'\u2018\u2019\n]{{2,{MAX_QUOTATION}}})['\u2019](?!\w)"
 )
-_ELLIPSIS = late(r"…|\.{3}")
+_ELLIPSIS = lazy_pattern(r"…|\.{3}")
 _EDGE = " \t\n.,;:!?"
 
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tdqs_mcp.facts.prose import name_parts
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.words import name_parts
 
 MAX_WORDS = 6
 """Words of a text that is shown."""

@@ -8,9 +8,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from tdqs_mcp.facts.patterns import late
-from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
 from tdqs_mcp.facts.schema.walk import Node, Shape
+from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
 
 MAX_LINE = 2_000
 """Characters of a line that are read as a list entry."""
@@ -65,14 +65,14 @@ class Entry:
     has_separator: bool
 
 
-_ENTRY = late(
+_ENTRY = lazy_pattern(
     r"(?:[-*•+][ \t]{1,4}|\d{1,2}[.)][ \t]{1,4}|:param[ \t]{1,4}(?:\w{1,40}[ \t])?"
     r"|@param[ \t]{1,4}(?:\{[^{}]{1,60}\}[ \t])?)?"
     r"[`*_\"'<\[]{0,4}(?P<name>[A-Za-z_$@][\w$@.\-]{0,80}?)(?P<mark>\??)[`*\"'>\]]{0,4}"
     r"(?P<kind>[ \t]{0,4}(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,200}\]|<[^<>\n]{0,80}>))?[`*]{0,3}"
     r"(?P<separator>[ \t]{0,4}(?::|=(?!=)|–|—|->|→)|[ \t]{1,4}-)?(?:[`*]{0,3}(?:[ \t]+|$)(?P<rest>.*))?"  # noqa: RUF001
 )
-_SENTENCE_END = late(
+_SENTENCE_END = lazy_pattern(
     r"[.!?。！？;\uff1b\n](?:(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;\uff1b])"
     r"|(?<=\n)(?:\s*\n|(?=\s*[-*•#])))"
 )
@@ -107,8 +107,8 @@ def words_in(text: str) -> frozenset[str]:
 
 DIGITS = frozenset("0123456789")
 _LETTERS = "".join(char if char.islower() else " " for char in map(chr, range(128)))
-_WORDS = late(r"[a-z]+")
-_DIGIT = late(r"\d")
+_WORDS = lazy_pattern(r"[a-z]+")
+_DIGIT = lazy_pattern(r"\d")
 
 
 def _told(text: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
@@ -169,7 +169,7 @@ def entries(text: str) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-_SIGNED = late(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
+_SIGNED = lazy_pattern(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
 
 
 def _entry(line: str) -> re.Match[str] | None:
@@ -202,7 +202,7 @@ def _next_label(sentence: str, start: int) -> int:
     return label.start() if label else len(sentence)
 
 
-_LABEL = late(r"\n[ \t]*[`*]{0,2}\w{1,60}[`*]{0,2}[ \t]?(?:\([^()\n]{0,100}\))?:")
+_LABEL = lazy_pattern(r"\n[ \t]*[`*]{0,2}\w{1,60}[`*]{0,2}[ \t]?(?:\([^()\n]{0,100}\))?:")
 
 
 def _mentions(sentence: str, names: Sequence[str]) -> set[tuple[int, int, str]]:
@@ -242,9 +242,9 @@ def _is_mention(name: str, before: str, after: str) -> bool:
 _ENDS = ("parameter", "param", "argument", "arg", "for", "of", "the")
 _GLUED = frozenset("_.-$@/")
 _QUOTES = frozenset("`'\"")
-_AFTER_NAME = late(rf"\s+(?:{_NAMING}|{_CLAIMS})\b", re.IGNORECASE)
-_BEFORE_NAME = late(
+_AFTER_NAME = lazy_pattern(rf"\s+(?:{_NAMING}|{_CLAIMS})\b", re.IGNORECASE)
+_BEFORE_NAME = lazy_pattern(
     r"\b(?:(?:parameter|param|argument|arg)|(?:values?|options|choices|default|type|format|range)\s+(?:for|of)(?:\s+the)?)\s+$",
     re.IGNORECASE,
 )
-_SETS = late(r"\b(?:set|setting|pass|provide|specify|supply|give|send|use)\s+(?:the\s+)?$", re.IGNORECASE)
+_SETS = lazy_pattern(r"\b(?:set|setting|pass|provide|specify|supply|give|send|use)\s+(?:the\s+)?$", re.IGNORECASE)

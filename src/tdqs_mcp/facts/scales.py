@@ -2,28 +2,28 @@
 
 import re
 
-from tdqs_mcp.facts.patterns import late
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 _UNIT = r"(?:\s?(?:stars?|points?|点|점|分|星))?(?:\s?\([^()]{1,30}\))?"
 _UP_TO = r"\s?(?:-|\u2013|\u2014|~|\?|\.\.|to|through|up to|bis|a|al|ad|do|tot|till|til|до|から|到|至|에서)\s?"
-_NUMBERS = late(rf"(\d{{1,3}})(?:\.0)?{_UNIT}{_UP_TO}(\d{{1,3}})(?:\.0)?(?![\da-z/])")
+_NUMBERS = lazy_pattern(rf"(\d{{1,3}})(?:\.0)?{_UNIT}{_UP_TO}(\d{{1,3}})(?:\.0)?(?![\da-z/])")
 """Begins with the characters that it needs, so that everything else is skipped quickly."""
 
-_WORDS = late(
+_WORDS = lazy_pattern(
     rf"\b(?:one|zero|ein[se]?|un[eoa]?|uma?|een|jeden|bir|один|одного|一){_UNIT}{_UP_TO}"
     r"(?:five|ten|funf|cinq(?:ue)?|cinco|vijf|fem|piec|bes|пяти?|五|十)(?!\w)"
 )
-_OUT_OF = late(r"(?<!\d\s)(?<!five\s)(?<!four\s)(?<!ten\s)\bout of (?:5|10|100|five|ten)\b")
-_FULL = late(r"满分\s?(?:为|是)?\s?(?:\d{1,3}|五|十|一?百)\s?分")
-_ENDS = late(
+_OUT_OF = lazy_pattern(r"(?<!\d\s)(?<!five\s)(?<!four\s)(?<!ten\s)\bout of (?:5|10|100|five|ten)\b")
+_FULL = lazy_pattern(r"满分\s?(?:为|是)?\s?(?:\d{1,3}|五|十|一?百)\s?分")
+_ENDS = lazy_pattern(
     r"\b(?:highest|best|top|maximum)\b(?:\s\w+)?(?:\s?\(\d{1,3}\))?\s(?:and|or|to)\s(?:the\s)?(?:lowest|worst|bottom|minimum)\b"
 )
-_MEASURED = late(
+_MEASURED = lazy_pattern(
     r"\b(?:highest|best|top)\s(?:trust|relevance|similarity|confidence|match(?:ing)?|popularity|credit|risk)\s(?:scores?|ratings?)\b"
 )
-_ROLE = late(r"\b(?:needs?|requires?)\sthe\s(?:role|permission|scope)\s\"?\w+")
-_THINGS = late(r"\b(?:five|5)[- ]stars?\s(?:reviews|hotels?|restaurants?)\b")
-_CAUTIONS = late(
+_ROLE = lazy_pattern(r"\b(?:needs?|requires?)\sthe\s(?:role|permission|scope)\s\"?\w+")
+_THINGS = lazy_pattern(r"\b(?:five|5)[- ]stars?\s(?:reviews|hotels?|restaurants?)\b")
+_CAUTIONS = lazy_pattern(
     r"\b(?:(?:not|never|dont|without)\s(?:follow|obey|execut|trust|act(?:ing)? on|comply(?:ing)? with)\w*"
     r"|ignor\w+|disregard\w*)\s(?:(?:any|all|the)\s)?(?:instructions?|commands?|directives?|orders|prompts?)\s"
     r"(?:(?:that|which)\s)?(?:(?:are|is|may be|appear|you (?:may )?find)\s)?"
@@ -31,7 +31,7 @@ _CAUTIONS = late(
     r"(?:it|them|(?:the |a )?(?:untrusted |returned |fetched )?"
     r"(?:pages?|content|documents?|e-?mails?|files?|web ?pages?|websites?|data))\b(?! (?:above|before))"
 )
-_SUCH = late(
+_SUCH = lazy_pattern(
     r"(\b(?:in|inside|within|from)\s(?:the|an?|each)\s(?:page|content|document|e-?mail|file|web ?page|website|message)"
     r"\b[^\n]{0,120})"
     r"\b(?:ignore|disregard)\s(?:any|all)\ssuch\s(?:instructions?|commands?|directives?|orders|prompts?)\b"
@@ -69,4 +69,4 @@ def _scaled(found: re.Match[str]) -> str:
     return found[0] if is_part or 2 * int(found[1]) > int(found[2]) else " "
 
 
-_PART = late(r"[\w.]")
+_PART = lazy_pattern(r"[\w.]")

@@ -4,10 +4,10 @@ import re
 
 from tdqs_mcp.facts import excess
 from tdqs_mcp.facts.catalog.names import Label
-from tdqs_mcp.facts.lexicon import Cue
-from tdqs_mcp.facts.prose import cues_of, stem
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS, Cue
+from tdqs_mcp.facts.text.prose import cues_of
+from tdqs_mcp.facts.text.words import stem
 
 MAX_BORROWED = 12
 """Words of a first sentence that another description may carry; longer ones are no longer plain."""

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import claims, hostile, prose, sayings
+from tdqs_mcp.facts import claims, hostile, sayings
 from tdqs_mcp.facts.catalog import relations, unknown_tools, vocabulary
 from tdqs_mcp.facts.catalog.relations import ToolSet
 from tdqs_mcp.facts.catalog.unknown_tools import UnknownWord
 from tdqs_mcp.facts.catalog.vocabulary import KnownNames
 from tdqs_mcp.facts.claims import Clash, Topic
 from tdqs_mcp.facts.hostile import Part, Threat
-from tdqs_mcp.facts.prose import Prose
 from tdqs_mcp.facts.schema import signals, walk
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.schema.walk import Shape
+from tdqs_mcp.facts.text.prose import Prose, read
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
@@ -202,7 +202,7 @@ def _callable(tool: Tool) -> Tool:
 
 
 def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
-    text = prose.read(tool, facts)
+    text = read(tool, facts)
     mentions = relations.mentioned_siblings(tool, text, context.names)
     return Subject(
         tool=tool,

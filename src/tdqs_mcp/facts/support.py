@@ -9,13 +9,12 @@ from tdqs_mcp.facts import bounds, denials, hostile, samples
 from tdqs_mcp.facts.bounds import Bound
 from tdqs_mcp.facts.catalog import parameter_meanings
 from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
-from tdqs_mcp.facts.lexicon import Cue
-from tdqs_mcp.facts.prose import MAX_EXPLANATION, cues_of, name_parts, sentences_of, stem
 from tdqs_mcp.facts.schema import answers, arguments
 from tdqs_mcp.facts.schema.walk import Node, split_pointer
-from tdqs_mcp.facts.stems import identifiers_of, numbers_of, parts_of
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.words import words_of
+from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, cues_of, sentences_of
+from tdqs_mcp.facts.text.words import identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
 from tdqs_mcp.model.material import NOTHING, Material, Outcome
 
 MAX_DOCS = 2_000

@@ -6,9 +6,9 @@ from typing import Any
 
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts import sayings
-from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT
 from tdqs_mcp.facts.schema import arguments
-from tdqs_mcp.facts.words import words_of
+from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
+from tdqs_mcp.facts.text.words import words_of
 from tdqs_mcp.model.catalog import Tool
 
 MAX_VALUES = 40

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from tdqs_mcp.facts.concepts import CONCEPTS
 from tdqs_mcp.facts.disguise import plain
 from tdqs_mcp.facts.idioms import CLUES, HINTS, PHRASES
-from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.scales import unsaid
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 JOINT = "\x02"
 """Stands between the words of an expression, which count as one word."""
@@ -115,7 +115,7 @@ def _lexicon() -> _Lexicon:
     return _Lexicon(
         exact=exact,
         prefixes=prefixes,
-        runs=late("|".join(sorted(unspaced, key=len, reverse=True))),
+        runs=lazy_pattern("|".join(sorted(unspaced, key=len, reverse=True))),
         expressions={word: tuple(found) for word, found in expressions.items()},
     )
 
@@ -174,7 +174,8 @@ def expression_bits(read: str, words: AbstractSet[str]) -> int:
 @cache
 def _patterns() -> tuple[tuple[str, int, tuple[int, ...], re.Pattern[str]], ...]:
     return tuple(
-        (concept, BIT[concept], tuple(_HINT_BITS[concept]), late(pattern)) for concept, pattern in PHRASES.items()
+        (concept, BIT[concept], tuple(_HINT_BITS[concept]), lazy_pattern(pattern))
+        for concept, pattern in PHRASES.items()
     )
 
 

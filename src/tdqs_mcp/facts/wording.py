@@ -4,9 +4,10 @@ import re
 from functools import cache
 
 from tdqs_mcp.canonical import trim, utf16_length
-from tdqs_mcp.facts.prose import MAX_TEXT
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS
+from tdqs_mcp.facts.text.patterns import words_from
+from tdqs_mcp.facts.text.prose import MAX_TEXT
 from tdqs_mcp.model.catalog import Tool
 
 _FOREIGN = 10
@@ -15,29 +16,6 @@ _FOREIGN = 10
 _LETTERS_BEYOND_LATIN = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff]")
 
 _LETTERS = re.compile(r"[a-z]+")
-
-MORE_VERBS = (
-    "abort acquire adapt advance aggregate aim alert align allocate amend annotate announce answer arrange "
-    "authorize back balance become begin benchmark bind block bookmark bring broadcast bump bypass catch cause "
-    "chart choose clean collapse combine come confirm consume contain contribute cover crop cut deal decide "
-    "decompile decrease decrypt deduct deduplicate define delegate deliver demonstrate deprecate derive disclose "
-    "distribute divide drain echo elicit embed emit encrypt engage enhance enrich ensure establish exchange exclude "
-    "exit expand expire extend face fail feed file fire fit flag flip flush follow force freeze generalize give "
-    "greet group grow guess guide help hide highlight hold ignore illustrate implement improve include increase "
-    "index infer inform inject integrate interpolate introduce iterate join jump keep know lay lead learn leave let "
-    "lift limit link live localize lower map mask meet migrate mirror mock model mount multiply mute narrow need "
-    "negotiate normalize note nudge observe offer optimize organize output own package paint paste persist pick "
-    "plug point poke populate present prevent prioritize probe produce project promote prompt propose protect prove "
-    "prune pull quote raise rank rate reach react realize rebase reboot rebuild recalculate receive reclaim "
-    "reconcile recover redeem redirect redo reduce refactor refer refine refresh regenerate relate relay release "
-    "reload relocate remind repeat represent reproduce require reschedule resend resync retrain retry reveal rewind "
-    "rewrite roll rollback route sample scale score seal seed segment sell separate serve setup shift ship shorten "
-    "shrink shut sign simplify skip slice smooth sniff spawn speak specify spend spin split spread stage stand stay "
-    "steer step stream strip stub study subtract succeed sum suppress surface suspend sweep talk target tell "
-    "throttle tick tie transition transmit trim tune turn unblock unlink unpack unpin unzip upgrade utilize vary "
-    "vote walk want warm warn wrap yield zip zoom"
-)
-"""Common verbs of descriptions besides those of known effect (`facts.lexicon`)."""
 
 _ENGLISH = frozenset("the an of to for with by from and this that is are".split())
 
@@ -89,10 +67,10 @@ def has_verb(subject: Subject) -> bool:
 
 @cache
 def _forms() -> frozenset[str]:
-    """Every inflection of MORE_VERBS, made when a text has no verb of known effect: most programs never need them."""
+    """The inflections of verbs whose effect is not known."""
     return frozenset(
         form
-        for verb in MORE_VERBS.split()
+        for verb in words_from("wording", "verbs")
         for base in (verb, verb.removesuffix("e"), verb.removesuffix("y") + "i", verb + verb[-1])
         for form in (verb, f"{verb}s", f"{base}es", f"{base}ed", f"{base}ing")
     )

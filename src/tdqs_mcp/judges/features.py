@@ -8,10 +8,10 @@ from tdqs_mcp.facts.content.details import Details
 from tdqs_mcp.facts.content.gain import Gain
 from tdqs_mcp.facts.content.parameters import Parameters
 from tdqs_mcp.facts.content.style import Style
-from tdqs_mcp.facts.lexicon import Cue, Effect
-from tdqs_mcp.facts.prose import Prose
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.languages import Cue, Effect
+from tdqs_mcp.facts.text.prose import Prose
 
 SHARE = "/"
 """Ends the name of what one passage gives of a feature."""

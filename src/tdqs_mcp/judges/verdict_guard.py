@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts import hostile
-from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Tool

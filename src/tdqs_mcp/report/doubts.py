@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tdqs_mcp.facts.phrases import first_of
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.report.escape import markdown, printable
 from tdqs_mcp.results.labels import LabelScore
 from tdqs_mcp.results.scores import ServerScore

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tdqs_mcp.facts.phrases import first_of
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.report.doubts import MAX_NAMED
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.comparison import Comparison

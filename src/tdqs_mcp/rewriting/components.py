@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from tdqs_mcp.facts.lexicon import Cue
-from tdqs_mcp.facts.stems import identifiers_of
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.words import identifiers_of
 from tdqs_mcp.results.rewrites import Component
 
 _GUIDING = frozenset({Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE})

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from tdqs_mcp.facts import statements, values
 from tdqs_mcp.facts.catalog.parameter_meanings import infer_meanings as meanings_of
-from tdqs_mcp.facts.lexicon import Cue, Effect
 from tdqs_mcp.facts.schema import answers, arguments
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.languages import Cue, Effect
 from tdqs_mcp.rewriting.parts import Part, Scene, listed
 
 MAX_FIELDS = 6

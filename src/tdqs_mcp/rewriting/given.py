@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts import hostile, praise, samples, statements, stems
+from tdqs_mcp.facts import hostile, praise, samples, statements
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.words import words_of
+from tdqs_mcp.facts.text.words import content_stems, has_word, words_of
 from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
 from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.rewriting import proof
@@ -69,8 +69,8 @@ def spoken(fact: Fact) -> Part:
 
 def is_told(text: str, subject: Subject) -> bool:
     """The description has every word that the text claims something with."""
-    known = stems.content(subject.prose.words)
-    return all(stems.supports(known, word) for word in stems.content(words_of(text)))
+    known = content_stems(subject.prose.words)
+    return all(has_word(known, word) for word in content_stems(words_of(text)))
 
 
 def limitation(trace: Trace) -> Part | None:

@@ -7,12 +7,11 @@ from tdqs_mcp.facts import statements
 from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.catalog.value_sources import ValueSource
 from tdqs_mcp.facts.clauses import clause, is_natural
-from tdqs_mcp.facts.lexicon import STOPWORDS, Effect
-from tdqs_mcp.facts.prose import stem
 from tdqs_mcp.facts.schema import choices
 from tdqs_mcp.facts.schema.choices import Choice, Demand
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS, STOPWORDS, Effect
+from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.rewriting.parts import Part, Scene, listed
 
 MAX_SOURCES = 2

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from tdqs_mcp.facts import bounds, denials, praise
 from tdqs_mcp.facts.bounds import Bounded
 from tdqs_mcp.facts.denials import Polarity
-from tdqs_mcp.facts.lexicon import Cue
-from tdqs_mcp.facts.prose import cues_of, name_parts, stem
 from tdqs_mcp.facts.schema.walk import split_pointer
-from tdqs_mcp.facts.stems import content, identifiers_of, numbers_of, supports
 from tdqs_mcp.facts.support import ROUTING, Ground, Statement
-from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
+from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS, Cue
+from tdqs_mcp.facts.text.prose import cues_of
+from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, name_parts, numbers_of, stem, words_of
 from tdqs_mcp.results.rewrites import Claim
 
 MAX_SOURCES = 4
@@ -83,7 +82,7 @@ class Hearing:
         denial, unless one sentence before has it.
         """
         words = sentence.words
-        named = content(name_parts(self.ground.tool))
+        named = content_stems(name_parts(self.ground.tool))
         if _tells_result(sentence) or (self.may_restate and 2 * len(named & words) >= max(1, len(named))):
             return
         is_text = self.path == "/description"
@@ -91,7 +90,7 @@ class Hearing:
         known = self.own.union(*self.sentences, *(each.words for each in shown))
         whole = words | identifiers_of(sentence.text)
         is_said = any(whole <= each for each in self.sentences) or not (sentence.others or sentence.is_turned)
-        if is_said and all(supports(known, word) for word in words) and not _demands(sentence):
+        if is_said and all(has_word(known, word) for word in words) and not _demands(sentence):
             yield "it only says again what the name, the schema or the text before it says"
 
 
@@ -133,7 +132,7 @@ class _Sentence:
         return cls(
             path=hearing.path,
             text=told,
-            words=content(words_of(told)) - (ROUTING if named else frozenset()),
+            words=content_stems(words_of(told)) - (ROUTING if named else frozenset()),
             spoken=words_of(told),
             plain=(*meant, *ground.plain),
             witnesses=(*meant, *ground.own, *lent),
@@ -182,12 +181,12 @@ def _unsourced(sentence: _Sentence) -> Iterator[str]:
     words, witnesses = sentence.words, sentence.witnesses
     known = sentence.ground.words.union(*(each.words for each in sentence.extra))
     for name in sorted(identifiers_of(sentence.text)):
-        if not supports(known, stem(name)) and not any(name in each.text for each in witnesses):
+        if not has_word(known, stem(name)) and not any(name in each.text for each in witnesses):
             yield f"there is no {name!r}"
     for number in sorted(numbers_of(sentence.text)):
         if not any(number in each.numbers and _is_about(each, words - {number}) for each in witnesses):
             yield f"no source gives the number {number}"
-    missing = sorted(word for word in words if not supports(known, word) and not word.isdecimal())
+    missing = sorted(word for word in words if not has_word(known, word) and not word.isdecimal())
     if missing:
         yield f"no source says {', '.join(map(repr, missing[:3]))}"
 
@@ -261,9 +260,9 @@ def _is_active(word: str) -> bool:
 
 def _does(statement: Statement, verb: str) -> bool:
     """The statement has the verb, or one that may stand for it, in an active form and of the tool."""
-    if statement.is_contract or not supports(statement.affirmed, verb):
+    if statement.is_contract or not has_word(statement.affirmed, verb):
         return False
-    return supports(frozenset(LEMMAS[word] for word in words_of(statement.text) if _is_active(word)), verb)
+    return has_word(frozenset(LEMMAS[word] for word in words_of(statement.text) if _is_active(word)), verb)
 
 
 def _turned(sentence: _Sentence) -> Iterator[str]:
@@ -273,16 +272,16 @@ def _turned(sentence: _Sentence) -> Iterator[str]:
         frozenset(word for word in each & sentence.words if not word.isdecimal()) for each in sentence.said
     )
     heard = ground.affirmed.union(*(each.affirmed for each in sentence.extra))
-    only = sorted(word for word in affirmed if supports(ground.denied, word) and not supports(heard, word))
+    only = sorted(word for word in affirmed if has_word(ground.denied, word) and not has_word(heard, word))
     if only:
         yield f"the sources only deny {only[0]!r}"
     if any(_denies(each, affirmed) for each in sentence.plain) and not any(
-        all(supports(each.affirmed, word) for word in affirmed) for each in sentence.witnesses
+        all(has_word(each.affirmed, word) for word in affirmed) for each in sentence.witnesses
     ):
         yield "a source denies this"
     things = frozenset(stem(part) for part in name_parts(ground.tool)) - EFFECTS.keys()
-    bare = sorted(word for word in denied if not supports(ground.denied, word) and word not in things)
-    if bare or (denied and not any(supports(ground.denied, word) for word in denied)):
+    bare = sorted(word for word in denied if not has_word(ground.denied, word) and word not in things)
+    if bare or (denied and not any(has_word(ground.denied, word) for word in denied)):
         yield f"no source denies {(bare or sorted(denied))[0]!r}"
     if (
         sentence.is_turned
@@ -295,7 +294,7 @@ def _turned(sentence: _Sentence) -> Iterator[str]:
 def _denies(statement: Statement, words: frozenset[str]) -> bool:
     """The statement has all these words, and some of them under a negation alone."""
     under = statement.denied - statement.affirmed
-    return not words.isdisjoint(under) and all(supports(statement.words, word) for word in words)
+    return not words.isdisjoint(under) and all(has_word(statement.words, word) for word in words)
 
 
 def _pieced(sentence: _Sentence) -> Iterator[str]:
@@ -305,7 +304,7 @@ def _pieced(sentence: _Sentence) -> Iterator[str]:
     """
     limit = MAX_SOURCES if sentence.path == "/description" else 1
     free = _free(sentence)
-    wanted = frozenset(word for word in sentence.words if not word.isdecimal() and not supports(free, word))
+    wanted = frozenset(word for word in sentence.words if not word.isdecimal() and not has_word(free, word))
     if _cover(sentence.witnesses, wanted, limit=limit)[1]:
         yield f"no {'one source says' if limit == 1 else f'{limit} sources say'} all of it"
 
@@ -316,7 +315,7 @@ def _free(sentence: _Sentence) -> frozenset[str]:
         return frozenset()
     if sentence.path == "/description":
         named = [*identifiers_of(sentence.text), sentence.ground.tool]
-        return content([*named, *(part for name in named for part in name_parts(name))])
+        return content_stems([*named, *(part for name in named for part in name_parts(name))])
     parameter = sentence.path.removesuffix("/description")
     said = [each for each in sentence.witnesses if each.source == parameter or each.source.startswith(f"{parameter}/")]
     return frozenset[str]().union(*(each.words for each in said))
@@ -327,7 +326,7 @@ def _cover(
 ) -> tuple[list[Statement], frozenset[str]]:
     """The fewest statements, taken greedily, that have these words, and the words that none of them has."""
     covers = [
-        (each, {word for word in words if word in each.numbers or supports(each.words, word)}) for each in witnesses
+        (each, {word for word in words if word in each.numbers or has_word(each.words, word)}) for each in witnesses
     ]
     found: list[Statement] = []
     rest = set(words)
@@ -356,9 +355,9 @@ def _demands(sentence: _Sentence) -> bool:
 
 def _gives(statement: Statement, words: frozenset[str]) -> bool:
     """The claim has the bound's own value, not only the parameter's name."""
-    return not words.isdisjoint(content(words_of(statement.text)) | statement.numbers)
+    return not words.isdisjoint(content_stems(words_of(statement.text)) | statement.numbers)
 
 
 def _is_about(statement: Statement, words: frozenset[str]) -> bool:
     """A statement shares a word with a claim; a claim without any is about the tool as a whole."""
-    return not words or any(supports(statement.words, word) for word in words)
+    return not words or any(has_word(statement.words, word) for word in words)

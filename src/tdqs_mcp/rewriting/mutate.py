@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tdqs_mcp.facts.prose import name_parts
+from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model.catalog import Catalog, read_tools
 from tdqs_mcp.model.mutation import Mutation
 

@@ -9,7 +9,7 @@ from tdqs_mcp.facts.catalog.names import Label, NameNeighbors
 from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
 from tdqs_mcp.facts.catalog.value_sources import ValueSource, ValueSources, unstated_sources
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS
 
 MAX_SIBLINGS = 2
 """Siblings that one description points to."""

@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts import conflicts, denials, hostile, statements, stems, support, values
+from tdqs_mcp.facts import conflicts, denials, hostile, statements, support, values
 from tdqs_mcp.facts.conflicts import Conflict
-from tdqs_mcp.facts.lexicon import Cue
-from tdqs_mcp.facts.prose import cues_of, sentences_of
 from tdqs_mcp.facts.schema import arguments, edits
 from tdqs_mcp.facts.schema.edits import Edit, EditKind
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.support import Ground
-from tdqs_mcp.facts.words import words_of
+from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.prose import cues_of, sentences_of
+from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, words_of
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.results.rewrites import Claim
 from tdqs_mcp.rewriting.hearing import Hearing
@@ -109,7 +109,7 @@ def _sentences(edit: Edit, ground: Ground) -> Iterator[Claim]:
     for sentence in sentences_of(str(edit.after)):
         if new := _beyond(sentence, old):
             yield replace(hearing, may_restate=hearing.may_restate and new == sentence).claim(new)
-        said = stems.content(words_of(sentence)) | stems.identifiers_of(sentence)
+        said = content_stems(words_of(sentence)) | identifiers_of(sentence)
         hearing = replace(hearing, sentences=(*hearing.sentences, said), may_restate=False)
 
 
@@ -199,7 +199,7 @@ class _Kept:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return stems.content(word for sentence in self._told for word in words_of(sentence))
+        return content_stems(word for sentence in self._told for word in words_of(sentence))
 
     @cached_property
     def _cues(self) -> frozenset[Cue]:
@@ -214,9 +214,9 @@ class _Kept:
         if _plain(sentence) in self._told:
             return True
         spoken, denied = words_of(sentence), denials.read(sentence).denied
-        words = stems.content(spoken)
-        is_told = 100 * sum(stems.supports(self._words, word) for word in words) >= KEPT * len(words)
-        is_denied = any(denied and all(stems.supports(each, word) for word in denied) for each in self._denied)
+        words = content_stems(spoken)
+        is_told = 100 * sum(has_word(self._words, word) for word in words) >= KEPT * len(words)
+        is_denied = any(denied and all(has_word(each, word) for word in denied) for each in self._denied)
         is_turned = any(map(denials.is_negation, spoken))
         is_warned = cues_of(spoken) & _WARNINGS <= self._cues
         return bool(words) and is_told and is_warned and (is_denied or not is_turned)

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from tdqs_mcp.facts import clauses, excess
 from tdqs_mcp.facts.catalog import names
 from tdqs_mcp.facts.catalog.names import Label
-from tdqs_mcp.facts.lexicon import Effect
-from tdqs_mcp.facts.prose import name_parts, stem
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS, Effect
+from tdqs_mcp.facts.text.words import name_parts, stem
 from tdqs_mcp.rewriting.parts import Part, Splice, listed
 
 MAX_GIVEN = 4

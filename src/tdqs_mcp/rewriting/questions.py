@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.facts.catalog.names import Label
-from tdqs_mcp.facts.language import NAMES
-from tdqs_mcp.facts.lexicon import Effect
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.language_detection import LANGUAGE_NAMES
+from tdqs_mcp.facts.text.languages import Effect
 
 MAX_NAMED = 5
 """Parameters that one question names; the rest are counted."""
@@ -27,7 +27,7 @@ def ask(
     only the author can say in the description's own language, one more question each; `settled` the hints that need no
     answer any more.
     """
-    language = NAMES.get(subject.prose.language or "", "the description's language")
+    language = LANGUAGE_NAMES.get(subject.prose.language or "", "the description's language")
     translations = (f"How does `{subject.tool.name}` say in {language}: {sentence}" for sentence in unsaid)
     return (*_questions(subject, label, near, rules, settled), *translations)
 

@@ -10,7 +10,7 @@ from statistics import fmean
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.catalog import search
-from tdqs_mcp.facts.phrases import first_of
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.results.selection import Against, Choice, Confusion, Figures, Paired, Query, Selection, Share

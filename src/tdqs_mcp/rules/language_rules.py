@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tdqs_mcp.facts.language import NAMES
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.language_detection import LANGUAGE_NAMES
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules import quality_rules
 from tdqs_mcp.rules.rule import Hit, rule
@@ -21,7 +21,7 @@ def unread_language(subject: Subject) -> Iterator[Hit]:
     """The description is in a language whose cues are not known, so some rules were not applied."""
     prose = subject.prose
     if not prose.is_readable:
-        name = NAMES.get(prose.language or "")
+        name = LANGUAGE_NAMES.get(prose.language or "")
         what = f"the description is in {name}" if name else "the language of the description cannot be told"
         yield Hit("/description", f"{what}; not applied: {_SILENT}", "let a model judge it: name one with --judge")
 

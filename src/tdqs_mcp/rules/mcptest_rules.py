@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from tdqs_mcp.facts import wording
-from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Persona
 from tdqs_mcp.rules.foreign_rules import MCPTEST
 from tdqs_mcp.rules.rule import Hit, rule

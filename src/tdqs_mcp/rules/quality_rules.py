@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tdqs_mcp.facts.lexicon import Cue, Effect
-from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.languages import Cue, Effect
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts import wording
 from tdqs_mcp.facts.catalog import metadata
-from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 

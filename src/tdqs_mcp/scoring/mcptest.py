@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.lexicon import Cue
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.languages import Cue
 
 SHORTEST = 20
 """Characters below which a description says nothing (DESC-001)."""

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from tdqs_mcp.facts.catalog.names import MAX_CROWD
-from tdqs_mcp.facts.prose import name_parts, stem
-from tdqs_mcp.facts.stems import SILENT
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.words import empty_stems, name_parts, stem
 from tdqs_mcp.results.rewrites import Likeness
 
 MAX_RIVALS = 24
@@ -52,4 +51,4 @@ def _own_words(subject: Subject) -> frozenset[str]:
 
 
 def _telling(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(each for word in words if (each := stem(word)) not in SILENT and len(each) > 1)
+    return frozenset(each for word in words if (each := stem(word)) not in empty_stems() and len(each) > 1)

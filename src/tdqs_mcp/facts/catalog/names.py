@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.facts.catalog.relations import shared_prefix
-from tdqs_mcp.facts.lexicon import STOPWORDS, Effect
-from tdqs_mcp.facts.prose import effect_of, stem
+from tdqs_mcp.facts.text.languages import STOPWORDS, Effect
+from tdqs_mcp.facts.text.words import effect_of, stem
 
 MAX_CROWD = 12
 """Tools that may share a word before it stops telling anything; more would make a choice among them arbitrary."""

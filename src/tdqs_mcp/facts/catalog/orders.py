@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from tdqs_mcp.facts.patterns import late
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
-_ORDERS = late(
+_ORDERS = lazy_pattern(
     r"\b(?:always|must(?:\s+always)?|should\s+always)\s+(?:be\s+)?(?:use|call|run|invoke|try|prefer|used|called|run"
     r"|invoked|tried|preferred)\s+"
     r"(?:(?:this(?:\s+(?:tool|function|one))?|it)\s+)?(?:first|before\s+(?:(?:calling|using|running"
@@ -50,7 +50,7 @@ def orders(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
 _RANKERS = frozenset(
     "first other others always else priority precedence dieses cet esta autre autres otra otras".split()
 )
-_RANKING = late(
+_RANKING = lazy_pattern(
     r"\b(?:first|(?:any|all|every|the|over|instead of) others?|other tools?|always|else|priority|precedence|dieses"
     r"|allen|jedem|cet|autres?|esta|otras?)\b"
     r"|工具|ツール|\bchoice for\b|\btool for (?:all|any|every)\b|\bbefore (?:any|all|every)\b",

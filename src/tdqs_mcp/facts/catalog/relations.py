@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.canonical import utf16_order
-from tdqs_mcp.facts.lexicon import VAGUE_VERBS, Cue, Effect
-from tdqs_mcp.facts.prose import MAX_TEXT, Prose, name_parts, stem
 from tdqs_mcp.facts.schema.signals import Signals
-from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS, VAGUE_VERBS, Cue, Effect
+from tdqs_mcp.facts.text.prose import MAX_TEXT, Prose
+from tdqs_mcp.facts.text.words import name_parts, stem
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from tdqs_mcp.facts.catalog.synonyms import SYNONYMS
-from tdqs_mcp.facts.lexicon import STOPWORDS
-from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_NAME, MAX_TEXT, name_parts, stem
 from tdqs_mcp.facts.schema import walk
+from tdqs_mcp.facts.text.languages import STOPWORDS
+from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
+from tdqs_mcp.facts.text.words import MAX_NAME, name_parts, stem
 from tdqs_mcp.model.catalog import Tool
 
 MAX_SAID = 8

@@ -7,14 +7,14 @@ from collections.abc import Set as AbstractSet
 from tdqs_mcp.facts import sayings
 from tdqs_mcp.facts.catalog.unknown_tools import Token, UnknownWord, around
 from tdqs_mcp.facts.catalog.vocabulary import KnownNames, Mention, fold
-from tdqs_mcp.facts.patterns import late
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
-_PARAMETER_AFTER = late(
+_PARAMETER_AFTER = lazy_pattern(
     r"[`'\"*]{0,3}[ \t]+(?:(?:input|query|body|path|optional|required|boolean|string)[ \t]+)?(?:parameter|param"
     r"|argument|arg)\b"
 )
-_PARAMETERS_AFTER = late(r"[`'\"*]{1,3}[ \t]+(?:(?:input|query)[ \t]+)?(?:parameters|params|arguments|args)\b")
-_BARE = late(
+_PARAMETERS_AFTER = lazy_pattern(r"[`'\"*]{1,3}[ \t]+(?:(?:input|query)[ \t]+)?(?:parameters|params|arguments|args)\b")
+_BARE = lazy_pattern(
     r"\b(?:the|use|set|pass|via|with|The|Use|Set|Pass|Via|With)[ \t]+\$?(?P<name>[a-z]{3,40})[ \t]+"
     r"(?:parameter|param|argument)\b(?!s"
     r"|[ \t]+(?:of|name|value|list|type|desc))"
@@ -26,18 +26,18 @@ _KINDS_OF = frozenset(
     "given specific "
     "relevant appropriate main key value json only either both default extra".split()
 )
-_PARAMETER_BEFORE = late(
+_PARAMETER_BEFORE = lazy_pattern(
     r"\b(?:parameter|param|argument|arg)[ \t]+(?:(?:called|named|name[ \t]+is(?:[ \t]+exactly)?)[ \t]+)?[`'\"*]{0,3}$"
     r"|\b(?:params|parameters|args|arguments|inputs):\s+(?:`?\w+`?,\s+){0,4}`?$",
     re.IGNORECASE,
 )
-_SET_BEFORE = late(
+_SET_BEFORE = lazy_pattern(
     r"\b(?:set|pass|provide|specify|supply|setting|passing|providing|specifying|omit|leave|requires?|with|via|by"
     r"|using|use)"
     r"[ \t]+(?:the[ \t]+|a[ \t]+|an[ \t]+)?[`*]{0,3}$",
     re.IGNORECASE,
 )
-_SET_AFTER = late(
+_SET_AFTER = lazy_pattern(
     r"[`*]{0,3}(?:[ \t]+(?:must|should|accepts|expects|takes|defaults|is[ \t]+(?:required|optional|set|omitted"
     r"|provided|given|specified|not|mandatory|"
     r"true|false|present|empty|an?)|as|to[ \t]+(?:an?|the|true|false|control|limit|filter|specify|get|set|narrow"
@@ -45,18 +45,18 @@ _SET_AFTER = late(
     r"restrict|[`'\"\d]))\b|[ \t]*=|[ \t]+to[ \t]+[`'\"\d])",
     re.IGNORECASE,
 )
-_SURE_AFTER = late(
+_SURE_AFTER = lazy_pattern(
     r"[`*]{0,3}[ \t]+(?:must[ \t]+be|should[ \t]+be|defaults[ \t]+to|accepts|expects|is[ \t]+(?:required|optional"
     r"|omitted|provided|given|specified|mandatory)"
     r"|are[ \t]+(?:required|optional|omitted|provided|given|specified|mandatory))\b",
     re.IGNORECASE,
 )
-_NEGATED = late(
+_NEGATED = lazy_pattern(
     r"\b(?:no|not|without|isn't|never|instead\s+of|rather\s+than|nor)\s+(?:an?\s+|the\s+|such\s+)?[`'\"*]{0,3}$",
     re.IGNORECASE,
 )
-_OF_TOOL = late(r"[`'\"*]{0,3}(?:\s+\w+)?\s+(?:of|in|on|to|from|for)\s+(?:the\s+)?[`'\"]?(?P<tool>[\w-]+)")
-_HEADER = late(
+_OF_TOOL = lazy_pattern(r"[`'\"*]{0,3}(?:\s+\w+)?\s+(?:of|in|on|to|from|for)\s+(?:the\s+)?[`'\"]?(?P<tool>[\w-]+)")
+_HEADER = lazy_pattern(
     r"[#*_ ]{0,6}(?:(?:input|tool)\s+)?(?:args|arguments|parameters|params|inputs?)[*_ ]{0,3}:?[*_ ]{0,3}:?"
     r"|.{0,300}\b(?:args|arguments?|parameters?|params|inputs)\s*:"
     r"|.{0,300}\btakes\s+(?:\w+\s+){1,2}(?:arguments?|parameters?)\.?",
@@ -124,12 +124,12 @@ def _is_companion(token: Token, own: AbstractSet[str]) -> bool:
     return is_named and not _RETURNED.search(token.before) and not _CONDITIONAL.search(token.before)
 
 
-_CONDITIONAL = late(
+_CONDITIONAL = lazy_pattern(
     r"\b(?:when|if|where|unless)\s+(?:`?\w+`?\s+(?:and|or)\s+)?`?$|\b(?:to|is|are|as)\s+`?$", re.IGNORECASE
 )
-_JOINED_AFTER = late(r"`?\s+(?:and|or)\s+`?(?P<name>[A-Za-z]\w{2,60})`?(?![\w.(])")
-_JOINED_BEFORE = late(r"(?<![\w.])`?(?P<name>[A-Za-z]\w{2,60})`?\s+(?:and|or)\s+`?$")
-_RETURNED = late(
+_JOINED_AFTER = lazy_pattern(r"`?\s+(?:and|or)\s+`?(?P<name>[A-Za-z]\w{2,60})`?(?![\w.(])")
+_JOINED_BEFORE = lazy_pattern(r"(?<![\w.])`?(?P<name>[A-Za-z]\w{2,60})`?\s+(?:and|or)\s+`?$")
+_RETURNED = lazy_pattern(
     r"\b(?:returns?|returned|response|output|result|contains|includes?|field|fields|reports?)\b[^.\n]{0,40}$",
     re.IGNORECASE,
 )
@@ -166,8 +166,8 @@ def _is_named_parameter(token: Token) -> bool:
     return is_ticked and _SURE_AFTER.match(after) is not None
 
 
-_STOPPED = late(r"`(?:[.,;)]|\s*$|\s+(?:when|if|instead)\b)")
-_ONE_OF = late(
+_STOPPED = lazy_pattern(r"`(?:[.,;)]|\s*$|\s+(?:when|if|instead)\b)")
+_ONE_OF = lazy_pattern(
     r"\b(?:pass|provide|specify|supply|give|set)\s+(?:exactly|only|at\s+least|at\s+most)\s+one\s+of\s+(?:the\s+)?`$",
     re.IGNORECASE,
 )
@@ -228,8 +228,8 @@ def _block(lines: Sequence[str], head: int, every: Sequence[sayings.Entry]) -> I
         number = entry.end
 
 
-_QUOTED_ENTRY = late(r"(?:[-*•]\s+)?['\"]")
-_HEADING = late(
+_QUOTED_ENTRY = lazy_pattern(r"(?:[-*•]\s+)?['\"]")
+_HEADING = lazy_pattern(
     r"(?:\*\*|__|#)[^*_`]{0,60}:?(?:\*\*|__)?:?\s|[A-Z][A-Za-z ]{0,40}:\s*$|(?:\*\*|#)[^`]{0,60}:(?:\*\*)?|[A-Z]{3,20}:"
 )
 

@@ -7,27 +7,27 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts.catalog.names import PLAIN_VERBS
 from tdqs_mcp.facts.catalog.vocabulary import KnownNames, Mention, fold, style
-from tdqs_mcp.facts.patterns import late
-from tdqs_mcp.facts.prose import name_parts
-from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS
+from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.words import name_parts
 
-_TOKEN = late(
+_TOKEN = lazy_pattern(
     r"(?<![\w$@./:<{#&%\\-])(?P<name>[A-Za-z][A-Za-z0-9]*(?:(?:_|__)[A-Za-z0-9]+)+|[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+"
     r"|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+"
     r"|(?<=[`'\"])[A-Za-z]\w{1,60}(?=[`'\"]))(?![\w]|\.\w|-\w|/\w)"
 )
 """A word that looks like a name: joined of several, or alone in backticks."""
 
-_MARKED = late(
+_MARKED = lazy_pattern(
     r"[_\-`'\"A-Z](?:(?<=[A-Za-z0-9][_\-])(?=_?[A-Za-z0-9])|(?<=[`'\"])(?=[A-Za-z]\w{1,60}[`'\"])|(?<=[a-z0-9][A-Z]))"
 )
 """The joint or the quote that every such word has; looked for by itself, because most characters are neither."""
 
 _GLUE = frozenset("_$@./:<{#&%\\-")
-_RUN = late(r"[\w$@./:<{#&%\\-]*")
+_RUN = lazy_pattern(r"[\w$@./:<{#&%\\-]*")
 """What such a word begins: all that sticks together."""
 
-_HUMP = late(r"[A-Z](?<=[a-z][A-Z])")
+_HUMP = lazy_pattern(r"[A-Z](?<=[a-z][A-Z])")
 
 _CALLS = (
     r"use|uses|using|call|calls|calling|run|running|invoke|invoking|invokes|prefer|try|see|see\s+also|via|unlike"
@@ -40,37 +40,37 @@ _CALL_WORDS = frozenset(
     "proceed switch fall refer "
     "consider chain chained replaced pair pairs".split()
 )
-_CALLED = late(
+_CALLED = lazy_pattern(
     rf"\b(?:{_CALLS})(?:\s+(?:the|this\s+with|either|also|first|instead|and|or|[`'\"]?\w+(?:[_-]\w+)+[`'\"]?\s*(?:,|\+|and"
     rf"|or|/)))*\s*:?\s+[`'\"*(]{{0,3}}$",
     re.IGNORECASE,
 )
-_SOURCED = late(rf"\b(?:{_SOURCES})\s+(?:the\s+)?[`'\"*(]{{0,3}}$", re.IGNORECASE)
-_OBTAINED = late(
+_SOURCED = lazy_pattern(rf"\b(?:{_SOURCES})\s+(?:the\s+)?[`'\"*(]{{0,3}}$", re.IGNORECASE)
+_OBTAINED = lazy_pattern(
     r"\b(?:returned|obtained|provided|given|fetched|listed|retrieved|created|generated|produced|found|discovered"
     r"|initialized|ids?|uids?|uuids?|keys?|"
     r"results?|refs?|names?|handles?|follow\s+up|together|combined?|first|available|search|get|it"
     r"|them)\s+(?:\w+\s+)?(?:from|by|via|with|through|using)\s+(?:the\s+|a\s+)?[`'\"*(]{0,3}$",
     re.IGNORECASE,
 )
-_BESIDE = late(
+_BESIDE = lazy_pattern(
     r"\b(?:before|after|than|unlike|instead\s+of|rather\s+than)\s+(?:calling\s+|using\s+"
     r"|running\s+)?(?:the\s+)?[`'\"*(]{0,3}$|(?:->|→)\s*`?$"
     r"|\b(?:pass|feed|hand|give|send|supply)\s+(?:\w+\s+){1,3}to\s+(?:the\s+)?[`'\"*(]{0,3}$"
     r"|\b(?:parameters?|arguments?)\s+(?:(?:to|for)\s+\w+\s+)?(?:of|in|for)\s+(?:the\s+)?[`'\"*(]{0,3}$",
     re.IGNORECASE,
 )
-_TOOL_BEFORE = late(
+_TOOL_BEFORE = lazy_pattern(
     r"\btools?\s+(?:called\s+|named\s+|is\s+|are\s+|like\s+|such\s+as\s+)?[`'\"*(]{0,3}$", re.IGNORECASE
 )
-_TOOL_AFTER = late(
+_TOOL_AFTER = lazy_pattern(
     r"[`'\"*)(]{0,4}\s+(?:mcp\s+)?tools?\b(?!\s*(?:calls?|use|result|response|name|list|set|definitions?|annotations?|"
     r"schemas?|servers?|arguments?|parameters?|outputs?|inputs?|choice)\b)",
     re.IGNORECASE,
 )
-_STRONG_AFTER = late(r"[`'\"*)(]{0,4}\s*,?\s*(?:instead|first|beforehand|rather|prior)\b", re.IGNORECASE)
-_PAREN_AFTER = late(r"`?\(")
-_OTHER_KIND = late(
+_STRONG_AFTER = lazy_pattern(r"[`'\"*)(]{0,4}\s*,?\s*(?:instead|first|beforehand|rather|prior)\b", re.IGNORECASE)
+_PAREN_AFTER = lazy_pattern(r"`?\(")
+_OTHER_KIND = lazy_pattern(
     r"[`'\"*)]{0,3}\s*(?:=|:\s*[\[{\"']|\.\w|(?:(?:api|sdk)\s+)?(?:operations?|endpoints?|apis?|actions?|methods?"
     r"|scopes?|permissions?|"
     r"webhooks?|events?|fields?|propert(?:y|ies)|columns?|keys?|values?|parameters?|params?|arguments?|args?"
@@ -79,18 +79,18 @@ _OTHER_KIND = late(
     r"|objects?|commands?)\b)",
     re.IGNORECASE,
 )
-_FORMER = late(
+_FORMER = lazy_pattern(
     r"\b(?:replaces|formerly|deprecated|renamed\s+from|previously|operation|action|operations|actions|categor(?:y"
     r"|ies)|toolsets?|event|events|"
     r"field|fields|enum|value|values|metric|key|column|columns|keys)\b(?:\s*(?:=|:|is|are|of))?\s*[`'\"*(]{0,3}$"
     r"|[=\[]\s*[`'\"]{0,2}$",
     re.IGNORECASE,
 )
-_PREFIXED = late(
+_PREFIXED = lazy_pattern(
     r"\bmcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?)__(?P<name>\w+)"
     r"|(?<![\w/:.\-])(?P<other>[A-Za-z][\w-]{1,40}):(?P<tool>[A-Za-z][a-z0-9]*(?:[_-][a-z0-9]+)+)\b(?![:/])",
 )
-_JOINT = late(r":(?<=\w:)[A-Za-z]")
+_JOINT = lazy_pattern(r":(?<=\w:)[A-Za-z]")
 _WINDOW = 48
 """Characters before and after a name that tell what it is used as."""
 
@@ -269,7 +269,7 @@ def _is_made_alike(name: str, before: str, words: KnownNames, *, is_ticked: bool
     return _resembles(name, words) or (_is_imperative(name) and not _EXAMPLE.search(before))
 
 
-_EXAMPLE = late(r"\b(?:e\.g\.?|such\s+as|example|like|i\.e\.?)[,:]?\s*[`'\"(]{0,2}$", re.IGNORECASE)
+_EXAMPLE = lazy_pattern(r"\b(?:e\.g\.?|such\s+as|example|like|i\.e\.?)[,:]?\s*[`'\"(]{0,2}$", re.IGNORECASE)
 
 
 def _is_kin(name: str, words: KnownNames, *, is_ticked: bool) -> bool:

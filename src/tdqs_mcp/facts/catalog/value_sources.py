@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tdqs_mcp.facts.catalog.names import Label, is_plain
-from tdqs_mcp.facts.lexicon import STOPWORDS, Cue, Effect
-from tdqs_mcp.facts.prose import name_parts, stem
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.languages import STOPWORDS, Cue, Effect
+from tdqs_mcp.facts.text.words import name_parts, stem
 
 MAX_GIVERS = 4
 """Tools whose answers hold one value; more would make a choice among them arbitrary."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tdqs_mcp.facts.catalog.relations import shared_prefix
-from tdqs_mcp.facts.prose import MAX_EXPLANATION, MAX_TEXT, name_parts
 from tdqs_mcp.facts.schema.walk import Shape
+from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
+from tdqs_mcp.facts.text.words import name_parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.sayings import Origin, Saying, words_in
 from tdqs_mcp.facts.schema.walk import Accepted
+from tdqs_mcp.facts.text.words import first_of
 
 
 class Claim(NamedTuple):

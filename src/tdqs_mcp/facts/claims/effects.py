@@ -4,19 +4,20 @@ import re
 from collections.abc import Collection
 
 from tdqs_mcp.facts.claims.claim import Claim, Clash
-from tdqs_mcp.facts.patterns import late
-from tdqs_mcp.facts.prose import MAX_TEXT, name_parts
 from tdqs_mcp.facts.sayings import Origin
-from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS
+from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.prose import MAX_TEXT
+from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model.catalog import Tool
 
-_OPTIONAL = late(
+_OPTIONAL = lazy_pattern(
     r"^\W{0,3}optional\b(?!\s+(?:if|when|for|unless|chain))|\(\s*(?:[\w\s\[\]"
     r"|]{1,40},\s*)?optional\s*(?:,[^)]{0,80})?\)|\[optional\]|\bthis\s+(?:parameter|field"
     r"|argument)\s+is\s+optional\b(?!\s+(?:if|when|for|unless))",
     re.IGNORECASE,
 )
-_REQUIRED = late(
+_REQUIRED = lazy_pattern(
     r"^\W{0,3}required\s*(?:[.:,)\]]|$|-\s|–|—)"
     r"|\(\s*(?:[\w\s\[\]|]{1,40},\s*)?required\s*\)|\[required\]"
     r"|"
@@ -42,11 +43,11 @@ def requirement(claim: Claim) -> Clash | None:
     return None
 
 
-_IS_OPTIONAL = late(
+_IS_OPTIONAL = lazy_pattern(
     r"^\W{0,3}(?:the\s+)?[`'\"]?[\w-]+[`'\"]?(?:\s+(?:parameter|argument|field))?\s+is\s+optional\s*(?:[.;,]|$|and\b)",
     re.IGNORECASE,
 )
-_IS_REQUIRED = late(
+_IS_REQUIRED = lazy_pattern(
     r"^\W{0,3}(?:the\s+)?[`'\"]?[\w-]+[`'\"]?(?:\s+(?:parameter|argument|field))?\s+is\s+(?:required"
     r"|mandatory)\s*(?:[.;]|$)",
     re.IGNORECASE,
@@ -56,7 +57,7 @@ _IS_REQUIRED = late(
 _PROVEN_MUTATIONS = frozenset(
     "create delete update write upload destroy drop purge erase rename move publish install uninstall".split()
 )
-_WRITES_LATER = late(
+_WRITES_LATER = lazy_pattern(
     r"\b(?:permanently|irreversibly)\s+(?:deletes?|removes?|erases?|destroys?|drops?|overwrites?)\b"
     r"|\bthis\s+(?:tool|action|operation|call)?\s*(?:will\s+)?(?:also\s+)?(?:deletes?|overwrites?|modif(?:y|ies)"
     r"|removes?|updates?|creates?|writes?)\s+(?:the|any|all|existing|a|an|your)\b"

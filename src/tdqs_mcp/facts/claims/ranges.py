@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tdqs_mcp.facts.claims.claim import Claim, Clash
-from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.sayings import DIGITS
 from tdqs_mcp.facts.schema.walk import Accepted
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 _NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
-_BETWEEN = late(
+_BETWEEN = lazy_pattern(
     rf"(?:\bbetween\s+(?P<a>{_NUMBER})\s+and\s+(?P<b>{_NUMBER})|\bfrom\s+(?P<c>{_NUMBER})\s+to\s+(?P<d>{_NUMBER})"
     rf"|\b(?:range|valid|allowed|values?|must be|limit|default|ranges?)\s*(?:is|of|from"
     rf"|:)?\s*[\[(]?\s*(?P<e>{_NUMBER})\s*(?:-|–|to|,|\.\.+)\s*(?P<f>{_NUMBER})\s*[\])]?"
@@ -19,14 +19,14 @@ _BETWEEN = late(
     rf"(?P<unit>\s*[A-Za-z%]+)?",
     re.IGNORECASE,
 )
-_UPPER = late(
+_UPPER = lazy_pattern(
     rf"(?:\b(?:max(?:imum)?(?:\s+(?:is|of|value|allowed|allowed\s+value|limit|length|value\s+is"
     rf"|allowed\s+value\s+is|length\s+is))?|at\s+most|up\s+to|no\s+more\s+than|"
     rf"not\s+(?:exceed|more\s+than)|cannot\s+exceed|must\s+not\s+exceed|less\s+than\s+or\s+equal\s+to|limited\s+to"
     rf"|upper\s+limit\s+(?:is|of))\s*[:=]?\s*|<=\s*|≤\s*)(?P<value>{_NUMBER})(?P<unit>\s*[A-Za-z%]+)?",
     re.IGNORECASE,
 )
-_LOWER = late(
+_LOWER = lazy_pattern(
     rf"(?:\b(?:min(?:imum)?(?:\s+(?:is|of|value|allowed|length|value\s+is|length\s+is))?|at\s+least|no\s+(?:less"
     rf"|fewer)\s+than|greater\s+than\s+or\s+equal\s+to|not\s+less\s+than|"
     rf"lower\s+limit\s+(?:is|of))\s*[:=]?\s*|>=\s*|≥\s*)(?P<value>{_NUMBER})(?P<unit>\s*[A-Za-z%]+)?",
@@ -35,8 +35,8 @@ _LOWER = late(
 _LENGTH_UNITS = frozenset("character characters char chars letter letters symbols".split())
 
 
-_SENTENCES = late(r"(?<=[.!?])\s+|\n")
-_IF = late(r"\s*(?:if|when)\b", re.IGNORECASE)
+_SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|\n")
+_IF = lazy_pattern(r"\s*(?:if|when)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

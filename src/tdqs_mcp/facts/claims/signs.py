@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.sayings import DIGITS, words_in
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 _Search = Callable[[str], re.Match[str] | None]
 
@@ -63,7 +63,7 @@ def _searching(pattern: str) -> _Search:
 
     What opens with _LEAD does so in each alternative, so that it need not be looked for everywhere.
     """
-    compiled = late(pattern, re.DOTALL)
+    compiled = lazy_pattern(pattern, re.DOTALL)
     is_opening = pattern.startswith(_LEAD)
 
     def search(text: str) -> re.Match[str] | None:
@@ -240,7 +240,7 @@ def pointing(text: str, held: frozenset[str]) -> tuple[Sign, ...]:
     return tuple(sign for sign in signs_against(held) if not words.isdisjoint(sign.cues) and sign.search(lowered))
 
 
-_MAY_NUMBER = late(r"default|[(]\s*-?\d|between|from|[01]-(?:based|indexed)")
+_MAY_NUMBER = lazy_pattern(r"default|[(]\s*-?\d|between|from|[01]-(?:based|indexed)")
 """Without one of these a digit is no sign of a number: begins with letters, to be quickly seen as well."""
 
 

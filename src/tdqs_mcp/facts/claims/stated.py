@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from tdqs_mcp.facts.claims.claim import NEGATIONS, demands
-from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.sayings import Origin, words_in
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 TYPE_WORDS: dict[str, frozenset[str]] = {
     word: frozenset(kinds.split())
@@ -32,7 +32,7 @@ _ADJECTIVE = (
     r"one-dimensional|two-dimensional|2d|iso|formatted|encoded|base64|stringified|serialized|native|date|datetime|"
     r"unsigned|signed|64-bit|32-bit|proper|actual)\s+){0,3}"
 )
-_NORMATIVE = late(
+_NORMATIVE = lazy_pattern(
     r"(?:\b(?:must|should|shall|has\s+to|needs\s+to|have\s+to)\s+(?P<not2>not\s+)?(?:always\s+)?be\s+"
     r"(?:(?:provided|given|passed|specified|supplied|sent|formatted|encoded|set|entered|written)\s+)?(?:as\s+|to\s+"
     r"|in\s+)?"
@@ -47,11 +47,11 @@ _NORMATIVE = late(
 )
 """For lower-case text: to ignore case takes twice as long."""
 
-_TYPED = late(_TYPE.partition(")?")[2] + _AFTER_TYPE)
+_TYPED = lazy_pattern(_TYPE.partition(")?")[2] + _AFTER_TYPE)
 """A type and what may follow it: begins with its letters, so that it is quickly seen that there is none."""
 
-_OR_TYPE = late(r"\s*(?:\||/|,?\s*or)\s*(?:an?\s+|the\s+)?" + _ADJECTIVE + _TYPE + r"\b", re.IGNORECASE)
-_ELSE = late(
+_OR_TYPE = lazy_pattern(r"\s*(?:\||/|,?\s*or)\s*(?:an?\s+|the\s+)?" + _ADJECTIVE + _TYPE + r"\b", re.IGNORECASE)
+_ELSE = lazy_pattern(
     r"[^.;\n]{0,40}?(?:,\s*|\bor\s+)(?:(?:the\s+)?(?:literal|string|special)\s+\w*\s*)?[`'\"]|\s+\w+\s+or\s",
     re.IGNORECASE,
 )

@@ -7,17 +7,17 @@ from tdqs_mcp.facts.claims.claim import Claim, Clash
 from tdqs_mcp.facts.claims.signs import GRANTING, LOOSE, Role, Sign, pointing
 from tdqs_mcp.facts.claims.stated import TYPE_WORDS, stated
 from tdqs_mcp.facts.claims.values import QUOTED
-from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.sayings import Origin, Saying
 from tdqs_mcp.facts.schema.walk import Accepted
-from tdqs_mcp.facts.words import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
-_GRANTS = late(
+_GRANTS = lazy_pattern(
     r"\b(strings?|integers?|int|floats?|numeric|boolean|bool|arrays?|objects?|dict|dictionary|map(?=\s+of\b))\b",
     re.IGNORECASE,
 )
-_OF_OBJECTS = late(r"\b(?:list|array)s?\s+of\s+(?:[\w-]+\s+){0,3}(?:objects|strings|integers)\b", re.IGNORECASE)
-_STRINGY = late(
+_OF_OBJECTS = lazy_pattern(r"\b(?:list|array)s?\s+of\s+(?:[\w-]+\s+){0,3}(?:objects|strings|integers)\b", re.IGNORECASE)
+_STRINGY = lazy_pattern(
     r"\bjson\b|\bcomma|\bseparated\b|\bdelimited\b|\bstringified\b|\bserialized\b|\bencoded\b|\bstrings?\b"
     r"|\bexpression\b"
     r"|\bnewline|\bsyntax\b|\bcsv\b",
@@ -95,7 +95,7 @@ def _is_granted(text: str, held: frozenset[str], sign: Sign) -> bool:
     )
 
 
-_NAMELY = late(
+_NAMELY = lazy_pattern(
     r"\b(?:url|uri|name|title|email|slug|language|timezone|password|username|id|path (?:to|of))\b", re.IGNORECASE
 )
 """Nouns that are text; a query, a property or a content may well be an object."""
@@ -116,7 +116,7 @@ def _opens_with_verb(text: str) -> bool:
     return first in _VERBS or (first in LEMMAS and first not in _NOUNS)
 
 
-_FIRST_WORD = late(r"[A-Za-z]+")
+_FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
 _VERBS = frozenset("include includes specifies specify indicates define defines determines only also filter".split())
 _NOUNS = frozenset("query search name title label comment file process log record report message text set".split())
 

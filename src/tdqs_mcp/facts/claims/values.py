@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from tdqs_mcp.facts.claims.claim import Claim, Clash, listing, spell
-from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.sayings import Origin, Saying, words_in
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 MAX_LISTED = 60
 """Values of one list that are compared."""
@@ -18,7 +18,7 @@ _SEPARATOR = (
     r"(?:\s{0,2}[,;、\uff0c]\s{0,2}(?:(?:or|and)\s)?|\s{0,2}\|{1,2}\s{0,2}|\s{0,2}/\s{0,2}|\s(?:or|and|vs\.?)\s)"
 )
 _LIST = rf"{_ITEM}{_GLOSS}(?:{_SEPARATOR}{_ITEM}{_GLOSS}){{1,60}}"
-_TRIGGER = late(
+_TRIGGER = lazy_pattern(
     r"\b(?:(?:must|should|can|may|could|has to|needs to|will)\s+be\s+(?:set\s+to\s+)?(?:(?:any|one)\s+of"
     r"|either)?(?:\s+the\s+following)?(?:\s+values)?"
     r"|(?:any|one)\s+of(?:\s+the(?:se|\s+following)?(?:\s+\w+)?)?|either|choose\s+(?:from|between|one\s+of)"
@@ -41,39 +41,47 @@ _TRIGGERS = frozenset(
     "permitted legal known optional enum values value options choices pick accepts takes supports allows expects "
     "to".split()
 )
-_PARENTHESIS = late(
+_PARENTHESIS = lazy_pattern(
     rf"[(\[{{]\s*(?:(?:one of|either|options|values|enum)\s*:?\s*)?(?P<list>{_LIST})\s*[)\]}}]", re.IGNORECASE
 )
-_PIPES = late(rf"(?<![\w|])(?P<list>{_ITEM}(?:\s?\|\s?{_ITEM}){{1,60}})")
-_GLOSSED = late(rf":\s+(?P<list>{_ITEM}\s?\([^()\n]{{1,200}}\)(?:{_SEPARATOR}{_ITEM}\s?\([^()\n]{{1,200}}\)){{1,60}})")
-_ENUMERATED = late(r"(?<![\w.-])(?<!\bfor )\w[\w.-]{0,60}(?:,\s\w[\w.-]{0,60}){1,60},?\s(?:or|and)\s\w[\w.-]{0,60}")
-_EXAMPLES = late(
+_PIPES = lazy_pattern(rf"(?<![\w|])(?P<list>{_ITEM}(?:\s?\|\s?{_ITEM}){{1,60}})")
+_GLOSSED = lazy_pattern(
+    rf":\s+(?P<list>{_ITEM}\s?\([^()\n]{{1,200}}\)(?:{_SEPARATOR}{_ITEM}\s?\([^()\n]{{1,200}}\)){{1,60}})"
+)
+_ENUMERATED = lazy_pattern(
+    r"(?<![\w.-])(?<!\bfor )\w[\w.-]{0,60}(?:,\s\w[\w.-]{0,60}){1,60},?\s(?:or|and)\s\w[\w.-]{0,60}"
+)
+_EXAMPLES = lazy_pattern(
     rf"\b(?:e\.g\.?,?|i\.e\.?,?|for\s+example,?|such\s+as|including|like)\s*:?\s+(?P<list>{_LIST})", re.IGNORECASE
 )
-_IN_CHINESE = late(r"(?:[如括是为:\uff1a(\uff08]|选值)\s?(?P<list>\w{1,20}(?:[、,\uff0c]\w{1,20}?){1,60})(?=等|$|\W)")
-_OPENERS = late(
+_IN_CHINESE = lazy_pattern(
+    r"(?:[如括是为:\uff1a(\uff08]|选值)\s?(?P<list>\w{1,20}(?:[、,\uff0c]\w{1,20}?){1,60})(?=等|$|\W)"
+)
+_OPENERS = lazy_pattern(
     r"(?:^|[.;:]\s+|\n\s*|,\s+(?:and|or)\s+)[`'\"]?(\w[\w-]{1,40})[`'\"]?\s+(?:returns?|creates?|produces?"
     r"|preserves?|gives?|means?|selects?|uses?|shows?|includes?|keeps?|sends?|runs?|sets?|is|are|will|mode|=)\b"
     r"|(?:^|\n)\s*[`'\"]?(\w[\w-]{1,40})[`'\"]?:\s"
 )
-_EITHER = late(
+_EITHER = lazy_pattern(
     r"(?:\b(?:to|only|either|be|all|return|returns|the|in|as|between|by)\s+|:\s+"
     r"|\()([a-z][\w-]{1,40})\s+or\s+(?:only\s+|the\s+)?([a-z][\w-]{1,40})\b"
 )
 MAX_SHORT = 160
 """Characters of a description that does little else than to list the values."""
 
-_ITEMS = late(rf"(?:^|{_SEPARATOR})({_ITEM}){_GLOSS}")
-QUOTED = late(r"`([^`\n]{1,60})`|(?<![\w])'([^'\n]{1,60})'(?!\w)|\"([^\"\n]{1,60})\"|“([^”\n]{1,60})”")
-_BULLET = late(rf"^\s{{0,12}}[-*•]\s+({_ITEM})\s*(?::|=|-|–|—|\(|$)", re.MULTILINE)
-_OPTION = late(
+_ITEMS = lazy_pattern(rf"(?:^|{_SEPARATOR})({_ITEM}){_GLOSS}")
+QUOTED = lazy_pattern(r"`([^`\n]{1,60})`|(?<![\w])'([^'\n]{1,60})'(?!\w)|\"([^\"\n]{1,60})\"|“([^”\n]{1,60})”")
+_BULLET = lazy_pattern(rf"^\s{{0,12}}[-*•]\s+({_ITEM})\s*(?::|=|-|–|—|\(|$)", re.MULTILINE)
+_OPTION = lazy_pattern(
     r"\bthe\s+[`'\"]?(\w[\w-]{0,40}(?:\s\w[\w-]{0,40}){0,2}?)[`'\"]?\s+(?:option|value|mode|setting)\b", re.IGNORECASE
 )
 _ORDINALS = frozenset("first second third last default latter former other same following next".split())
-_SET_TO = late(r"\bset(?:ting)?\s+(?:(?:this|it)\s+)?to\s+([`'\"]\w[\w.-]{0,60}[`'\"])(?!\s*[-:/])", re.IGNORECASE)
-_PAIRED = late(rf"(?<![\w=])({_ITEM})\s?=\s?(?=[\w`'\"])")
-_HEADS = late(r"(?:^|,)\s*(?:(?:or|and)\s+)?(\w[\w-]{1,40})\s")
-_VALUE = late(r"[\w$][\w.$+/\-]{0,60}")
+_SET_TO = lazy_pattern(
+    r"\bset(?:ting)?\s+(?:(?:this|it)\s+)?to\s+([`'\"]\w[\w.-]{0,60}[`'\"])(?!\s*[-:/])", re.IGNORECASE
+)
+_PAIRED = lazy_pattern(rf"(?<![\w=])({_ITEM})\s?=\s?(?=[\w`'\"])")
+_HEADS = lazy_pattern(r"(?:^|,)\s*(?:(?:or|and)\s+)?(\w[\w-]{1,40})\s")
+_VALUE = lazy_pattern(r"[\w$][\w.$+/\-]{0,60}")
 _NO_VALUES = frozenset(
     "optional required default defaults e.g i.e eg ie etc the a an or and null none empty deprecated true false "
     "string integer number boolean array object if when not inclusive exclusive case-insensitive case-sensitive "
@@ -232,7 +240,7 @@ def _is_member(item: str, known: frozenset[str], *, is_quoted: bool) -> bool:
     return _SAME.get(lowered, lowered) in {value.lower() for value in known}
 
 
-_DEFAULT = late(
+_DEFAULT = lazy_pattern(
     r"\bdefault(?:s|ed|ing)?(?:\s+values?)?(?:\s+(?:to|is|are|of|was|being)(?:\s+set\s+to)?)?\s*(?:[:=]\s*"
     r"|\s)(?P<not>not\s)?"
     r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{0,60}\"|'[^'\n]{0,60}'|-?\d[\d,_]*(?:\.\d+)?%?|\w[\w.+/\-]{0,60})"
@@ -240,7 +248,7 @@ _DEFAULT = late(
     r"|characters|results|items|max|\w))|)",
     re.IGNORECASE,
 )
-_BY_DEFAULT = late(
+_BY_DEFAULT = lazy_pattern(
     r"(?P<value>`[^`\n]{1,60}`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.-])-?\d[\d,]*(?:\.\d+)?|\b(?:true"
     r"|false))\s*(?:\(default\b|by\s+default\b|\[default\])",
     re.IGNORECASE,
@@ -278,7 +286,7 @@ def _literal(match: re.Match[str], text: str, held: object, values: frozenset[st
     return bare if is_word and (bare in values or _is_spelled_alike(bare, str(held))) else None
 
 
-_ENDS = late(r"\s*(?:$|[.,;)\]\n])")
+_ENDS = lazy_pattern(r"\s*(?:$|[.,;)\]\n])")
 
 
 def _is_spelled_alike(word: str, held: str) -> bool:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from tdqs_mcp.facts.content.generic import FUNCTION_WORDS
 from tdqs_mcp.facts.content.sentences import NEW_WORDS, Sentence, Text
-from tdqs_mcp.facts.lexicon import Cue
-from tdqs_mcp.facts.prose import Prose
+from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.prose import Prose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from tdqs_mcp.facts.content.generic import FUNCTION_WORDS, GENERIC, IDLE
 from tdqs_mcp.facts.content.marks import Mark, marks_in
 from tdqs_mcp.facts.content.properties import property_names
-from tdqs_mcp.facts.lexicon import Cue
-from tdqs_mcp.facts.prose import MAX_EXPLANATION, Prose, name_parts, stem
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.words import words_of
+from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, Prose
+from tdqs_mcp.facts.text.words import name_parts, stem, words_of
 
 NEW_WORDS = 2
 """Words that nobody has said before, from which a sentence is a statement of its own."""

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.prose import MAX_EXPLANATION
+from tdqs_mcp.facts.text.prose import MAX_EXPLANATION
 from tdqs_mcp.model.catalog import Tool
 
 TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")

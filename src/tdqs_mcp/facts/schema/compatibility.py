@@ -5,11 +5,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts.phrases import first_of
 from tdqs_mcp.facts.schema import walk
 from tdqs_mcp.facts.schema.normal_form import NormalForm, bare, members, required_of, schema_of, types_of, values_of
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.schema.walk import TYPES, escape_step
+from tdqs_mcp.facts.text.words import first_of
 
 MAX_PAIRS = 20_000
 """Pairs of alternatives that are compared of one definition; real ones have fewer than 1,000."""

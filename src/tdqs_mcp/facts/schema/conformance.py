@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tdqs_mcp.facts.patterns import late
 from tdqs_mcp.facts.schema.walk import Accepted, Node, Shape, accepted_values, resolve_reference, type_of
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 MAX_TOOL_NAME = 128
 """Characters of a tool name (MCP 2025-11-25, Tool Names)."""
@@ -13,8 +13,8 @@ MAX_TOOL_NAME = 128
 MAX_CLIENT_NAME = 64
 """Characters of a tool name that every client takes: OpenAI's and older Anthropic APIs, VS Code, Cursor."""
 
-_ALLOWED = late(r"[A-Za-z0-9_.\-]*")
-_EVERYWHERE = late(r"[A-Za-z0-9_\-]*")
+_ALLOWED = lazy_pattern(r"[A-Za-z0-9_.\-]*")
+_EVERYWHERE = lazy_pattern(r"[A-Za-z0-9_\-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from tdqs_mcp.facts.lexica import Lexicon, Phrase, fold
-from tdqs_mcp.facts.lexicon import STOPWORDS, Cue, Effect
-from tdqs_mcp.facts.words import words_of
+from tdqs_mcp.facts.text.languages import STOPWORDS, Cue, Effect, Lexicon, Phrase, fold
+from tdqs_mcp.facts.text.words import words_of
 
 MAX_LEAD = 8
 """Words of the first sentence among which the verb is sought, as in English; lead-ins count."""
@@ -46,7 +45,7 @@ class Verb:
     """It stands where the language puts it: before all else, or at the clause's end where verbs are last."""
 
 
-def words(text: str, lexicon: Lexicon) -> list[str]:
+def split_words(text: str, lexicon: Lexicon) -> list[str]:
     """The lower-case words; an identifier inside a Chinese sentence is a word of its own."""
     plain = text.replace("İ", "i").replace("’", "'")
     if lexicon.is_spaced:
@@ -55,12 +54,12 @@ def words(text: str, lexicon: Lexicon) -> list[str]:
     return words_of(_JOINT.sub(" ", plain))
 
 
-def word_count(text: str, spoken: Sequence[str]) -> int:
+def count_words(text: str, spoken: Sequence[str]) -> int:
     """Words; two CJK characters count as one word, as no space tells."""
     return sum(_CJK.match(word) is None for word in spoken) + len(_CJK.findall(text)) // 2
 
 
-def verb(sentence: str, spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
+def find_verb(sentence: str, spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
     """The verb of a first sentence."""
     if lexicon.language == "zh":
         return _chinese(sentence[:MAX_SENTENCE], lexicon)
@@ -158,7 +157,7 @@ def _found(text: str, lexicon: Lexicon) -> Iterator[tuple[int, str]]:
         place += len(form) or 1
 
 
-def cues(sentences: Sequence[str], spoken: Sequence[Sequence[str]], lexicon: Lexicon) -> dict[Cue, list[int]]:
+def find_cues(sentences: Sequence[str], spoken: Sequence[Sequence[str]], lexicon: Lexicon) -> dict[Cue, list[int]]:
     """The positions of the sentences that give each cue, once for each time, in order; linear in the text."""
     texts = [_haystack(sentence, words, lexicon) for sentence, words in zip(sentences, spoken, strict=True)]
     whole = _END.join(texts)
@@ -208,7 +207,7 @@ def _follow(parts: Sequence[str], text: str) -> bool:
     return True
 
 
-def content(spoken: Iterable[str], known: Sequence[str], lexicon: Lexicon) -> list[str]:
+def content_words(spoken: Iterable[str], known: Sequence[str], lexicon: Lexicon) -> list[str]:
     """The words that say something: neither function words nor `known`; two CJK characters make a word.
 
     `known` are words in Latin letters, or stems in the text's language.
@@ -238,7 +237,7 @@ def _continues(word: str, stems: Sequence[str], lexicon: Lexicon) -> bool:
     return any(word.startswith(stem) and len(word) - len(stem) <= longest for stem in fit)
 
 
-def translations(labels: Iterable[str], lexicon: Lexicon) -> list[str]:
+def translations_of(labels: Iterable[str], lexicon: Lexicon) -> list[str]:
     """The stems under which a name's nouns occur in the text."""
     return [stem for label in labels for stem in lexicon.nouns.get(label, ())]
 

@@ -4,16 +4,27 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts import foreign, lexica
-from tdqs_mcp.facts.language import language_of
-from tdqs_mcp.facts.lexica import Lexicon
-from tdqs_mcp.facts.lexicon import OVERT_MUTATIONS, PHRASES, STOPWORDS, VAGUE_VERBS, Cue, Effect
 from tdqs_mcp.facts.schema.signals import Parameter, Signals
-from tdqs_mcp.facts.words import EFFECTS, LEMMAS, words_of
+from tdqs_mcp.facts.text import foreign_prose
+from tdqs_mcp.facts.text.language_detection import detect_language
+from tdqs_mcp.facts.text.languages import (
+    EFFECTS,
+    KNOWN,
+    LEAD_IN,
+    LEMMAS,
+    OVERT_MUTATIONS,
+    PHRASES,
+    STOPWORDS,
+    VAGUE_VERBS,
+    Cue,
+    Effect,
+    Lexicon,
+    lexicon_of,
+)
+from tdqs_mcp.facts.text.words import name_parts, stem, words_of
 from tdqs_mcp.model.catalog import Tool
 
 MAX_TEXT = 20_000
@@ -25,9 +36,6 @@ MAX_EXPLANATION = 2_000
 MIN_LETTERS = 12
 """Letters below which a description says nothing beyond its purpose, whatever its language."""
 
-MAX_NAME = 200
-"""Characters of a name or title that are read; the longest real name has 64."""
-
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])|"
     r"(?<=[a-z0-9)\]])\s+(?=(?:This (?:tool|function|is)|It (?:is|was|will|can|offers|provides|helps|allows|does)|"
@@ -38,12 +46,8 @@ _SENTENCE_END = re.compile(
 _NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
 """How a line begins that continues nothing: a list item or other mark, or a label such as `name (string): …`."""
 
-_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _BACKTICKED = re.compile(r"`([^`\s]{2,80})`")
-_LEAD_IN = frozenset(
-    "this tool a an the to function that which it used use for please can will allows you lets mcp".split()
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,10 +120,10 @@ def read(tool: Tool, signals: Signals) -> Prose:
     spoken = [words_of(sentence) for sentence in sentences]
     all_words = tuple(word for sentence in spoken for word in sentence)
     vocabulary = set(all_words)
-    language = language_of(text, vocabulary)
-    lexicon = lexica.of(language)
+    language = detect_language(text, vocabulary)
+    lexicon = lexicon_of(language)
     if lexicon:
-        spoken = [foreign.words(sentence, lexicon) for sentence in sentences]
+        spoken = [foreign_prose.split_words(sentence, lexicon) for sentence in sentences]
         all_words = tuple(word for sentence in spoken for word in sentence)
     label_words = {stem(part) for label in (tool.name, tool.title or "") for part in name_parts(label)}
     name_effect = next((EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
@@ -132,7 +136,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
     explanations = [parameter.description[:MAX_EXPLANATION] for parameter in described]
     return Prose(
         language=language,
-        is_readable=language in lexica.KNOWN or sum(map(str.isalpha, text)) < MIN_LETTERS,
+        is_readable=language in KNOWN or sum(map(str.isalpha, text)) < MIN_LETTERS,
         sentences=sentences,
         spoken=spoken,
         words=all_words,
@@ -204,20 +208,20 @@ def _foreign(
     name_effect: Effect | None,
 ) -> _Said:
     lead = spoken[0] if spoken else []
-    verb = foreign.verb(sentences[0], lead, lexicon) if sentences else None
-    own = foreign.forms_of(verb, lexicon)
+    verb = foreign_prose.find_verb(sentences[0], lead, lexicon) if sentences else None
+    own = foreign_prose.forms_of(verb, lexicon)
     again = own if verb and verb.effect is name_effect else ()
-    known = (*label_words, *foreign.translations(label_words, lexicon), *again)
+    known = (*label_words, *foreign_prose.translations_of(label_words, lexicon), *again)
     stems = {stem(word) for sentence in spoken for word in sentence}
-    places, scaffolding = foreign.cues(sentences, spoken, lexicon), _cues(spoken)
+    places, scaffolding = foreign_prose.find_cues(sentences, spoken, lexicon), _cues(spoken)
     return _Said(
-        word_count=foreign.word_count(text, [word for sentence in spoken for word in sentence]),
+        word_count=foreign_prose.count_words(text, [word for sentence in spoken for word in sentence]),
         verb=lexicon.spelling[verb.lemma] if verb else None,
         effect=verb.effect if verb else None,
         opens_with_verb=verb is not None and verb.opens,
         has_vague_verb=verb is not None and verb.lemma in lexicon.vague,
-        lead_words=len(foreign.content(lead, own, lexicon)),
-        new_words=len(set(foreign.content([word for each in spoken for word in each], known, lexicon))),
+        lead_words=len(foreign_prose.content_words(lead, own, lexicon)),
+        new_words=len(set(foreign_prose.content_words([word for each in spoken for word in each], known, lexicon))),
         stems=stems,
         places={**scaffolding, **{cue: max(found, scaffolding.get(cue, []), key=len) for cue, found in places.items()}},
         mutation=verb.word if verb and verb.opens and verb.lemma in lexicon.overt else None,
@@ -247,33 +251,11 @@ def cues_of(words: Sequence[str]) -> frozenset[Cue]:
     return frozenset(_cues([words]))
 
 
-def name_parts(name: str) -> tuple[str, ...]:
-    """The lower-case words of an identifier or title: `listOpenIssues`, `list-open_issues` -> list, open, issues."""
-    return _name_parts(name[:MAX_NAME])
-
-
-@lru_cache(maxsize=20_000)
-def _name_parts(name: str) -> tuple[str, ...]:
-    return tuple(part.lower() for part in _NAME_PART.findall(name))
-
-
-@lru_cache(maxsize=20_000)
-def stem(word: str) -> str:
-    """The lemma of a known verb, else the word without a plural s: enough to see that two words are one."""
-    return LEMMAS.get(word) or (word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)
-
-
-def effect_of(verb: str) -> Effect | None:
-    """What a verb, in any inflection, does."""
-    lemma = LEMMAS.get(verb.lower())
-    return EFFECTS[lemma] if lemma else None
-
-
 def _lead_verb(words: Sequence[str]) -> tuple[str | None, int]:
     """The first verb within eight words and its position, not counting a lead-in such as "This tool"."""
     skipped = 0
     for position, word in enumerate(words[:8]):
-        if word in _LEAD_IN and (word != "use" or position == 0):
+        if word in LEAD_IN and (word != "use" or position == 0):
             skipped += 1
         elif lemma := LEMMAS.get(word):
             return lemma, position - skipped
@@ -313,9 +295,9 @@ def _mentioned(text: str, spoken: AbstractSet[str], parameters: Sequence[Paramet
 def _explains(text: str, lexicon: Lexicon | None) -> bool:
     """A format, a choice, a condition, an example or a number, in at least four words."""
     if lexicon:
-        spoken = foreign.words(text, lexicon)
-        is_long = foreign.word_count(text, spoken) >= 4
-        cues = foreign.cues([text], [spoken], lexicon).keys() if is_long else frozenset()
+        spoken = foreign_prose.split_words(text, lexicon)
+        is_long = foreign_prose.count_words(text, spoken) >= 4
+        cues = foreign_prose.find_cues([text], [spoken], lexicon).keys() if is_long else frozenset()
         return is_long and (not _EXPLAINED.isdisjoint(cues) or any(map(str.isdigit, text)))
     spoken = words_of(text)
     return len(spoken) >= 4 and (not _EXPLAINING.isdisjoint(spoken) or any(map(str.isdigit, spoken)))

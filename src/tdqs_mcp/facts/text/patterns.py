@@ -1,0 +1,37 @@
+"""Regular expressions compiled on first use, and word lists read from the data files on first use."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast
+
+
+class _LazyPattern:
+    """Stands for a pattern: the first use of a method compiles it and keeps the method."""
+
+    def __init__(self, source: str, flags: int) -> None:
+        self._arguments = (source, flags)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # whatever a pattern has
+        method = getattr(re.compile(*self._arguments), name)
+        setattr(self, name, method)
+        return method
+
+
+def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern, to be used like a compiled one; compiling those of all rules takes longer than linting a file."""
+    return cast("re.Pattern[str]", _LazyPattern(source, flags))
+
+
+@cache
+def read_table(name: str) -> Mapping[str, Any]:
+    """A data file of this package, such as `en` or `wording`."""
+    return tomllib.loads(files("tdqs_mcp.facts").joinpath("data", f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def words_from(table: str, key: str) -> frozenset[str]:
+    """The words that a data file lists under a key."""
+    return frozenset(read_table(table)[key].split())
