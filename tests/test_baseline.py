@@ -7,7 +7,7 @@ import pytest
 from definitions import flat, tool
 
 from tdqs_mcp import app
-from tdqs_mcp.gate import compare, renew
+from tdqs_mcp.gate import compare_to_baseline, renew
 
 SILENT = tool("silent", None)
 POOR = tool("list_orders", "Lists orders.", flat(3))
@@ -117,8 +117,8 @@ def test_other_words_at_the_same_place_are_known_but_not_where_they_are_an_attac
     before = replace(report, findings=(replace(report.findings[0], rule=rule, message="it says 'one'"),))
     after = replace(before, findings=(replace(before.findings[0], message="it says 'two'"),))
     known = renew((), [before], rules={rule})
-    assert [bool(each.findings) for each in compare([before, after], known, rules={rule})] == [False, True]
-    assert bool(compare([after], known, rules={rule})[0].findings) != is_known
+    assert [bool(each.findings) for each in compare_to_baseline([before, after], known, rules={rule})] == [False, True]
+    assert bool(compare_to_baseline([after], known, rules={rule})[0].findings) != is_known
 
 
 def test_a_finding_that_got_worse_is_still_the_known_one(lint, write, tmp_path):

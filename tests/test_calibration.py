@@ -25,7 +25,7 @@ from tdqs_mcp.report.calibration import calibration_markdown
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.results.verdicts import Judgement, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring import calibrate, evidence
+from tdqs_mcp.scoring import calibrate, judge_error
 from tdqs_mcp.scoring.rollup import tdqs
 from tdqs_mcp.scoring.score import tool_cases
 from tdqs_mcp.sources.files import read_file
@@ -44,7 +44,7 @@ PADDING = (
 )
 
 
-SECTIONS = cache(evidence.sections)
+SECTIONS = cache(judge_error.sections)
 
 
 def table(title):
@@ -65,7 +65,7 @@ def test_the_readme_carries_the_table_that_calibrate_prints():
 
 
 def test_rank_correlation_and_kappa_are_those_of_independent_libraries():
-    rows = evidence.evidence(NEWEST)["tools"]
+    rows = judge_error.evidence(NEWEST)["tools"]
     for position in range(6):
         labels = [row["labels"][position] for row in rows]
         scores = [row["predicted"][position] for row in rows]
@@ -77,18 +77,18 @@ def test_rank_correlation_and_kappa_are_those_of_independent_libraries():
 
 
 def test_the_evidence_rests_on_the_labels_as_they_are(shared):
-    rows = {row["inputHash"]: row["labels"] for row in evidence.evidence(NEWEST)["tools"]}
+    rows = {row["inputHash"]: row["labels"] for row in judge_error.evidence(NEWEST)["tools"]}
     keys = load("tdqs").keys
     lines = (shared / "data" / "tool_labels.jsonl").read_text(encoding="utf-8").splitlines()
     labelled = [json.loads(line) for line in lines]
-    assert len(evidence.evidence(NEWEST)["tools"]) == len(labelled)
+    assert len(judge_error.evidence(NEWEST)["tools"]) == len(labelled)
     last = {row["inputHash"]: [row["scores"][key] for key in keys] for row in labelled}
     assert rows == last
 
 
 def test_no_prediction_is_worse_than_what_is_claimed(shared, catalog_files):
     """The shipped scorecards, which have seen all labels, come nearer to them than predictions of unseen servers."""
-    labels = evidence.labels(NEWEST)
+    labels = judge_error.labels(NEWEST)
     errors = []
     for path in catalog_files:
         score = sync.score(sync.load(str(path)))
@@ -312,7 +312,7 @@ def test_calibrate_shows_every_table_and_what_to_do_next(tdqs_mcp):
     run = tdqs_mcp("calibrate")
     text = run.stdout.decode()
     assert run.returncode == 0
-    for section in evidence.sections(NEWEST):
+    for section in judge_error.sections(NEWEST):
         assert section.title in text
     assert text.rstrip().splitlines()[-1].startswith("Next: tdqs-mcp calibrate LOCATOR")
 
@@ -363,13 +363,13 @@ def test_what_was_judged_out_of_tolerance_stays_so_whatever_else_was_not_judged(
 
 
 def test_a_mean_error_is_out_of_tolerance_only_where_the_rest_could_not_mend_it(catalog_files):
-    labels = evidence.labels(NEWEST)
+    labels = judge_error.labels(NEWEST)
     measured = [measure(read_file(path)) for path in catalog_files]
     cases = [case for each in measured for case in tool_cases(each) if case.subject.signals.input_hash in labels][:100]
     worst = Verdict(judgements={key: Judgement(score=1, justification="x") for key in CARDS["tdqs"]}, summary="")
     silent = Ungraded(judge="m", reason="away")
-    assert evidence.held_against(cases, [*[worst] * 80, *[silent] * 20], labels).faults
-    partly = evidence.held_against(cases, [*[worst] * 10, *[silent] * 90], labels)
+    assert judge_error.held_against(cases, [*[worst] * 80, *[silent] * 20], labels).faults
+    partly = judge_error.held_against(cases, [*[worst] * 10, *[silent] * 90], labels)
     assert (partly.faults, len(partly.unjudged), len(partly.sections)) == ((), 90, 2)
 
 

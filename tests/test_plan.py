@@ -18,8 +18,8 @@ from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.report.plan import PLAN_MARKER
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded
-from tdqs_mcp.rewriting.plan import Candidate, cheapest
-from tdqs_mcp.rewriting.rewrite import apply
+from tdqs_mcp.rewriting.improvement_plan import Candidate, cheapest
+from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rubrics.prompt import SetCase, ToolCase
 from tdqs_mcp.scoring.rollup import overall_of
 from tdqs_mcp.sources.files import read_file

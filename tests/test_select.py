@@ -24,8 +24,8 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.text.words import name_parts, stem, words_of
 from tdqs_mcp.model.mutation import Mutation
 from tdqs_mcp.results.selection import Query
-from tdqs_mcp.rewriting.mutate import mutate
-from tdqs_mcp.rewriting.rewrite import apply
+from tdqs_mcp.rewriting.proposals import apply
+from tdqs_mcp.rewriting.tool_selection import mutate
 from tdqs_mcp.sources.files import read_file
 
 SHOP = (

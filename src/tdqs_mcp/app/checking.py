@@ -52,7 +52,7 @@ def costs(catalog: Catalog) -> list[tuple[str, Cost]]:
 
 def grade(catalog: Catalog) -> ServerGrade:
     """A catalog's score of 100 and letter by MCP Playground's methodology."""
-    from tdqs_mcp.scoring import grade as grading  # noqa: PLC0415  # nothing but this needs it
+    from tdqs_mcp.scoring import foreign_scores as grading  # noqa: PLC0415  # nothing but this needs it
 
     return grading.grade(measure(catalog))
 

@@ -19,8 +19,8 @@ from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.rewrites import OFFLINE, Mode, Rewrite
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Ungraded
-from tdqs_mcp.rewriting import rewrite as rewriting
-from tdqs_mcp.rewriting.rewrite import Proposal, Standing
+from tdqs_mcp.rewriting import proposals as rewriting
+from tdqs_mcp.rewriting.proposals import Proposal, Standing
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.score import finish, tool_cases
 from tdqs_mcp.sources.files import read_bytes
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from tdqs_mcp.results.comparison import Comparison
     from tdqs_mcp.results.plan import Plan, WhatIf
     from tdqs_mcp.results.selection import Query, Selection
-    from tdqs_mcp.rewriting.patch import LeftOut, Patch
+    from tdqs_mcp.rewriting.rewrite_review import Court
     from tdqs_mcp.rewriting.selectors import Selector
-    from tdqs_mcp.rewriting.trial import Court
+    from tdqs_mcp.rewriting.text_patches import LeftOut, Patch
 
 _UNSHOWN = "the definition addresses the model that reads it ({!r}), so no model was asked; remove these words"
 
@@ -81,12 +81,12 @@ async def _rewritten(
     writer: Model | None = None,
     spec: str = DEFAULT_SPEC,
 ) -> list[Rewrite]:
-    from tdqs_mcp.rewriting import trial  # noqa: PLC0415  # lint and score go without a proof
+    from tdqs_mcp.rewriting import rewrite_review  # noqa: PLC0415  # lint and score go without a proof
 
     chosen, known = _chosen(measured, tools), registry.check(measured)
-    court = trial.Court.of(measured, material, growth=mode.growth if growth is None else growth)
+    court = rewrite_review.Court.of(measured, material, growth=mode.growth if growth is None else growth)
     proposed = rewriting.propose(measured, known, mode=mode)
-    proposals = [trial.admit(each, court, mode) for each in proposed if each.index in chosen]
+    proposals = [rewrite_review.admit(each, court, mode) for each in proposed if each.index in chosen]
     before = await _standings(measured, chosen, known, judge=judge, spec=spec)
     rewrites = await _drafts(measured, proposals, before, court=court, judge=judge, spec=spec)
     if writer is not None:
@@ -95,7 +95,7 @@ async def _rewritten(
     improved = _remeasured(measured, rewrites)
     scores = {each.index: each.after for each in rewrites if each.after}
     after = rewriting.stand(improved, scores, registry.check(improved))
-    return trial.conclude(rewrites, improved, court, before=before, after=after)
+    return rewrite_review.conclude(rewrites, improved, court, before=before, after=after)
 
 
 async def _drafts(
@@ -108,7 +108,7 @@ async def _drafts(
     spec: str,
 ) -> list[Rewrite]:
     """The proposals without the parts with which a tool would do worse, proven."""
-    from tdqs_mcp.rewriting import trial  # noqa: PLC0415
+    from tdqs_mcp.rewriting import rewrite_review  # noqa: PLC0415
 
     after, improved = dict(before), measured
     unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
@@ -122,7 +122,9 @@ async def _drafts(
         proposals = [each.reduced() if each.index in failed else each for each in proposals]
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
         doubtful = [each for each in proposals if each.index in failed and each.parts]
-    proven = [trial.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals]
+    proven = [
+        rewrite_review.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals
+    ]
     return [replace(each, unjudged=unjudged.get(each.index)) for each in proven]
 
 
@@ -136,12 +138,12 @@ async def _better(
     spec: str,
 ) -> list[Rewrite]:
     """Of each draft and a model's words for it the one that the judge finds better."""
-    from tdqs_mcp.rewriting import trial  # noqa: PLC0415
+    from tdqs_mcp.rewriting import rewrite_review  # noqa: PLC0415
 
     improved, tried = _remeasured(measured, worded), {each.index for each in worded if each.writer != OFFLINE}
     after = {**before, **await _standings(improved, tried, registry.check(improved), judge=judge, spec=spec)}
     pairs = zip(worded, drafts, strict=True)
-    return [trial.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
+    return [rewrite_review.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
 
 
 def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:
@@ -157,8 +159,8 @@ async def _worded(
 
     What speaks to the model that reads it is not shown to one.
     """
-    from tdqs_mcp.rewriting import trial  # noqa: PLC0415
-    from tdqs_mcp.rewriting import writer as writing  # noqa: PLC0415  # validation, which the offline writer goes without
+    from tdqs_mcp.rewriting import model_writer as writing  # noqa: PLC0415  # validation, which the offline writer goes without
+    from tdqs_mcp.rewriting import rewrite_review  # noqa: PLC0415
 
     subjects = {each.tool.index: each for each in measured.subjects}
     addressed = {each.index: words for each in drafts if (words := addresses_judge(subjects[each.index]))}
@@ -168,7 +170,7 @@ async def _worded(
     outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=_UNSHOWN.format(words)) for index, words in addressed.items()}
     return [
-        trial.reworded(each, subjects[each.index], outcomes[each.index], court=court, writer=writer.name)
+        rewrite_review.reworded(each, subjects[each.index], outcomes[each.index], court=court, writer=writer.name)
         for each in drafts
     ]
 
@@ -217,7 +219,7 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
     They are chosen for the coherence that the tool set has, applied, and judged again; where that moves the coherence,
     they are chosen once more. Raises InputError for a target that is none, and where there is no overall score.
     """
-    from tdqs_mcp.rewriting import plan as planning  # noqa: PLC0415  # nothing but this needs it
+    from tdqs_mcp.rewriting import improvement_plan as planning  # noqa: PLC0415  # nothing but this needs it
 
     goal, judge = planning.read_target(target), VerdictCache(judge=judge or Offline())
     measured = measure(catalog)
@@ -239,7 +241,7 @@ async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) ->
 
     Raises UnknownIdError, UnmeasurableError, and InputError where there is no overall score.
     """
-    from tdqs_mcp.rewriting import plan as planning  # noqa: PLC0415
+    from tdqs_mcp.rewriting import improvement_plan as planning  # noqa: PLC0415
 
     judge, measured = VerdictCache(judge=judge or Offline()), measure(catalog)
     rewrites = await _rewritten(measured, tools=[tool], judge=judge)
@@ -258,7 +260,7 @@ def _planned(score: ServerScore, catalog: Catalog) -> int:
 
 async def compare(old: Catalog, new: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC) -> "Comparison":
     """Two versions of a catalog, or two definitions of one tool: scores, findings, tokens, and what breaks callers."""
-    from tdqs_mcp.rewriting.compare import compare as hold_against  # noqa: PLC0415  # nothing but this needs it
+    from tdqs_mcp.rewriting.catalog_diff import compare as hold_against  # noqa: PLC0415  # nothing but this needs it
 
     scores = await score(old, judge=judge, spec=spec), await score(new, judge=judge, spec=spec)
     return hold_against(old, new, scores)
@@ -279,9 +281,9 @@ async def select(
     order, or what a mutation makes of them, to which the same queries are put. Definitions that speak to a model that
     selects are named in the problems. Raises InputError.
     """
-    from tdqs_mcp.rewriting import select as selecting  # noqa: PLC0415  # what scoring goes without
-    from tdqs_mcp.rewriting.mutate import mutate  # noqa: PLC0415
+    from tdqs_mcp.rewriting import tool_selection as selecting  # noqa: PLC0415  # what scoring goes without
     from tdqs_mcp.rewriting.selectors import Lexical, Prompted  # noqa: PLC0415
+    from tdqs_mcp.rewriting.tool_selection import mutate  # noqa: PLC0415
 
     if against is not None and mutation is not None:
         raise InputError("a test compares with other catalogs or with a mutation, not with both")
@@ -316,7 +318,7 @@ def _speaking(tools: Sequence[Tool]) -> list[str]:
 
 def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
     """The patch of a JSON file that holds the definitions, and the folder to apply it in. Raises InputError."""
-    from tdqs_mcp.rewriting.patch import patch_json  # noqa: PLC0415  # nothing but this needs it
+    from tdqs_mcp.rewriting.text_patches import patch_json  # noqa: PLC0415  # nothing but this needs it
 
     content = read_bytes(path)
     whole, root = path.resolve(), Path.cwd().resolve()
@@ -326,14 +328,14 @@ def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
 
 def write_file(content: bytes, rewrites: Sequence[Rewrite]) -> "tuple[bytes, tuple[LeftOut, ...]]":
     """The JSON file that holds the definitions, with the rewrites made in it; what could not be. Raises InputError."""
-    from tdqs_mcp.rewriting.patch import write_json  # noqa: PLC0415
+    from tdqs_mcp.rewriting.text_patches import write_json  # noqa: PLC0415
 
     return write_json(content, rewrites)
 
 
 def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
     """The same of the Python file or folder that declares the tools, which is read and never run."""
-    from tdqs_mcp.rewriting.code.patch import patch_code  # noqa: PLC0415
+    from tdqs_mcp.rewriting.python_source.patch import patch_code  # noqa: PLC0415
     from tdqs_mcp.sources.files import read_sources  # noqa: PLC0415
 
     sources = read_sources(path)

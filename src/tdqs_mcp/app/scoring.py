@@ -82,7 +82,7 @@ def score_answers(
     addresses: Detector = addresses_judge,
 ) -> ServerScore:
     """A catalog's score from answers to the published prompts that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.scoring.answers import ANYBODY, match  # noqa: PLC0415  # validation: an import that lint never needs
+    from tdqs_mcp.scoring.external_answers import ANYBODY, match  # noqa: PLC0415  # validation: an import that lint never needs
 
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id)
@@ -107,13 +107,15 @@ async def score_labels(
     addresses: Detector = addresses_judge,
 ) -> LabelScore:
     """A catalog under a rubric that ends in labels, "smells" or "bundles", with its skill where the text is given."""
-    from tdqs_mcp.scoring import labels  # noqa: PLC0415  # what scoring by TDQS goes without
+    from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415  # what scoring by TDQS goes without
 
     judge, measured = judge or Offline(), measure(catalog)
     cases = tool_cases(measured, rubric=rubric)
     verdicts = await guarded(judge, addresses).grade(cases)
     text = None if skill is None else await _skill(measured, skill, judge=judge, addresses=addresses)
-    finished = labels.finish(measured, rubric=rubric, verdicts=verdicts, judge=judge.stamp, spec=spec, skill=text)
+    finished = label_rubrics.finish(
+        measured, rubric=rubric, verdicts=verdicts, judge=judge.stamp, spec=spec, skill=text
+    )
     whole = replace(finished, findings=tuple(registry.check(measured)))
     return whole if _is_offline(judge) else _flagged(whole, measured, addresses)
 
@@ -128,14 +130,14 @@ def score_label_answers(
     addresses: Detector = addresses_judge,
 ) -> LabelScore:
     """The same from answers that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.scoring import labels  # noqa: PLC0415
-    from tdqs_mcp.scoring.answers import ANYBODY, match  # noqa: PLC0415
+    from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415
+    from tdqs_mcp.scoring.external_answers import ANYBODY, match  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id, rubric=rubric)
     cases = tool_cases(measured, rubric=rubric)
     verdicts = verdict_guard.review(cases, answered.verdicts, addresses=addresses, judge=stamp)
-    finished = labels.finish(measured, rubric=rubric, verdicts=verdicts, judge=stamp, spec=spec)
+    finished = label_rubrics.finish(measured, rubric=rubric, verdicts=verdicts, judge=stamp, spec=spec)
     whole = replace(finished, problems=finished.problems + answered.problems, findings=tuple(registry.check(measured)))
     return _flagged(whole, measured, addresses)
 
@@ -147,14 +149,14 @@ async def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None
 
 def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: JudgeStamp | None = None) -> SkillScore:
     """The same from an answer that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.scoring import labels  # noqa: PLC0415
-    from tdqs_mcp.scoring.answers import ANYBODY, match_skill  # noqa: PLC0415
+    from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415
+    from tdqs_mcp.scoring.external_answers import ANYBODY, match_skill  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
     case = SkillCase(text=text, measured=measured)
     given = [match_skill(case, answers, judge=stamp.id)]
     (verdict,) = verdict_guard.review([case], given, addresses=addresses_judge, judge=stamp)
-    return _flagged_skill(labels.finish_skill(measured, text, verdict, judge=stamp), text)
+    return _flagged_skill(label_rubrics.finish_skill(measured, text, verdict, judge=stamp), text)
 
 
 def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
@@ -172,17 +174,17 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     The offline judge is held against its labels as it predicted servers that it had not seen. Any judge is held against
     the labelled tools that the catalogs hold, found by inputHash.
     """
-    from tdqs_mcp.scoring import evidence, examples  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
+    from tdqs_mcp.scoring import examples, judge_error  # noqa: PLC0415  # half a megabyte of labels
 
     judge = judge or Offline()
     parts = [examples.compare(await judge.grade(examples.cases()))]
     if isinstance(judge, Offline) and not catalogs:
-        parts.append(evidence.Comparison(sections=evidence.sections(judge.stamp.calibration or ""), faults=()))
+        parts.append(judge_error.Comparison(sections=judge_error.sections(judge.stamp.calibration or ""), faults=()))
     if catalogs:
-        labels = evidence.labels(versions()[0])
+        labels = judge_error.labels(versions()[0])
         cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]
         labelled = [case for case in cases if case.subject.signals.input_hash in labels]
-        parts.append(evidence.held_against(labelled, await judge.grade(labelled), labels))
+        parts.append(judge_error.held_against(labelled, await judge.grade(labelled), labels))
     return CalibrationReport(
         judge=judge.stamp,
         sections=tuple(section for part in parts for section in part.sections),
@@ -193,10 +195,10 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
 
 
 async def _skill(measured: Measured, text: str, *, judge: Judge, addresses: Detector) -> SkillScore:
-    from tdqs_mcp.scoring import labels  # noqa: PLC0415
+    from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415
 
     (verdict,) = await guarded(judge, addresses).grade([SkillCase(text=text, measured=measured)])
-    score = labels.finish_skill(measured, text, verdict, judge=judge.stamp)
+    score = label_rubrics.finish_skill(measured, text, verdict, judge=judge.stamp)
     return score if _is_offline(judge) else _flagged_skill(score, text)
 
 

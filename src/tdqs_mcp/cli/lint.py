@@ -12,7 +12,7 @@ from tdqs_mcp.cli.options import TARGET, form_option, listed, live_options, outp
 from tdqs_mcp.cli.page import View, leave, reporter, show, write
 from tdqs_mcp.cli.work import end, for_each, policy_of, read_json
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.gate import baseline_document, compare, is_clean, read_baseline, renew, settle
+from tdqs_mcp.gate import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
 from tdqs_mcp.report.documents import json_text
 from tdqs_mcp.report.sited import unused_line
 from tdqs_mcp.results.findings import KnownFinding, LintReport
@@ -78,7 +78,7 @@ def lint(
     if baseline is not None and renews:
         known = _renew(baseline, known, reports, policy)
     if baseline is not None:
-        reports = compare(reports, known, rules=policy.selection.rules)
+        reports = compare_to_baseline(reports, known, rules=policy.selection.rules)
     results = [*reports, *(None for report in found if report is None)]
     if form in _DOCUMENTS and reports:
         places = [locator for locator, report in zip(locators, found, strict=True) if report is not None]

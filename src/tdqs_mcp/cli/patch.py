@@ -13,11 +13,11 @@ from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.documents import capture_document, json_text
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.rewrites import Rewrite
-from tdqs_mcp.rewriting.rewrite import apply
+from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.sources.locator import File, parse_locator
 
 if TYPE_CHECKING:
-    from tdqs_mcp.rewriting.patch import LeftOut
+    from tdqs_mcp.rewriting.text_patches import LeftOut
 
 SUFFIXES = (".patch", ".diff")
 """Names of a `--write` file that ask for a patch."""

@@ -1,6 +1,6 @@
 """What a result means for an exit code: the pass/fail policy, suppressions and baselines; suites are in `suite`."""
 
-from tdqs_mcp.gate.baseline import baseline_document, compare, read_baseline, renew
+from tdqs_mcp.gate.known_findings import baseline_document, compare_to_baseline, read_baseline, renew, settle, suppress
 from tdqs_mcp.gate.policy import (
     Outcome,
     answered,
@@ -15,7 +15,6 @@ from tdqs_mcp.gate.policy import (
     reaches,
     rewritten,
 )
-from tdqs_mcp.gate.suppression import settle, suppress
 
 __all__ = [
     "Outcome",
@@ -23,7 +22,7 @@ __all__ = [
     "arrives",
     "baseline_document",
     "calibrated",
-    "compare",
+    "compare_to_baseline",
     "decide",
     "earns",
     "finds",

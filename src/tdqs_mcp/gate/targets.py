@@ -18,7 +18,7 @@ from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tiers import Tier, tier_of
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rules import registry
-from tdqs_mcp.scoring import mcptest
+from tdqs_mcp.scoring import foreign_scores
 
 _TARGET = re.compile(
     r"""(?:(?P<plain>[a-z_]+)|(?P<list>tool|findings)\[(?P<quote>["'])(?P<name>.+?)(?P=quote)\](?P<field>\.[a-z]+)?)"""
@@ -171,7 +171,7 @@ def _unknown(reason: str | None) -> Reading:
 
 
 def _scores(evidence: Evidence) -> list[Fraction]:
-    return [mcptest.assess(subject).score for subject in evidence.measured.subjects]
+    return [foreign_scores.assess(subject).score for subject in evidence.measured.subjects]
 
 
 def _min_score(evidence: Evidence) -> Reading:
@@ -279,7 +279,7 @@ def _of_tool(target: Target, evidence: Evidence) -> Reading:
     if target.field is Field.TOKENS:
         return _exact(subject.signals.tokens)
     if target.field is Field.SCORE:
-        return _exact(mcptest.assess(subject).score)
+        return _exact(foreign_scores.assess(subject).score)
     graded = [tool.tdqs for tool in evidence.score.tools if tool.index == subject.tool.index]
     return _exact(_tenths(graded[0])) if graded else _unknown(f"the tool {target.tool!r} is ungraded")
 

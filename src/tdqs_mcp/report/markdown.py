@@ -12,7 +12,7 @@ from tdqs_mcp.results.findings import Finding, LintReport
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.priority import first_fixes
+from tdqs_mcp.scoring.score import first_fixes
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
 SCORE_MARKER = "<!-- tdqs-mcp score -->"

@@ -16,7 +16,7 @@ from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.tiers import Tier, tier_of
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.priority import first_fixes
+from tdqs_mcp.scoring.score import first_fixes
 
 MAX_ROWS = 20
 """Tools in a table; the lowest scores come first and JSON has them all."""

@@ -10,7 +10,7 @@ from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tiers import tier_of
 from tdqs_mcp.results.verdicts import Ballot
 from tdqs_mcp.rubrics.rubric import Grade, load
-from tdqs_mcp.scoring.labels import label
+from tdqs_mcp.scoring.label_rubrics import label
 from tdqs_mcp.scoring.rollup import tdqs
 from tdqs_mcp.scoring.score import SMELL_BELOW
 

@@ -10,7 +10,7 @@ from tdqs_mcp.results.calibration import Section
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.evidence import Comparison
+from tdqs_mcp.scoring.judge_error import Comparison
 
 NEAR = 2
 """Score points that a dimension may lie off; two LLM judges on the same tools never differed by more than one."""

@@ -14,7 +14,7 @@ from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.labels import Label, LabelledTool
 from tdqs_mcp.results.scores import ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.tiers import Tier
-from tdqs_mcp.scoring.priority import first_fixes
+from tdqs_mcp.scoring.score import first_fixes
 
 AnyTool: TypeAlias = GradedTool | UngradedTool
 

@@ -8,13 +8,15 @@ from tdqs_mcp.facts.catalog import likeness
 from tdqs_mcp.facts.schema import edits, tokens
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.words import identifiers_of
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.material import Material
-from tdqs_mcp.results.rewrites import Change, Claim, Likeness, Mode, Rewrite
-from tdqs_mcp.rewriting import components, given, proof, unused
-from tdqs_mcp.rewriting.parts import Part
-from tdqs_mcp.rewriting.proof import Witnesses
-from tdqs_mcp.rewriting.rewrite import Proposal, Standing, compare, findings, holds
+from tdqs_mcp.results.rewrites import Change, Claim, Component, Likeness, Mode, Rewrite
+from tdqs_mcp.rewriting import author_material, provenance
+from tdqs_mcp.rewriting.definition_parts import Part
+from tdqs_mcp.rewriting.proposals import Proposal, Standing, compare, findings, holds
+from tdqs_mcp.rewriting.provenance import Witnesses
 
 REFUSED = "said what may not stand in a definition"
 """The fault of words that the proof refuses: an answer all the same."""
@@ -41,18 +43,18 @@ class Court:
 def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
     """The proposal with what the author gives, without parts of which a claim is refused, no longer than the budget."""
     subject, found = proposal.subject, proposal.parts
-    added = given.of(subject, court.witnesses.material(subject), mode, growth=court.growth)
+    added = author_material.material_parts(subject, court.witnesses.material(subject), mode, growth=court.growth)
     asked = tuple(dict.fromkeys(each.question for each in court.witnesses.conflicts(subject)))
     is_hinted = any(part.path == "/annotations" for part in added)
     own = [part for part in found if not (is_hinted and part.path == "/annotations")]
     parts = tuple(part for part in (*own[:1], *added, *own[1:]) if subject.tool.is_mcp or _is_common(part))
     whole = replace(proposal.only(parts), questions=asked)
-    claims = proof.claims(subject, whole.definition, court.witnesses)
-    if proof.refused(claims):
+    claims = provenance.claims(subject, whole.definition, court.witnesses)
+    if provenance.refused(claims):
         admitted = whole.only(tuple(part for part in parts if _is_sound(whole, part, court)))
     else:
         admitted = replace(whole, claims=claims)
-    spent = given.told(subject, court.witnesses.material(subject), growth=court.growth)
+    spent = author_material.told(subject, court.witnesses.material(subject), growth=court.growth)
     return _within(admitted, court.growth - spent)
 
 
@@ -145,20 +147,20 @@ def conclude(
     concluded = []
     for each in rewrites:
         removed, added = findings(before[each.index], after[each.index])
-        parts = components.read(subjects[each.index])
+        parts = describe_components(subjects[each.index])
         whole = replace(each, components=parts, likeness_after=near.get(each.index))
-        left = unused.of(court.witnesses.subjects[each.index], each, court.witnesses)
+        left = author_material.unused_material(court.witnesses.subjects[each.index], each, court.witnesses)
         concluded.append(replace(whole, findings_removed=removed, findings_added=added, unused=left))
     return concluded
 
 
 def _is_sound(proposal: Proposal, part: Part, court: Court) -> bool:
     alone = proposal.only((part,))
-    return not proof.refused(proof.claims(proposal.subject, alone.definition, court.witnesses))
+    return not provenance.refused(provenance.claims(proposal.subject, alone.definition, court.witnesses))
 
 
 def _proven(rewrite: Rewrite, subject: Subject, court: Court, *, claims: tuple[Claim, ...] | None = None) -> Rewrite:
-    known = proof.claims(subject, rewrite.definition, court.witnesses) if claims is None else claims
+    known = provenance.claims(subject, rewrite.definition, court.witnesses) if claims is None else claims
     return replace(
         rewrite,
         claims=known,
@@ -180,3 +182,47 @@ def _changes(subject: Subject, rewrite: Rewrite) -> tuple[Change, ...]:
         )
         for edit in edits.list_edits(subject.tool.raw, rewrite.definition)
     )
+
+
+_GUIDING = frozenset({Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE})
+_LIMITING = frozenset({Cue.DESTRUCTION, Cue.SAFETY, Cue.SIDE_EFFECT, Cue.PERMISSION, Cue.LIMIT, Cue.ERROR, Cue.TIMING})
+
+
+def describe_components(subject: Subject) -> dict[Component, str]:
+    """The sentences of a definition by what they are about, in their order; a sentence belongs to one component."""
+    said: dict[Component, list[str]] = {}
+    explained = {each.name: each.description for each in subject.signals.parameters if each.description.strip()}
+    siblings = set(map(str.lower, subject.mentions))
+    for place, (text, words) in enumerate(zip(subject.prose.sentences, subject.prose.spoken, strict=True)):
+        cues = frozenset(cue for cue, places in subject.prose.cue_places.items() if place in places)
+        component = _component(text, words, cues, place=place, subject=subject, siblings=siblings)
+        said.setdefault(component, []).append(text)
+    listed = [f"{name}: {text}" for name, text in explained.items()]
+    if listed:
+        said.setdefault(Component.PARAMETERS, []).extend(listed)
+    return {component: "\n".join(said[component]) for component in Component if component in said}
+
+
+def _component(  # noqa: PLR0911  # one line a component
+    text: str,
+    words: Sequence[str],
+    cues: frozenset[Cue],
+    *,
+    place: int,
+    subject: Subject,
+    siblings: set[str],
+) -> Component:
+    if words[:1] and words[0].startswith("example"):
+        return Component.EXAMPLES
+    if place == 0:
+        return Component.PURPOSE
+    if not siblings.isdisjoint(words) or cues & _GUIDING:
+        return Component.GUIDELINES
+    named = identifiers_of(text) & {each.name.lower() for each in subject.signals.parameters}
+    if named or Cue.FORMAT in cues:
+        return Component.PARAMETERS
+    if Cue.EXAMPLE in cues:
+        return Component.EXAMPLES
+    if cues & _LIMITING:
+        return Component.LIMITATIONS
+    return Component.PURPOSE

@@ -1,14 +1,14 @@
-"""Baselines: the findings of an earlier run, so that only new ones count."""
+"""Findings that a project has decided to live with."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, fields, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.results.findings import Baseline, Finding, KnownFinding, LintReport
-from tdqs_mcp.scoring.fingerprint import fingerprint
+from tdqs_mcp.results.findings import Baseline, Finding, KnownFinding, LintReport, Suppressed, Suppression, fingerprint
 
 VERSION = 1
 _FIELDS = tuple(field.name for field in fields(KnownFinding))
@@ -24,7 +24,7 @@ def read_baseline(document: object, *, origin: str) -> tuple[KnownFinding, ...]:
     return tuple(_entry(entry, f"finding {number} of {origin}") for number, entry in enumerate(entries, start=1))
 
 
-def compare(
+def compare_to_baseline(
     reports: Sequence[LintReport], known: Sequence[KnownFinding], *, rules: AbstractSet[str]
 ) -> list[LintReport]:
     """The reports with their new findings only: of equal ones, as many are known as the baseline holds.
@@ -89,3 +89,48 @@ def _known(finding: Finding, server: str) -> KnownFinding:
         path=finding.subject.path,
         message=finding.message,
     )
+
+
+def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: AbstractSet[str]) -> LintReport:
+    """The report without what is suppressed; a suppression of a rule that ran here and matched nothing is unused."""
+    here = [each for each in suppressions if each.rule in rules and _matches(report.server, each.server)]
+    reasons = [[each for each in here if _covers(each, finding)] for finding in report.findings]
+    used = {id(each) for covering in reasons for each in covering}
+    judged = list(zip(report.findings, reasons, strict=True))
+    return replace(
+        report,
+        findings=tuple(finding for finding, covering in judged if not covering),
+        suppressed=tuple(
+            Suppressed(finding=finding, reason=covering[0].reason) for finding, covering in judged if covering
+        ),
+        unused_suppressions=tuple(each for each in here if id(each) not in used),
+    )
+
+
+def settle(reports: Sequence[LintReport]) -> list[LintReport]:
+    """The reports of one run: a suppression that is used for one server is unused for none."""
+    used = {each for report in reports for each in _used(report, reports)}
+    return [
+        replace(report, unused_suppressions=tuple(each for each in report.unused_suppressions if each not in used))
+        for report in reports
+    ]
+
+
+def _used(report: LintReport, reports: Sequence[LintReport]) -> set[Suppression]:
+    """What is unused in a report and not in another one that it speaks of as well."""
+    return {
+        each
+        for each in report.unused_suppressions
+        if any(_matches(other.server, each.server) and each not in other.unused_suppressions for other in reports)
+    }
+
+
+def _covers(suppression: Suppression, finding: Finding) -> bool:
+    if suppression.rule != finding.rule:
+        return False
+    is_tool = finding.subject.kind == "tool"
+    return suppression.tool is None or (is_tool and fnmatchcase(finding.subject.name, suppression.tool))
+
+
+def _matches(name: str, pattern: str | None) -> bool:
+    return pattern is None or fnmatchcase(name, pattern)

@@ -12,7 +12,7 @@ from tdqs_mcp.facts.schema.choices import Choice, Demand
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, STOPWORDS, Effect
 from tdqs_mcp.facts.text.words import stem
-from tdqs_mcp.rewriting.parts import Part, Scene, listed
+from tdqs_mcp.rewriting.definition_parts import Part, Scene, listed
 
 MAX_SOURCES = 2
 """Parameters of which one description says where their values come from."""
@@ -40,7 +40,7 @@ _OPPOSITES = {
 _SHOWING = frozenset("get read fetch retrieve describe show view".split())
 
 
-def of(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> tuple[Part, ...]:
+def guidance_parts(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> tuple[Part, ...]:
     """What else to use and when, for a description that names no sibling yet; then the schema's demands."""
     found: list[Part | None] = []
     if not subject.mentions and not any(name in (subject.tool.description or "") for name in near):

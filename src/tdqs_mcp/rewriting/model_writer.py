@@ -13,10 +13,10 @@ from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import Question, ask
 from tdqs_mcp.model.material import Material
 from tdqs_mcp.results.rewrites import Mode, Rewrite
-from tdqs_mcp.rewriting import proof
-from tdqs_mcp.rewriting.parts import Scene
-from tdqs_mcp.rewriting.proof import Witnesses
-from tdqs_mcp.rewriting.trial import REFUSED, Court, grown
+from tdqs_mcp.rewriting import provenance
+from tdqs_mcp.rewriting.definition_parts import Scene
+from tdqs_mcp.rewriting.provenance import Witnesses
+from tdqs_mcp.rewriting.rewrite_review import REFUSED, Court, grown
 from tdqs_mcp.rubrics.writing import (
     Augmented,
     Consolidated,
@@ -117,7 +117,7 @@ def _definition(job: Job, answer: str, *, court: Court, mode: Mode) -> Mapping[s
     """The definition that an answer makes. Raises Refusal, which names the claims, and ContractError."""
     fields = read_stage(Consolidated, answer)
     made = _composed(job, fields, mode)
-    found = proof.refused(proof.claims(job.subject, made, court.witnesses))
+    found = provenance.refused(provenance.claims(job.subject, made, court.witnesses))
     if found:
         raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in found[:MAX_REASONS]))
     over = grown(job.subject, made) - court.growth

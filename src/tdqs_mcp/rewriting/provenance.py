@@ -18,7 +18,7 @@ from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, words_of
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.results.rewrites import Claim
-from tdqs_mcp.rewriting.hearing import Hearing
+from tdqs_mcp.rewriting.claim_checks import Hearing
 
 KEPT = 60
 """Percent of a warning's words that must stand somewhere in the new definition."""

@@ -2,17 +2,19 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import fmean
+from typing import Any
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.catalog import search
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.text.words import first_of, name_parts
 from tdqs_mcp.judges.judge import Failure
-from tdqs_mcp.model.catalog import Catalog, Tool
+from tdqs_mcp.model.catalog import Catalog, Tool, read_tools
+from tdqs_mcp.model.mutation import Mutation
 from tdqs_mcp.results.selection import Against, Choice, Confusion, Figures, Paired, Query, Selection, Share
 from tdqs_mcp.rewriting.selectors import Ranking
 
@@ -311,3 +313,64 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 def _some(names: Iterable[str]) -> str:
     return first_of([repr(name) for name in names], MAX_NAMED)
+
+
+KEPT = 40
+"""Characters that truncation leaves of each text: a line of a menu."""
+
+Wording = Callable[[str, str], str]
+"""The new text for a name and an old text."""
+
+
+def mutate(catalog: Catalog, mutation: Mutation) -> Catalog:
+    """The catalog with every definition made worse; names, types and everything but texts stay as they are.
+
+    `distractors` leaves them and adds, behind the others, a truncated near-duplicate of each under a name of its own.
+    """
+    raws = [tool.raw for tool in catalog.tools]
+    if mutation is not Mutation.DISTRACTORS:
+        return replace(catalog, tools=read_tools([_reworded(raw, _WORDINGS[mutation]) for raw in raws]))
+    named = [tool.raw | {"name": f"{tool.name}_v2"} for tool in catalog.tools if tool.name]
+    return replace(catalog, tools=read_tools([*raws, *(_reworded(raw, _truncated) for raw in named)]))
+
+
+def _reworded(raw: Any, wording: Wording) -> Any:  # noqa: ANN401  # foreign JSON
+    if not isinstance(raw, Mapping):
+        return raw
+    reworded = {**raw, "description": wording(str(raw.get("name")), _string(raw.get("description")))}
+    schema = raw.get("inputSchema")
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if isinstance(schema, Mapping) and isinstance(properties, Mapping):
+        parameters = {name: _parameter(name, entry, wording) for name, entry in properties.items()}
+        reworded["inputSchema"] = {**schema, "properties": parameters}
+    return reworded
+
+
+def _parameter(name: str, entry: Any, wording: Wording) -> Any:  # noqa: ANN401
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("description"), str):
+        return entry
+    return {**entry, "description": wording(name, entry["description"])}
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _truncated(_: str, text: str) -> str:
+    return text[:KEPT]
+
+
+def _generic(name: str, _: str) -> str:
+    """The name again: what a description says whose author had nothing to say."""
+    return f"The {' '.join(name_parts(name))}."
+
+
+def _blank(_: str, __: str) -> str:
+    return ""
+
+
+_WORDINGS: Mapping[Mutation, Wording] = {
+    Mutation.TRUNCATE: _truncated,
+    Mutation.GENERIC: _generic,
+    Mutation.BLANK: _blank,
+}

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.results.rewrites import Change
-from tdqs_mcp.rewriting.code.declarations import Code, Declaration
-from tdqs_mcp.rewriting.code.literals import is_text, text_of
-from tdqs_mcp.rewriting.code.members import members, with_keyword, with_members
-from tdqs_mcp.rewriting.code.module import Module, Placed
-from tdqs_mcp.rewriting.code.slots import described, model_field, parameter
-from tdqs_mcp.rewriting.code.texts import docstring, new_docstring, replaced
+from tdqs_mcp.rewriting.python_source.declarations import Code, Declaration
+from tdqs_mcp.rewriting.python_source.literals import is_text, text_of
+from tdqs_mcp.rewriting.python_source.members import members, with_keyword, with_members
+from tdqs_mcp.rewriting.python_source.module import Module, Placed
+from tdqs_mcp.rewriting.python_source.slots import described, model_field, parameter
+from tdqs_mcp.rewriting.python_source.texts import docstring, new_docstring, replaced
 
 
 def place(code: Code, tool: str, change: Change) -> Placed | str:  # noqa: PLR0911  # a reason for each

@@ -5,11 +5,11 @@ from dataclasses import replace
 from operator import attrgetter
 
 from tdqs_mcp.results.rewrites import Rewrite
-from tdqs_mcp.rewriting.code.declarations import Code
-from tdqs_mcp.rewriting.code.module import UNPARSABLE, Module, Placed, parse
-from tdqs_mcp.rewriting.code.placement import place
-from tdqs_mcp.rewriting.code.slots import HOMES
-from tdqs_mcp.rewriting.patch import Edit, LeftOut, Patch, edited, unified
+from tdqs_mcp.rewriting.python_source.declarations import Code
+from tdqs_mcp.rewriting.python_source.module import UNPARSABLE, Module, Placed, parse
+from tdqs_mcp.rewriting.python_source.placement import place
+from tdqs_mcp.rewriting.python_source.slots import HOMES
+from tdqs_mcp.rewriting.text_patches import Edit, LeftOut, Patch, edited, unified
 from tdqs_mcp.sources.files import SourceFile
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import count, islice
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts import hostile, praise, samples, statements
@@ -10,9 +10,11 @@ from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.words import content_stems, has_word, words_of
 from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
-from tdqs_mcp.results.rewrites import Mode
-from tdqs_mcp.rewriting import proof
-from tdqs_mcp.rewriting.parts import Part
+from tdqs_mcp.results.rewrites import OFFLINE, Mode, Rewrite, Unused
+from tdqs_mcp.rewriting import provenance
+from tdqs_mcp.rewriting.definition_parts import Part
+from tdqs_mcp.rewriting.proposals import Proposal
+from tdqs_mcp.rewriting.provenance import Witnesses
 
 MAX_CALL = 120
 """Characters of a call that a description carries as its example."""
@@ -21,7 +23,7 @@ MAX_LIMITATIONS = 3
 """Sentences that recorded calls add to a description."""
 
 
-def of(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Part, ...]:
+def material_parts(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Part, ...]:
     """The parts, the most certain first; a fact of every tool is said where a model weighs it, not on each of them.
 
     No more facts than the definition may grow by.
@@ -106,7 +108,7 @@ def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
     """The hints that facts prove and that nobody has set."""
     annotations = subject.tool.raw.get("annotations")
     present: Mapping[str, object] = annotations if isinstance(annotations, Mapping) else {}
-    proven = proof.hints(subject, material)
+    proven = provenance.hints(subject, material)
     new = {name: value for name, (value, _) in proven.items() if name not in present}
     if not new or not (annotations is None or isinstance(annotations, Mapping)):
         return ()
@@ -125,3 +127,51 @@ def _example(subject: Subject, material: Material) -> Part | None:
     if not call or "example" in subject.prose.words or not statements.is_english(subject):
         return None
     return Part(path="/description", sources=(f"trace {number}",), sentence=f"Example: `{call}`.")
+
+
+def unused_material(subject: Subject, rewrite: Rewrite, witnesses: Witnesses) -> tuple[Unused, ...]:
+    """Every fact, trace and text about the tool that no change and no claim of its rewrite names."""
+    return tuple(each for each in _reasons(subject, rewrite, witnesses) if each.source not in rewrite.sources)
+
+
+def _reasons(subject: Subject, rewrite: Rewrite, witnesses: Witnesses) -> Iterator[Unused]:
+    """A reason for everything that is not named; the proof is asked of no more than could have been said."""
+    material, tried = witnesses.material(subject), count()
+    for conflict in witnesses.conflicts(subject):
+        yield Unused(source=f"fact {conflict.fact}", reason=f"it cannot stand beside this: {conflict.other}")
+    told: list[tuple[str, Part | None, str | None]]
+    told = [(f"fact {each.number}", spoken(each), objection(each, subject)) for each in material.facts]
+    told += [(f"trace {each.number}", limitation(each), _objection(each, subject, rewrite)) for each in material.traces]
+    for source, part, reason in told:
+        if reason is None and source not in rewrite.sources and part and next(tried) < rewrite.growth:
+            reason = _refusal(part, subject, witnesses)  # noqa: PLW2901  # the first reason that there is
+        yield Unused(source=source, reason=reason or _left_out(rewrite))
+    if material.docs.strip():
+        is_shown = rewrite.writer != OFFLINE
+        yield Unused(source="docs", reason=_left_out(rewrite) if is_shown else "only a model's writer draws on them")
+
+
+def _objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str | None:
+    """Why a recorded call is not told."""
+    if trace.outcome is Outcome.SUCCESS:
+        return "of the calls that succeed only the shortest one without private values is shown, in full mode"
+    part = limitation(trace)
+    if part is None:
+        return "its message is not plain and short, or holds a value of the call"
+    if part.sentence in str(rewrite.definition.get("description")) or is_told(part.sentence, subject):
+        return "the description says it already"
+    return None
+
+
+def _refusal(part: Part, subject: Subject, witnesses: Witnesses) -> str | None:
+    proposed = Proposal(subject=subject, parts=(part,))
+    refused = provenance.refused(provenance.claims(subject, proposed.definition, witnesses))
+    return refused[0].refusal if refused else None
+
+
+def _left_out(rewrite: Rewrite) -> str:
+    if rewrite.writer != OFFLINE:
+        return "the writer's words do not rest on it"
+    return (
+        f"it does not fit into the {rewrite.growth} tokens to grow by, or the judge finds the definition worse with it"
+    )

@@ -4,9 +4,9 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tdqs_mcp.rewriting.code.literals import Spelling, literal, string, text_of
-from tdqs_mcp.rewriting.code.module import Module, Placed
-from tdqs_mcp.rewriting.patch import Edit
+from tdqs_mcp.rewriting.python_source.literals import Spelling, literal, string, text_of
+from tdqs_mcp.rewriting.python_source.module import Module, Placed
+from tdqs_mcp.rewriting.text_patches import Edit
 
 
 def members(node: ast.Call | ast.Dict) -> dict[str, ast.expr]:

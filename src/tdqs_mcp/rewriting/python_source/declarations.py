@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from tdqs_mcp.rewriting.code.literals import text_of
-from tdqs_mcp.rewriting.code.module import Function, Module
+from tdqs_mcp.rewriting.python_source.literals import text_of
+from tdqs_mcp.rewriting.python_source.module import Function, Module
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tdqs_mcp.results.rewrites import Change
-from tdqs_mcp.rewriting.code.declarations import Code
-from tdqs_mcp.rewriting.code.literals import Spelling, string, text_of
-from tdqs_mcp.rewriting.code.members import with_keyword
-from tdqs_mcp.rewriting.code.module import Function, Module, Placed
-from tdqs_mcp.rewriting.code.texts import replaced, same
-from tdqs_mcp.rewriting.patch import Edit
+from tdqs_mcp.rewriting.python_source.declarations import Code
+from tdqs_mcp.rewriting.python_source.literals import Spelling, string, text_of
+from tdqs_mcp.rewriting.python_source.members import with_keyword
+from tdqs_mcp.rewriting.python_source.module import Function, Module, Placed
+from tdqs_mcp.rewriting.python_source.texts import replaced, same
+from tdqs_mcp.rewriting.text_patches import Edit
 
 HOMES = {"Annotated": ("typing", "typing_extensions"), "Field": ("pydantic",)}
 """Where the names of a described parameter come from; the first is imported where none is."""

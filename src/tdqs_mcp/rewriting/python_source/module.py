@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from tdqs_mcp.rewriting.patch import Edit
+from tdqs_mcp.rewriting.text_patches import Edit
 from tdqs_mcp.sources.files import SourceFile
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -6,10 +6,10 @@ import tokenize
 from dataclasses import replace
 
 from tdqs_mcp.results.rewrites import Change
-from tdqs_mcp.rewriting.code.declarations import Code
-from tdqs_mcp.rewriting.code.literals import Spelling, string, text_of
-from tdqs_mcp.rewriting.code.module import Function, Module, Placed
-from tdqs_mcp.rewriting.patch import Edit
+from tdqs_mcp.rewriting.python_source.declarations import Code
+from tdqs_mcp.rewriting.python_source.literals import Spelling, string, text_of
+from tdqs_mcp.rewriting.python_source.module import Function, Module, Placed
+from tdqs_mcp.rewriting.text_patches import Edit
 
 
 def replaced(code: Code, module: Module, node: ast.expr, change: Change) -> Placed | str:

@@ -1,0 +1,301 @@
+"""The parts of a better definition, and what those of one tool need to know of all the others."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tdqs_mcp.facts import clauses, excess, statements, values
+from tdqs_mcp.facts.catalog import names, parameter_meanings
+from tdqs_mcp.facts.catalog.names import Label, NameNeighbors
+from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
+from tdqs_mcp.facts.catalog.parameter_meanings import infer_meanings as meanings_of
+from tdqs_mcp.facts.catalog.value_sources import ValueSource, ValueSources, unstated_sources
+from tdqs_mcp.facts.schema import answers, arguments
+from tdqs_mcp.facts.schema.signals import Parameter
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.languages import LEMMAS, Cue, Effect
+from tdqs_mcp.facts.text.words import name_parts, stem
+
+MAX_SIBLINGS = 2
+"""Siblings that one description points to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Splice:
+    """New words for a stretch of the old description."""
+
+    start: int
+    end: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One improvement that stands or falls as a whole."""
+
+    path: str
+    sources: tuple[str, ...]
+    splices: tuple[Splice, ...] = ()
+    sentence: str = ""
+    """Goes to the description's end."""
+
+    value: object = None
+    """The whole new value of what stands at any other path."""
+
+    is_pointer: bool = False
+    """It names siblings: beside one of these, no later run adds another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What the parts of one tool need to know of all the others."""
+
+    subjects: Mapping[str, Subject]
+    """By name, without those that others must not point to: a name that two tools carry points nowhere, and a
+    definition that tries to steer its reader gets no readers from here."""
+
+    labels: Mapping[str, Label]
+    neighbours: NameNeighbors
+    origins: Mapping[str, Sequence[ValueSource]]
+    """By tool: which siblings give the values of its parameters, but for what its own texts say."""
+
+    takers: Mapping[str, Sequence[tuple[str, str]]]
+    """By tool: the parameters whose values it gives, each with the tool that takes it."""
+
+    agreed: Agreed
+    """What the siblings say of parameters with one voice."""
+
+    is_third_person: bool
+    """Most first sentences say "Lists", not "List"."""
+
+    is_foreign: bool
+    """Most descriptions are in another language than English."""
+
+    @classmethod
+    def of(cls, measured: Measured) -> "Scene":
+        """The scene of a catalog, read once for all its tools."""
+        openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
+        labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
+        unique = {subject.tool.name: subject for subject in measured.subjects if subject.is_quotable}
+        foreign = sum(map(statements.is_foreign, measured.subjects))
+        described = sum(not subject.signals.is_missing_description for subject in measured.subjects)
+        plain = [subject for subject in measured.subjects if not statements.is_foreign(subject)]
+        proses = [subject.prose for subject in plain if subject.prose.opens_with_verb]
+        leads = [next(word for word in prose.words if LEMMAS.get(word) == prose.verb) for prose in proses]
+        known = ValueSources(unique.values(), labels)
+        origins = {name: known.of(subject) for name, subject in unique.items()}
+        takers: dict[str, list[tuple[str, str]]] = {}
+        for name, found in origins.items():
+            for origin in found:
+                for tool in origin.tools:
+                    takers.setdefault(tool, []).append((origin.parameter, name))
+        return cls(
+            subjects=unique,
+            labels=labels,
+            neighbours=NameNeighbors({name: labels[name] for name in unique}),
+            origins={name: unstated_sources(unique[name], found) for name, found in origins.items()},
+            takers=takers,
+            agreed=parameter_meanings.agreed_descriptions(unique.values()),
+            is_third_person=2 * sum(word.endswith("s") and LEMMAS.get(word) != word for word in leads) > len(leads),
+            is_foreign=2 * foreign > described,
+        )
+
+    def knows(self, subject: Subject) -> bool:
+        """The tool may be pointed to, and so may point."""
+        return self.subjects.get(subject.tool.name) is subject
+
+    def near(self, subject: Subject) -> tuple[str, ...]:
+        """The siblings that an agent could take for this tool."""
+        return self.neighbours.nearest(subject.tool.name, MAX_SIBLINGS) if self.knows(subject) else ()
+
+    def twins(self, subject: Subject) -> tuple[str, ...]:
+        """The siblings that do something else with just the same resource."""
+        return self.neighbours.twins(subject.tool.name) if self.knows(subject) else ()
+
+
+def listed(names: Sequence[str], joint: str = "and") -> str:
+    """Backticked names: "`a`, `b` and `c`"."""
+    marked = [f"`{name}`" for name in names]
+    return f" {joint} ".join(part for part in (", ".join(marked[:-1]), marked[-1]) if part)
+
+
+MAX_GIVEN = 4
+"""Parameters that a first sentence can carry."""
+
+
+def purpose(subject: Subject, label: Label, *, is_third_person: bool) -> Part | None:
+    """The first sentence: composed where there is none, completed where it only restates the name, else kept.
+
+    A lead-in such as "This tool allows you to" goes in any case.
+    """
+    given, parameters = _given(subject, label)
+    if subject.signals.is_missing_description:
+        return _first_purpose(label, given, parameters, is_third_person=is_third_person)
+    prose = subject.prose
+    old = prose.sentences[0]
+    skipped = excess.lead_in(old)
+    new = old[skipped:][:1].upper() + old[skipped + 1 :] if skipped else old
+    is_empty = prose.restates_loosely or prose.is_only_name or subject.signals.restates_name
+    sources = ["description: its first sentence"]
+    if is_empty and given and new.split(" ", 1)[0].lower() in LEMMAS:
+        new = f"{new.rstrip('.! ')} {given}."
+        sources += parameters
+    if new == old:
+        return None
+    start = (subject.tool.description or "").index(old)
+    splice = Splice(start=start, end=start + len(old), text=new)
+    return Part(path="/description", sources=tuple(sources), splices=(splice,))
+
+
+def _first_purpose(label: Label, given: str, parameters: Sequence[str], *, is_third_person: bool) -> Part | None:
+    """None where the schema proves nothing that the name does not say: a tautology would only hide the gap."""
+    if not (label.verb and label.nouns and given and names.is_plain(label.tool)):
+        return None
+    verb = _third_person(label.verb) if is_third_person else label.verb
+    sentence = f"{verb.capitalize()} {' '.join(label.nouns)} {given}."
+    return Part(path="/description", sources=("name", *parameters), sentence=sentence)
+
+
+def _given(subject: Subject, label: Label) -> tuple[str, list[str]]:
+    """What identifies or makes the resource, from the required parameters: "by `issue_id` for the given `repo`"."""
+    required = [each for each in subject.signals.parameters if each.is_required and names.is_plain(each.name)]
+    if not 0 < len(required) <= MAX_GIVEN or any(each.name in subject.prose.mentioned_parameters for each in required):
+        return "", []
+    own = [each.name for each in required if _identifies(each, label)]
+    others = [each.name for each in required if each.name not in own]
+    scopes = [name for name in others if _IDENTIFIERS & set(name_parts(name)[1:][-1:])]
+    rest = [name for name in others if name not in scopes]
+    said = {stem(word) for words in subject.prose.spoken[:1] for word in words}
+    foreign = [name for name in scopes if not said.issuperset(map(stem, name_parts(name)[:-1]))]
+    groups = (("by", own), ("with", rest), ("for the given", foreign))
+    used = [f"/inputSchema/required: {name}" for _, group in groups for name in group]
+    return " ".join(f"{word} {listed(group)}" for word, group in groups if group), used
+
+
+_IDENTIFIERS = frozenset("id ids gid key uuid guid slug path url uri arn number email handle name".split())
+
+
+def _identifies(parameter: Parameter, label: Label) -> bool:
+    """`issue_id`, or plain `id`, of an issue that is there already."""
+    *thing, kind = name_parts(parameter.name) or ("",)
+    is_new = label.effect in (Effect.CREATE, Effect.PRODUCE)
+    return (
+        kind in _IDENTIFIERS
+        and not is_new
+        and {stem(word) for word in thing} <= set(map(stem, label.thing.lower().split()[-1:]))
+    )
+
+
+def title(subject: Subject, label: Label) -> Part | None:
+    """The name's words, for people; clients fall back to the annotations' title and then to the bare name."""
+    raw = subject.tool.raw
+    annotations = raw.get("annotations")
+    is_titled = raw.get("title") is not None or (isinstance(annotations, Mapping) and annotations.get("title"))
+    is_plain = names.is_plain(label.tool) and (label.verb or names.PLAIN_VERBS.isdisjoint(label.nouns))
+    if is_titled or not is_plain or len(label.phrase.split()) < 2:
+        return None
+    words = clauses.spelled(label.phrase)
+    return Part(path="/title", sources=("name",), value=words[:1].upper() + words[1:])
+
+
+def cut(subject: Subject) -> Part | None:
+    """What stands there twice, or word for word in the schema."""
+    spans = [(start, end, "description: said twice") for start, end in excess.repeated(subject)]
+    spans += [(start, end, "/inputSchema/properties: said there") for start, end in excess.copied(subject)]
+    if not spans:
+        return None
+    text = subject.tool.description or ""
+    splices = [_whole(text, start, end) for start, end, _ in sorted(spans)]
+    sources = tuple(dict.fromkeys(source for _, _, source in spans))
+    return Part(path="/description", sources=sources, splices=tuple(splices))
+
+
+def _whole(text: str, start: int, end: int) -> Splice:
+    """The stretch with the space before it, and with its line break where it is a whole line."""
+    before = text[:start].rstrip(" \t")
+    is_line = before.endswith("\n") and text[end : end + 1] in ("", "\n")
+    return Splice(start=len(before) - is_line, end=end)
+
+
+def _third_person(verb: str) -> str:
+    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}s"
+
+
+MAX_FIELDS = 6
+"""Fields of an answer that one sentence names; the others are counted."""
+
+_OPAQUE = frozenset("run execute call invoke perform".split())
+"""Verbs that do not tell whether anything changes."""
+
+
+def read_only(subject: Subject) -> Part | None:
+    """The only hint that text proves: the author's own plain statement, where no hint speaks.
+
+    A verb proves nothing; `get_token` may well issue a new one.
+    """
+    annotations = subject.tool.raw.get("annotations")
+    is_open = not subject.signals.has_hints and (annotations is None or isinstance(annotations, Mapping))
+    if not is_open or not statements.is_read_only(subject):
+        return None
+    value = {**(annotations or {}), "readOnlyHint": True}
+    return Part(path="/annotations", sources=("description: it says that the tool is read-only",), value=value)
+
+
+def hinted(subject: Subject) -> Part | None:
+    """What hints declare, the verb does not tell and the text is silent about; hints stay with the client."""
+    said = subject.tool.description or ""
+    found = [(text, f"/annotations/{hint}") for text, hint in _hinted(subject) if text not in said]
+    if not found:
+        return None
+    return Part(
+        path="/description",
+        sources=tuple(source for _, source in found),
+        sentence=" ".join(text for text, _ in found),
+    )
+
+
+def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
+    """Never what a destructive tool destroys: the hint does not know, and "something" is no news after its verb."""
+    signals, prose = subject.signals, subject.prose
+    cues, effect = prose.cues.keys(), prose.effect
+    if signals.read_only is True:
+        if prose.verb in _OPAQUE and Cue.SAFETY not in cues:
+            yield "Read-only: it changes nothing.", "readOnlyHint"
+        return
+    if {Cue.DESTRUCTION, Cue.SAFETY} & cues:
+        return
+    if signals.destructive is False and effect is Effect.CREATE and Cue.SIDE_EFFECT not in cues:
+        yield "It only adds; nothing that is there is overwritten or deleted.", "destructiveHint"
+    if signals.idempotent is True and signals.destructive is not None:
+        yield "Repeating a call changes nothing more.", "idempotentHint"
+    if signals.idempotent is False and effect in (Effect.CREATE, Effect.ACT, Effect.UPDATE):
+        yield "Repeating a call takes effect again.", "idempotentHint"
+
+
+def returned(subject: Subject) -> Part | None:
+    """The fields of the answer, for a text that is silent about it; clients keep output schemas from the model."""
+    name, fields = answers.result_fields(subject.tool)
+    if not fields or Cue.RETURN in subject.prose.cues:
+        return None
+    more = len(fields) - MAX_FIELDS
+    some = ", ".join(f"`{field}`" for field in fields[:MAX_FIELDS])
+    said = f"{some} and {more} more field{'s' if more > 1 else ''}" if more > 0 else listed(fields)
+    sentence = f"Returns {name} with {said}." if name else f"Returns {said}."
+    return Part(path="/description", sources=("/outputSchema/properties",), sentence=sentence)
+
+
+def explained(subject: Subject, scene: Scene) -> tuple[Part, ...]:
+    """Descriptions of parameters that have none."""
+    return tuple(
+        Part(path=f"{arguments.property_pointer(each.parameter)}/description", sources=each.sources, value=each.text)
+        for each in meanings_of(subject, scene.agreed)
+    )
+
+
+def enumerated(subject: Subject) -> tuple[Part, ...]:
+    """The lists of values that the author's text closes and the schema leaves open."""
+    return tuple(
+        Part(path=f"{arguments.property_pointer(name)}/enum", sources=(source,), value=list(listed_values))
+        for name, listed_values, source in values.closed(subject.tool)
+    )
