@@ -9,11 +9,14 @@ from itertools import pairwise
 import jsonschema
 import numpy as np
 import pytest
+from bm25s import BM25
 from definitions import tool
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from loopback import Chat
 from model2vec import StaticModel
 from schemas import SCHEMAS
-from scipy.stats import bootstrap
+from scipy.stats import binomtest, bootstrap
 from statsmodels.stats.contingency_tables import mcnemar
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -25,7 +28,8 @@ from tdqs_mcp.facts.text.words import name_parts, stem, words_of
 from tdqs_mcp.model.mutation import Mutation
 from tdqs_mcp.results.selection import Query
 from tdqs_mcp.rewriting.proposals import apply
-from tdqs_mcp.rewriting.tool_selection import mutate
+from tdqs_mcp.rewriting.selectors import bm25_scores, bm25_weights
+from tdqs_mcp.rewriting.tool_selection import exact_p_value, mutate, wilson_interval
 from tdqs_mcp.sources.files import read_file
 
 SHOP = (
@@ -114,6 +118,30 @@ def test_a_query_file_that_cannot_be_used_says_why(command, write, content, mess
     run = command("select", write("shop.json", SHOP), "--queries", write("asked.json", content))
     assert (run.returncode, run.stdout) == (2, b"")
     assert message in run.stderr.decode()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12), min_size=1, max_size=12),
+    st.lists(st.sampled_from("abcdefghz"), min_size=1, max_size=6),
+)
+def test_scores_are_those_of_bm25s(documents, query):
+    assume(any(documents))
+    oracle = BM25()
+    oracle.index(documents, show_progress=False)
+    known = [term for term in query if any(term in document for document in documents)]
+    expected = oracle.get_scores(known) if known else [0.0] * len(documents)
+    scores = bm25_scores(bm25_weights(documents), query)
+    assert [scores.get(place, 0.0) for place in range(len(documents))] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_exact_test_and_the_interval_are_those_of_scipy():
+    for total in range(1, 60):
+        for count in range(total + 1):
+            oracle = binomtest(count, total)
+            assert exact_p_value(count, total - count) == pytest.approx(oracle.pvalue, rel=1e-9)
+            assert wilson_interval(count, total) == pytest.approx(oracle.proportion_ci(method="wilson"), abs=1e-12)
+    assert exact_p_value(0, 0) == 1
 
 
 def test_a_query_that_comes_twice_counts_once_and_one_without_known_words_finds_nothing(command, write):

@@ -1,8 +1,11 @@
 """Who finds the tools for a query: the search that clients put before large tool sets, or a model that sees all."""
 
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tdqs_mcp.canonical import trim
@@ -15,6 +18,12 @@ from tdqs_mcp.rubrics.prompt import Prompt, cleaned, delimiter, fenced
 
 if TYPE_CHECKING:
     from numpy import ndarray
+
+K1, B = 1.5, 0.75
+"""How soon a repeated term counts no more, and how much a long document pays for its length: the usual values."""
+
+SCORE_DIGITS = 9
+"""Decimals of a score: what differs behind them is the order of an addition."""
 
 COSINE_DIGITS = 5
 """Decimals of a cosine that float32 gets right, whatever the order in which a machine adds."""
@@ -44,16 +53,31 @@ class Lexical:
 
     async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Ranking | Failure]:  # noqa: ARG002  # ranking all costs the same
         """Every tool that shares a word with the query; equal definitions get equal numbers."""
-        documents = [search.search_terms(search.indexed_text(tool)) for tool in tools]
-        known = {term for document in documents for term in document}
-        if not known:
-            return [{} for _ in queries]
-        from bm25s import BM25  # noqa: PLC0415  # it brings numpy, which nothing else needs
+        weights = bm25_weights([search.search_terms(search.indexed_text(tool)) for tool in tools])
+        return [bm25_scores(weights, search.search_terms(query)) for query in queries]
 
-        index = BM25()
-        index.index(documents, show_progress=False)
-        asked = [[term for term in search.search_terms(query) if term in known] for query in queries]
-        return [_found(index.get_scores(terms)) if terms else {} for terms in asked]
+
+def bm25_weights(documents: Sequence[Sequence[str]]) -> dict[str, dict[int, float]]:
+    """What each term adds to the score of each document that has it, by position: BM25 as Lucene computes it."""
+    average = fmean(map(len, documents)) if documents else 0
+    places: dict[str, dict[int, float]] = {}
+    for place, document in enumerate(documents):
+        for term, count in Counter(document).items():
+            length = K1 * (1 - B + B * len(document) / average)
+            places.setdefault(term, {})[place] = count / (count + length)
+    rarity = {
+        term: math.log(1 + (len(documents) - len(found) + 0.5) / (len(found) + 0.5)) for term, found in places.items()
+    }
+    return {term: {place: rarity[term] * share for place, share in found.items()} for term, found in places.items()}
+
+
+def bm25_scores(weights: Mapping[str, Mapping[int, float]], terms: Sequence[str]) -> dict[int, float]:
+    """The score of every document that has one of the terms; a term counts as often as it is given."""
+    scores: dict[int, float] = {}
+    for term in terms:
+        for place, weight in weights.get(term, {}).items():
+            scores[place] = scores.get(place, 0.0) + weight
+    return {place: round(score, SCORE_DIGITS) for place, score in sorted(scores.items())}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +92,7 @@ class Embedded:
         """Every tool on the query's side of a right angle; digits beyond float32's are no difference."""
         documents = self.encode([search.indexed_text(tool) for tool in tools])
         cosines = (self.encode(list(queries)) @ documents.T).round(COSINE_DIGITS)
-        return [_found(row.clip(min=0)) for row in cosines]
+        return [{place: cosine for place, cosine in enumerate(row) if cosine > 0} for row in cosines.tolist()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +112,6 @@ class Prompted:
         prompts = [Prompt(system=system, user=f"Request: {query}") for query in queries]
         requests = [Request(prompt=prompt, name="select", schema=schema, check=read) for prompt in prompts]
         return await ask(self.model, [(request, read) for request in requests])
-
-
-def _found(scores: "ndarray[Any, Any]") -> Ranking:
-    places = scores.nonzero()[0]
-    return dict(zip(places.tolist(), scores[places].tolist(), strict=True))
 
 
 def _system(tools: Sequence[Tool], k: int) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from statistics import fmean
+from statistics import NormalDist, fmean
 from typing import Any
 
 from tdqs_mcp.canonical import round_half_up
@@ -20,6 +20,9 @@ from tdqs_mcp.rewriting.selectors import Ranking
 
 MAX_NAMED = 8
 """Names in one message."""
+
+Z = NormalDist().inv_cdf(0.975)
+"""Standard deviations on either side that hold 95% of a normal distribution."""
 
 _MISS = Fraction(0)
 
@@ -275,20 +278,33 @@ def _paired(pairs: Sequence[tuple[Fraction, Fraction]]) -> Paired | None:
     """
     if not pairs:
         return None
-    from scipy.stats import binomtest  # noqa: PLC0415  # a second to import, for comparisons alone
-
     gained = sum(after > before for before, after in pairs)
     lost = sum(after < before for before, after in pairs)
-    better, worse = (binomtest(count, len(pairs)).proportion_ci(method="wilson") for count in (gained, lost))
+    (low_up, high_up), (low_down, high_down) = (wilson_interval(count, len(pairs)) for count in (gained, lost))
     up, down = gained / len(pairs), lost / len(pairs)
     return Paired(
         gained=gained,
         lost=lost,
         difference=100 * (up - down),
-        low=100 * (up - down - math.hypot(up - better.low, worse.high - down)),
-        high=100 * (up - down + math.hypot(better.high - up, down - worse.low)),
-        p_value=float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0,
+        low=100 * (up - down - math.hypot(up - low_up, high_down - down)),
+        high=100 * (up - down + math.hypot(high_up - up, down - low_down)),
+        p_value=exact_p_value(gained, lost),
     )
+
+
+def exact_p_value(gained: int, lost: int) -> float:
+    """McNemar's exact test, two-sided: how likely so uneven a split is where gains and losses are equally likely."""
+    total = gained + lost
+    tail = sum(math.comb(total, count) for count in range(min(gained, lost) + 1))
+    return float(min(Fraction(1), Fraction(2 * tail, 2**total)))
+
+
+def wilson_interval(count: int, total: int) -> tuple[float, float]:
+    """Wilson's 95% interval of a share."""
+    share, square = count / total, Z * Z
+    center, width = 2 * count + square, Z * math.sqrt(4 * total * share * (1 - share) + square)
+    low, high = ((center + each) / (2 * (total + square)) for each in (-width, width))
+    return low if count else 0.0, high if count < total else 1.0
 
 
 def _unanswered(choices: Sequence[Choice]) -> tuple[str, ...]:
