@@ -519,7 +519,7 @@ async def test_a_malformed_definition_is_ungraded_with_the_reason():
 async def test_broken_unicode_in_a_definition_breaks_no_answer(write):
     broken = "half \ud800 a pair"
     text = json.dumps(
-        tool(broken, f"{broken}.", {"type": "object", "properties": {broken: {"description": broken}}}),
+        tool(broken, f"{broken}.", {"type": "object", "properties": {broken: {"type": broken, "description": broken}}}),
     )
     file = write("broken.json", text)
     async with connect("--root", file.parent) as (_, call):

@@ -66,6 +66,16 @@ def utf16_order(text: str) -> bytes:
     return text.encode("utf-16-be", "surrogatepass")
 
 
+def is_well_formed(text: str) -> bool:
+    """Whether no half of a UTF-16 pair stands alone in it (`String.prototype.isWellFormed`)."""
+    return text.isascii() or _LONE_SURROGATE.search(text) is None
+
+
+def replace_surrogates(text: str) -> str:
+    """The text with U+FFFD for every lone surrogate, fit for UTF-8 (`String.prototype.toWellFormed`)."""
+    return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
+
+
 def trim(text: str) -> str:
     """`String.prototype.trim`."""
     return text.strip(JS_WHITESPACE)

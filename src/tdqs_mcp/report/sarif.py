@@ -12,7 +12,7 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.sited import Sited, sentence
 from tdqs_mcp.results.findings import Confidence, Finding, Severity, fingerprint
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.rule_selection import AnyRule
+from tdqs_mcp.rules.rule import AnyRule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

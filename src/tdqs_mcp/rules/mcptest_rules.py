@@ -1,6 +1,6 @@
 """mcptest's description lint, DESC-001 to DESC-013, each exactly as its page defines it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tdqs_mcp.facts import wording
 from tdqs_mcp.facts.schema import arguments
@@ -8,8 +8,8 @@ from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Persona
-from tdqs_mcp.rules.foreign_rules import MCPTEST
-from tdqs_mcp.rules.rule import Hit, rule
+from tdqs_mcp.rules.rule import Hit, Rule, rule
+from tdqs_mcp.rules.rule_profiles import MCPTEST
 
 SHORTEST = 20
 """Characters of a description (DESC-001)."""
@@ -24,16 +24,29 @@ MAX_VALUE = 40
 """Characters of each."""
 
 
-@rule(
-    "TDQ113",
-    aliases=("DESC-001",),
-    severity=MCPTEST["DESC-001"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="purpose_clarity",
-    source="mcptest, DESC-001",
-    entails=("TDQ127", "TDQ141"),
-)
+def _mcptest(
+    rule_id: str,
+    code: str,
+    *,
+    dimension: str,
+    confidence: Confidence = Confidence.HIGH,
+    persona: Persona = Persona.AUDITOR,
+    entails: tuple[str, ...] = (),
+) -> Callable[[Callable[[Subject], Iterator[Hit]]], Rule[Subject]]:
+    """A rule that mcptest has under a code; severity and source follow from it."""
+    return rule(
+        rule_id,
+        aliases=(code,),
+        severity=MCPTEST[code],
+        confidence=confidence,
+        persona=persona,
+        dimension=dimension,
+        source=f"mcptest, {code}",
+        entails=entails,
+    )
+
+
+@_mcptest("TDQ113", "DESC-001", dimension="purpose_clarity", entails=("TDQ127", "TDQ141"))
 def brief_description(subject: Subject) -> Iterator[Hit]:
     """The description is empty or has fewer than 20 characters."""
     length = wording.characters(subject.tool)
@@ -45,16 +58,7 @@ def brief_description(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ114",
-    aliases=("DESC-002",),
-    severity=MCPTEST["DESC-002"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="conciseness_structure",
-    source="mcptest, DESC-002",
-    entails=("TDQ128",),
-)
+@_mcptest("TDQ114", "DESC-002", dimension="conciseness_structure", entails=("TDQ128",))
 def long_description(subject: Subject) -> Iterator[Hit]:
     """The description has more than 500 characters."""
     length = wording.characters(subject.tool)
@@ -66,16 +70,7 @@ def long_description(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ115",
-    aliases=("DESC-003",),
-    severity=MCPTEST["DESC-003"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="purpose_clarity",
-    source="mcptest, DESC-003",
-    entails=("TDQ129",),
-)
+@_mcptest("TDQ115", "DESC-003", dimension="purpose_clarity", entails=("TDQ129",))
 def verbatim_name(subject: Subject) -> Iterator[Hit]:
     """The description equals the tool's name."""
     if wording.is_name(subject.tool):
@@ -86,30 +81,14 @@ def verbatim_name(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ116",
-    aliases=("DESC-004",),
-    severity=MCPTEST["DESC-004"],
-    confidence=Confidence.LOW,
-    persona=Persona.AUDITOR,
-    dimension="purpose_clarity",
-    source="mcptest, DESC-004",
-)
+@_mcptest("TDQ116", "DESC-004", confidence=Confidence.LOW, dimension="purpose_clarity")
 def absent_verb(subject: Subject) -> Iterator[Hit]:
     """The description has no common verb, so an agent cannot tell what kind of tool it is."""
     if not _is_silent(subject) and wording.is_english(subject) and not wording.has_verb(subject):
         yield Hit("/description", "the description has no common verb", "open with the verb for what the tool does")
 
 
-@rule(
-    "TDQ117",
-    aliases=("DESC-005",),
-    severity=MCPTEST["DESC-005"],
-    confidence=Confidence.LOW,
-    persona=Persona.AUDITOR,
-    dimension="usage_guidelines",
-    source="mcptest, DESC-005",
-)
+@_mcptest("TDQ117", "DESC-005", confidence=Confidence.LOW, dimension="usage_guidelines")
 def positional_phrase(subject: Subject) -> Iterator[Hit]:
     """The description points to a place in a list of tools that no agent sees in that order."""
     phrase = wording.position(subject)
@@ -121,15 +100,7 @@ def positional_phrase(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ118",
-    aliases=("DESC-006",),
-    severity=MCPTEST["DESC-006"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="parameter_semantics",
-    source="mcptest, DESC-006",
-)
+@_mcptest("TDQ118", "DESC-006", dimension="parameter_semantics")
 def undescribed_requirement(subject: Subject) -> Iterator[Hit]:
     """A required argument has no description in the schema."""
     for name in arguments.undescribed_required(subject.tool):
@@ -140,15 +111,7 @@ def undescribed_requirement(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ119",
-    aliases=("DESC-007",),
-    severity=MCPTEST["DESC-007"],
-    confidence=Confidence.MEDIUM,
-    persona=Persona.AUDITOR,
-    dimension="parameter_semantics",
-    source="mcptest, DESC-007",
-)
+@_mcptest("TDQ119", "DESC-007", confidence=Confidence.MEDIUM, dimension="parameter_semantics")
 def unmentioned_choices(subject: Subject) -> Iterator[Hit]:
     """An argument has an enum and a description that mentions none of its values."""
     for name, values in arguments.unmentioned_choices(subject.tool):
@@ -159,15 +122,7 @@ def unmentioned_choices(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ120",
-    aliases=("DESC-008",),
-    severity=MCPTEST["DESC-008"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="conciseness_structure",
-    source="mcptest, DESC-008",
-)
+@_mcptest("TDQ120", "DESC-008", dimension="conciseness_structure")
 def inverted_density(subject: Subject) -> Iterator[Hit]:
     """An argument's description is longer than the tool's."""
     limit = wording.characters(subject.tool)
@@ -180,15 +135,7 @@ def inverted_density(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@rule(
-    "TDQ121",
-    aliases=("DESC-009",),
-    severity=MCPTEST["DESC-009"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="parameter_semantics",
-    source="mcptest, DESC-009",
-)
+@_mcptest("TDQ121", "DESC-009", dimension="parameter_semantics")
 def missing_examples(subject: Subject) -> Iterator[Hit]:
     """The arguments are not trivial, and nothing shows a value that an agent could copy."""
     if not arguments.is_trivial(subject.tool) and not arguments.has_example(subject.tool):
@@ -199,15 +146,7 @@ def missing_examples(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ122",
-    aliases=("DESC-010",),
-    severity=MCPTEST["DESC-010"],
-    confidence=Confidence.MEDIUM,
-    persona=Persona.AUDITOR,
-    dimension="contextual_completeness",
-    source="mcptest, DESC-010",
-)
+@_mcptest("TDQ122", "DESC-010", confidence=Confidence.MEDIUM, dimension="contextual_completeness")
 def unmentioned_result(subject: Subject) -> Iterator[Hit]:
     """The description has no word for a result, and there is no output schema."""
     tool = subject.tool
@@ -238,15 +177,7 @@ def non_boolean_hint(subject: Subject) -> Iterator[Hit]:
             yield Hit(f"/annotations/{hint}", f"{hint} is no boolean", "write true or false, or leave the hint out")
 
 
-@rule(
-    "TDQ123",
-    aliases=("DESC-012",),
-    severity=MCPTEST["DESC-012"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="behavioral_transparency",
-    source="mcptest, DESC-012",
-)
+@_mcptest("TDQ123", "DESC-012", dimension="behavioral_transparency")
 def absent_annotations(subject: Subject) -> Iterator[Hit]:
     """The tool has no annotations object, not even an empty one."""
     if subject.tool.annotations is None:
@@ -257,14 +188,7 @@ def absent_annotations(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ124",
-    aliases=("DESC-013",),
-    severity=MCPTEST["DESC-013"],
-    confidence=Confidence.MEDIUM,
-    dimension="parameter_semantics",
-    source="mcptest, DESC-013",
-)
+@_mcptest("TDQ124", "DESC-013", confidence=Confidence.MEDIUM, persona=Persona.AUTHOR, dimension="parameter_semantics")
 def choices_in_prose(subject: Subject) -> Iterator[Hit]:
     """A text argument lists its allowed values in prose, where no client can enforce them."""
     for name, words in arguments.choices_in_prose(subject.tool):
@@ -281,20 +205,3 @@ def _is_silent(subject: Subject) -> bool:
 
 def _listed(values: list[str]) -> str:
     return first_of([value if len(value) <= MAX_VALUE else f"{value[:MAX_VALUE]}…" for value in values], MAX_LISTED)
-
-
-TOOL_RULES = (
-    brief_description,
-    long_description,
-    verbatim_name,
-    absent_verb,
-    positional_phrase,
-    undescribed_requirement,
-    unmentioned_choices,
-    inverted_density,
-    missing_examples,
-    unmentioned_result,
-    non_boolean_hint,
-    absent_annotations,
-    choices_in_prose,
-)

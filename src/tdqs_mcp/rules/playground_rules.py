@@ -1,7 +1,7 @@
 """MCP Playground's lint under its own ids, each rule exactly as its methodology and its linter define it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tdqs_mcp.facts import wording
 from tdqs_mcp.facts.catalog import metadata
@@ -9,8 +9,8 @@ from tdqs_mcp.facts.catalog.relations import duplicate_names
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
-from tdqs_mcp.rules.foreign_rules import PLAYGROUND
-from tdqs_mcp.rules.rule import Hit, rule
+from tdqs_mcp.rules.rule import Hit, Rule, Seen, rule
+from tdqs_mcp.rules.rule_profiles import PLAYGROUND
 
 SHORTEST = 10
 """UTF-16 code units of a trimmed description (tool-short-description)."""
@@ -21,15 +21,29 @@ LONGEST = 500
 _USUAL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
-@rule(
-    "TDQ127",
-    aliases=("tool-short-description",),
-    severity=PLAYGROUND["tool-short-description"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="purpose_clarity",
-    source="MCP Playground, tool-short-description",
-)
+def _playground(
+    rule_id: str,
+    name: str,
+    *,
+    severity: Severity | None = None,
+    persona: Persona = Persona.AUTHOR,
+    dimension: str | None = None,
+    entails: tuple[str, ...] = (),
+) -> Callable[[Callable[[Seen], Iterator[Hit]]], Rule[Seen]]:
+    """A rule that MCP Playground has under a name; severity and source follow from it."""
+    return rule(
+        rule_id,
+        aliases=(name,),
+        severity=severity or PLAYGROUND[name],
+        confidence=Confidence.HIGH,
+        persona=persona,
+        dimension=dimension,
+        source=f"MCP Playground, {name}",
+        entails=entails,
+    )
+
+
+@_playground("TDQ127", "tool-short-description", persona=Persona.AUDITOR, dimension="purpose_clarity")
 def terse_description(subject: Subject) -> Iterator[Hit]:
     """There is a description, and it has fewer than 10 characters."""
     length = wording.code_units(subject.tool)
@@ -41,15 +55,7 @@ def terse_description(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ128",
-    aliases=("tool-long-description",),
-    severity=PLAYGROUND["tool-long-description"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="conciseness_structure",
-    source="MCP Playground, tool-long-description",
-)
+@_playground("TDQ128", "tool-long-description", persona=Persona.AUDITOR, dimension="conciseness_structure")
 def wordy_description(subject: Subject) -> Iterator[Hit]:
     """The description has more than 500 UTF-16 code units."""
     length = wording.code_units(subject.tool)
@@ -61,15 +67,7 @@ def wordy_description(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ129",
-    aliases=("tool-description-is-name",),
-    severity=PLAYGROUND["tool-description-is-name"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="purpose_clarity",
-    source="MCP Playground, tool-description-is-name",
-)
+@_playground("TDQ129", "tool-description-is-name", persona=Persona.AUDITOR, dimension="purpose_clarity")
 def spelled_name(subject: Subject) -> Iterator[Hit]:
     """The description is the name in lower case with spaces for underscores and hyphens."""
     if wording.is_spelled_name(subject.tool):
@@ -80,15 +78,8 @@ def spelled_name(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ130",
-    aliases=("prop-no-description",),
-    severity=PLAYGROUND["prop-no-description"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="parameter_semantics",
-    source="MCP Playground, prop-no-description",
-    entails=("TDQ118",),
+@_playground(
+    "TDQ130", "prop-no-description", persona=Persona.AUDITOR, dimension="parameter_semantics", entails=("TDQ118",)
 )
 def undescribed_property(subject: Subject) -> Iterator[Hit]:
     """A property has no description in the schema."""
@@ -98,28 +89,14 @@ def undescribed_property(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ211",
-    aliases=("tool-no-schema",),
-    severity=PLAYGROUND["tool-no-schema"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    source="MCP Playground, tool-no-schema",
-)
+@_playground("TDQ211", "tool-no-schema", persona=Persona.AUDITOR)
 def missing_schema(subject: Subject) -> Iterator[Hit]:
     """There is no inputSchema, so no client knows what to send."""
     if subject.tool.input_schema is None:
         yield Hit("/inputSchema", "there is no inputSchema object", 'add {"type": "object", "properties": {}}')
 
 
-@rule(
-    "TDQ212",
-    aliases=("tool-schema-not-object",),
-    severity=PLAYGROUND["tool-schema-not-object"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    source="MCP Playground, tool-schema-not-object",
-)
+@_playground("TDQ212", "tool-schema-not-object", persona=Persona.AUDITOR)
 def schema_of_another_type(subject: Subject) -> Iterator[Hit]:
     """The type of inputSchema is not object."""
     schema = subject.tool.input_schema
@@ -127,43 +104,21 @@ def schema_of_another_type(subject: Subject) -> Iterator[Hit]:
         yield Hit("/inputSchema/type", 'the type of inputSchema is not "object"', 'declare "type": "object"')
 
 
-@rule(
-    "TDQ213",
-    aliases=("prop-no-type",),
-    severity=PLAYGROUND["prop-no-type"],
-    confidence=Confidence.HIGH,
-    dimension="parameter_semantics",
-    source="MCP Playground, prop-no-type",
-)
+@_playground("TDQ213", "prop-no-type", dimension="parameter_semantics")
 def untyped_property(subject: Subject) -> Iterator[Hit]:
     """A property has neither a type nor an enum, a union or a reference."""
     for name in arguments.untyped(subject.tool):
         yield Hit(arguments.property_pointer(name), f"the property {name!r} has no type", "declare its type")
 
 
-@rule(
-    "TDQ214",
-    aliases=("tool-no-required",),
-    severity=PLAYGROUND["tool-no-required"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="parameter_semantics",
-    source="MCP Playground, tool-no-required",
-)
+@_playground("TDQ214", "tool-no-required", persona=Persona.AUDITOR, dimension="parameter_semantics")
 def nothing_required(subject: Subject) -> Iterator[Hit]:
     """There are properties, and none is required."""
     if arguments.properties(subject.tool) and not arguments.required(subject.tool):
         yield Hit("/inputSchema", "no property is required", "list those without which a call makes no sense")
 
 
-@rule(
-    "TDQ215",
-    aliases=("required-not-in-properties",),
-    severity=PLAYGROUND["required-not-in-properties"],
-    confidence=Confidence.HIGH,
-    dimension="parameter_semantics",
-    source="MCP Playground, required-not-in-properties",
-)
+@_playground("TDQ215", "required-not-in-properties", dimension="parameter_semantics")
 def unknown_requirement(subject: Subject) -> Iterator[Hit]:
     """A required argument is not among the properties, so an agent has to send what nobody describes."""
     for name in arguments.unknown_required(subject.tool):
@@ -175,15 +130,7 @@ def unknown_requirement(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ216",
-    aliases=("tool-empty-schema",),
-    severity=PLAYGROUND["tool-empty-schema"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    dimension="parameter_semantics",
-    source="MCP Playground, tool-empty-schema",
-)
+@_playground("TDQ216", "tool-empty-schema", persona=Persona.AUDITOR, dimension="parameter_semantics")
 def undeclared_properties(subject: Subject) -> Iterator[Hit]:
     """The schema is an object without properties: it leaves open whether the tool takes arguments."""
     if arguments.has_no_properties(subject.tool):
@@ -192,27 +139,14 @@ def undeclared_properties(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ217",
-    aliases=("tool-name-convention",),
-    severity=PLAYGROUND["tool-name-convention"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    source="MCP Playground, tool-name-convention",
-)
+@_playground("TDQ217", "tool-name-convention", persona=Persona.AUDITOR)
 def unusual_name(subject: Subject) -> Iterator[Hit]:
     """The name has characters besides ASCII letters, digits, underscore and hyphen, or does not begin with a letter."""
     if not _USUAL_NAME.fullmatch(subject.tool.name):
         yield Hit("/name", f"the name {subject.tool.name!r} is unusual", "prefer snake_case or kebab-case")
 
 
-@rule(
-    "TDQ602",
-    aliases=("resource-no-name",),
-    severity=PLAYGROUND["resource-no-name"],
-    confidence=Confidence.HIGH,
-    source="MCP Playground, resource-no-name",
-)
+@_playground("TDQ602", "resource-no-name")
 def unnamed_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no name, which MCP requires."""
     for resource in metadata.listed_resources(measured.catalog):
@@ -220,13 +154,7 @@ def unnamed_resource(measured: Measured) -> Iterator[Hit]:
             yield Hit("/name", "the resource has no name", "name it after what it holds", part=resource)
 
 
-@rule(
-    "TDQ603",
-    aliases=("resource-no-description",),
-    severity=PLAYGROUND["resource-no-description"],
-    confidence=Confidence.HIGH,
-    source="MCP Playground, resource-no-description",
-)
+@_playground("TDQ603", "resource-no-description")
 def undescribed_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no description, so neither user nor agent knows what reading it brings."""
     for resource in metadata.listed_resources(measured.catalog):
@@ -239,13 +167,7 @@ def undescribed_resource(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@rule(
-    "TDQ604",
-    aliases=("resource-no-mimetype",),
-    severity=PLAYGROUND["resource-no-mimetype"],
-    confidence=Confidence.HIGH,
-    source="MCP Playground, resource-no-mimetype",
-)
+@_playground("TDQ604", "resource-no-mimetype")
 def untyped_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no MIME type, so a client has to guess how to show it."""
     for resource in metadata.listed_resources(measured.catalog):
@@ -253,13 +175,7 @@ def untyped_resource(measured: Measured) -> Iterator[Hit]:
             yield Hit("/mimeType", "the resource has no MIME type", "add one, such as text/plain", part=resource)
 
 
-@rule(
-    "TDQ605",
-    aliases=("prompt-no-description",),
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    source="MCP Playground, prompt-no-description",
-)
+@_playground("TDQ605", "prompt-no-description", severity=Severity.WARNING)
 def undescribed_prompt(measured: Measured) -> Iterator[Hit]:
     """A prompt has no description, so a user cannot know what running it does."""
     for prompt in measured.catalog.prompts or ():
@@ -267,13 +183,7 @@ def undescribed_prompt(measured: Measured) -> Iterator[Hit]:
             yield Hit("/description", "the prompt has no description", "say what running it does", part=prompt)
 
 
-@rule(
-    "TDQ606",
-    aliases=("prompt-arg-no-description",),
-    severity=PLAYGROUND["prompt-arg-no-description"],
-    confidence=Confidence.HIGH,
-    source="MCP Playground, prompt-arg-no-description",
-)
+@_playground("TDQ606", "prompt-arg-no-description")
 def undescribed_prompt_argument(measured: Measured) -> Iterator[Hit]:
     """An argument of a prompt has no description, so a user cannot know what to fill in."""
     for prompt in measured.catalog.prompts or ():
@@ -286,83 +196,31 @@ def undescribed_prompt_argument(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@rule(
-    "TDQ607",
-    aliases=("server-empty",),
-    severity=PLAYGROUND["server-empty"],
-    confidence=Confidence.HIGH,
-    source="MCP Playground, server-empty",
-)
+@_playground("TDQ607", "server-empty")
 def empty_server(measured: Measured) -> Iterator[Hit]:
     """The server offers no tool, no resource and no prompt."""
     if metadata.is_empty(measured.catalog):
         yield Hit("", "there are no tools, resources or prompts", "see whether the server needs settings to offer any")
 
 
-@rule(
-    "TDQ608",
-    aliases=("server-no-name",),
-    severity=PLAYGROUND["server-no-name"],
-    confidence=Confidence.HIGH,
-    source="MCP Playground, server-no-name",
-)
+@_playground("TDQ608", "server-no-name")
 def unnamed_server(measured: Measured) -> Iterator[Hit]:
     """The initialize answer has no server name, which MCP requires."""
     if metadata.lacks_name(measured.catalog):
         yield Hit("/serverInfo/name", "the initialize answer names no server", "set serverInfo.name")
 
 
-@rule(
-    "TDQ609",
-    aliases=("server-no-version",),
-    severity=PLAYGROUND["server-no-version"],
-    confidence=Confidence.HIGH,
-    source="MCP Playground, server-no-version",
-)
+@_playground("TDQ609", "server-no-version")
 def unversioned_server(measured: Measured) -> Iterator[Hit]:
     """The initialize answer has no version, which MCP requires."""
     if metadata.lacks_version(measured.catalog):
         yield Hit("/serverInfo/version", "the initialize answer gives no version", "set serverInfo.version")
 
 
-@rule(
-    "TDQ610",
-    aliases=("server-duplicate-tools",),
-    severity=PLAYGROUND["server-duplicate-tools"],
-    confidence=Confidence.HIGH,
-    persona=Persona.AUDITOR,
-    source="MCP Playground, server-duplicate-tools",
-)
+@_playground("TDQ610", "server-duplicate-tools", persona=Persona.AUDITOR)
 def duplicate_tools(measured: Measured) -> Iterator[Hit]:
     """Tools share a name; said once of the server, however many do."""
     names = sorted(duplicate_names(measured.catalog.tools))
     if names:
         more = f", and {len(names) - 1} more names are repeated" if len(names) > 1 else ""
         yield Hit("", f"more than one tool is called {names[0]!r}{more}", "give each tool its own name")
-
-
-TOOL_RULES = (
-    terse_description,
-    wordy_description,
-    spelled_name,
-    undescribed_property,
-    missing_schema,
-    schema_of_another_type,
-    untyped_property,
-    nothing_required,
-    unknown_requirement,
-    undeclared_properties,
-    unusual_name,
-)
-
-SERVER_RULES = (
-    unnamed_resource,
-    undescribed_resource,
-    untyped_resource,
-    undescribed_prompt,
-    undescribed_prompt_argument,
-    empty_server,
-    unnamed_server,
-    unversioned_server,
-    duplicate_tools,
-)

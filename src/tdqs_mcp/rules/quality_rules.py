@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.language_detection import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.languages import Cue, Effect
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Severity
-from tdqs_mcp.rules.rule import Hit, rule
+from tdqs_mcp.rules.rule import Hit, Rule, rule
 
 COPIED_WORDS = 12
 """Repeated words from which cutting them is worth a finding: about one sentence."""
@@ -253,21 +254,16 @@ def contradicted_annotation(subject: Subject) -> Iterator[Hit]:
         )
 
 
+@rule("TDQ150", severity=Severity.INFO, confidence=Confidence.HIGH, source="tdqs-mcp, languages")
+def unread_language(subject: Subject) -> Iterator[Hit]:
+    """The description is in a language whose cues are not known, so some rules were not applied."""
+    prose = subject.prose
+    if not prose.is_readable:
+        silent = ", ".join(each.id for each in globals().values() if isinstance(each, Rule) and each.needs_language)
+        name = LANGUAGE_NAMES.get(prose.language or "")
+        what = f"the description is in {name}" if name else "the language of the description cannot be told"
+        yield Hit("/description", f"{what}; not applied: {silent}", "let a model judge it: name one with --judge")
+
+
 def _is_described(subject: Subject) -> bool:
     return not subject.signals.is_missing_description
-
-
-TOOL_RULES = (
-    restated_name,
-    missing_description,
-    vague_purpose,
-    missing_usage,
-    unnamed_alternative,
-    missing_annotations,
-    undisclosed_effect,
-    undocumented_parameters,
-    missing_output_schema,
-    unstated_result,
-    repeated_schema,
-    contradicted_annotation,
-)

@@ -1,55 +1,43 @@
 """The table of rules, and the only place that runs and filters them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
 from tdqs_mcp.results.findings import Finding, Location, Severity
 from tdqs_mcp.rules import (
-    language_rules,
+    catalog_rules,
     mcptest_rules,
     playground_rules,
     quality_rules,
-    reference_rules,
     rule_selection,
     schema_rules,
     security_rules,
     smell_rules,
-    structure_rules,
     token_rules,
 )
-from tdqs_mcp.rules.rule import Hit, Rule
+from tdqs_mcp.rules.rule import AnyRule, Hit, Rule
 from tdqs_mcp.rules.rule_selection import Selection
 
-TOOL_RULES: tuple[Rule[Subject], ...] = (
-    *quality_rules.TOOL_RULES,
-    *structure_rules.TOOL_RULES,
-    *token_rules.TOOL_RULES,
-    *language_rules.TOOL_RULES,
-    *mcptest_rules.TOOL_RULES,
-    *playground_rules.TOOL_RULES,
-    *smell_rules.TOOL_RULES,
-    *schema_rules.TOOL_RULES,
-    *reference_rules.TOOL_RULES,
+LANES = (
+    quality_rules,
+    smell_rules,
+    mcptest_rules,
+    playground_rules,
+    schema_rules,
+    catalog_rules,
+    token_rules,
+    security_rules,
 )
 
-SERVER_RULES: tuple[Rule[Measured], ...] = (
-    *structure_rules.SERVER_RULES,
-    *token_rules.SERVER_RULES,
-    *playground_rules.SERVER_RULES,
-    *smell_rules.SERVER_RULES,
-    *schema_rules.SERVER_RULES,
-    *reference_rules.SERVER_RULES,
-    *security_rules.SERVER_RULES,
-)
-"""Rules about the catalog as a whole, its resources and prompts, and tools that could not be measured."""
-
-RULES: tuple[Rule[Subject] | Rule[Measured], ...] = tuple(
-    sorted((*TOOL_RULES, *SERVER_RULES), key=lambda rule: rule.id)
+RULES: tuple[AnyRule, ...] = tuple(
+    sorted((each for lane in LANES for each in vars(lane).values() if isinstance(each, Rule)), key=lambda rule: rule.id)
 )
 """Every rule, by id."""
 
+TOOL_RULES: tuple[Rule[Subject], ...] = tuple(each for each in RULES if not each.reads_catalog)
+CATALOG_RULES: tuple[Rule[Measured], ...] = tuple(each for each in RULES if each.reads_catalog)
 
 DEFAULT = rule_selection.select(RULES)
 """What runs where nobody selects: every rule but the uncertain ones and those for auditors."""
@@ -81,7 +69,7 @@ def count_hidden(measured: Measured, chosen: Selection, shown: Sequence[Finding]
     return sum(finding.rule in chosen.hidden for finding in _charged([*shown, *hidden], chosen.entailed))
 
 
-def find(name: str) -> Rule[Subject] | Rule[Measured]:
+def find(name: str) -> AnyRule:
     """The rule with this id, name or alias, whatever its case. Raises UnknownIdError, which names the nearest."""
     return rule_selection.find(RULES, name)
 
@@ -101,10 +89,10 @@ def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:
 
 def _found(measured: Measured, ids: AbstractSet[str], severities: Mapping[str, Severity]) -> list[Finding]:
     """What some rules find, whatever it entails."""
-    server_rules = [(rule, severities.get(rule.id)) for rule in SERVER_RULES if rule.id in ids]
+    catalog_rules_ = [(rule, severities.get(rule.id)) for rule in CATALOG_RULES if rule.id in ids]
     tool_rules = [(rule, severities.get(rule.id)) for rule in TOOL_RULES if rule.id in ids]
     language_free = [(rule, worst) for rule, worst in tool_rules if not rule.needs_language]
-    found = [_finding(rule, hit, hit.part, worst) for rule, worst in server_rules for hit in rule.check(measured)]
+    found = [_finding(rule, hit, hit.part, worst) for rule, worst in catalog_rules_ for hit in rule.check(measured)]
     for subject in measured.subjects:
         rules = tool_rules if subject.prose.is_readable else language_free
         found += [_finding(rule, hit, subject.tool, worst) for rule, worst in rules for hit in rule.check(subject)]
@@ -126,9 +114,7 @@ def _part(finding: Finding) -> tuple[str, int | None]:
     return finding.subject.kind, finding.subject.index
 
 
-def _finding(
-    rule: Rule[Subject] | Rule[Measured], hit: Hit, part: Tool | Resource | Prompt | None, worst: Severity | None
-) -> Finding:
+def _finding(rule: AnyRule, hit: Hit, part: Tool | Resource | Prompt | None, worst: Severity | None) -> Finding:
     """A hit as a finding, no worse than `worst` where that is given; a milder case stays milder."""
     severity = hit.severity or worst or rule.severity
     return Finding(
@@ -152,11 +138,3 @@ def _order(finding: Finding) -> tuple[int, int, int, str]:
 
 
 _KINDS = ("server", "tool", "resource", "prompt")
-
-
-def count(findings: Iterable[Finding]) -> dict[str, int]:
-    """Findings by severity, every severity present."""
-    counts = {"error": 0, "warning": 0, "info": 0}
-    for finding in findings:
-        counts[finding.severity] += 1
-    return counts

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
@@ -54,9 +54,17 @@ class Rule(Generic[Seen]):
     check: Callable[[Seen], Iterator[Hit]]
 
     @property
+    def reads_catalog(self) -> bool:
+        """It is asked once for the catalog, not once for each tool: the type of its check's parameter says so."""
+        return Measured in self.check.__annotations__.values()
+
+    @property
     def page(self) -> str:
         """The rule's Markdown page: why, a bad and a good definition, the exact message."""
         return files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md").read_text(encoding="utf-8")
+
+
+AnyRule: TypeAlias = Rule[Any]
 
 
 def rule(

@@ -4,14 +4,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
 
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
-from tdqs_mcp.rules.rule import Rule
+from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import DEFAULT, PROFILES, Profile
-
-AnyRule = Rule[Any]
 
 _CODE = re.compile(r"(?P<lane>[a-z]+)(?:-?(?P<number>\d+)|:.+)")
 _LANE = re.compile(r"(?P<lane>[a-z]+)-?(?P<number>\d*)")

@@ -1,10 +1,9 @@
 """Lane 2, the definition against MCP, JSON Schema and itself: invalid, impossible, contradicted by its own text."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from tdqs_mcp.facts import claims
-from tdqs_mcp.facts.catalog.vocabulary import fold
 from tdqs_mcp.facts.claims import Clash, Topic
 from tdqs_mcp.facts.sayings import Origin
 from tdqs_mcp.facts.schema import conformance
@@ -17,11 +16,28 @@ from tdqs_mcp.rules.rule import Hit, rule
 
 
 @rule(
-    "TDQ220",
+    "TDQ201",
     severity=Severity.ERROR,
     confidence=Confidence.HIGH,
-    source="MCP specification, JSON Schema usage",
+    source="MCP specification, Tool",
+    entails=("TDQ211", "TDQ212"),
 )
+def malformed_definition(measured: Measured) -> Iterator[Hit]:
+    """A part of the definition has a type that MCP does not allow; clients drop the tool or the whole list."""
+    for tool in measured.catalog.tools:
+        for defect in tool.defects:
+            yield Hit(defect.path, defect.message, "give it the type that the MCP specification asks for", part=tool)
+    for unmeasured in measured.unmeasured:
+        if not unmeasured.tool.defects:
+            yield Hit(
+                "",
+                f"the definition cannot be measured: {unmeasured.reason}",
+                "simplify the schema",
+                part=unmeasured.tool,
+            )
+
+
+@rule("TDQ220", severity=Severity.ERROR, confidence=Confidence.HIGH, source="MCP specification, JSON Schema usage")
 def invalid_schema(measured: Measured) -> Iterator[Hit]:
     """An input or output schema is no valid JSON Schema of the draft that it declares."""
     validity = Validity()
@@ -37,12 +53,7 @@ def invalid_schema(measured: Measured) -> Iterator[Hit]:
                 )
 
 
-@rule(
-    "TDQ221",
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    source="MCP 2025-11-25, Tool",
-)
+@rule("TDQ221", severity=Severity.WARNING, confidence=Confidence.HIGH, source="MCP 2025-11-25, Tool")
 def unwrapped_result(subject: Subject) -> Iterator[Hit]:
     """The root of the output schema is no object; clients of the handshake era refuse the whole tool list."""
     schema = subject.tool.output_schema
@@ -127,28 +138,6 @@ def unfit_name(subject: Subject) -> Iterator[Hit]:
 
 
 @rule(
-    "TDQ226",
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    source="MCP 2025-11-25, Tool names",
-)
-def colliding_names(measured: Measured) -> Iterator[Hit]:
-    """Two names differ only in case, `-`, `_` or `.`; clients that rewrite names make them one."""
-    spellings: dict[str, dict[str, None]] = defaultdict(dict)
-    for name in measured.names:
-        spellings[fold(name).replace(".", "")][name] = None
-    for tool in measured.catalog.tools:
-        others = [name for name in spellings.get(fold(tool.name).replace(".", ""), ()) if name != tool.name]
-        if tool.name and others:
-            yield Hit(
-                "/name",
-                f"{tool.name!r} and {others[0]!r} differ only in case or punctuation",
-                "make the names differ in a word",
-                part=tool,
-            )
-
-
-@rule(
     "TDQ227",
     severity=Severity.WARNING,
     confidence=Confidence.HIGH,
@@ -183,12 +172,7 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ229",
-    severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
-    source="JSON Schema 2020-12, $ref",
-)
+@rule("TDQ229", severity=Severity.ERROR, confidence=Confidence.HIGH, source="JSON Schema 2020-12, $ref")
 def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
     """A `$ref` leads nowhere or back to itself, so nobody knows what belongs there."""
     yield from _breaches(
@@ -199,12 +183,7 @@ def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
     )
 
 
-@rule(
-    "TDQ230",
-    severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
-    source="MCP specification, JSON Schema usage",
-)
+@rule("TDQ230", severity=Severity.ERROR, confidence=Confidence.HIGH, source="MCP specification, JSON Schema usage")
 def remote_reference(subject: Subject) -> Iterator[Hit]:
     """A `$ref` leads out of the definition; clients do not fetch it, and an agent never sees the target."""
     yield from _breaches(
@@ -225,6 +204,14 @@ def remote_reference(subject: Subject) -> Iterator[Hit]:
 def impossible_bounds(subject: Subject) -> Iterator[Hit]:
     """No value can meet the limits of a schema."""
     yield from _breaches(subject, conformance.impossible_bounds, "no value fits {}", "correct the limits")
+
+
+@rule("TDQ232", severity=Severity.ERROR, confidence=Confidence.HIGH, source="RFC 8259, section 8.2, Unicode characters")
+def lone_surrogate(measured: Measured) -> Iterator[Hit]:
+    """A string or a key holds half a UTF-16 pair, which no UTF-8 text can carry; clients refuse or garble the tool."""
+    for tool in measured.catalog.tools:
+        for breach in islice(conformance.lone_surrogates(tool.raw), 1):
+            yield Hit(breach.path, breach.what, "remove it, or write the whole character", part=tool)
 
 
 @rule(
@@ -314,23 +301,3 @@ def _clash(clash: Clash, message: str, suggestion: str) -> Hit:
     about = clash.saying.node.name
     is_own = clash.saying.origin is Origin.OWN
     return Hit(clash.saying.path, message if is_own else f"{about!r}: {message}", suggestion)
-
-
-TOOL_RULES = (
-    unwrapped_result,
-    unknown_required,
-    unfit_default,
-    unfit_value,
-    unfit_name,
-    contradictory_hints,
-    writing_read_only_tool,
-    unresolvable_reference,
-    remote_reference,
-    impossible_bounds,
-    contradicted_type,
-    contradicted_choices,
-    contradicted_default,
-    contradicted_range,
-    contradicted_requirement,
-)
-SERVER_RULES = (invalid_schema, colliding_names)

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from tdqs_mcp.facts import wording
-from tdqs_mcp.facts.catalog import metadata
-from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
@@ -79,30 +78,6 @@ def absent_example(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ310",
-    aliases=("smell:repeated-display-name",),
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    source="MCPBundles, server smells",
-)
-def repeated_display_name(measured: Measured) -> Iterator[Hit]:
-    """Tools with different names are shown under one title."""
-    for shown, tools in metadata.namesakes(measured.catalog.tools).items():
-        first, second, *_ = dict.fromkeys(tool.name for tool in tools)
-        for tool in tools:
-            yield Hit(
-                "/title" if tool.title else "/annotations/title",
-                f"{second if tool.name == first else first!r} has the title {shown!r} as well",
-                "give each tool a title of its own",
-                part=tool,
-            )
-
-
 def _is_read(subject: Subject) -> bool:
     """There is a description, in letters that the English cues can be looked for in."""
     return not subject.signals.is_missing_description and wording.is_latin(subject.tool)
-
-
-TOOL_RULES = (unstated_limitation, underspecified_description, absent_example)
-SERVER_RULES = (repeated_display_name,)

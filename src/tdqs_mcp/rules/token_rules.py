@@ -115,7 +115,3 @@ def _by_size(parts: Mapping[str, int]) -> str:
 
 def _tools(count: int) -> str:
     return "1 tool" if count == 1 else f"{count} tools"
-
-
-TOOL_RULES = (costly_tool, repeated_subschema, heavy_output_schema)
-SERVER_RULES = (costly_catalog,)

@@ -13,7 +13,7 @@ from tdqs_mcp.results.grades import Deduction, ServerGrade, letter_of
 from tdqs_mcp.results.scores import UngradedTool
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.foreign_rules import PLAYGROUND
+from tdqs_mcp.rules.rule_profiles import PLAYGROUND
 from tdqs_mcp.scoring.score import UNMEASURED
 
 START = 100

@@ -220,7 +220,7 @@ def _minority(named: Sequence[tuple[str, object]]) -> tuple[str, ...]:
 
 def _synonyms(named: Sequence[_Named]) -> tuple[str, ...]:
     used = Counter(name.parts[0] for name in named if name.parts)
-    groups = [sorted(group & used.keys(), key=lambda verb: -used[verb]) for group in _SYNONYMS]
+    groups = [[verb for verb, _ in used.most_common() if verb in group] for group in _SYNONYMS]
     return tuple(verb for group in groups for verb in group[1:])
 
 

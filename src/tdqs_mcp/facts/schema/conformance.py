@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tdqs_mcp.facts.schema.walk import Accepted, Node, Shape, accepted_values, resolve_reference, type_of
+from tdqs_mcp.canonical import is_well_formed
+from tdqs_mcp.facts.schema.walk import Accepted, Node, Shape, accepted_values, escape_step, resolve_reference, type_of
 from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 MAX_TOOL_NAME = 128
@@ -256,6 +257,23 @@ def _shown(value: object) -> str:
     text = repr(value) if not isinstance(value, bool) else str(value).lower()
     text = "null" if value is None else text
     return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def lone_surrogates(raw: object) -> Iterator[Breach]:
+    """Strings and keys of a definition that hold half a UTF-16 pair, which JSON can spell and UTF-8 cannot carry."""
+    pending: list[tuple[str, object]] = [("", raw)]
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, str):
+            if not is_well_formed(value):
+                yield Breach(path=path, what=f"half a UTF-16 pair stands in {_shown(value)}")
+        elif isinstance(value, dict):
+            for key in value:
+                if not is_well_formed(key):
+                    yield Breach(path=path, what=f"half a UTF-16 pair stands in the key {_shown(key)}")
+            pending += ((f"{path}/{escape_step(key)}", value[key]) for key in reversed(value))
+        elif isinstance(value, list):
+            pending += reversed([(f"{path}/{place}", each) for place, each in enumerate(value)])
 
 
 def unfit_name(name: str) -> tuple[str, bool] | None:

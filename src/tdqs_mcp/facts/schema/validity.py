@@ -1,9 +1,10 @@
 """Whether a schema is one, by the meta-schema of the draft that it declares; costs more than other facts."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.canonical import canonical_json, is_well_formed, replace_surrogates
 from tdqs_mcp.facts.schema.walk import MAX_SCHEMAS, TYPES, Shape
 
 DRAFTS = frozenset(
@@ -102,6 +103,12 @@ def _checks(shape: Shape) -> Iterator[tuple[str, Callable[[object], bool]]]:
     return ((keyword, _ORDINARY[keyword]) for keyword in shape.by_keyword if _ORDINARY[keyword] is not _is_anything)
 
 
+def _encodable(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401  # the schema as JSON
+    """The schema as the library can read it: a string that UTF-8 cannot carry is a finding of another rule."""
+    text = json.dumps(schema, ensure_ascii=False)
+    return schema if is_well_formed(text) else json.loads(replace_surrogates(text))
+
+
 def _flaw(schema: Mapping[str, Any]) -> tuple[str, str] | None:
     declared = schema.get("$schema")
     if declared is not None and (not isinstance(declared, str) or declared.rstrip("#") not in DRAFTS):
@@ -109,7 +116,7 @@ def _flaw(schema: Mapping[str, Any]) -> tuple[str, str] | None:
     from jsonschema_rs import ValidationError, meta  # noqa: PLC0415  # a library that only unusual schemas need
 
     try:
-        meta.validate(dict(schema))
+        meta.validate(_encodable(schema))
     except ValidationError as error:
         pointer = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in error.instance_path)
         return pointer, " ".join(error.message.split())[:200]

@@ -1,0 +1,167 @@
+"""Lane 3, tools beside each other: names that collide, texts that refer to missing tools and parameters, shadowing."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tdqs_mcp.facts.catalog import metadata, orders
+from tdqs_mcp.facts.catalog.unknown_parameters import unknown_parameters
+from tdqs_mcp.facts.catalog.unknown_tools import unknown_tools
+from tdqs_mcp.facts.catalog.vocabulary import fold
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.rules.rule import Hit, rule
+
+
+@rule("TDQ202", severity=Severity.ERROR, confidence=Confidence.HIGH, source="MCP specification, Tool names")
+def duplicate_name(subject: Subject) -> Iterator[Hit]:
+    """Another tool of the server has the same name; only one of them can be called."""
+    if subject.is_duplicate:
+        yield Hit("/name", f"more than one tool is called {subject.tool.name!r}", "rename or remove all but one")
+
+
+@rule("TDQ226", severity=Severity.WARNING, confidence=Confidence.HIGH, source="MCP 2025-11-25, Tool names")
+def colliding_names(measured: Measured) -> Iterator[Hit]:
+    """Two names differ only in case, `-`, `_` or `.`; clients that rewrite names make them one."""
+    spellings: dict[str, dict[str, None]] = defaultdict(dict)
+    for name in measured.names:
+        spellings[fold(name).replace(".", "")][name] = None
+    for tool in measured.catalog.tools:
+        others = [name for name in spellings.get(fold(tool.name).replace(".", ""), ()) if name != tool.name]
+        if tool.name and others:
+            yield Hit(
+                "/name",
+                f"{tool.name!r} and {others[0]!r} differ only in case or punctuation",
+                "make the names differ in a word",
+                part=tool,
+            )
+
+
+@rule(
+    "TDQ301",
+    aliases=("shadow-candidate",),
+    severity=Severity.WARNING,
+    confidence=Confidence.LOW,
+    source="TDQS 1.1, shadow prefilter",
+)
+def shadow_candidate(subject: Subject) -> Iterator[Hit]:
+    """A sibling is much cheaper to call and may quietly take this tool's place."""
+    shadow = subject.shadow
+    if shadow and shadow.cheaper_sibling not in subject.mentions:
+        yield Hit(
+            "/inputSchema",
+            f"a call costs {shadow.invocation_cost}, one of {shadow.cheaper_sibling!r} costs "
+            f"{shadow.cheaper_sibling_invocation_cost}: an agent may prefer the cheaper one",
+            f"say when {shadow.cheaper_sibling!r} is not enough, or make fewer parameters required",
+        )
+
+
+@rule(
+    "TDQ310",
+    aliases=("smell:repeated-display-name",),
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    source="MCPBundles, server smells",
+)
+def repeated_display_name(measured: Measured) -> Iterator[Hit]:
+    """Tools with different names are shown under one title."""
+    for shown, tools in metadata.namesakes(measured.catalog.tools).items():
+        first, second, *_ = dict.fromkeys(tool.name for tool in tools)
+        for tool in tools:
+            yield Hit(
+                "/title" if tool.title else "/annotations/title",
+                f"{second if tool.name == first else first!r} has the title {shown!r} as well",
+                "give each tool a title of its own",
+                part=tool,
+            )
+
+
+@rule(
+    "TDQ320",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    dimension="usage_guidelines",
+    source="TDQS, usage guidelines",
+)
+def unknown_tool(measured: Measured) -> Iterator[Hit]:
+    """A text sends the agent to a tool that the server does not have."""
+    if len(measured.catalog.tools) < 2:
+        return  # a single definition says nothing about the rest of its catalog
+    words = measured.vocabulary
+    for subject in measured.subjects:
+        for mention in unknown_tools(subject.strangers, subject.texts, subject.part_names, words):
+            yield Hit(
+                mention.path,
+                f"there is no tool {mention.name!r}: {mention.words!r}",
+                "name a tool that exists, or say what to do without it",
+                part=subject.tool,
+            )
+
+
+@rule(
+    "TDQ321",
+    aliases=("described-not-in-schema",),
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    dimension="parameter_semantics",
+    source="TDQS, parameter semantics",
+)
+def unknown_parameter(measured: Measured) -> Iterator[Hit]:
+    """A text explains or asks for a parameter that the schema does not have."""
+    words = measured.vocabulary
+    for subject in measured.subjects:
+        for mention in unknown_parameters(subject.strangers, subject.texts, subject.part_names, words):
+            yield Hit(
+                mention.path,
+                f"there is no parameter {mention.name!r}: {mention.words!r}",
+                "name a parameter of the schema, or add this one",
+                part=subject.tool,
+            )
+
+
+@rule(
+    "TDQ322",
+    severity=Severity.INFO,
+    confidence=Confidence.HIGH,
+    dimension="usage_guidelines",
+    source="TDQS, coherence: disambiguation",
+)
+def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
+    """A tool sends the agent to a sibling, and the sibling does not name it in return."""
+    named = {subject.tool.name: frozenset(subject.mentions) for subject in measured.subjects}
+    for subject in measured.subjects:
+        for other in orders.one_sided(subject.tool.name, subject.mentions, subject.redirect, named):
+            yield Hit(
+                "/description",
+                f"it sends the agent to {other!r}, which does not name {subject.tool.name!r}",
+                f"say in {other!r} when {subject.tool.name!r} is the better choice",
+                part=subject.tool,
+            )
+
+
+@rule(
+    "TDQ323",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    dimension="usage_guidelines",
+    source="TDQS, shadowing",
+)
+def ranking_order(subject: Subject) -> Iterator[Hit]:
+    """The description ranks its tool above all others instead of saying what it is for."""
+    for words in orders.orders(subject.prose.sentences, subject.prose.words):
+        yield Hit(
+            "/description",
+            f"{words!r} ranks the tool above all others",
+            "say which task it fits and which sibling fits the others",
+        )
+
+
+@rule(
+    "TDQ601",
+    severity=Severity.WARNING,
+    confidence=Confidence.HIGH,
+    source="MCP specification, transports and pagination",
+)
+def faulty_listing(measured: Measured) -> Iterator[Hit]:
+    """Something went wrong while the server listed what it offers."""
+    for problem in measured.catalog.problems:
+        yield Hit("", problem, "clients may see less than you meant to offer")
