@@ -6,16 +6,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import claims, hostile, sayings
+from tdqs_mcp.facts import hostile
 from tdqs_mcp.facts.catalog import relations, unknown_tools, vocabulary
 from tdqs_mcp.facts.catalog.relations import ToolSet
 from tdqs_mcp.facts.catalog.unknown_tools import UnknownWord
 from tdqs_mcp.facts.catalog.vocabulary import KnownNames
-from tdqs_mcp.facts.claims import Clash, Topic
 from tdqs_mcp.facts.hostile import Part, Threat
 from tdqs_mcp.facts.schema import signals, walk
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.schema.walk import Shape
+from tdqs_mcp.facts.text.claims import Topic, find_clashes
+from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
 from tdqs_mcp.facts.text.prose import Prose, read
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
@@ -62,7 +63,7 @@ class Subject:
     def clashes(self) -> Mapping[Topic, Sequence[Clash]]:
         """What the texts say of parameters and the input schema contradicts."""
         names = frozenset(parameter.name for parameter in self.signals.parameters) | {self.tool.name}
-        return claims.clashes(sayings.read(self.tool.description, self.input_shape), names, self.input_shape.root)
+        return find_clashes(read_mentions(self.tool.description, self.input_shape), names, self.input_shape.root)
 
     @cached_property
     def threats(self) -> tuple[Threat, ...]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts import sayings
 from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.text.parameter_mentions import list_entries
 from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
 from tdqs_mcp.facts.text.words import words_of
 from tdqs_mcp.model.catalog import Tool
@@ -64,7 +64,7 @@ def _said(tool: Tool, name: str, schema: Mapping[str, Any], facts: Mapping[str, 
 
 def _entries(tool: Tool) -> Mapping[str, str]:
     text = tool.description or ""
-    return {each.name: each.text for each in sayings.entries(text)} if len(text) <= MAX_TEXT else {}
+    return {each.name: each.text for each in list_entries(text)} if len(text) <= MAX_TEXT else {}
 
 
 def _values(text: str, schema: Mapping[str, Any]) -> tuple[str, ...]:

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from tdqs_mcp.facts import claims
-from tdqs_mcp.facts.claims import Clash, Topic
-from tdqs_mcp.facts.sayings import Origin
 from tdqs_mcp.facts.schema import conformance
 from tdqs_mcp.facts.schema.conformance import Breach
 from tdqs_mcp.facts.schema.validity import Validity
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.claims import Topic, find_mutation
+from tdqs_mcp.facts.text.parameter_mentions import Clash, MentionKind
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
@@ -163,7 +162,7 @@ def contradictory_hints(subject: Subject) -> Iterator[Hit]:
 )
 def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
     """The name or a later sentence says that the tool writes, the annotations say that it only reads."""
-    word = claims.mutation(subject.tool, subject.prose.words) if subject.signals.read_only is True else None
+    word = find_mutation(subject.tool, subject.prose.words) if subject.signals.read_only is True else None
     if word:
         yield Hit(
             "/annotations/readOnlyHint",
@@ -298,6 +297,6 @@ def _breaches(
 
 
 def _clash(clash: Clash, message: str, suggestion: str) -> Hit:
-    about = clash.saying.node.name
-    is_own = clash.saying.origin is Origin.OWN
-    return Hit(clash.saying.path, message if is_own else f"{about!r}: {message}", suggestion)
+    about = clash.mention.node.name
+    is_own = clash.mention.kind is MentionKind.OWN
+    return Hit(clash.mention.path, message if is_own else f"{about!r}: {message}", suggestion)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts import sayings
 from tdqs_mcp.facts.catalog.names import is_plain
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.parameter_mentions import list_entries
 from tdqs_mcp.facts.text.prose import MAX_TEXT
 from tdqs_mcp.facts.text.words import name_parts
 
@@ -87,7 +87,7 @@ def infer_meanings(subject: Subject, known: Agreed) -> tuple[Meaning, ...]:
     """A meaning for each parameter that neither has a description nor an entry in the tool's."""
     properties = arguments.properties(subject.tool)
     text = subject.tool.description or ""
-    told = {each.name for each in sayings.entries(text)} if len(text) <= MAX_TEXT else properties.keys()
+    told = {each.name for each in list_entries(text)} if len(text) <= MAX_TEXT else properties.keys()
     silent = {
         name: schema
         for name, schema in properties.items()

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from tdqs_mcp.facts import sayings
 from tdqs_mcp.facts.catalog.unknown_tools import Token, UnknownWord, around
 from tdqs_mcp.facts.catalog.vocabulary import KnownNames, Mention, fold
+from tdqs_mcp.facts.text.parameter_mentions import Entry, list_entries
 from tdqs_mcp.facts.text.patterns import lazy_pattern
 
 _PARAMETER_AFTER = lazy_pattern(
@@ -180,7 +180,7 @@ _SET_ENDS = tuple(
 
 def _listed(text: str, own: AbstractSet[str]) -> Iterator[tuple[str, int, int]]:
     """Entries below a heading such as "Args:" up to the next line that is none; their own sub-entries are values."""
-    every = sayings.entries(text) if ":" in text or "(" in text else ()
+    every = list_entries(text) if ":" in text or "(" in text else ()
     if all(fold(entry.name) in own for entry in every):
         return
     lines = text.split("\n")
@@ -213,7 +213,7 @@ def _is_header(line: str) -> bool:
     return _is_headed(line) and _HEADER.fullmatch(line.strip()) is not None
 
 
-def _block(lines: Sequence[str], head: int, every: Sequence[sayings.Entry]) -> Iterator[sayings.Entry]:
+def _block(lines: Sequence[str], head: int, every: Sequence[Entry]) -> Iterator[Entry]:
     """The entries of one list: of the first one's depth, with nothing but empty lines between them."""
     following = [entry for entry in every if entry.start > head]
     number, depth = head + 1, None

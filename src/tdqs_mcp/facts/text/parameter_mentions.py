@@ -8,15 +8,15 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from tdqs_mcp.facts.schema.walk import Node, Shape
-from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.schema.walk import Accepted, Node, Shape
+from tdqs_mcp.facts.text.patterns import lazy_pattern, pattern_from, words_from
 from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
 
 MAX_LINE = 2_000
 """Characters of a line that are read as a list entry."""
 
 
-class Origin(StrEnum):
+class MentionKind(StrEnum):
     """Where something is said of a parameter; the nearer, the more a bare phrase means."""
 
     OWN = "own"
@@ -29,22 +29,46 @@ class Origin(StrEnum):
     """A sentence of the tool's description that names it."""
 
 
-class Saying(NamedTuple):
+class ParameterMention(NamedTuple):
     """What a text says of one parameter; made for every one of them, which a dataclass would make slower."""
 
     node: Node
     text: str
-    origin: Origin
+    kind: MentionKind
 
     @property
     def path(self) -> str:
         """JSON pointer of the text inside the definition."""
-        return f"{self.node.path}/description" if self.origin is Origin.OWN else "/description"
+        return f"{self.node.path}/description" if self.kind is MentionKind.OWN else "/description"
 
     @property
     def words(self) -> frozenset[str]:
         """The text's words, lower-case."""
         return words_in(self.text)
+
+
+class Claim(NamedTuple):
+    """What a text says of a parameter, beside what the schema accepts."""
+
+    mention: ParameterMention
+    accepted: Accepted
+    names: frozenset[str]
+    """Words that are names of other things: parameters, the tool itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clash:
+    """A statement that the schema contradicts."""
+
+    mention: ParameterMention
+    said: str
+    """What the text says, in few words."""
+
+    held: str
+    """What the schema says."""
+
+    is_plain: bool
+    """The text states it outright; else it is only what its words amount to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,30 +89,19 @@ class Entry:
     has_separator: bool
 
 
-_ENTRY = lazy_pattern(
-    r"(?:[-*•+][ \t]{1,4}|\d{1,2}[.)][ \t]{1,4}|:param[ \t]{1,4}(?:\w{1,40}[ \t])?"
-    r"|@param[ \t]{1,4}(?:\{[^{}]{1,60}\}[ \t])?)?"
-    r"[`*_\"'<\[]{0,4}(?P<name>[A-Za-z_$@][\w$@.\-]{0,80}?)(?P<mark>\??)[`*\"'>\]]{0,4}"
-    r"(?P<kind>[ \t]{0,4}(?:\([^()\n]{0,200}\)|\[[^\[\]\n]{0,200}\]|<[^<>\n]{0,80}>))?[`*]{0,3}"
-    r"(?P<separator>[ \t]{0,4}(?::|=(?!=)|–|—|->|→)|[ \t]{1,4}-)?(?:[`*]{0,3}(?:[ \t]+|$)(?P<rest>.*))?"  # noqa: RUF001
-)
-_SENTENCE_END = lazy_pattern(
-    r"[.!?。！？;\uff1b\n](?:(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)(?<!vs\.)\s+|(?<=[。！？;\uff1b])"
-    r"|(?<=\n)(?:\s*\n|(?=\s*[-*•#])))"
-)
-"""Begins with the characters that it needs, so that everything else is skipped quickly."""
-
-_CLAIMS = (
-    r"must|should|shall|accepts?|expects?|takes?|defaults?|is an?|are|needs?|has to|can be|cannot be|may be|ranges?|"
-    r"requires?|supports?|only|is required|is optional|is mandatory"
-)
-_NAMING = r"parameters?|params?|arguments?|args?|fields?|options?|inputs?|property|properties|values?"
+_ENTRY = pattern_from("claims", "entry")
+_SENTENCE_END = pattern_from("claims", "sentence_end")
+_AFTER_NAME = pattern_from("claims", "after_name")
+_BEFORE_NAME = pattern_from("claims", "before_name")
+_SETS = pattern_from("claims", "sets")
+_SIGNED = lazy_pattern(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
+_LABEL = lazy_pattern(r"\n[ \t]*[`*]{0,2}\w{1,60}[`*]{0,2}[ \t]?(?:\([^()\n]{0,100}\))?:")
 
 
-def read(description: str | None, shape: Shape) -> tuple[Saying, ...]:
+def read_mentions(description: str | None, shape: Shape) -> tuple[ParameterMention, ...]:
     """Everything that the texts of a definition say of its parameters, own descriptions first."""
     own = [
-        Saying(node, text[:MAX_EXPLANATION], Origin.OWN)
+        ParameterMention(node, text[:MAX_EXPLANATION], MentionKind.OWN)
         for node in shape.by_keyword.get("description", ())
         if node.name is not None and (text := node.schema["description"]) and isinstance(text, str)
     ]
@@ -111,15 +124,15 @@ _WORDS = lazy_pattern(r"[a-z]+")
 _DIGIT = lazy_pattern(r"\d")
 
 
-def _told(text: str, tops: Mapping[str, Node]) -> Iterator[Saying]:
-    for entry in entries(text):
+def _told(text: str, tops: Mapping[str, Node]) -> Iterator[ParameterMention]:
+    for entry in list_entries(text):
         if entry.name in tops and (entry.has_separator or entry.text[:1] in "([<"):
-            yield Saying(tops[entry.name], entry.text, Origin.ENTRY)
+            yield ParameterMention(tops[entry.name], entry.text, MentionKind.ENTRY)
     for sentence in _sentences(text):
         named = [name for name in tops if name in sentence]
-        if named and not words_in(sentence).isdisjoint(_CLAIMING):
+        if named and not words_in(sentence).isdisjoint(words_from("claims", "claiming")):
             for name, part in _spoken(sentence, named):
-                yield Saying(tops[name], part, Origin.SENTENCE)
+                yield ParameterMention(tops[name], part, MentionKind.SENTENCE)
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -130,21 +143,8 @@ def _sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-_CLAIMING = frozenset(
-    "string strings str integer integers int ints number numbers float floats decimal double boolean booleans bool "
-    "bools array arrays list "
-    "lists object objects dict dictionary map mapping must should shall can may could be one either choose select "
-    "accepts takes supports "
-    "expects allows requires valid allowed possible accepted acceptable supported available permitted values value "
-    "options choices enum "
-    "set default defaults defaulted optional required mandatory max maximum min minimum between range least most "
-    "exceed up numeric to".split()
-)
-"""Words of which a sentence has at least one where it makes a claim that can be checked."""
-
-
 @lru_cache(maxsize=4096)
-def entries(text: str) -> tuple[Entry, ...]:
+def list_entries(text: str) -> tuple[Entry, ...]:
     """The lines that explain a name, each with the deeper indented lines below it."""
     lines = text.split("\n")
     heads = [(number, match) for number, line in enumerate(lines) if (match := _entry(line)) is not None]
@@ -167,9 +167,6 @@ def entries(text: str) -> tuple[Entry, ...]:
             )
         )
     return tuple(found)
-
-
-_SIGNED = lazy_pattern(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
 
 
 def _entry(line: str) -> re.Match[str] | None:
@@ -200,9 +197,6 @@ def _next_label(sentence: str, start: int) -> int:
     """Where the next line begins that is about something else: `limit: …`, `Returns: …`."""
     label = _LABEL.search(sentence, start) if "\n" in sentence else None
     return label.start() if label else len(sentence)
-
-
-_LABEL = lazy_pattern(r"\n[ \t]*[`*]{0,2}\w{1,60}[`*]{0,2}[ \t]?(?:\([^()\n]{0,100}\))?:")
 
 
 def _mentions(sentence: str, names: Sequence[str]) -> set[tuple[int, int, str]]:
@@ -242,9 +236,3 @@ def _is_mention(name: str, before: str, after: str) -> bool:
 _ENDS = ("parameter", "param", "argument", "arg", "for", "of", "the")
 _GLUED = frozenset("_.-$@/")
 _QUOTES = frozenset("`'\"")
-_AFTER_NAME = lazy_pattern(rf"\s+(?:{_NAMING}|{_CLAIMS})\b", re.IGNORECASE)
-_BEFORE_NAME = lazy_pattern(
-    r"\b(?:(?:parameter|param|argument|arg)|(?:values?|options|choices|default|type|format|range)\s+(?:for|of)(?:\s+the)?)\s+$",
-    re.IGNORECASE,
-)
-_SETS = lazy_pattern(r"\b(?:set|setting|pass|provide|specify|supply|give|send|use)\s+(?:the\s+)?$", re.IGNORECASE)

@@ -1,0 +1,193 @@
+"""Where texts contradict schema or hints: type, choices, default, range, requirement, effect."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from tdqs_mcp.facts.schema.walk import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
+from tdqs_mcp.facts.text.languages import LEMMAS
+from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Claim, Clash, MentionKind, ParameterMention, words_in
+from tdqs_mcp.facts.text.patterns import lazy_pattern, pattern_from, words_from
+from tdqs_mcp.facts.text.prose import MAX_TEXT
+from tdqs_mcp.facts.text.type_claims import cues_against, demands_type, find_type_clash, type_words, widened
+from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash
+from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.model.catalog import Tool
+
+_BETWEEN = pattern_from("claims", "between")
+_UPPER = pattern_from("claims", "upper")
+_LOWER = pattern_from("claims", "lower")
+_SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|\n")
+_IF = lazy_pattern(r"\s*(?:if|when)\b", re.IGNORECASE)
+_OPTIONAL = pattern_from("claims", "optional")
+_REQUIRED = pattern_from("claims", "required")
+_IS_OPTIONAL = pattern_from("claims", "is_optional")
+_IS_REQUIRED = pattern_from("claims", "is_required")
+_MUTATION = pattern_from("claims", "mutation")
+
+
+class Topic(StrEnum):
+    """What a text and a schema may contradict each other about."""
+
+    TYPE = "type"
+    CHOICES = "choices"
+    DEFAULT = "default"
+    RANGE = "range"
+    REQUIREMENT = "requirement"
+
+
+def find_clashes(
+    mentions: Sequence[ParameterMention], names: frozenset[str], root: Mapping[str, Any]
+) -> Mapping[Topic, Sequence[Clash]]:
+    """The clashes in everything that the texts of a tool say of its parameters; `names` are no values."""
+    found: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
+    for mention in mentions:
+        schema = mention.node.schema
+        takes = SIMPLE.get(schema["type"], ANYTHING) if is_simple(schema) else accepted_values(schema, root)
+        for topic in _possible(mention, takes):
+            clash = _FINDERS[topic](Claim(mention, takes, names))
+            if clash is not None:
+                found.setdefault(topic, {}).setdefault((mention.node.path, mention.path, clash.said), clash)
+    return {topic: tuple(each.values()) for topic, each in found.items()}
+
+
+def _possible(mention: ParameterMention, takes: Accepted) -> list[Topic]:
+    """What a text may claim of a parameter, by its words alone: for most there is nothing."""
+    node, words = mention.node, words_in(mention.text)
+    found = [Topic.TYPE] if takes.types and _may_speak_against(takes.types, words, mention) else []
+    if takes.values is not None or takes.item_values is not None:
+        found.append(Topic.CHOICES)
+    if "default" in node.schema and not words.isdisjoint(_DEFAULTING):
+        found.append(Topic.DEFAULT)
+    if takes.bounds and not words.isdisjoint(DIGITS):
+        found.append(Topic.RANGE)
+    if node.is_top and not words.isdisjoint(_IN_OPTIONAL if node.is_required else _IN_REQUIRED):
+        found.append(Topic.REQUIREMENT)
+    return found
+
+
+_DEFAULTING = frozenset({"default", "defaults", "defaulted", "defaulting"})
+_IN_OPTIONAL = frozenset({"optional"})
+_IN_REQUIRED = frozenset({"required", "mandatory"})
+
+
+def _may_speak_against(held: frozenset[str], words: frozenset[str], mention: ParameterMention) -> bool:
+    cues, others = _words_against(held)
+    is_pointing = mention.kind is not MentionKind.SENTENCE and not words.isdisjoint(cues)
+    return is_pointing or (not words.isdisjoint(others) and demands_type(mention.text, mention.kind))
+
+
+@lru_cache(maxsize=256)
+def _words_against(held: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Words of the cues that speak against all of some types, and words for other types."""
+    cues = frozenset().union(*(cue.words for cue in cues_against(held)))
+    others = frozenset(word for word, kinds in type_words().items() if not kinds & widened(held))
+    return cues, others | (words_from("claims", "coded") if "string" not in held else frozenset())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Limit:
+    is_upper: bool
+    value: float
+    unit: str
+    text: str
+
+
+def find_range_clash(claim: Claim) -> Clash | None:
+    """A limit that the text names and the schema's own limit of the same kind contradicts."""
+    mention, accepted = claim.mention, claim.accepted
+    if not accepted.bounds or mention.words.isdisjoint(DIGITS):
+        return None
+    limits = _all_limits(mention.text)
+    for is_upper in (False, True):
+        said = [limit for limit in limits if limit.is_upper is is_upper]
+        bound = _bound(accepted, is_upper=is_upper, units={limit.unit for limit in said})
+        if bound is None or not said or any(limit.value == each for limit in said for each in bound):
+            continue
+        return Clash(
+            mention=mention,
+            said=said[0].text,
+            held=f"{'maximum' if is_upper else 'minimum'} {bound[0]:g}",
+            is_plain=True,
+        )
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _all_limits(text: str) -> Sequence[_Limit]:
+    """The limits that a text names without a condition."""
+    return [limit for sentence in _SENTENCES.split(text) for limit in _limits(sentence) if not _IF.match(sentence)]
+
+
+def _limits(text: str) -> Iterator[_Limit]:
+    for match in _BETWEEN.finditer(text):
+        low, high = [value for key in "abcdefgh" if (value := match[key])]
+        unit = (match["unit"] or "").strip().lower()
+        if _float(low) < _float(high):
+            yield _Limit(is_upper=False, value=_float(low), unit=unit, text=match[0].strip(" ([)],;"))
+            yield _Limit(is_upper=True, value=_float(high), unit=unit, text=match[0].strip(" ([)],;"))
+    for pattern, is_upper in ((_UPPER, True), (_LOWER, False)):
+        for match in pattern.finditer(text):
+            unit = (match["unit"] or "").strip().lower()
+            yield _Limit(is_upper=is_upper, value=_float(match["value"]), unit=unit, text=match[0].strip())
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", "") or 0)
+
+
+def _bound(accepted: Accepted, *, is_upper: bool, units: set[str]) -> tuple[float, ...] | None:
+    """The schema's limit as the texts may put it: an exclusive limit is also the next whole number."""
+    bounds, side = accepted.bounds, "max" if is_upper else "min"
+    if accepted.types <= {"integer", "number"}:
+        exclusive = bounds.get(f"exclusive{side.title()}imum")
+        if exclusive is not None:
+            return (exclusive, exclusive - 1 if is_upper else exclusive + 1)
+        limit = None if units & words_from("claims", "length_units") else bounds.get(f"{side}imum")
+    elif accepted.types == {"string"}:
+        limit = bounds.get(f"{side}Length") if units <= words_from("claims", "length_units") | {""} else None
+    elif accepted.types == {"array"}:
+        limit = None if units & words_from("claims", "length_units") else bounds.get(f"{side}Items")
+    else:
+        return None
+    return None if limit is None or abs(limit) >= 2**31 - 1 else (limit,)
+
+
+def find_requirement_clash(claim: Claim) -> Clash | None:
+    """The text calls the parameter optional and the schema requires it, or the reverse."""
+    mention = claim.mention
+    node = mention.node
+    if not node.is_top:
+        return None
+    optional, required = (
+        (_OPTIONAL, _REQUIRED) if mention.kind is not MentionKind.SENTENCE else (_IS_OPTIONAL, _IS_REQUIRED)
+    )
+    is_optional = optional.search(mention.text) is not None
+    if node.is_required and "default" not in node.schema and is_optional:
+        return Clash(mention=mention, said="optional", held="required", is_plain=True)
+    if not node.is_required and not is_optional and required.search(mention.text):
+        return Clash(mention=mention, said="required", held="optional", is_plain=True)
+    return None
+
+
+def find_mutation(tool: Tool, words: Collection[str]) -> str | None:
+    """How the name or a sentence says outright that the tool writes; `words` are those of its description."""
+    parts = name_parts(tool.name)
+    verb = next((LEMMAS[part] for part in parts[:2] if part in LEMMAS), None)
+    if verb in words_from("claims", "mutations") and LEMMAS.get(parts[0]) == verb:
+        return f"the name says {verb!r}"
+    may_say = not words_from("claims", "mutating").isdisjoint(words)
+    found = _MUTATION.search((tool.description or "")[:MAX_TEXT]) if may_say else None
+    return f"the description says {' '.join(found[0].split())!r}" if found else None
+
+
+_FINDERS: Mapping[Topic, Callable[[Claim], Clash | None]] = {
+    Topic.TYPE: find_type_clash,
+    Topic.CHOICES: find_choice_clash,
+    Topic.DEFAULT: find_default_clash,
+    Topic.RANGE: find_range_clash,
+    Topic.REQUIREMENT: find_requirement_clash,
+}
