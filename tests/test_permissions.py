@@ -10,7 +10,6 @@ from test_live import answering, own_server, serving
 
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.errors import CaptureError, InputError
-from tdqs_mcp.server.addresses import doorkeeper
 from tdqs_mcp.server.permissions import Permissions, is_public, read_pattern
 from tdqs_mcp.server.serve import make_server
 from tdqs_mcp.sources.live import LiveOptions, capture
@@ -195,8 +194,8 @@ async def test_a_name_that_leads_to_a_private_address_is_refused_unless_it_is_al
     url = "https://shop.example/mcp"
     for pattern in ("https://*", "https://*.example"):
         with pytest.raises(InputError, match=r"no public address; .* with --allow-url https://shop\.example$"):
-            await doorkeeper(permitted(pattern), lookup=lookup)(url)
-    assert await doorkeeper(permitted("https://*", "https://shop.example"), lookup=lookup)(url) == found
+            await permitted(pattern).check_and_resolve(url, lookup=lookup)
+    assert await permitted("https://*", "https://shop.example").check_and_resolve(url, lookup=lookup) == found
 
 
 async def test_the_tool_itself_refuses_a_private_address():
@@ -218,7 +217,7 @@ async def test_the_tool_itself_refuses_a_private_address():
 )
 async def test_other_spellings_of_the_loopback_are_seen_through(spelled):
     with pytest.raises(InputError, match=r"no public address|cannot be resolved"):
-        await doorkeeper(permitted("http://*:*"))(spelled)
+        await permitted("http://*:*").check_and_resolve(spelled)
 
 
 # At the connection

@@ -15,7 +15,7 @@ from tdqs_mcp.cli.plan import plan
 from tdqs_mcp.cli.rewrite import rewrite
 from tdqs_mcp.cli.score import score, skill
 from tdqs_mcp.cli.select import select
-from tdqs_mcp.server.command import serve
+from tdqs_mcp.server.serve import serve
 
 
 @click.group(cls=Interruptible, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH})

@@ -2,7 +2,8 @@
 
 import ipaddress
 import re
-from collections.abc import Iterable
+import socket
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -10,6 +11,10 @@ from urllib.parse import unquote, urlsplit
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.locator import Config, File, InProcess, Locator, Stdio, Url, public
+
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+
+RESOLVE_SECONDS = 10
 
 MAX_FILE_BYTES = 64 * 2**20
 """As much as a live server may list."""
@@ -134,6 +139,13 @@ class Permissions:
                 )
         return found
 
+    async def check_and_resolve(self, url: str, *, lookup: "Resolve | None" = None) -> list[str]:
+        """The addresses that a URL may be connected to, resolved once and checked. Raises InputError."""
+        self.check_url(url)
+        parts = urlsplit(url)
+        port = parts.port or _PORTS[parts.scheme]
+        return self.check_addresses(url, await (lookup or resolve)(parts.hostname or "", port))
+
     def _file(self, path: str) -> Path:
         """The real path of a regular file below a root, symbolic links resolved."""
         if path == "-":
@@ -189,3 +201,15 @@ def _refusal(what: str, option: str) -> InputError:
         f"the operator of this server has not allowed {what}; send the definitions themselves in 'tools', or have the "
         f"server started with {option}"
     )
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host, as this machine resolves it. Raises InputError."""
+    import anyio  # noqa: PLC0415  # only a server that opens URLs needs it
+
+    try:
+        with anyio.fail_after(RESOLVE_SECONDS):
+            found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, TimeoutError, UnicodeError) as error:
+        raise InputError(f"the host {host!r} cannot be resolved; check the URL") from error
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))

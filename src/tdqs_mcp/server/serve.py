@@ -1,22 +1,31 @@
-"""Running the server: over pipes, or over HTTP behind Host and Origin checks and, off loopback, a bearer token."""
+"""`tdqs-mcp serve`: its options, and the server over stdio or over HTTP behind Host, Origin and bearer token checks."""
 
 import gc
 import hmac
 import ipaddress
+import os
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tdqs_mcp.app.judge_factory import make_judge
-from tdqs_mcp.app.settings import Settings
-from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.judge import Cache
-from tdqs_mcp.server.memory import Answers
-from tdqs_mcp.server.permissions import Permissions
+import click
+from cachetools import LRUCache
+
+from tdqs_mcp.app.judge_factory import make_judge, open_cache
+from tdqs_mcp.app.settings import CHOICES, Settings, read_settings
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.judges.budget import Budget, read_dollars
+from tdqs_mcp.judges.judge import Cache, CacheKey
+from tdqs_mcp.server.permissions import Permissions, read_pattern
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
     from mcp.server.transport_security import TransportSecuritySettings
+
+MAX_ANSWERS = 10_000
+"""Answers in memory: five of the largest catalogs that a call may bring."""
 
 MIN_TOKEN = 16
 """Characters of a bearer token: shorter ones can be guessed."""
@@ -81,8 +90,28 @@ def read_address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def nowhere() -> None:
-    """No cache: what callers hand in is forgotten with the server."""
+class AnswerCache:
+    """The callers' judgements: in memory, and behind it on disk, where the operator keeps any."""
+
+    def __init__(self, open_cache: Callable[[], Cache | None]) -> None:
+        """Opens the disk's cache when the first answer is looked up."""
+        self._open = open_cache
+        self._latest: LRUCache[CacheKey, str] = LRUCache(MAX_ANSWERS)
+
+    def get(self, key: CacheKey) -> str | None:
+        """The answer kept under the key."""
+        known = self._latest.get(key)
+        return self._disk.get(key) if known is None and self._disk else known
+
+    def put(self, key: CacheKey, answer: str) -> None:
+        """Keeps an answer in place of an earlier one."""
+        self._latest[key] = answer
+        if self._disk:
+            self._disk.put(key, answer)
+
+    @cached_property
+    def _disk(self) -> Cache | None:
+        return self._open()
 
 
 def make_server(
@@ -90,29 +119,32 @@ def make_server(
     permissions: Permissions,
     settings: Settings,
     timeout: float = 60.0,
-    open_cache: Callable[[], Cache | None] = nowhere,
+    open_cache: Callable[[], Cache | None] = lambda: None,
 ) -> "MCPServer[Any]":
-    """The server, ready for any transport; `open_cache` says where the callers' own answers outlive it.
+    """The server, ready for any transport; `open_cache` opens the place where callers' answers outlive it.
 
     Raises InputError for a judge that cannot be asked.
     """
     from importlib.metadata import version  # noqa: PLC0415
 
-    from tdqs_mcp.server.front import Front  # noqa: PLC0415  # the SDK: half a second, which only a server pays
+    from tdqs_mcp.server.lazy_server import LazyServer  # noqa: PLC0415  # the SDK: half a second, which only a server pays
 
-    answers = Answers(open_cache)
+    answers = AnswerCache(open_cache)
     # A jury with the caller on it is asked again with every batch, so its answers are kept in any case.
     judge = make_judge(settings, cache=answers if settings.has_host else None)
 
-    def make() -> "MCPServer[Any]":
-        from tdqs_mcp.server.offered import everything  # noqa: PLC0415
+    def build() -> "MCPServer[Any]":
+        from tdqs_mcp.server.context import ServerContext  # noqa: PLC0415  # after the client has its first answer
+        from tdqs_mcp.server.full_server import build_server  # noqa: PLC0415
 
-        return everything(
-            permissions=permissions, answers=answers, judge=judge, has_host=settings.has_host, timeout=timeout
+        return build_server(
+            ServerContext(
+                permissions=permissions, answers=answers, judge=judge, has_host=settings.has_host, timeout=timeout
+            )
         )
 
-    return Front(
-        make,
+    return LazyServer(
+        build,
         name="tdqs-mcp",
         title="Tool definition quality",
         description="Scores, lints and rewrites MCP tool definitions",
@@ -122,38 +154,12 @@ def make_server(
     )
 
 
-def serve(
-    *,
-    permissions: Permissions,
-    settings: Settings,
-    http: Http | None = None,
-    timeout: float = 60.0,
-    open_cache: Callable[[], Cache | None] = nowhere,
-) -> None:
-    """Serve until the client has gone, or for ever over HTTP. Raises InputError before anything is opened."""
-    if http:
-        http.check()
-    # What the SDK allocates on import stays for good: collecting it again and again costs an eighth of the start.
-    gc.disable()
-    server = make_server(permissions=permissions, settings=settings, timeout=timeout, open_cache=open_cache)
-    gc.freeze()
-    gc.enable()
+def run_server(server: "MCPServer[Any]", http: Http | None = None) -> None:
+    """Serves until the client has gone, or for ever over HTTP."""
     if http is None:
         server.run("stdio")
-    else:
-        _listen(server, http)
-
-
-def http_app(server: "MCPServer[Any]", http: Http) -> Asgi:
-    """The ASGI application: the token first, then Host and Origin, then the protocol."""
-    app: Asgi = server.streamable_http_app(
-        host=http.host, transport_security=_security(http), max_request_body_size=MAX_BODY
-    )
-    return app if http.token is None else _guarded(app, http.token)
-
-
-def _listen(server: "MCPServer[Any]", http: Http) -> None:
-    import uvicorn  # noqa: PLC0415  # only this door speaks HTTP
+        return
+    import uvicorn  # noqa: PLC0415  # only HTTP needs it
 
     config = uvicorn.Config(
         http_app(server, http),
@@ -164,6 +170,14 @@ def _listen(server: "MCPServer[Any]", http: Http) -> None:
         server_header=False,
     )
     uvicorn.Server(config).run()
+
+
+def http_app(server: "MCPServer[Any]", http: Http) -> Asgi:
+    """The ASGI application: the token first, then Host and Origin, then the protocol."""
+    app: Asgi = server.streamable_http_app(
+        host=http.host, transport_security=_security(http), max_request_body_size=MAX_BODY
+    )
+    return app if http.token is None else _guarded(app, http.token)
 
 
 def _security(http: Http) -> "TransportSecuritySettings":
@@ -196,3 +210,118 @@ def _guarded(app: Asgi, token: str) -> Asgi:
         await send({"type": "http.response.body", "body": b""})
 
     return guard
+
+
+def _read_with(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """A click callback that reads an option's value; None stays None."""
+
+    def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:  # noqa: ANN401  # what click hands over
+        try:
+            return None if value is None else read(value)
+        except InputError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return callback
+
+
+_read_patterns = _read_with(lambda values: tuple(map(read_pattern, values)))
+_read_cost = _read_with(read_dollars)
+
+
+@click.command()
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP at /mcp instead of stdio.")
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Bearer token that HTTP clients must send; or set TDQS_SERVE_TOKEN.",
+)
+@click.option("--allowed-host", "allowed_hosts", multiple=True, metavar="HOST", help="Host name that HTTP answers to.")
+@click.option(
+    "--root",
+    "roots",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder whose files may be read.",
+)
+@click.option("--allow-config", "configs", multiple=True, metavar="NAME", help="config:NAME may be started or opened.")
+@click.option(
+    "--allow-url", "urls", multiple=True, metavar="PATTERN", callback=_read_patterns, help="These URLs may be opened."
+)
+@click.option("--allow-stdio", "may_start", is_flag=True, help="Any stdio: command may be started.")
+@click.option("--allow-py", "may_import", is_flag=True, help="Any py: module may be imported.")
+@click.option("--judge", help=f"The configured judge: {CHOICES}; jury:NAME,host has a seat for the caller.")
+@click.option("--base-url", help="Where the judging model answers.")
+@click.option("--model", help="The model that judges.")
+@click.option("--max-calls", type=click.IntRange(min=0), help="At most this many requests to models, for all callers.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="At most this many tokens, for all callers.")
+@click.option("--max-cost", metavar="DOLLARS", callback=_read_cost, help="At most this much money, for all callers.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for a live server."
+)
+def serve(
+    *,
+    address: str | None,
+    token_file: Path | None,
+    allowed_hosts: tuple[str, ...],
+    judge: str | None,
+    base_url: str | None,
+    model: str | None,
+    max_calls: int | None,
+    max_tokens: int | None,
+    max_cost: int | None,
+    timeout: float,
+    **allowed: Any,  # noqa: ANN401  # the fields of Permissions
+) -> None:
+    """Run the MCP server, on stdio unless --http is given.
+
+    Definitions that come with a call are always scored. What else a caller may have read, started or opened is what the
+    options allow. What the configured judge may take, it may take once, until the server ends.
+    """
+    try:
+        http = _read_http(address, token_file, allowed_hosts)
+        settings = read_settings(
+            os.environ,
+            judge=judge,
+            base_url=base_url,
+            model=model,
+            budget=Budget(calls=max_calls, tokens=max_tokens, cost=max_cost),
+            in_server=True,
+        )
+        # What the SDK allocates on import stays for good: collecting it again and again costs an eighth of the start.
+        gc.disable()
+        server = make_server(
+            permissions=Permissions(**allowed),
+            settings=settings,
+            timeout=timeout,
+            open_cache=lambda: open_cache(os.environ),
+        )
+        gc.freeze()
+        gc.enable()
+        run_server(server, http)
+    except TdqsError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _read_http(address: str | None, token_file: Path | None, allowed_hosts: tuple[str, ...]) -> Http | None:
+    if address is None:
+        if token_file or allowed_hosts:
+            raise InputError("--token-file and --allowed-host belong to --http HOST:PORT")
+        return None
+    host, port = read_address(address)
+    http = Http(host=host, port=port, token=_read_token(token_file), allowed_hosts=allowed_hosts)
+    http.check()
+    return http
+
+
+def _read_token(file: Path | None) -> str | None:
+    """The token that was meant; an empty one is refused, because somebody wanted protection."""
+    if file is None and "TDQS_SERVE_TOKEN" not in os.environ:
+        return None
+    source = "TDQS_SERVE_TOKEN" if file is None else f"the token file {str(file)!r}"
+    try:
+        token = (os.environ["TDQS_SERVE_TOKEN"] if file is None else file.read_text(encoding="utf-8")).strip()
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"{source} cannot be read as text; make one with: openssl rand -hex 32") from error
+    if not token:
+        raise InputError(f"{source} is empty; put a token there or take the option away")
+    return token

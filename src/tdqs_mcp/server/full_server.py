@@ -1,4 +1,4 @@
-"""What can be read beside the tools: rubrics, rules and the last reports; two prompts to start from; completions."""
+"""The whole server: its tools, its resources (rubrics, rules, last reports), two prompts to start from, completions."""
 
 import json
 from collections.abc import Iterable
@@ -16,14 +16,27 @@ from tdqs_mcp.report.fence import fence
 from tdqs_mcp.rubrics.rubric import RUBRICS, system_prompt, user_template
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
-from tdqs_mcp.server.shelf import Shelf
+from tdqs_mcp.server.context import ServerContext
+from tdqs_mcp.server.judge_tools import JudgeTools
+from tdqs_mcp.server.rewrite_tools import RewriteTools
+from tdqs_mcp.server.score_tools import ScoreTools
+from tdqs_mcp.server.tool_schemas import tools_of
 
 MAX_COMPLETIONS = 100
 """The protocol's own limit."""
 
 
-def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
-    """Register what can be read."""
+def build_server(context: ServerContext) -> MCPServer[Any]:
+    """A server of the SDK with everything that we offer; tools in the order in which an agent should read them."""
+    groups = (ScoreTools(context), RewriteTools(context), JudgeTools(context))
+    tools = [tool for group in groups for tool in tools_of(group)]
+    server: MCPServer[Any] = MCPServer("tdqs-mcp", tools=tools, log_level="WARNING")
+    _add_resources(server, context)
+    _add_prompts(server)
+    return server
+
+
+def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
 
     @server.resource(
         "tdqs://rules",
@@ -69,7 +82,7 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
         mime_type="application/json",
     )
     def reports() -> str:
-        return _json([f"tdqs://reports/{key}" for key in shelf.reports.keys()])  # noqa: SIM118  # newest first
+        return _json([f"tdqs://reports/{key}" for key in reversed(list(context.reports))])  # newest first
 
     @server.resource(
         "tdqs://reports/{report_id}",
@@ -78,14 +91,13 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
         mime_type="application/json",
     )
     def report(report_id: str) -> str:
-        score = shelf.reports.get(report_id)
+        score = context.reports.get(report_id)
         if score is None:
             raise ResourceNotFoundError(f"there is no report {report_id!r} (any more); call score_server again")
         return _json(report_document(score))
 
 
-def add_prompts(server: MCPServer[Any]) -> None:
-    """Register the two ways in."""
+def _add_prompts(server: MCPServer[Any]) -> None:
 
     @server.prompt(title="Review my server")
     def review_my_server(

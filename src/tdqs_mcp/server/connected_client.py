@@ -1,0 +1,280 @@
+"""The connected client during a call: its model as judge or writer, reports of progress, whether it is still there.
+
+Its model is asked during the call, or between two calls where the protocol has it so.
+"""
+
+import warnings
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+
+import anyio
+from mcp.server.mcpserver import Context
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+from mcp.types import (
+    CreateMessageRequest,
+    CreateMessageRequestParams,
+    InputRequiredResult,
+    SamplingMessage,
+    TextContent,
+)
+from mcp.types.version import is_version_at_least
+from pydantic import BaseModel, ValidationError
+
+from tdqs_mcp.errors import CaptureError, InputError
+from tdqs_mcp.judges.client_answers import Answered, Asking, Sample
+from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Judge, Model, ModelWrapper, Request
+from tdqs_mcp.judges.prompted import Prompted
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.rubrics.prompt import Case
+
+SAMPLING = "sampling"
+"""The judge's id when the client's model judged."""
+
+MAX_TOKENS = 4_000
+"""Tokens of one answer; a verdict takes about 700."""
+
+MAX_SAMPLED_TOOLS = 300
+"""Tools of one call that samples: their prompts travel to the client together, ten kilobytes each."""
+
+BATCH = 32
+"""Cases between two reports: two rounds of a remote judge that has 16 under way, 20 ms of the offline one."""
+
+POLL_SECONDS = 0.5
+"""How often a connection is checked."""
+
+_INPUT_REQUIRED = "2026-07-28"
+"""From this version of the protocol on, a server asks its client only by ending the call (SEP-2322)."""
+
+CallContext: TypeAlias = Context[Any, Any]
+Result = TypeVar("Result")
+
+
+class Paused(Exception):  # noqa: N818  # nothing has failed
+    """The call goes on when the client calls again with the answers."""
+
+    def __init__(self, result: InputRequiredResult) -> None:
+        """What the client is asked."""
+        super().__init__("the client has to answer first")
+        self.result = result
+
+
+async def run_call(call: CallContext, work: Callable[[], Awaitable[Result]], *, catalog: str | None = None) -> Result:
+    """The result of the work, cancelled when the client has gone.
+
+    Raises Paused where the client has to be asked first; `catalog` is the catalog that the next round goes on with.
+    """
+    try:
+        return await while_connected(call, work)
+    except AnswersNeeded as needed:
+        raise Paused(_ask_between_calls(call, needed.requests, catalog=catalog)) from None
+
+
+async def while_connected(call: CallContext, work: Callable[[], Awaitable[Result]]) -> Result:
+    """The result of the work; cancelled when the HTTP client has gone. On stdio the end of the server ends it.
+
+    Over HTTP with sessions, the SDK would let the call run on.
+    """
+    is_gone = getattr(call.request_context.request, "is_disconnected", None)
+    if is_gone is None:
+        return await work()
+    outcome: list[Result] = []
+    failure: list[Exception] = []
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_cancel_when, is_gone, tasks.cancel_scope)
+        try:
+            outcome.append(await work())
+        except Exception as error:  # noqa: BLE001  # raised below: a task group would wrap it
+            failure.append(error)
+        tasks.cancel_scope.cancel()
+    if failure:
+        raise failure[0]
+    if not outcome:
+        raise CaptureError("the client has gone")
+    return outcome[0]
+
+
+async def _cancel_when(is_gone: Callable[[], Awaitable[bool]], scope: anyio.CancelScope) -> None:
+    while not await is_gone():  # noqa: ASYNC110  # ASGI tells nobody who does not ask
+        await anyio.sleep(POLL_SECONDS)
+    scope.cancel()
+
+
+class Progress:
+    """How many requests one call has made and how many are answered; both numbers only grow."""
+
+    def __init__(self, call: CallContext, *, verb: str = "judged", is_silent: bool = False) -> None:
+        """Reports to the client of the call, unless it is silent."""
+        self._call = call
+        self._verb = verb
+        self._is_silent = is_silent
+        self._done = self._total = 0
+
+    def expect(self, count: int) -> None:
+        """Adds requests that are about to be made."""
+        self._total += count
+
+    async def count(self, count: int) -> None:
+        """Adds requests that have been answered, and reports."""
+        self._done += count
+        if not self._is_silent:
+            message = f"{self._verb} {self._done} of {self._total}"
+            await self._call.report_progress(self._done, self._total, message)
+
+
+class ProgressJudge:
+    """Passes the cases on in batches and reports progress after each of them."""
+
+    def __init__(self, judge: Judge, progress: Progress, *, batch: int = BATCH) -> None:
+        """Counts the cases of all gradings together."""
+        self._judge = judge
+        self._progress = progress
+        self._batch = batch
+
+    @property
+    def stamp(self) -> JudgeStamp:
+        """The judge that is asked."""
+        return self._judge.stamp
+
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """The judge's verdicts, in order. Raises AnswersNeeded once for what all batches need."""
+        self._progress.expect(len(cases))
+        verdicts: list[Verdict | Ungraded] = []
+        needed: list[Request] = []
+        for start in range(0, len(cases), self._batch):
+            batch = cases[start : start + self._batch]
+            try:
+                verdicts += await self._judge.grade(batch)
+            except AnswersNeeded as missing:
+                needed += missing.requests
+            else:
+                await self._progress.count(len(batch))
+        if needed:
+            raise AnswersNeeded(needed)
+        return verdicts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressModel(ModelWrapper):
+    """Reports progress when all requests of a batch are answered."""
+
+    progress: Progress
+
+    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
+        """The model's answers, in the order of the requests."""
+        self.progress.expect(len(requests))
+        answers = await self.model.complete(requests)
+        await self.progress.count(len(requests))
+        return answers
+
+
+class _State(BaseModel):
+    """What the client carries from one round to the next; the SDK seals it."""
+
+    catalog: str | None = None
+    asked: list[str] = []
+    """Keys of the last round's requests."""
+
+    answers: dict[str, Sample | Failure] = {}
+    """The answers of all rounds before that, by key."""
+
+
+def make_client_judge(call: CallContext, *, tools: int) -> Judge:
+    """The client's model as judge. Raises InputError for a client that lends no model, or too many tools."""
+    return Prompted(id=SAMPLING, model=make_client_model(call, tools=tools))
+
+
+def make_client_model(call: CallContext, *, tools: int) -> Model:
+    """The connected client's model. Raises InputError for a client that lends none, or too many tools."""
+    capabilities = call.client_capabilities
+    if capabilities is None or capabilities.sampling is None:
+        raise InputError(
+            "this client lends no model: it does not offer sampling. Leave 'judge' out for the configured judge, "
+            "'writer' for the offline one, or judge with your own model: prepare_judgement, then submit_judgement"
+        )
+    if tools > MAX_SAMPLED_TOOLS:
+        limit = MAX_SAMPLED_TOOLS
+        raise InputError(f"{tools} tools are more than {limit}, which one call may ask your model about; send part")
+    return Answered(answers=_answers(call)) if ends_to_ask(call) else Asking(partial(_ask_now, call))
+
+
+def resumed_catalog(call: CallContext) -> str | None:
+    """The id of the catalog that an interrupted call was about."""
+    return _state(call).catalog
+
+
+def ends_to_ask(call: CallContext) -> bool:
+    """Whether the call has to end whenever the client is asked."""
+    version = call.protocol_version
+    return version is not None and is_version_at_least(version, _INPUT_REQUIRED)
+
+
+def _ask_between_calls(call: CallContext, requests: tuple[Request, ...], *, catalog: str | None) -> InputRequiredResult:
+    state = _State(catalog=catalog, asked=[each.key for each in requests], answers=dict(_answers(call)))
+    return InputRequiredResult(
+        input_requests={each.key: CreateMessageRequest(params=_params(each)) for each in requests},
+        request_state=state.model_dump_json(exclude_defaults=True),
+    )
+
+
+def _answers(call: CallContext) -> Mapping[str, Sample | Failure]:
+    """What the client has answered in all rounds; a question that it skipped is not put again."""
+    state, said = _state(call), call.input_responses or {}
+    skipped = Failure(reason="the client gave no answer: allow its sampling requests")
+    return state.answers | {key: _read_sample(said[key]) if key in said else skipped for key in state.asked}
+
+
+def _state(call: CallContext) -> _State:
+    try:
+        return _State.model_validate_json(call.request_state or "{}")
+    except ValidationError as error:
+        raise InputError("the request's state is not ours; call the tool again without it") from error
+
+
+async def _ask_now(call: CallContext, request: Request) -> Sample | Failure:
+    """One call of the client's model while ours is under way: what the protocol had until 2025-11-25."""
+    params = _params(request)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MCPDeprecationWarning)  # there is no other way to ask an older client
+        answer = call.session.create_message(
+            params.messages,
+            max_tokens=params.max_tokens,
+            system_prompt=params.system_prompt,
+            related_request_id=call.request_id,
+        )
+    try:
+        return _read_sample(await answer)
+    except (MCPError, ValidationError) as error:
+        said = " ".join(str(error).split())[:200]
+        return Failure(reason=f"the client did not answer ({said}): allow its sampling requests")
+
+
+def _params(request: Request) -> CreateMessageRequestParams:
+    messages = [
+        SamplingMessage(
+            role="assistant" if role == "assistant" else "user",
+            content=TextContent(type="text", text=_well_formed(text)),
+        )
+        for role, text in request.conversation
+    ]
+    return CreateMessageRequestParams(
+        messages=messages, system_prompt=_well_formed(request.prompt.system) or None, max_tokens=MAX_TOKENS
+    )
+
+
+def _well_formed(text: str) -> str:
+    """The text without what UTF-8 cannot carry: a definition may hold lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _read_sample(answer: Any) -> Sample | Failure:  # noqa: ANN401  # one of the SDK's result types
+    content = getattr(answer, "content", None)
+    blocks = content if isinstance(content, list) else [content]
+    text = "".join(block.text for block in blocks if isinstance(block, TextContent))
+    model = str(getattr(answer, "model", ""))
+    if getattr(answer, "stop_reason", None) == "maxTokens":
+        return Failure(reason=f"the answer of {model!r} was cut off after {len(text)} characters; use another model")
+    if not text.strip():
+        return Failure(reason=f"{model or 'the client'!r} answered with no text; use another model")
+    return Sample(text=text, model=model)

@@ -1,0 +1,186 @@
+"""The tools that score, lint and explain, and what their answers tell the agent to do next."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tdqs_mcp import app
+from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.judges.verdict_cache import Subset, tool_at
+from tdqs_mcp.report.agent.lint import Explanation, LintAnswer, Wanted, lint_answer
+from tdqs_mcp.report.agent.parts import Window
+from tdqs_mcp.report.agent.report import Scored
+from tdqs_mcp.report.agent.scores import ScoreAnswer, score_answer
+from tdqs_mcp.report.agent.tools import ToolAnswer, tool_answer
+from tdqs_mcp.report.fence import fence
+from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.rules import registry
+from tdqs_mcp.scoring.score import UNMEASURED
+from tdqs_mcp.server import tool_schemas as schema
+from tdqs_mcp.server.connected_client import CallContext, run_call
+from tdqs_mcp.server.context import ServerContext, find_tool, incomplete_note, one_tool, score_catalog
+from tdqs_mcp.server.tool_schemas import ToolInfo, mcp_tool
+
+CLEAN = "Nothing to fix by the rules."
+
+
+class ScoreTools:
+    """What a definition or a server is worth, and why."""
+
+    def __init__(self, context: ServerContext) -> None:
+        """Tools over what the server shares."""
+        self._context = context
+
+    @mcp_tool(ToolInfo(title="Score one tool definition", answer=ToolAnswer))
+    async def score_tool_definition(
+        self,
+        call: CallContext,
+        *,
+        definition: schema.Definition,
+        siblings: schema.Siblings = [],  # noqa: B006  # never changed; a schema shows it as the default
+        rubric: schema.Rubric = "tdqs",
+        judge: schema.ScoreJudge = "configured",
+        detail: schema.Detail = "summary",
+    ) -> ToolAnswer:
+        """Score one MCP tool definition by TDQS and list what to fix in it.
+
+        Use it while writing or repairing a single definition; for a whole server use score_server instead, for findings
+        without a score lint_descriptions. The definition is only read, never called, and the offline judge gives the
+        same input the same score. Returns TDQS 1.0-5.0, tier A-F, six dimension scores and the findings; a malformed
+        definition comes back ungraded with the reason.
+        """
+        catalog = one_tool(definition, siblings)
+        only_first = Subset(judge=self._context.score_judge(judge, call, tools=1), is_meant=tool_at(0))
+        score = await run_call(call, lambda: score_catalog(catalog, rubric=rubric, judge=only_first))
+        next_step = _after_tool(score, has_siblings=bool(siblings))
+        return tool_answer(score, index=0, is_full=detail == "full", next_step=next_step)
+
+    @mcp_tool(ToolInfo(title="Score a whole server", answer=ScoreAnswer))
+    async def score_server(
+        self,
+        call: CallContext,
+        *,
+        tools: schema.Tools = None,
+        locator: schema.Where = None,
+        catalog: schema.Earlier = None,
+        rubric: schema.Rubric = "tdqs",
+        judge: schema.ScoreJudge = "configured",
+        detail: schema.Detail = "summary",
+        limit: schema.Limit = 10,
+        offset: schema.Offset = 0,
+    ) -> ScoreAnswer:
+        """Score all tools of one MCP server and how well they fit together, and rank what to fix first.
+
+        Start here with a server; for a single definition use score_tool_definition instead, to judge with your own
+        model prepare_judgement. Give one of tools, locator or catalog. The server's tools are listed, never called; a
+        live one is stopped again. Returns overall score and tier, and the lowest tools each with its first fix, 10 per
+        page; the whole report stays readable as a resource.
+        """
+        found, key = self._context.resumed(call) or await self._context.read_catalog(
+            call, tools=tools, locator=locator, catalog=catalog
+        )
+        asked = self._context.score_judge(judge, call, tools=len(found.tools))
+        report = f"{key}-{rubric}-{asked.stamp.id}"
+        score = self._known_report(report, is_next_page=offset > 0)
+        if score is None:
+            score = await run_call(call, lambda: score_catalog(found, rubric=rubric, judge=asked), catalog=key)
+        return score_answer(
+            score,
+            catalog=key,
+            report=self._context.keep_report(report, score),
+            window=Window(offset=offset, limit=limit, is_full=detail == "full"),
+            next_step=incomplete_note(found) + _after_server(score, key),
+        )
+
+    @mcp_tool(ToolInfo(title="Lint tool descriptions", answer=LintAnswer))
+    async def lint_descriptions(
+        self,
+        call: CallContext,
+        *,
+        tools: schema.Tools = None,
+        locator: schema.Where = None,
+        catalog: schema.Earlier = None,
+        tool: schema.ToolName = None,
+        severity: Annotated[
+            Literal["error", "warning", "info"], Field(description="The mildest severity that is listed")
+        ] = "info",
+        select: schema.Rules = [],  # noqa: B006
+        ignore: Annotated[
+            list[str],
+            Field(max_length=schema.MAX_LISTED, description="Rules to leave out, spelled as for select; default: none"),
+        ] = [],  # noqa: B006
+        profile: schema.Profile = "default",
+        detail: Annotated[Literal["summary", "full"], Field(description="full leaves no message cut")] = "summary",
+        limit: schema.Limit = 20,
+        offset: schema.Offset = 0,
+    ) -> LintAnswer:
+        """Check tool definitions against the linter's rules and list the findings, the worst first, without a score.
+
+        Use it to see every defect of a server or of one tool, for example after score_server has named the lowest;
+        explain_rule says why a finding matters, suggest_rewrite repairs it. Give one of tools, locator or catalog. It
+        is read-only and deterministic and asks no model. Returns counts, and 20 findings per page, each with rule,
+        severity, place and suggestion; a clean catalog gives an empty list.
+        """
+        found, key = await self._context.read_catalog(call, tools=tools, locator=locator, catalog=catalog)
+        selection = registry.select(names=select, ignored=ignore, profile=None if profile == "default" else profile)
+        report = app.lint(found, Policy(selection=selection))
+        wanted = Wanted(worst_from=Severity(severity), tool=find_tool(found, tool))
+        window = Window(offset=offset, limit=limit, is_full=detail == "full")
+        next_step = incomplete_note(found) + _after_lint(report.findings, key)
+        return lint_answer(report, wanted, catalog=key, window=window, next_step=next_step)
+
+    @mcp_tool(ToolInfo(title="Explain a rule", answer=Explanation, is_open_world=False))
+    async def explain_rule(
+        self,
+        *,
+        rule: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=100,
+                description="Rule id, name or alias such as TDQ104 or missing-usage; or a dimension such as "
+                "purpose_clarity, a flag, or a tier A-F",
+            ),
+        ],
+    ) -> Explanation:
+        """Explain one rule, dimension, flag or tier: why it matters, with a bad and a good definition.
+
+        Use it when a finding of lint_descriptions or a score of score_server is unclear; to get the repaired text use
+        suggest_rewrite instead. Returns one Markdown page from the built-in catalog, the same every time; an unknown id
+        is an error that lists the known ones.
+        """
+        return Explanation(id=fence(rule.strip()), page=app.explain(rule.strip()))
+
+    def _known_report(self, key: str, *, is_next_page: bool) -> Scored | None:
+        """The report in memory, where another page of it is read or nothing in it is missing."""
+        known = self._context.reports.get(key)
+        return known if known is not None and (is_next_page or not known.ungraded) else None
+
+
+def _after_tool(score: Scored, *, has_siblings: bool) -> str:
+    """The next step after the first tool of a catalog was scored."""
+    if any(tool.index == 0 and tool.ungraded.judge not in (UNMEASURED, "offline") for tool in score.ungraded):
+        return "The judge gave no answer: ask again, or with judge=offline. The findings hold all the same."
+    if not any(finding.tool_index == 0 for finding in score.findings):
+        return CLEAN
+    alone = "" if has_siblings else " Give siblings too, so that the tool is compared with its neighbours."
+    return f"Call suggest_rewrite with this definition, apply what is true, then score it again.{alone}"
+
+
+def _after_server(score: Scored, catalog: str) -> str:
+    """The next step after a server was scored."""
+    if not score.tool_count:
+        return "There is no tool here to score; check where the definitions come from."
+    if not score.findings:
+        return CLEAN
+    return (
+        f"Take the tools above in turn: suggest_rewrite with catalog {catalog} and the tool's name, then score again."
+    )
+
+
+def _after_lint(findings: Sequence[Finding], catalog: str) -> str:
+    """The next step after a catalog was linted."""
+    if not findings:
+        return CLEAN
+    return f"explain_rule says why a rule matters; suggest_rewrite with catalog {catalog} and a tool's name repairs it."

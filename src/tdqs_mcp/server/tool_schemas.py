@@ -1,0 +1,240 @@
+"""What our tools say about themselves: the types of their arguments, and how a method becomes a tool of the SDK."""
+
+import inspect
+from collections.abc import Awaitable, Callable
+from functools import cached_property, wraps
+from typing import Annotated, Any, Literal
+
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.report.fence import fence
+from tdqs_mcp.results.rewrites import Mode
+from tdqs_mcp.server.connected_client import CallContext, Paused
+
+MAX_LISTED = 200
+"""Entries of a list in one call; definitions, which come as a whole catalog, have a limit of their own."""
+
+Definition = Annotated[
+    dict[str, Any] | str,
+    Field(description="The tool as in tools/list: name, description, inputSchema, annotations …; or its JSON text"),
+]
+Siblings = Annotated[
+    list[dict[str, Any] | str],
+    Field(description="The server's other tools, as definitions or names; default: the tool stands alone"),
+]
+Tools = Annotated[
+    list[Any] | dict[str, Any] | None,
+    Field(description="Definitions: an array of tools, or a tools/list result as it came. Always allowed"),
+]
+Where = Annotated[
+    str | None,
+    Field(
+        description="Where the definitions are, if the operator allows it: a file such as tools.json, an https URL, "
+        "config:NAME, stdio:COMMAND or py:MODULE:OBJECT"
+    ),
+]
+Earlier = Annotated[
+    str | None,
+    Field(description="Id of a catalog that an earlier answer gave, for example to read its next page"),
+]
+Rubric = Annotated[
+    Literal["tdqs", "smells", "bundles"],
+    Field(
+        description="tdqs: TDQS 1.2, tiers A-F; smells: the paper's six components, Good or Bad; bundles: MCPBundles'"
+    ),
+]
+ModelName = Annotated[
+    str,
+    Field(max_length=100, description="Your model's name: answers are kept under it, apart from those of other models"),
+]
+JudgeName = Annotated[
+    Literal["configured", "offline"],
+    Field(description="configured: the operator's judge, offline unless set; offline: always the built-in one"),
+]
+Rules = Annotated[
+    list[str],
+    Field(
+        max_length=MAX_LISTED,
+        description="Only these rules, by id, name or lane, such as TDQ104, missing-usage or TDQ5; default: all",
+    ),
+]
+Profile = Annotated[
+    Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory"],
+    Field(description="Whose rules; strict: uncertain ones too; glama, mcptest, playground: exactly that linter's"),
+]
+ScoreJudge = Annotated[
+    Literal["configured", "offline", "sampling"],
+    Field(
+        description="configured: the operator's judge, offline unless set; offline: always the built-in one; sampling: "
+        "your client's model, asked through MCP"
+    ),
+]
+Facts = Annotated[
+    list[str],
+    Field(max_length=MAX_LISTED, description="The author's own true statements about the tool; default: none"),
+]
+Traces = Annotated[
+    list[dict[str, Any]],
+    Field(
+        max_length=MAX_LISTED,
+        description="Recorded calls of the tool: {arguments, result} or {arguments, error}; default: none",
+    ),
+]
+Docs = Annotated[str, Field(max_length=100_000, description="The tool's documentation as text; default: none")]
+ModeName = Annotated[
+    Literal["compact", "full"],
+    Field(
+        description=f"compact: purpose and usage, at most {Mode.COMPACT.growth} tokens longer; "
+        f"full: every component, {Mode.FULL.growth}"
+    ),
+]
+Writer = Annotated[
+    Literal["offline", "sampling"],
+    Field(description="offline: composed from facts; sampling: worded by your client's model and checked"),
+]
+Detail = Annotated[
+    Literal["summary", "full"],
+    Field(description="full adds every reason, evidence and signal; it can be ten times as long"),
+]
+Limit = Annotated[int, Field(ge=1, le=100, description="Entries on this page, at most 100")]
+Offset = Annotated[int, Field(ge=0, description="Where the page starts; give nextOffset of the page before")]
+ToolName = Annotated[str | None, Field(description="Exact name of one tool of the catalog; default: all of them")]
+
+
+class Answer(BaseModel):
+    """The judgement of one tool, with the hash of what was judged."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
+    name: str = Field(description="Tool name as in prepare_judgement")
+    input_hash: str = Field(pattern="^[0-9a-f]{16}$", description="inputHash as in prepare_judgement")
+    answer: dict[str, Any] | str = Field(description="The JSON that the system prompt asks for")
+
+
+MAX_ERRORS = 3
+"""Wrong arguments that one message names."""
+
+Method = Callable[..., Awaitable[BaseModel]]
+ToolCall = Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
+
+
+class ToolInfo(BaseModel):
+    """What `tools/list` says about a tool besides its docstring and its parameters."""
+
+    title: str
+    answer: type[BaseModel]
+    is_open_world: bool = True
+    """It may start a server, open a URL or ask a remote judge, where the operator allows that."""
+
+    is_read_only: bool = True
+
+
+def mcp_tool(info: ToolInfo) -> Callable[[Method], ToolCall]:
+    """Makes a method a tool: its answer becomes structured content, an error that we raise on purpose a ToolError."""
+
+    def wrap(method: Method) -> ToolCall:
+        @wraps(method)
+        async def call(*args: Any, **kwargs: Any) -> CallToolResult | InputRequiredResult:  # noqa: ANN401  # the method's own
+            try:
+                return _result(await method(*args, **kwargs))
+            except Paused as paused:
+                return paused.result
+            except TdqsError as error:
+                raise ToolError(str(error)) from error
+
+        call.info = info  # type: ignore[attr-defined]  # read by `tools_of`
+        return call
+
+    return wrap
+
+
+def tools_of(group: object) -> list[Tool]:
+    """The methods of an object that `mcp_tool` has marked, in their order, as tools of the SDK."""
+    return [_MethodTool.of(getattr(group, name)) for name, each in vars(type(group)).items() if hasattr(each, "info")]
+
+
+class _MethodTool(Tool):
+    """A tool of the SDK that builds its output schema when it is first listed, and names wrong arguments plainly."""
+
+    _answer: type[BaseModel] = PrivateAttr(default=BaseModel)
+
+    @classmethod
+    def of(cls, method: Any) -> "_MethodTool":  # noqa: ANN401  # a bound method that `mcp_tool` has marked
+        """The tool as the SDK registers it: no generated titles in its schemas, unknown arguments refused."""
+        info: ToolInfo = method.info
+        described = Tool.from_function(
+            method,
+            title=info.title,
+            description=" ".join((inspect.getdoc(method) or "").split()),
+            annotations=ToolAnnotations(
+                read_only_hint=info.is_read_only,
+                destructive_hint=False,
+                idempotent_hint=True,
+                open_world_hint=info.is_open_world,
+            ),
+            structured_output=False,
+        )
+        tool = cls.model_construct(**{name: getattr(described, name) for name in Tool.model_fields})
+        tool._answer = info.answer  # noqa: SLF001  # its own
+        model = tool.fn_metadata.arg_model
+        model.model_config["extra"] = "forbid"
+        model.model_rebuild(force=True)
+        tool.parameters = model.model_json_schema(by_alias=True, schema_generator=_InputSchema)
+        return tool
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any]:
+        """The answer's schema; nobody asks for it before the server is up."""
+        return self._answer.model_json_schema(by_alias=True, mode="serialization", schema_generator=_PlainSchema)
+
+    async def run(self, arguments: dict[str, Any], context: CallContext, convert_result: bool = False) -> Any:  # noqa: ANN401, FBT001, FBT002  # the SDK's signature
+        """The call's result. Raises ToolError, which says which argument to change."""
+        try:
+            return await super().run(arguments, context, convert_result=convert_result)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(self._explain(error.__cause__)) from error.__cause__
+            raise
+
+    def _explain(self, error: ValidationError) -> str:
+        wrong = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors(include_url=False)]
+        named = "; ".join(f"{fence(where)}: {message}" for where, message in wrong[:MAX_ERRORS])
+        return f"{self.name} was not called: {named}. Its arguments are {', '.join(self.parameters['properties'])}"
+
+
+def _result(answer: BaseModel) -> CallToolResult:
+    """The answer as structured content, and the same JSON as text for clients that only read that."""
+    text = answer.model_dump_json(by_alias=True, exclude_unset=True)
+    content = answer.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
+
+
+class _PlainSchema(GenerateJsonSchema):
+    """JSON Schema without the titles and null defaults that say nothing."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401, ARG002  # the signature is pydantic's
+        return False
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        made = super().model_schema(schema)
+        made.pop("title", None)
+        return made
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        made = super().default_schema(schema)
+        if made.get("default", ...) is None:
+            del made["default"]
+        return made
+
+
+class _InputSchema(_PlainSchema):
+    """An optional argument is left out, not null; null is understood all the same."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
