@@ -91,4 +91,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever is handed on
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _TYPES:
         return getattr(import_module(f"tdqs_mcp.{_TYPES[name]}"), name)
-    return getattr(import_module("tdqs_mcp.sync"), name, None) or getattr(import_module("tdqs_mcp.app"), name)
+    return getattr(import_module("tdqs_mcp.sync"), name)

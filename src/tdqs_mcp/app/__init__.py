@@ -1,23 +1,36 @@
 """The use cases, wired from the parts: what the command line, the MCP server and the library call."""
 
-from tdqs_mcp.app.batches import collect_batch, submit_batch
-from tdqs_mcp.app.checking import DEFAULT_POLICY, costs, explain, grade, lint, prompts, under
-from tdqs_mcp.app.improving import compare, patch_file, patch_sources, plan, rewrite, select, what_if, write_file
-from tdqs_mcp.app.reading import load, load_object, load_still, read, sited
-from tdqs_mcp.app.scoring import (
-    DEFAULT_SPEC,
-    addresses_judge,
-    calibrate,
-    score,
-    score_answers,
-    score_label_answers,
-    score_labels,
-    score_offline,
-    score_skill,
-    score_skill_answer,
-    to_be_judged,
-)
-from tdqs_mcp.app.suites import read_suite, run_suite
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tdqs_mcp.app.catalogs import load, load_object, load_still, read
+    from tdqs_mcp.app.checking import costs, explain, grade, prompts, run_suite
+    from tdqs_mcp.app.improving import compare, patch_file, patch_sources, plan, rewrite, select, what_if, write_file
+    from tdqs_mcp.app.judging import (
+        DEFAULT_SPEC,
+        addresses_judge,
+        calibrate,
+        collect_batch,
+        score,
+        score_answers,
+        score_label_answers,
+        score_labels,
+        score_offline,
+        score_skill,
+        score_skill_answer,
+        submit_batch,
+        to_be_judged,
+    )
+    from tdqs_mcp.app.linting import DEFAULT_POLICY, lint, sited
+
+_MODULES = {
+    "catalogs": ("load", "load_object", "load_still", "read"),
+    "checking": ("costs", "explain", "grade", "prompts", "run_suite"),
+    "linting": ("DEFAULT_POLICY", "lint", "sited"),
+    "improving": ("compare", "patch_file", "patch_sources", "plan", "rewrite", "select", "what_if", "write_file"),
+}
+"""Where a use case is, if not in `judging`."""
 
 __all__ = [
     "DEFAULT_POLICY",
@@ -38,7 +51,6 @@ __all__ = [
     "plan",
     "prompts",
     "read",
-    "read_suite",
     "rewrite",
     "run_suite",
     "score",
@@ -52,7 +64,14 @@ __all__ = [
     "sited",
     "submit_batch",
     "to_be_judged",
-    "under",
     "what_if",
     "write_file",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever is exported
+    """A use case, imported with what it needs when it is first used: linting a file needs no rewriting."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = next((module for module, names in _MODULES.items() if name in names), "judging")
+    return getattr(import_module(f"{__name__}.{module}"), name)

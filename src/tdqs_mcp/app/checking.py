@@ -1,48 +1,30 @@
-"""What can be said of a catalog without a judge."""
+"""What can be said of a catalog without a judge's score: token costs, a grade, prompts, a suite's checks."""
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from tdqs_mcp.app.configuration import Policy
-from tdqs_mcp.app.scoring import DEFAULT_SPEC, Score
-from tdqs_mcp.errors import UnknownIdError
+from tdqs_mcp.app.catalogs import load
+from tdqs_mcp.app.judging import DEFAULT_SPEC, score_measured_offline
+from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.tokens import Cost
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.words import first_of
-from tdqs_mcp.gate import suppress
+from tdqs_mcp.gate import suite
+from tdqs_mcp.gate.targets import Evidence
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.documents import prompts_document
 from tdqs_mcp.report.explanation import dimension_page, rule_page, term_page
-from tdqs_mcp.results.findings import LintReport
+from tdqs_mcp.results.gate import GateRow
 from tdqs_mcp.results.grades import ServerGrade
 from tdqs_mcp.rubrics.rubric import RUBRICS
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
-
-DEFAULT_POLICY = Policy()
-
-
-def lint(catalog: Catalog, policy: Policy = DEFAULT_POLICY) -> LintReport:
-    """The findings about a catalog that a policy asks for, and how many it hides and suppresses."""
-    measured, selection = measure(catalog), policy.selection
-    findings = tuple(registry.check(measured, selection))
-    report = LintReport(
-        server=catalog.server,
-        version=catalog.version,
-        source=catalog.source,
-        tools=tuple(tool.name for tool in catalog.tools),
-        findings=findings,
-        problems=catalog.problems,
-        hidden=registry.count_hidden(measured, selection, findings),
-    )
-    return suppress(report, policy.suppressions, rules=selection.rules)
-
-
-def under(policy: Policy, score: Score, catalog: Catalog) -> Score:
-    """A catalog's score with the findings that a policy asks for; no number depends on them."""
-    return score if policy == DEFAULT_POLICY else replace(score, findings=lint(catalog, policy).findings)
+from tdqs_mcp.scoring import foreign_scores as grading
+from tdqs_mcp.sources.live import LiveOptions
 
 
 def costs(catalog: Catalog) -> list[tuple[str, Cost]]:
@@ -52,8 +34,6 @@ def costs(catalog: Catalog) -> list[tuple[str, Cost]]:
 
 def grade(catalog: Catalog) -> ServerGrade:
     """A catalog's score of 100 and letter by MCP Playground's methodology."""
-    from tdqs_mcp.scoring import foreign_scores as grading  # noqa: PLC0415  # nothing but this needs it
-
     return grading.grade(measure(catalog))
 
 
@@ -99,3 +79,37 @@ def prompts(
 def some_names(names: Iterable[str]) -> str:
     """The first names of a catalog, for a message about one that it does not have."""
     return first_of([repr(name) for name in names if name], 8) or "no named tool"
+
+
+async def run_suite(path: Path, options: LiveOptions | None = None) -> list[GateRow]:
+    """A row for each entry of the suite in a YAML file.
+
+    Every server is captured once; if that fails, its rows say why and the others are checked all the same. Raises
+    InputError, which says line and key, for a file that is not a suite.
+    """
+    read = _read_suite(path)
+    found = {server.name: await _evidence(server, options or LiveOptions()) for server in read.servers}
+    return [suite.check(entry, found[entry.server]) for entry in read.entries]
+
+
+def _read_suite(path: Path) -> suite.Suite:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise InputError(f"{str(path)!r} cannot be read: {reason}") from error
+    return suite.parse(text, origin=repr(str(path)))
+
+
+async def _evidence(server: suite.Server, options: LiveOptions) -> Evidence | str:
+    """What a suite's server is checked against, or why it could not be captured."""
+    try:
+        locator, headers, env = suite.locate(server, os.environ)
+        chosen = replace(
+            options, headers=headers, env=env, cwd=server.cwd or options.cwd, timeout=server.timeout or options.timeout
+        )
+        catalog = await load(locator, chosen)
+    except TdqsError as error:
+        return str(error)
+    measured = measure(catalog)
+    return Evidence(measured=measured, score=score_measured_offline(measured))

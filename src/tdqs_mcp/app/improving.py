@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tdqs_mcp.app.checking import some_names
-from tdqs_mcp.app.scoring import DEFAULT_SPEC, addresses_judge, addresses_model, guarded, score, score_measured
+from tdqs_mcp.app.judging import DEFAULT_SPEC, addresses_judge, addresses_model, guarded, score, score_measured
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, Model

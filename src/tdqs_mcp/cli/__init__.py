@@ -1,24 +1,74 @@
-"""The command line: words in, exit code out."""
+"""The command line: arguments in, output and exit code out."""
 
 import io
 import sys
+from importlib import import_module
+from typing import Any
 
 import click
 
-from tdqs_mcp.cli.check import calibrate, gate, grade
-from tdqs_mcp.cli.compare import compare
-from tdqs_mcp.cli.interruption import Interruptible
-from tdqs_mcp.cli.lint import lint
-from tdqs_mcp.cli.look import capture, explain, prompts
-from tdqs_mcp.cli.page import WIDTH
-from tdqs_mcp.cli.plan import plan
-from tdqs_mcp.cli.rewrite import rewrite
-from tdqs_mcp.cli.score import score, skill
-from tdqs_mcp.cli.select import select
-from tdqs_mcp.server.serve import serve
+WIDTH = 110
+"""Columns of help and of output that does not go to a terminal."""
+
+INTERRUPTED = 130
+"""What a shell makes of a program that SIGINT has ended; one that SIGTERM ends early ends like it."""
+
+ON_INTERRUPT = "tdqs_mcp.cli.on_interrupt"
+"""Where a command's context keeps a function that returns what is to be said when it is interrupted."""
+
+_COMMANDS = {
+    "tdqs_mcp.cli.score_commands": {
+        "score": "Score every tool and the server by TDQS, or by another rubric.",
+        "skill": "Score the skill text of a server beside its tools, by MCPBundles' rubric.",
+    },
+    "tdqs_mcp.cli.lint_command": {"lint": "Report what the rules find."},
+    "tdqs_mcp.cli.check_commands": {
+        "calibrate": "Show how wrong a judge is: against the published examples and the labelled tools.",
+        "capture": "Save the raw catalog of a server, for later.",
+        "explain": "Explain a rule, a dimension, a flag or a tier.",
+        "gate": "Hold servers to the tool_quality entries of a suite, one row each.",
+        "grade": "Grade a server as MCP Playground does: a score of 100 and a letter.",
+        "prompts": "Print the exact prompts that a judge would get, as published and hardened.",
+    },
+    "tdqs_mcp.cli.rewrite_command": {
+        "rewrite": "Propose better definitions from what is known, each with its proof, and ask for the rest."
+    },
+    "tdqs_mcp.cli.compare_commands": {
+        "compare": "Hold two versions of a catalog, or two definitions of one tool, against each other.",
+        "plan": "Find the cheapest rewrites that bring a server to a tier.",
+        "select": "Test whether the right tool is found for a query, before and after a change.",
+    },
+    "tdqs_mcp.server.serve": {"serve": "Run the MCP server, on stdio unless --http is given."},
+}
+"""Module and first sentence of each command, so that the group's help imports none of them."""
+
+_MODULES = {name: module for module, commands in _COMMANDS.items() for name in commands}
 
 
-@click.group(cls=Interruptible, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH})
+class LazyGroup(click.Group):
+    """Imports a command when it is called, and ends in one line when somebody interrupts it."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called, in place of its entry in the help."""
+        name, entry, rest = super().resolve_command(ctx, args)
+        return name, entry and getattr(import_module(_MODULES[entry.name or ""]), entry.name or ""), rest
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # click's own
+        """What the command returns, as click has it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("; ".join(["interrupted", *ctx.meta.get(ON_INTERRUPT, list)()]), err=True)
+            sys.exit(INTERRUPTED)
+
+
+@click.group(
+    cls=LazyGroup,
+    commands=[click.Command(name, help=text) for commands in _COMMANDS.values() for name, text in commands.items()],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH},
+)
 @click.version_option(package_name="tdqs-mcp")
 def cli() -> None:
     """Score, lint, explain and rewrite the tool definitions of MCP servers.
@@ -26,25 +76,6 @@ def cli() -> None:
     A LOCATOR is a JSON file, - for standard input, an http(s) URL, "stdio:COMMAND ARGS", config:NAME for a server of an
     installed client, or py:MODULE:OBJECT.
     """
-
-
-for _command in (
-    score,
-    lint,
-    grade,
-    gate,
-    rewrite,
-    plan,
-    compare,
-    select,
-    skill,
-    calibrate,
-    explain,
-    prompts,
-    capture,
-    serve,
-):
-    cli.add_command(_command)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.scores import Enforced, Flag, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.tiers import tier_of
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import SetCase, ShadowCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Rubric, load
 from tdqs_mcp.scoring.rollup import roll_up, tdqs
 
@@ -38,9 +38,42 @@ def set_case(measured: Measured) -> SetCase | None:
     return SetCase(measured=measured) if measured.subjects else None
 
 
-def shadow_case(measured: Measured, *, spec: str) -> ShadowCase | None:
-    """The question about shadow candidates; None without any, and before TDQS 1.1."""
-    return ShadowCase(measured=measured) if measured.shadow_candidates and spec != "1.0" else None
+def all_cases(measured: Measured) -> list[Case]:
+    """Every tool case, then the coherence case if there is one."""
+    coherence = set_case(measured)
+    return [*tool_cases(measured), *([coherence] if coherence else [])]
+
+
+def shadow_cases(measured: Measured, *, spec: str) -> list[Case]:
+    """The question about shadow candidates, which only a model is asked; empty without any, and before TDQS 1.1."""
+    return [ShadowCase(measured=measured)] if measured.shadow_candidates and spec != "1.0" else []
+
+
+def finish_cases(
+    measured: Measured,
+    cases: Sequence[Case],
+    verdicts: Sequence[Verdict | Ungraded],
+    *,
+    judge: JudgeStamp,
+    spec: str,
+    findings: Sequence[Finding],
+) -> ServerScore:
+    """The server's score from one verdict for each case: every tool, then coherence and shadow candidates if asked."""
+    graded = list(zip(cases, verdicts, strict=True))
+    nothing = Ungraded(judge=judge.id, reason="the catalog has no tool that could be measured", was_asked=False)
+    confirmed = next((verdict for case, verdict in graded if isinstance(case, ShadowCase)), None)
+    score = finish(
+        measured,
+        verdicts=[verdict for case, verdict in graded if isinstance(case, ToolCase)],
+        coherence=next((verdict for case, verdict in graded if isinstance(case, SetCase)), nothing),
+        judge=judge,
+        spec=spec,
+        risks=confirmed.risks if isinstance(confirmed, Verdict) else (),
+    )
+    problems = score.problems
+    if isinstance(confirmed, Ungraded) and confirmed.was_asked:
+        problems = (*problems, f"shadow candidates were not judged, so none is flagged: {confirmed.reason}")
+    return replace(score, problems=problems, findings=tuple(findings))
 
 
 def finish(

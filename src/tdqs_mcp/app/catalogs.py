@@ -6,12 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.report.sited import Sited
-from tdqs_mcp.results.findings import LintReport
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
 from tdqs_mcp.sources.live import LiveOptions
 from tdqs_mcp.sources.locator import Config, File, parse_locator
-from tdqs_mcp.sources.positions import locate
 
 
 async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
@@ -67,24 +64,3 @@ async def load_object(server: object, options: LiveOptions | None = None) -> Cat
 def read(definitions: object, *, server: str = "inline") -> Catalog:
     """The catalog in parsed JSON of any shape that a file may have. Raises InputError."""
     return read_catalog(definitions, name=server)
-
-
-def sited(report: LintReport, locator: str) -> Sited:
-    """The report with the file that its locator names, for formats that show a finding where it was made."""
-    parsed = parse_locator(locator)
-    if not isinstance(parsed, File) or parsed.path == "-":
-        return Sited(report=report)
-    path = Path(parsed.path)
-    try:
-        positions = locate(path.read_bytes())
-    except OSError:  # it was there a moment ago; the findings hold all the same
-        positions = None
-    return Sited(report=report, file=_below_cwd(path).as_posix(), positions=positions)
-
-
-def _below_cwd(path: Path) -> Path:
-    """The path relative to the working directory where it is below it, else absolute."""
-    if not path.is_absolute() and ".." not in path.parts:
-        return path
-    whole, here = path.resolve(), Path.cwd().resolve()
-    return whole.relative_to(here) if whole.is_relative_to(here) else whole

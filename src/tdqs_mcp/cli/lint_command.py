@@ -8,9 +8,9 @@ import click
 
 from tdqs_mcp import app
 from tdqs_mcp.app.configuration import FAIL_ON, Choice, Policy
-from tdqs_mcp.cli.options import TARGET, form_option, listed, live_options, output_option
-from tdqs_mcp.cli.page import View, leave, reporter, show, write
-from tdqs_mcp.cli.work import end, for_each, policy_of, read_json
+from tdqs_mcp.cli.common_options import TARGET, live_options, page_options
+from tdqs_mcp.cli.output import Page, View, leave, reporter, write
+from tdqs_mcp.cli.runner import end, for_each, policy_of, read_json
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
 from tdqs_mcp.report.documents import json_text
@@ -25,16 +25,22 @@ _DOCUMENTS = ("markdown", "sarif", "junit", "github")
 """Formats that hold several servers in one document."""
 
 
+def _split(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...] | None:
+    """The words of an option that is given again or with commas; None if it is not given."""
+    words = tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+    return words or None
+
+
 @click.command()
 @click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
 @click.option(
     "--select",
     multiple=True,
     metavar="RULE",
-    callback=listed,
+    callback=_split,
     help="Only these rules: ids, names, aliases or lanes, such as TDQ104, missing-usage, DESC-003, TDQ5 or DESC.",
 )
-@click.option("--ignore", multiple=True, metavar="RULE", callback=listed, help="Not these; spelled as for --select.")
+@click.option("--ignore", multiple=True, metavar="RULE", callback=_split, help="Not these; spelled as for --select.")
 @click.option(
     "--profile",
     type=click.Choice(list(PROFILES)),
@@ -45,12 +51,11 @@ _DOCUMENTS = ("markdown", "sarif", "junit", "github")
 @click.option("--baseline", type=TARGET, help="Report only findings that are not in this file.")
 @click.option("--write-baseline", "renews", is_flag=True, help="Write the findings of this run to the --baseline file.")
 @live_options
-@form_option(
+@page_options(
     *_DOCUMENTS[1:],
     help="What to print: sarif for code scanning, junit for test reports, github for annotations of a workflow, "
     "markdown for a pull request.",
 )
-@output_option
 def lint(
     locators: tuple[str, ...],
     *,
@@ -61,8 +66,7 @@ def lint(
     baseline: Path | None,
     renews: bool,
     live: LiveOptions,
-    form: str,
-    output: Path | None,
+    page: Page,
 ) -> None:
     """Report what the rules find.
 
@@ -80,13 +84,13 @@ def lint(
     if baseline is not None:
         reports = compare_to_baseline(reports, known, rules=policy.selection.rules)
     results = [*reports, *(None for report in found if report is None)]
-    if form in _DOCUMENTS and reports:
+    if page.form in _DOCUMENTS and reports:
         places = [locator for locator, report in zip(locators, found, strict=True) if report is not None]
         sited = [app.sited(report, place) for report, place in zip(reports, places, strict=True)]
-        show([sited], _documents(policy), form, output)
+        page.show([sited], _documents(policy))
     elif reports:
-        show(results, _VIEWS, form, output)
-    if form != "text":
+        page.show(results, _VIEWS)
+    if page.form != "text":
         _warn_unused(reports)
     limit = policy.fail_on
     end(results, None if limit is None else lambda report: is_clean(report.findings, limit))

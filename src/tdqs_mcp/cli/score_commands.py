@@ -9,20 +9,18 @@ import click
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.app.configuration import Choice
-from tdqs_mcp.cli.options import (
+from tdqs_mcp.cli.common_options import (
     FILE,
     TARGET,
-    Asked,
     bad_option,
-    form_option,
-    judge_options,
     live_options,
-    output_option,
+    page_options,
     rubric_option,
     spec_option,
 )
-from tdqs_mcp.cli.page import reporter, show
-from tdqs_mcp.cli.work import end, for_each, judge_of, policy_of, preview_of, read_answers, read_text, tell_usage
+from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, preview_of, read_answers, tell_usage
+from tdqs_mcp.cli.output import Page, reporter
+from tdqs_mcp.cli.runner import end, for_each, policy_of, read_text
 from tdqs_mcp.gate import answered, is_good, labelled, reaches
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.labels import LabelScore, SkillScore
@@ -64,8 +62,7 @@ _LEDGER = {
 @judge_options
 @spec_option
 @live_options
-@form_option()
-@output_option
+@page_options()
 def score(
     locators: tuple[str, ...],
     *,
@@ -78,8 +75,7 @@ def score(
     asked: Asked,
     spec: str,
     live: LiveOptions,
-    form: str,
-    output: Path | None,
+    page: Page,
 ) -> None:
     """Score every tool and the server by TDQS, or by another rubric."""
     if answers and len(locators) > 1:
@@ -88,29 +84,29 @@ def score(
     given = None if answers is None else read_answers(answers, asked)
     text = read_text(skill) if skill else None
     if dry_run:
-        _dry_run(locators, live, asked, rubric=rubric, spec=spec, skill=text, form=form, output=output)
+        _dry_run(locators, live, asked, rubric=rubric, spec=spec, skill=text, page=page)
         return
     chosen = None if answers else judge_of(asked)
     policy = policy_of(Choice())
     if rubric != TOOL_RUBRICS[0]:
         label: Callable[[Catalog], LabelScore] = (
-            partial(app.score_label_answers, answers=given, rubric=rubric, spec=spec)
+            partial(app.score_label_answers, answers=given, rubric=rubric, spec=spec, policy=policy)
             if answers
-            else partial(sync.score_labels, rubric=rubric, judge=chosen, skill=text, spec=spec)
+            else partial(sync.score_labels, rubric=rubric, judge=chosen, skill=text, spec=spec, policy=policy)
         )
-        labels = for_each(locators, live, lambda catalog: app.under(policy, label(catalog), catalog))
+        labels = for_each(locators, live, label)
         tell_usage(chosen)
-        show(labels, _LABELS, form, output)
+        page.show(labels, _LABELS)
         end(labels, is_good if fail_on_bad else labelled)
         return
     use: Callable[[Catalog], ServerScore] = (
-        partial(app.score_answers, answers=given, spec=spec)
+        partial(app.score_answers, answers=given, spec=spec, policy=policy)
         if answers
-        else partial(sync.score, judge=chosen, spec=spec)
+        else partial(sync.score, judge=chosen, spec=spec, policy=policy)
     )
-    scores = for_each(locators, live, lambda catalog: app.under(policy, use(catalog), catalog))
+    scores = for_each(locators, live, use)
     tell_usage(chosen)
-    show(scores, _SCORE, form, output)
+    page.show(scores, _SCORE)
     end(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered)
 
 
@@ -121,8 +117,7 @@ def score(
 @bad_option
 @judge_options
 @live_options
-@form_option()
-@output_option
+@page_options()
 def skill(
     file: Path,
     *,
@@ -131,8 +126,7 @@ def skill(
     fail_on_bad: bool,
     asked: Asked,
     live: LiveOptions,
-    form: str,
-    output: Path | None,
+    page: Page,
 ) -> None:
     """Score the skill text of a server beside its tools, by MCPBundles' rubric."""
     text = read_text(file)
@@ -144,7 +138,7 @@ def skill(
         use = partial(sync.score_skill, text=text, judge=chosen)
     results = for_each((locator,), live, use)
     tell_usage(chosen)
-    show(results, _SKILL, form, output)
+    page.show(results, _SKILL)
     end(results, is_good if fail_on_bad else labelled)
 
 
@@ -156,8 +150,7 @@ def _dry_run(
     rubric: str,
     spec: str,
     skill: str | None,
-    form: str,
-    output: Path | None,
+    page: Page,
 ) -> None:
     """What scoring would ask for, over all locators."""
     judge, ledger = preview_of(asked)
@@ -167,7 +160,7 @@ def _dry_run(
         else partial(sync.score_labels, rubric=rubric, judge=judge, skill=skill)
     )
     done = for_each(locators, live, use)
-    show([ledger], _LEDGER, form, output)
+    page.show([ledger], _LEDGER)
     end(done)
 
 

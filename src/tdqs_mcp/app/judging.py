@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.app.linting import DEFAULT_POLICY, find
+from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts import hostile
 from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.judges import verdict_guard
-from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
 from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
@@ -18,9 +21,11 @@ from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SkillCase
-from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import SPECS
-from tdqs_mcp.scoring.score import finish, set_case, shadow_case, tool_cases
+from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, tool_cases
+
+if TYPE_CHECKING:
+    from tdqs_mcp.judges.prompted import Prompted
 
 DEFAULT_SPEC = SPECS[0]
 
@@ -38,10 +43,18 @@ def addresses_model(tool: Tool) -> str | None:
     return hostile.spoken(tool.raw)
 
 
-def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC) -> ServerScore:
+def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY) -> ServerScore:
     """A catalog's score by the offline judge, with its findings; nothing is awaited."""
-    measured, judge = measure(catalog), Offline()
-    return scored(measured, judge.verdicts(all_cases(measured)), stamp=judge.stamp, spec=spec)
+    return score_measured_offline(measure(catalog), spec=spec, policy=policy)
+
+
+def score_measured_offline(
+    measured: Measured, *, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY
+) -> ServerScore:
+    """The same of a catalog that is measured already."""
+    judge, cases = Offline(), all_cases(measured)
+    findings = find(measured, policy).findings
+    return finish_cases(measured, cases, judge.verdicts(cases), judge=judge.stamp, spec=spec, findings=findings)
 
 
 async def score(
@@ -49,27 +62,36 @@ async def score(
     *,
     judge: Judge | None = None,
     spec: str = DEFAULT_SPEC,
+    policy: Policy = DEFAULT_POLICY,
     addresses: Detector = addresses_judge,
 ) -> ServerScore:
-    """A catalog's score, by the offline judge unless another is named, with its findings.
+    """A catalog's score, by the offline judge unless another is named, with the findings that the policy asks for.
 
     `addresses` finds definitions that speak to their judge: they are named in the problems, as are names and other
     texts that do, and a verdict that facts do not support is withheld wherever such words reach the judge.
     """
     if judge is None:
-        return score_offline(catalog, spec=spec)
-    return await score_measured(measure(catalog), judge=judge, spec=spec, addresses=addresses)
+        return score_offline(catalog, spec=spec, policy=policy)
+    return await score_measured(measure(catalog), judge=judge, spec=spec, policy=policy, addresses=addresses)
 
 
 async def score_measured(
-    measured: Measured, *, judge: Judge, spec: str = DEFAULT_SPEC, addresses: Detector = addresses_judge
+    measured: Measured,
+    *,
+    judge: Judge,
+    spec: str = DEFAULT_SPEC,
+    policy: Policy = DEFAULT_POLICY,
+    addresses: Detector = addresses_judge,
 ) -> ServerScore:
-    """The same of a catalog whose facts are there."""
-    cases = all_cases(measured)
-    shadow = None if _is_offline(judge) else shadow_case(measured, spec=spec)
-    graded = await guarded(judge, addresses).grade([*cases, *([shadow] if shadow else [])])
-    confirmed = graded[-1] if shadow else None
-    whole = scored(measured, graded[: len(cases)], stamp=judge.stamp, spec=spec, confirmed=confirmed)
+    """The same of a catalog that is measured already."""
+    if _is_offline(judge):
+        cases = all_cases(measured)
+        graded = await judge.grade(cases)
+    else:
+        cases = [*all_cases(measured), *shadow_cases(measured, spec=spec)]
+        graded = await guarded(judge, addresses).grade(cases)
+    findings = find(measured, policy).findings
+    whole = finish_cases(measured, cases, graded, judge=judge.stamp, spec=spec, findings=findings)
     return whole if _is_offline(judge) else _flagged(whole, measured, addresses)
 
 
@@ -79,6 +101,7 @@ def score_answers(
     *,
     judge: JudgeStamp | None = None,
     spec: str = DEFAULT_SPEC,
+    policy: Policy = DEFAULT_POLICY,
     addresses: Detector = addresses_judge,
 ) -> ServerScore:
     """A catalog's score from answers to the published prompts that came from elsewhere. Raises InputError."""
@@ -88,12 +111,12 @@ def score_answers(
     answered = match(measured, answers, judge=stamp.id)
     cases = all_cases(measured)
     given: list[Verdict | Ungraded] = [*answered.verdicts, answered.coherence][: len(cases)]
-    shadow = shadow_case(measured, spec=spec) if answered.risks else None
-    if shadow:
+    if answered.risks and (shadow := shadow_cases(measured, spec=spec)):
+        cases += shadow
         given.append(Verdict(judgements={}, summary="", risks=answered.risks))
-    graded = verdict_guard.review([*cases, *([shadow] if shadow else [])], given, addresses=addresses, judge=stamp)
-    confirmed = graded[-1] if shadow else None
-    whole = scored(measured, graded[: len(cases)], stamp=stamp, spec=spec, confirmed=confirmed)
+    graded = verdict_guard.review(cases, given, addresses=addresses, judge=stamp)
+    findings = find(measured, policy).findings
+    whole = finish_cases(measured, cases, graded, judge=stamp, spec=spec, findings=findings)
     return _flagged(replace(whole, problems=whole.problems + answered.problems), measured, addresses)
 
 
@@ -104,6 +127,7 @@ async def score_labels(
     judge: Judge | None = None,
     skill: str | None = None,
     spec: str = DEFAULT_SPEC,
+    policy: Policy = DEFAULT_POLICY,
     addresses: Detector = addresses_judge,
 ) -> LabelScore:
     """A catalog under a rubric that ends in labels, "smells" or "bundles", with its skill where the text is given."""
@@ -116,7 +140,7 @@ async def score_labels(
     finished = label_rubrics.finish(
         measured, rubric=rubric, verdicts=verdicts, judge=judge.stamp, spec=spec, skill=text
     )
-    whole = replace(finished, findings=tuple(registry.check(measured)))
+    whole = replace(finished, findings=find(measured, policy).findings)
     return whole if _is_offline(judge) else _flagged(whole, measured, addresses)
 
 
@@ -127,6 +151,7 @@ def score_label_answers(
     rubric: str,
     judge: JudgeStamp | None = None,
     spec: str = DEFAULT_SPEC,
+    policy: Policy = DEFAULT_POLICY,
     addresses: Detector = addresses_judge,
 ) -> LabelScore:
     """The same from answers that came from elsewhere. Raises InputError."""
@@ -138,7 +163,7 @@ def score_label_answers(
     cases = tool_cases(measured, rubric=rubric)
     verdicts = verdict_guard.review(cases, answered.verdicts, addresses=addresses, judge=stamp)
     finished = label_rubrics.finish(measured, rubric=rubric, verdicts=verdicts, judge=stamp, spec=spec)
-    whole = replace(finished, problems=finished.problems + answered.problems, findings=tuple(registry.check(measured)))
+    whole = replace(finished, problems=finished.problems + answered.problems, findings=find(measured, policy).findings)
     return _flagged(whole, measured, addresses)
 
 
@@ -164,8 +189,7 @@ def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
     measured = measure(catalog)
     if rubric != "tdqs":
         return [*tool_cases(measured, rubric=rubric)]
-    shadow = shadow_case(measured, spec=DEFAULT_SPEC)
-    return [*all_cases(measured), *([shadow] if shadow else [])]
+    return [*all_cases(measured), *shadow_cases(measured, spec=DEFAULT_SPEC)]
 
 
 async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = None) -> CalibrationReport:
@@ -174,7 +198,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     The offline judge is held against its labels as it predicted servers that it had not seen. Any judge is held against
     the labelled tools that the catalogs hold, found by inputHash.
     """
-    from tdqs_mcp.scoring import examples, judge_error  # noqa: PLC0415  # half a megabyte of labels
+    from tdqs_mcp.scoring import examples, judge_error  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
 
     judge = judge or Offline()
     parts = [examples.compare(await judge.grade(examples.cases()))]
@@ -222,30 +246,62 @@ def _flagged_skill(score: SkillScore, text: str) -> SkillScore:
     return replace(score, problems=score.problems + verdict_guard.flagged_skill(text))
 
 
-def all_cases(measured: Measured) -> list[Case]:
-    """Every tool case, then the coherence case where there is one."""
-    coherence = set_case(measured)
-    return [*tool_cases(measured), *([coherence] if coherence else [])]
+async def submit_batch(catalogs: Catalog | Sequence[Catalog], *, judge: Judge, rubric: str = "tdqs") -> str:
+    """Submits what the judge has to be asked about these catalogs; gives back JSON to write down, for `collect_batch`.
+
+    Asks for nothing whose answer is kept. The budget books the batch's own price, and where it has no room for all,
+    nothing is submitted. Raises InputError, also where nothing is left to ask, and EndpointError.
+    """
+    from tdqs_mcp.judges.prompted import Batch  # noqa: PLC0415  # validation, which the offline judge goes without
+
+    asked = _collecting(judge)
+    requests = {each.key: each for each in _open(asked, catalogs, rubric=rubric)}
+    if not requests:
+        raise InputError("there is nothing to submit: every answer is kept, and scoring finds it")
+    batch = await batching(asked.model).submit(list(requests.values()))
+    return Batch.of(asked, batch=batch, rubric=rubric).model_dump_json()
 
 
-def scored(
-    measured: Measured,
-    graded: Sequence[Verdict | Ungraded],
-    *,
-    stamp: JudgeStamp,
-    spec: str,
-    confirmed: Verdict | Ungraded | None = None,
-) -> ServerScore:
-    """The score from one outcome for each of `cases`, and one on the shadow candidates where a judge was asked."""
-    nothing = Ungraded(judge=stamp.id, reason="the catalog has no tool that could be measured", was_asked=False)
-    verdicts, coherence = (graded[:-1], graded[-1]) if graded else ((), nothing)
-    risks = confirmed.risks if isinstance(confirmed, Verdict) else ()
-    whole = finish(measured, verdicts=verdicts, coherence=coherence, judge=stamp, spec=spec, risks=risks)
-    if isinstance(confirmed, Ungraded) and confirmed.was_asked:
-        problem = f"shadow candidates were not judged, so none is flagged: {confirmed.reason}"
-        whole = replace(whole, problems=(*whole.problems, problem))
-    return _with_findings(whole, measured)
+async def collect_batch(batch: str, catalogs: Catalog | Sequence[Catalog], *, judge: Judge) -> list[str] | None:
+    """Keeps the answers of a batch, so that scoring its catalogs by this judge asks only for what has none.
+
+    Gives back a reason for each request without an answer that can be used; None while the batch is under way. Needs
+    nothing but what was written down and the same definitions. Raises InputError and EndpointError.
+    """
+    from tdqs_mcp.judges.prompted import read_batch  # noqa: PLC0415
+
+    asked = _collecting(judge)
+    known = read_batch(batch, judge=asked)
+    requests = _open(asked, catalogs, rubric=known.rubric)
+    answers = await batching(asked.model).collect(known.id, requests) if requests else []
+    if answers is None:
+        return None
+    faults = (_fault(request, answer) for request, answer in zip(requests, answers, strict=True))
+    return [fault for fault in faults if fault is not None]
 
 
-def _with_findings(score: ServerScore, measured: Measured) -> ServerScore:
-    return replace(score, findings=tuple(registry.check(measured)))
+def _collecting(judge: Judge) -> "Prompted":
+    """The judge, where it can keep answers that come later. Raises InputError."""
+    from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415
+
+    if not isinstance(judge, Prompted):
+        raise InputError("a batch is one model's: give the anthropic judge, alone and with one sample")
+    if judge.cache is None:
+        raise InputError("the answers of a batch are collected into the cache: set TDQS_CACHE to a folder")
+    return judge
+
+
+def _open(judge: "Prompted", catalogs: Catalog | Sequence[Catalog], *, rubric: str) -> list[Request]:
+    listed = [catalogs] if isinstance(catalogs, Catalog) else catalogs
+    return judge.open([case for catalog in listed for case in to_be_judged(catalog, rubric=rubric)])
+
+
+def _fault(request: Request, answer: str | Failure) -> str | None:
+    """Why an answer cannot be used; None where it is kept."""
+    if isinstance(answer, Failure):
+        return answer.reason
+    try:
+        request.check(answer)
+    except ContractError as error:
+        return f"the answer {error.fault}: {error}"
+    return None

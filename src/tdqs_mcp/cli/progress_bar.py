@@ -12,7 +12,7 @@ from tdqs_mcp.report.escape import printable
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_KEY = "tdqs_mcp.cli.progress"
+_KEY = "tdqs_mcp.cli.progress_bar"
 
 SPEED_PERIOD = 600.0
 """Seconds that the time left is estimated from: a small machine takes minutes for a handful of answers."""

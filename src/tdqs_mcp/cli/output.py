@@ -1,22 +1,21 @@
-"""Words out: results to standard output or a file, warnings and errors to standard error."""
+"""Results to standard output or a file, warnings and errors to standard error."""
 
 import io
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NoReturn
 
 import click
 
+from tdqs_mcp.cli import WIDTH
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome
 from tdqs_mcp.report.documents import json_text
 from tdqs_mcp.report.escape import printable, well_formed
-
-WIDTH = 110
-"""Columns where the output is no terminal."""
 
 View = Callable[..., Any]
 
@@ -30,17 +29,25 @@ def reporter(name: str) -> View:
     return view
 
 
-def show(results: Sequence[Any], views: Mapping[str, View], form: str, output: Path | None) -> None:
-    """Print what there is: JSON as one object for one locator and a list for several."""
-    shown = [views[form](result) for result in results if result is not None]
-    if not shown:
-        return
-    if form == "json":
-        write(json_text(shown[0] if len(results) == 1 else shown), output)
-    elif form == "markdown" or isinstance(shown[0], str):
-        write("\n".join(shown), output)
-    else:
-        _write_rich(shown, output)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Where results go, and in which format."""
+
+    form: str
+    file: Path | None = None
+    """None for standard output."""
+
+    def show(self, results: Sequence[Any], views: Mapping[str, View]) -> None:
+        """Print the results that are not None: as JSON one object for one locator and a list for several."""
+        shown = [views[self.form](result) for result in results if result is not None]
+        if not shown:
+            return
+        if self.form == "json":
+            write(json_text(shown[0] if len(results) == 1 else shown), self.file)
+        elif self.form == "markdown" or isinstance(shown[0], str):
+            write("\n".join(shown), self.file)
+        else:
+            _write_rich(shown, self.file)
 
 
 def write(text: str, output: Path | None) -> None:

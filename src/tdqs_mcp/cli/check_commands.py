@@ -1,0 +1,166 @@
+"""`grade`, `gate`, `calibrate`, `explain`, `prompts` and `capture`."""
+
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tdqs_mcp import app, sync
+from tdqs_mcp.cli.common_options import (
+    FILE,
+    TARGET,
+    live_options,
+    output_option,
+    page_options,
+    rubric_option,
+    spec_option,
+)
+from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, tell_usage
+from tdqs_mcp.cli.output import Page, View, leave, reporter, warn, write
+from tdqs_mcp.cli.progress_bar import waiting
+from tdqs_mcp.cli.runner import end, for_each, read_text
+from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.gate import calibrated, decide, earns
+from tdqs_mcp.report.documents import capture_document, json_text
+from tdqs_mcp.results.grades import Letter
+from tdqs_mcp.sources.live import LiveOptions
+
+_GRADE = {
+    "text": reporter("grade:grade_view"),
+    "json": reporter("contract.grade:grade_document"),
+    "markdown": reporter("grade:grade_markdown"),
+}
+_GATE = {
+    "text": reporter("gate:gate_view"),
+    "json": reporter("contract.gate:gate_document"),
+    "markdown": reporter("gate:gate_markdown"),
+    "junit": reporter("gate:gate_junit"),
+}
+_CALIBRATION = {
+    "text": reporter("calibration:calibration_view"),
+    "json": reporter("calibration:calibration_document"),
+    "markdown": reporter("calibration:calibration_markdown"),
+}
+
+
+@click.command()
+@click.argument("locator", metavar="LOCATOR")
+@click.option("--fail-under", type=click.Choice(list(Letter)), help="Exit 1 below this letter.")
+@live_options
+@page_options()
+def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page) -> None:
+    """Grade a server as MCP Playground does: a score of 100 and a letter."""
+    grades = for_each((locator,), live, app.grade)
+    page.show(grades, _GRADE)
+    end(grades, lambda result: earns(result, Letter(fail_under or Letter.F)))
+
+
+@click.command()
+@click.argument("suite", type=TARGET, metavar="SUITE.yml")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=60.0,
+    show_default=True,
+    help="Seconds for each live server that names none.",
+)
+@page_options("junit")
+def gate(suite: Path, *, timeout: float, page: Page) -> None:
+    """Hold servers to the tool_quality entries of a suite, one row each."""
+    try:
+        rows = sync.run_suite(suite, LiveOptions(timeout=timeout))
+    except TdqsError as error:
+        leave(error)
+    named = {each: partial(_GATE[each], suite=str(suite)) for each in ("json", "junit")}
+    page.show([rows], _GATE | named)
+    sys.exit(decide(rows))
+
+
+@click.command()
+@click.argument("locators", nargs=-1, metavar="[LOCATOR]...")
+@judge_options
+@live_options
+@page_options()
+def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, page: Page) -> None:
+    """Show how wrong a judge is: against the published examples and the labelled tools.
+
+    Without a LOCATOR, the offline judge shows its error on servers that it was not fitted to. With some, any judge is
+    held against those of their tools that there are labels for. Exit code 1 where it is out of tolerance, 2 where it
+    did not judge all that could show it.
+    """
+    chosen = judge_of(asked)
+    catalogs = for_each(locators, live, lambda catalog: catalog)
+    known = [catalog for catalog in catalogs if catalog is not None]
+    with waiting().on("calibrating"):
+        report = sync.calibrate(known, judge=chosen)
+    tell_usage(chosen)
+    page.show([report], _CALIBRATION)
+    end([report if len(known) == len(catalogs) else None], calibrated)
+
+
+_TEXT = reporter("documents:prompts_text")
+_PROMPTS: Mapping[str, View] = {"text": _TEXT, "json": dict, "markdown": _TEXT}
+
+
+@click.command()
+@click.argument("name", metavar="ID")
+@page_options()
+def explain(name: str, *, page: Page) -> None:
+    """Explain a rule, a dimension, a flag or a tier."""
+    try:
+        text = app.explain(name)
+    except TdqsError as error:
+        leave(error)
+    views: dict[str, View] = {"text": _markdown_view, "json": lambda text: {"id": name, "page": text}, "markdown": str}
+    page.show([text], views)
+
+
+@click.command()
+@click.argument("locator", metavar="LOCATOR")
+@click.option("--tool", metavar="NAME", help="Only this tool's prompt.")
+@rubric_option
+@click.option("--skill", type=FILE, help="A skill text of the server, whose prompt is wanted too.")
+@spec_option
+@live_options
+@page_options()
+def prompts(
+    locator: str,
+    *,
+    tool: str | None,
+    rubric: str,
+    skill: Path | None,
+    spec: str,
+    live: LiveOptions,
+    page: Page,
+) -> None:
+    """Print the exact prompts that a judge would get, as published and hardened."""
+    text = read_text(skill) if skill else None
+    documents = for_each((locator,), live, partial(app.prompts, tool=tool, spec=spec, rubric=rubric, skill=text))
+    page.show(documents, _PROMPTS)
+    end(documents)
+
+
+@click.command()
+@click.argument("locator", metavar="LOCATOR")
+@live_options
+@output_option
+def capture(locator: str, *, live: LiveOptions, output: Path | None) -> None:
+    """Save the raw catalog of a server, for later."""
+    catalogs = for_each((locator,), live, lambda catalog: catalog)
+    for catalog in catalogs:
+        if catalog is not None:
+            write(json_text(capture_document(catalog)), output)
+            if catalog.incomplete:
+                warn(f"the list of tools is incomplete, and the file says so: {catalog.incomplete}")
+            if output:
+                click.echo(f"{len(catalog.tools)} tools in {output}. Next: tdqs-mcp score {output}")
+    end(catalogs)
+
+
+def _markdown_view(page: str) -> Any:  # noqa: ANN401  # rich is imported where it is used
+    from rich.markdown import Markdown  # noqa: PLC0415
+
+    return Markdown(page) if sys.stdout.isatty() else page

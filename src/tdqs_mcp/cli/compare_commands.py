@@ -1,0 +1,237 @@
+"""`plan`, `compare` and `select`: what a change of definitions would bring, or has brought."""
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tdqs_mcp import sync
+from tdqs_mcp.app.judge_factory import make_model
+from tdqs_mcp.app.settings import read_settings
+from tdqs_mcp.cli.common_options import FILE, live_options, page_options, spec_option
+from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, report_on_interrupt, tell_usage
+from tdqs_mcp.cli.output import Page, leave, reporter, warn
+from tdqs_mcp.cli.progress_bar import waiting
+from tdqs_mcp.cli.runner import end, for_each
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.gate import Outcome, answered, arrives, finds
+from tdqs_mcp.judges.judge import Model
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model.mutation import Mutation
+from tdqs_mcp.results.comparison import Comparison
+from tdqs_mcp.results.selection import Query
+from tdqs_mcp.rewriting.selectors import Embedded, Prompted, Selector
+from tdqs_mcp.sources.live import LiveOptions
+
+_PLAN = {
+    "text": reporter("plan:plan_view"),
+    "json": reporter("contract.improve:plan_document"),
+    "markdown": reporter("plan:plan_markdown"),
+}
+_WHAT_IF = {
+    "text": reporter("plan:what_if_view"),
+    "json": reporter("contract.improve:what_if_document"),
+    "markdown": reporter("plan:what_if_markdown"),
+}
+
+
+@click.command()
+@click.argument("locator", metavar="LOCATOR")
+@click.option(
+    "--target",
+    default="A",
+    show_default=True,
+    metavar="TIER|SCORE",
+    help="A tier A-D, or an overall score such as 3.5.",
+)
+@click.option("--tool", metavar="NAME", help="Instead: what the overall becomes when this tool gets better.")
+@judge_options
+@live_options
+@page_options()
+def plan(
+    locator: str,
+    *,
+    target: str,
+    tool: str | None,
+    asked: Asked,
+    live: LiveOptions,
+    page: Page,
+) -> None:
+    """Find the cheapest rewrites that bring a server to a tier.
+
+    The cost is the tokens that they add, then their number. What they achieve is proven by judging the server with
+    them; where that is not enough, exit code 1, with what only the author can write.
+    """
+    chosen = judge_of(asked)
+    use: Callable[[Catalog], Any] = partial(sync.plan, target=target, judge=chosen)
+    if tool is not None:
+        use = partial(sync.what_if, tool=tool, judge=chosen)
+    results = for_each((locator,), live, use)
+    tell_usage(chosen)
+    page.show(results, _PLAN if tool is None else _WHAT_IF)
+    end(results, arrives if tool is None else None)
+
+
+_COMPARE = {
+    "text": reporter("compare:compare_view"),
+    "json": reporter("contract.improve:compare_document"),
+    "markdown": reporter("compare:compare_markdown"),
+}
+
+
+@click.command()
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option("--fail-on-regression", is_flag=True, help="Exit 1 when NEW is worse, as said above.")
+@judge_options
+@spec_option
+@live_options
+@page_options(help="What to print: markdown for a pull request.")
+def compare(
+    old: str,
+    new: str,
+    *,
+    fail_on_regression: bool,
+    asked: Asked,
+    spec: str,
+    live: LiveOptions,
+    page: Page,
+) -> None:
+    """Hold two versions of a catalog, or two definitions of one tool, against each other.
+
+    OLD and NEW are locators. A regression is: a lower overall tier; a changed tool with a lower TDQS; a change that
+    breaks callers (a tool or parameter removed or renamed, a type, value or range narrowed, a new required
+    parameter, a combination such as not or oneOf that is not known to take all that it took, a result that loses a
+    field); an annotation that no longer rules something out; a new finding that is an error or a warning, unless a
+    worse one of the same tool is gone. Wording, tools that are added with all that is found in them, and what was
+    there before are none. Exit code 2 where there is none in what was judged, and the judge failed on something.
+    """
+    chosen = judge_of(asked)
+    catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)
+    before, after = catalogs
+    results: list[Comparison | None] = [None]
+    if before is not None and after is not None:
+        with waiting().on(f"judging {after.server}"):
+            results = [sync.compare(before, after, judge=chosen, spec=spec)]
+    tell_usage(chosen)
+    page.show(results, _COMPARE)
+    end(results, partial(_outcome, fails=fail_on_regression))
+
+
+def _outcome(comparison: Comparison, *, fails: bool) -> Outcome:
+    if fails and comparison.regressions:
+        return Outcome.FAILED
+    return max(answered(comparison.old), answered(comparison.new))
+
+
+_SELECT = {
+    "text": reporter("select:select_view"),
+    "json": reporter("contract.select:select_document"),
+    "markdown": reporter("select:select_markdown"),
+}
+
+
+@click.command()
+@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@click.option(
+    "--queries", "file", type=FILE, help="A list of {query, tool}: JSON, JSON Lines, YAML, or an earlier JSON report."
+)
+@click.option(
+    "--against", multiple=True, metavar="LOCATOR", help="The changed catalog; for several LOCATORs once for each."
+)
+@click.option("--mutate", type=click.Choice([*map(str, Mutation)]), help="Compare with definitions made worse.")
+@click.option(
+    "--embeddings",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Select by the vectors of a model2vec model instead of BM25.",
+)
+@click.option(
+    "--top",
+    "k",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Places in which a tool counts as found.",
+)
+@click.option(
+    "--fail-under",
+    type=click.IntRange(0, 100),
+    metavar="PERCENT",
+    help="Exit 1 where fewer queries find their tool; with --against, after the change.",
+)
+@judge_options
+@live_options
+@page_options()
+def select(
+    locators: tuple[str, ...],
+    *,
+    file: Path | None,
+    against: tuple[str, ...],
+    mutate: str | None,
+    embeddings: Path | None,
+    k: int,
+    fail_under: int | None,
+    asked: Asked,
+    live: LiveOptions,
+    page: Page,
+) -> None:
+    """Test whether the right tool is found for a query, before and after a change.
+
+    Without --queries there is one for each tool, made from its definition without the words of its name. The selector
+    is BM25, as in the tool search of real clients; --judge names a model instead, which then gets the definitions.
+    Several LOCATORs are searched together.
+    """
+    if asked.exact_prompt:
+        raise click.UsageError("no prompt for selecting is published; leave --exact-prompt out")
+    try:
+        settings = read_settings(os.environ, **asked.options())
+        model = make_model(settings, warn=warn, on_progress=waiting().count)
+        report_on_interrupt(model, by="selector", is_kept=settings.cache is not None)
+        catalogs, others = _all(locators, live), _all(against, live)
+        with waiting().on("selecting"):
+            result = sync.select(
+                catalogs,
+                queries=_queries(file),
+                against=others or None,
+                mutation=Mutation(mutate) if mutate else None,
+                selector=_selector(model, embeddings),
+                k=k,
+            )
+    except TdqsError as error:
+        leave(error)
+    for problem in result.problems:
+        warn(problem)
+    tell_usage(model, by="selector")
+    page.show([result], _SELECT)
+    end([result], partial(finds, percent=fail_under or 0))
+
+
+def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
+    """Every catalog; one that cannot be had leaves nothing to compare."""
+    catalogs = for_each(locators, live, lambda catalog: catalog)
+    end(catalogs)
+    return [catalog for catalog in catalogs if catalog is not None]
+
+
+def _queries(file: Path | None) -> "list[Query] | None":
+    if file is None:
+        return None
+    from tdqs_mcp.sources.input_files import read_queries  # noqa: PLC0415  # most commands read none
+
+    return read_queries(file)
+
+
+def _selector(model: Model | None, embeddings: Path | None) -> "Selector | None":
+    """None for BM25. Raises InputError for two selectors, and for embeddings that cannot be read."""
+    if model and embeddings:
+        raise InputError("--embeddings and --judge name two selectors; leave one of them out")
+
+    if embeddings:
+        from tdqs_mcp.sources.input_files import read_embeddings  # noqa: PLC0415
+
+        return Embedded(name=embeddings.resolve().name, encode=read_embeddings(embeddings))
+    return Prompted(model=model) if model else None

@@ -1,0 +1,193 @@
+"""The options that name a judge, and the judge or model that they name."""
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
+from tdqs_mcp.app.settings import CHOICES, Settings, read_settings, read_writer
+from tdqs_mcp.cli import ON_INTERRUPT
+from tdqs_mcp.cli.common_options import Command, combine
+from tdqs_mcp.cli.output import leave, warn
+from tdqs_mcp.cli.progress_bar import waiting
+from tdqs_mcp.cli.runner import read_json
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
+from tdqs_mcp.judges.judge import Judge, Model, used
+from tdqs_mcp.report.usage import usage_line
+from tdqs_mcp.results.rewrites import OFFLINE
+
+_METERS = "tdqs_mcp.cli.judge_options"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The judge that the command line names, and what it may take."""
+
+    judge: str | None
+    base_url: str | None
+    model: str | None
+    exact_prompt: bool
+    budget: Budget
+
+    @property
+    def beside_writer(self) -> "Asked":
+        """The judge of what a model writes: without a judge that is a model too, address and model are the writer's.
+
+        What both may take, their common ledger counts.
+        """
+        is_model = self.judge is not None and self.judge.partition(":")[0] != OFFLINE
+        own = self if is_model else replace(self, base_url=None, model=None)
+        return replace(own, budget=Budget())
+
+    @property
+    def is_named(self) -> bool:
+        """Whether anything says which judge, as opposed to how much of it."""
+        return bool(self.judge or self.base_url or self.model or self.exact_prompt)
+
+    def options(self) -> Mapping[str, Any]:
+        """As `read_settings` takes them."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def _nanodollars(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
+    try:
+        return None if text is None else read_dollars(text)
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def judge_options(command: Command) -> Command:
+    """The options that name a judge, without which the TDQS_ variables do, and what it may take, as `asked: Asked`."""
+
+    @wraps(command)
+    def run(
+        *args: Any,  # noqa: ANN401
+        judge: str | None,
+        base_url: str | None,
+        model: str | None,
+        exact_prompt: bool,
+        max_calls: int | None,
+        max_tokens: int | None,
+        max_cost: int | None,
+        **options: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        budget = Budget(calls=max_calls, tokens=max_tokens, cost=max_cost)
+        asked = Asked(judge=judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
+        return command(*args, asked=asked, **options)
+
+    return combine(
+        run,
+        click.option(
+            "--judge",
+            metavar="JUDGE",
+            help=f"{CHOICES}; the key is TDQS_API_KEY, or ANTHROPIC_API_KEY.  [default: offline]",
+        ),
+        click.option("--base-url", metavar="URL", help="Where the model answers, such as http://127.0.0.1:11434/v1."),
+        click.option("--model", help="The model's name at its vendor."),
+        click.option(
+            "--exact-prompt",
+            is_flag=True,
+            help="Send a judge the published bytes, without the fence that keeps a definition from speaking to it.",
+        ),
+        click.option(
+            "--max-calls", type=click.IntRange(min=0), help="At most this many requests to models, tries included."
+        ),
+        click.option(
+            "--max-tokens",
+            type=click.IntRange(min=1),
+            help="At most this many tokens, estimated until an answer reports them.",
+        ),
+        click.option(
+            "--max-cost",
+            metavar="DOLLARS",
+            callback=_nanodollars,
+            help="At most this much money, likewise; for known prices.",
+        ),
+    )
+
+
+def ledger_of(asked: Asked) -> Ledger:
+    """What all models of a command may take together."""
+    return Ledger(asked.budget, cost)
+
+
+def judge_of(asked: Asked, ledger: Ledger | None = None) -> Judge | None:
+    """The judge that is named, with a ledger where others share its budget; None for the offline judge."""
+    try:
+        settings = read_settings(os.environ, **asked.options())
+        if settings == Settings():
+            return None
+        judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
+    except InputError as error:
+        leave(error)
+    report_on_interrupt(judge, by="judge", is_kept=settings.cache is not None)
+    return judge
+
+
+def writer_of(writer: str | None, asked: Asked, ledger: Ledger) -> Model | None:
+    """The model that writes; None for the offline writer. Address and model are those given beside it."""
+    if writer in (None, OFFLINE):
+        return None
+    try:
+        settings = read_writer(os.environ, writer, base_url=asked.base_url, model=asked.model)
+        model = make_model(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
+    except InputError as error:
+        leave(error)
+    report_on_interrupt(model, by="writer", is_kept=settings.cache is not None)
+    return model
+
+
+def preview_of(asked: Asked) -> tuple[Judge, Ledger]:
+    """A judge that sends nothing, and the ledger of what it would have sent."""
+    try:
+        return make_preview(read_settings(os.environ, **asked.options()), warn=warn)
+    except InputError as error:
+        leave(error)
+
+
+def tell_usage(meter: object, *, by: str = "judge") -> None:
+    """What models were asked and what it cost, on standard error: the same judgement may cost less the next time."""
+    usage = used(meter)
+    if usage and usage.requests:
+        click.echo(usage_line(usage, by=by), err=True)
+
+
+def read_answers(file: Path, asked: Asked) -> object:
+    """Answers to prompts that came from elsewhere, which no judge is named beside."""
+    if asked.is_named:
+        raise click.UsageError(
+            "--answers are somebody's judgement already; leave --judge, --base-url, --model and --exact-prompt out"
+        )
+    return read_json(file)
+
+
+def report_on_interrupt(meter: object, *, by: str, is_kept: bool) -> None:
+    """Makes an interrupted command say what this model used, also when SIGTERM interrupts it.
+
+    A process that ignores SIGINT, as in the background of a script, is ended by SIGTERM as usual.
+    """
+    context = click.get_current_context()
+    meters: list[tuple[object, str, bool]] = context.meta.setdefault(_METERS, [])
+    meters.append((meter, by, is_kept))
+    context.meta[ON_INTERRUPT] = partial(_used_by, meters)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+        context.call_on_close(lambda: signal.signal(signal.SIGTERM, before))
+
+
+def _used_by(meters: Sequence[tuple[object, str, bool]]) -> list[str]:
+    """What each model used that was asked, and whether its answers are kept; nothing if none was asked."""
+    known = [(used(meter), by, is_kept) for meter, by, is_kept in meters]
+    asked = [(usage, by, is_kept) for usage, by, is_kept in known if usage and usage.requests]
+    if not asked:
+        return []
+    is_kept = all(is_kept for *_, is_kept in asked)
+    rest = "a rerun asks only for the rest" if is_kept else "no answer is kept (TDQS_CACHE=off)"
+    return [*(usage_line(usage, by=by) for usage, by, _ in asked), rest]

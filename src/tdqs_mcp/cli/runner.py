@@ -1,0 +1,87 @@
+"""What every command does around its use case: read definitions and files, set the exit code."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from tdqs_mcp import sync
+from tdqs_mcp.app.configuration import Choice, Policy, read_configuration, read_policy
+from tdqs_mcp.cli.output import fail, leave
+from tdqs_mcp.cli.progress_bar import waiting
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.gate import Outcome
+from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.sources.files import parse_json, read_bytes
+from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import parse_locator, public
+
+Result = TypeVar("Result")
+
+
+def for_each(
+    locators: Sequence[str], live: LiveOptions, use: Callable[[Catalog], Result], *, doing: str = "judging"
+) -> list[Result | None]:
+    """The use case's result for each locator; None, with the reason on standard error, where it could not run."""
+    results: list[Result | None] = []
+    for number, locator in enumerate(locators, start=1):
+        place = f" (server {number} of {len(locators)})" if len(locators) > 1 else ""
+        try:
+            # Files take no time worth a line.
+            with waiting().on(f"capturing {_shown(locator)}{place}", at_once=":" in locator):
+                catalog = sync.load(locator, live)
+            with waiting().on(f"{doing} {catalog.server}{place}"):
+                results.append(use(catalog))
+        except TdqsError as error:
+            fail(error)
+            results.append(None)
+    return results
+
+
+def _shown(locator: str) -> str:
+    """A locator without its secrets."""
+    try:
+        return public(parse_locator(locator))
+    except InputError:
+        return "nothing"
+
+
+def policy_of(flags: Choice) -> Policy:
+    """What flags, the environment and the nearest configuration say about findings."""
+    try:
+        return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()))
+    except TdqsError as error:
+        leave(error)
+
+
+def read_json(path: Path) -> object:
+    """The parsed JSON of a file."""
+    try:
+        return parse_json(read_bytes(path), origin=repr(str(path)))
+    except InputError as error:
+        leave(error)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        leave(InputError(f"{str(path)!r} cannot be read: {error.strerror}"))
+    except UnicodeDecodeError:
+        leave(InputError(f"{str(path)!r} is no UTF-8 text"))
+
+
+def end(results: Sequence[Result | None], gate: Callable[[Result], Outcome] | None = None) -> None:
+    """0 done, 1 the gate was not met, 2 something could not run or the verdict is open."""
+    if any(result is None for result in results):
+        sys.exit(Outcome.UNKNOWN)
+    outcomes = [gate(result) for result in results if result is not None] if gate else []
+    if Outcome.FAILED in outcomes:
+        sys.exit(Outcome.FAILED)
+    if Outcome.UNKNOWN in outcomes:
+        click.echo("error: what is ungraded leaves the verdict open", err=True)
+        sys.exit(Outcome.UNKNOWN)
