@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[1]
@@ -20,8 +22,6 @@ from typing import Annotated
 from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 from pydantic import Field
-
-pytestmark = pytest.mark.process
 
 good = MCPServer("good shop")
 bad = MCPServer("bad shop")
