@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
@@ -55,10 +56,16 @@ class Server:
     looked_at: date
     """The day from which it can no longer measure anything: it was captured, labeled or looked at."""
 
+    python: str = "3.11"
+    """The Python for a package from PyPI: from 3.13 on docstrings lose their indentation, so definitions differ."""
+
     command: str = ""
     """The program to start, if the package's name does not tell."""
 
-    args: tuple[str, ...] = ()
+    args: Sequence[str] = ()
+    requires: Sequence[str] = ()
+    """Versions of dependencies that the package leaves open and that its definitions depend on, for pip."""
+
     env: Mapping[str, str] = field(default_factory=dict)
     """Placeholders for servers that refuse to start without a setting; never a credential."""
 
@@ -68,6 +75,17 @@ class Server:
         return f"{self.registry}:{self.package}@{self.version}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What became of one server."""
+
+    server: Server
+    outcome: Outcome
+    details: list[str] = field(default_factory=list)
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    """The inputHash of every captured tool, by name."""
+
+
 class CaptureError(Exception):
     """A server could not be installed or did not list its tools."""
 
@@ -75,12 +93,15 @@ class CaptureError(Exception):
 def read_ledger() -> list[Server]:
     """All servers of the ledger, in its order."""
     rows = tomllib.loads(LEDGER.read_text(encoding="utf-8"))["servers"]
-    return [Server(**{**row, "args": tuple(row.get("args", ()))}) for row in rows]
+    return [Server(**row) for row in rows]
 
 
 def read_hashes() -> dict[str, dict[str, str]]:
     """The inputHash of every tool, by server and tool name."""
-    return json.loads(HASHES.read_text(encoding="utf-8")) if HASHES.exists() else {}  # type: ignore[no-any-return]
+    if not HASHES.exists():
+        return {}
+    hashes: dict[str, dict[str, str]] = json.loads(HASHES.read_text(encoding="utf-8"))
+    return hashes
 
 
 def hash_tools(document: Mapping[str, Any]) -> dict[str, str]:
@@ -130,18 +151,16 @@ def _install(server: Server, folder: Path, *, home: Path) -> list[str]:
         quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--loglevel=error")
         run(["npm", "install", "--prefix", str(folder), *quiet, f"{server.package}@{server.version}"])
         return ["node", str(_npm_program(server, folder))]
-    run([sys.executable, "-m", "venv", str(folder)])
+    run([f"python{server.python}", "-m", "venv", str(folder)])
     pip = (str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    run([*pip, "--only-binary", ":all:", f"{server.package}=={server.version}"])
+    run([*pip, "--only-binary", ":all:", f"{server.package}=={server.version}", *server.requires])
     return [str(folder / "bin" / _pypi_program(server, folder))]
 
 
 def _npm_program(server: Server, folder: Path) -> Path:
     package = folder / "node_modules" / server.package
-    programs = json.loads((package / "package.json").read_text(encoding="utf-8")).get("bin", {})
-    if isinstance(programs, str):
-        return package / programs
-    return package / programs[_choose(server, programs)]
+    programs: str | dict[str, str] = json.loads((package / "package.json").read_text(encoding="utf-8")).get("bin", {})
+    return package / (programs if isinstance(programs, str) else programs[_choose(server, programs)])
 
 
 def _pypi_program(server: Server, folder: Path) -> str:
@@ -178,6 +197,8 @@ def _run(command: list[str], *, env: Mapping[str, str], seconds: float) -> None:
         done = subprocess.run(  # noqa: S603  # npm, pip and the server to capture
             command, env=dict(env), stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
         )
+    except FileNotFoundError:
+        raise CaptureError(f"there is no {command[0]} on PATH") from None
     except subprocess.TimeoutExpired:
         raise CaptureError(f"{command[0]} took more than {seconds:g} s") from None
     if done.returncode:
@@ -185,50 +206,51 @@ def _run(command: list[str], *, env: Mapping[str, str], seconds: float) -> None:
         raise CaptureError(words[-600:])
 
 
-def _process(server: Server, folder: Path, expected: Mapping[str, str] | None) -> tuple[Outcome, list[str], int]:
+def check(server: Server, folder: Path, hashes: Mapping[str, Mapping[str, str]]) -> Result:
+    """Captures the server unless the folder has it, and compares it with the ledger."""
     file = folder / "catalogs" / f"{server.name}.json"
     try:
         if not file.exists():
             capture(server, file)
-        found = hash_tools(json.loads(file.read_text(encoding="utf-8")))
     except CaptureError as error:
-        return "failed", [str(error)], 0
-    if expected is None:
-        return "new", [], len(found)
-    changed = list(differences(found, expected))
-    return ("differs" if changed else "matches"), changed, len(found)
+        return Result(server=server, outcome="failed", details=[str(error)])
+    found = hash_tools(json.loads(file.read_text(encoding="utf-8")))
+    if server.name not in hashes:
+        return Result(server=server, outcome="new", hashes=found)
+    changed = list(differences(found, hashes[server.name]))
+    return Result(server=server, outcome="differs" if changed else "matches", details=changed, hashes=found)
 
 
 def main() -> int:
-    """Fills the folder and reports one line for each server."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="*", help="only these servers")
-    parser.add_argument("--purpose", choices=("tune", "measure"), help="only servers of this purpose")
-    parser.add_argument("--jobs", type=int, default=1, help="servers at a time")
-    parser.add_argument("--record", action="store_true", help="write the hashes of servers that have none yet")
-    options = parser.parse_args()
+    """Fills the folder and prints what became of each server."""
+    options = _options()
     hashes = read_hashes()
     servers = [
         server
         for server in read_ledger()
         if server.name in (options.names or [server.name]) and server.purpose in (options.purpose or server.purpose)
     ]
-    counts: dict[Outcome, int] = {"matches": 0, "differs": 0, "failed": 0, "new": 0}
+    counts: Counter[Outcome] = Counter()
     with ThreadPoolExecutor(options.jobs) as pool:
-        outcomes = pool.map(lambda each: _process(each, options.folder, hashes.get(each.name)), servers)
-        for server, (outcome, lines, tools) in zip(servers, outcomes, strict=True):
-            counts[outcome] += 1
-            print(f"{outcome:8} {server.name} ({server.source}), {tools} tools", flush=True)
-            for line in lines:
+        for result in pool.map(partial(check, folder=options.folder, hashes=hashes), servers):
+            counts[result.outcome] += 1
+            print(f"{result.outcome:8} {result.server.name} ({result.server.source}), {len(result.hashes)} tools")
+            for line in result.details:
                 print(f"         {line}", flush=True)
-            if options.record and outcome == "new":
-                file = options.folder / "catalogs" / f"{server.name}.json"
-                hashes[server.name] = hash_tools(json.loads(file.read_text(encoding="utf-8")))
-    if options.record:
-        _write_hashes(hashes)
+            if options.record and result.outcome == "new":
+                _write_hashes({**read_hashes(), result.server.name: result.hashes})
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
     return 1 if counts["differs"] or counts["failed"] else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", help="only these servers")
+    parser.add_argument("--purpose", choices=("tune", "measure"), help="only servers of this purpose")
+    parser.add_argument("--jobs", type=int, default=1, help="servers at a time")
+    parser.add_argument("--record", action="store_true", help="write the hashes of servers that have none yet")
+    return parser.parse_args()
 
 
 def _write_hashes(hashes: Mapping[str, Mapping[str, str]]) -> None:

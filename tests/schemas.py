@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from jsonschema import Draft202012Validator
+
 import tdqs_mcp.report
 from tdqs_mcp.report.contract.gate import GateDocument
 from tdqs_mcp.report.contract.grade import GradeDocument
@@ -31,6 +33,8 @@ DIALECT = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 SCHEMAS = {
     name: DIALECT | model.model_json_schema(by_alias=True, mode="serialization") for name, model in CONTRACTS.items()
 }
+
+VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
 
 
 def published(name):

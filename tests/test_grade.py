@@ -12,7 +12,7 @@ import pytest
 from definitions import tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schemas import SCHEMAS
+from schemas import SCHEMAS, VALIDATORS
 from test_any_json import ANYTHING
 from test_any_json import TOOLS as ANY_TOOL
 
@@ -184,7 +184,7 @@ def test_any_json_is_graded_and_shown(tools, resources, prompts, info):
     with suppress(InputError):
         result = app.grade(app.read(listed, server="any"))
         assert len(result.unmeasured) <= result.tool_count == len(tools)
-        jsonschema.validate(json.loads(json_text(grade_document(result)).encode("utf-8")), SCHEMAS["grade"])
+        VALIDATORS["grade"].validate(json.loads(json_text(grade_document(result)).encode("utf-8")))
         grade_markdown(result).encode("utf-8")
 
 
