@@ -248,6 +248,55 @@ def test_what_cannot_be_written_or_read_is_exit_2(tdqs_mcp, write, tmp_path):
     assert (run.returncode, run.stderr) == (2, b"error: 'standard output' cannot be written: No space left on device\n")
 
 
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["rewrite", "shop.json", "--write", "shop.json"], "shop.json"),
+        (["rewrite", "shop.json", "--write", "old.patch"], "old.patch"),
+        (["capture", "shop.json", "-o", "old.json"], "old.json"),
+        (["score", "shop.json", "--output", "old.txt"], "old.txt"),
+        (["lint", "shop.json", "--baseline", "shop.json", "--write-baseline"], None),
+    ],
+)
+def test_a_file_that_cannot_be_written_to_its_end_stays_as_it_was(write, tmp_path, words, name):
+    """A limit on the size of files fails like a full disk: after the first bytes."""
+    before = write("shop.json", [POOR, FINE]).read_bytes()
+    for old in ("old.patch", "old.json", "old.txt"):
+        write(old, "as it was")
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20)); sys.argv = ['tdqs-mcp', *sys.argv[1:]]\n"
+        "from tdqs_mcp.cli import main; main()"
+    )
+    command = [sys.executable, "-B", "-c", program, *words]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert (run.returncode, b"Traceback" in run.stderr) == (2, False)
+    if name:
+        assert f"error: '{name}' cannot be written: File too large".encode() in run.stderr
+    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {
+        "shop.json",
+        "old.patch",
+        "old.json",
+        "old.txt",
+    }
+    assert (tmp_path / "shop.json").read_bytes() == before
+    assert {(tmp_path / old).read_text() for old in ("old.patch", "old.json", "old.txt")} == {"as it was"}
+
+
+def test_a_file_that_is_replaced_keeps_its_mode_and_a_link_stays_a_link(command, write, tmp_path):
+    file, link = write("shop.json", [POOR]), tmp_path / "link.json"
+    file.chmod(0o640)
+    link.symlink_to("shop.json")
+    assert command("rewrite", link, "--write", link).returncode == 0
+    assert (link.is_symlink(), file.stat().st_mode & 0o777) == (True, 0o640)
+    assert json.loads(file.read_bytes()) != [POOR]
+    assert command("capture", link, "-o", tmp_path / "new.json").returncode == 0
+    umask = os.umask(0)
+    os.umask(umask)
+    assert (tmp_path / "new.json").stat().st_mode & 0o777 == 0o666 & ~umask
+    assert command("score", file, "-o", "/dev/null").returncode == 0
+
+
 def test_output_is_utf_8_whatever_the_locale(tdqs_mcp, write):
     file = write("shop.json", [tool("读取", "读取订单 😀 and more.")])
     for form in ("text", "json", "markdown"):

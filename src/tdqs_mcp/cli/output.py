@@ -16,6 +16,7 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate import Outcome
 from tdqs_mcp.report.documents import json_text
 from tdqs_mcp.report.escape import printable, well_formed
+from tdqs_mcp.sources.files import write_bytes
 
 View = Callable[..., Any]
 
@@ -51,25 +52,25 @@ class Page:
 
 
 def write(text: str, output: Path | None) -> None:
-    """Text to a file, or to standard output; where that cannot be written, the program ends."""
+    """Text to a file, or to standard output; if it cannot be written, the program ends."""
+    if output is not None:
+        save(f"{well_formed(text).rstrip()}\n".encode(), output)
+        return
     try:
-        if output is None:
-            click.echo(well_formed(text))
-        else:
-            output.write_text(f"{well_formed(text).rstrip()}\n", encoding="utf-8")
+        click.echo(well_formed(text))
     except BrokenPipeError:
         raise  # the reader has seen enough; click ends quietly
     except OSError as error:
-        fail(InputError(f"{str(output or 'standard output')!r} cannot be written: {error.strerror}"))
+        fail(InputError(f"'standard output' cannot be written: {error.strerror}"))
         os._exit(Outcome.UNKNOWN)  # a full standard output would fail again, and louder, while the interpreter ends
 
 
 def save(content: bytes, output: Path) -> None:
-    """Bytes to a file as they are; where it cannot be written, the program ends."""
+    """Bytes to a file; if it cannot be written, it stays as it was and the program ends."""
     try:
-        output.write_bytes(content)
-    except OSError as error:
-        leave(InputError(f"{str(output)!r} cannot be written: {error.strerror}"))
+        write_bytes(output, content)
+    except InputError as error:
+        leave(error)
 
 
 def warn(message: str) -> None:

@@ -1,10 +1,13 @@
-"""Catalogs from files, standard input and parsed JSON, in every shape in which tool definitions travel."""
+"""Files: catalogs in every shape in which tool definitions travel, and safe writing."""
 
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from errno import EACCES
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
 from tdqs_mcp.errors import InputError
@@ -38,6 +41,42 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The content as a file, written beside its place and then moved there: it is whole or as it was before.
+
+    A link is followed, and a file that is replaced keeps its mode and its owner as far as we may set them. Anything
+    but a regular file, such as /dev/stdout, is written to directly. Raises InputError.
+    """
+    target = path.resolve()
+    try:
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+        else:
+            _replace(target, content)
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be written: {error.strerror}") from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    before = path.stat() if path.exists() else None
+    if before and not os.access(path, os.W_OK):
+        raise PermissionError(EACCES, os.strerror(EACCES))
+    beside = path.with_name(f".tdqs-{os.urandom(8).hex()}")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if before:
+            with suppress(OSError, AttributeError):  # only root may give a file away, and Windows has no owners
+                os.chown(beside, before.st_uid, before.st_gid)
+            beside.chmod(S_IMODE(before.st_mode))
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def read_file(path: Path) -> Catalog:
