@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from plans import COHERENCE, SMELLS, TOOL
 from scorecards import UNIT, Plan, Scorecard, Table, cross_validate, cuts, fit, scores, split, tabulate
 
-from tdqs_mcp.facts import content
 from tdqs_mcp.facts.catalog.relations import ToolSet
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.content import read_content
 from tdqs_mcp.judges.features import of_set, of_tool
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.rubrics.rubric import load
@@ -73,7 +73,7 @@ def main(folder: Path, version: str) -> None:
 
 def _tool_facts(labelled: Labelled) -> dict[str, int]:
     assert isinstance(labelled.facts, Subject)  # what Data.tools gives
-    return of_tool(labelled.facts, content.read(labelled.facts))
+    return of_tool(labelled.facts, read_content(labelled.facts))
 
 
 def _set_facts(labelled: Labelled) -> dict[str, int]:
@@ -196,7 +196,7 @@ def _published(data: Data, tools: Sequence[Labelled], table: Table) -> list[dict
             for position, card in enumerate(cards):
                 card.cuts = cuts(latent[:, position], labels[~held_out, position])
             fits[held_out.tobytes()] = cards
-        facts = tabulate([of_tool(subject, content.read(subject))])
+        facts = tabulate([of_tool(subject, read_content(subject))])
         given = [int(scores(card.latent(facts), card.cuts)[0]) for card in fits[held_out.tobytes()]]
         published = [scoring["tdqs"] for scoring in row["scorings"] if scoring.get("tdqs") is not None]
         if published:

@@ -15,8 +15,8 @@ from scipy.stats import spearmanr
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
 from tdqs_mcp import sync
-from tdqs_mcp.facts import content
 from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.facts.text.content import read_content
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import UNIT, calibration, versions
@@ -301,7 +301,7 @@ def test_a_quotation_is_text_of_the_definition_and_without_it_the_score_moves(ca
 
 
 def _latents(subject):
-    values = features.of_tool(subject, content.read(subject))
+    values = features.of_tool(subject, read_content(subject))
     return {key: card.base + sum(card.earned(values).values()) for key, card in CARDS["tdqs"].items()}
 
 

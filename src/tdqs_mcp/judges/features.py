@@ -3,13 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from tdqs_mcp.facts.catalog.relations import ToolSet
-from tdqs_mcp.facts.content import Content
-from tdqs_mcp.facts.content.details import Details
-from tdqs_mcp.facts.content.gain import Gain
-from tdqs_mcp.facts.content.parameters import Parameters
-from tdqs_mcp.facts.content.style import Style
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.content import Content
 from tdqs_mcp.facts.text.languages import Cue, Effect
 from tdqs_mcp.facts.text.prose import Prose
 
@@ -30,11 +26,10 @@ BARELY_COVERED = 50
 def of_tool(subject: Subject, content: Content) -> dict[str, int]:
     """Every feature of a tool that a scorecard may name."""
     return {
-        **_gain(content.gain),
-        **_details(content.details),
-        **_style(content.style),
+        **content.counts,
+        **_shares(content),
         **_wording(subject.prose),
-        **_parameters(subject, content.parameters),
+        **_parameters(subject, content.counts),
         **_effects(subject),
         **_hints(subject.signals),
         "mentions": len(subject.mentions),
@@ -43,51 +38,10 @@ def of_tool(subject: Subject, content: Content) -> dict[str, int]:
     }
 
 
-def _gain(gain: Gain) -> dict[str, int]:
-    counts = {
-        "told": gain.told,
-        "beyond": gain.beyond,
-        "lead": gain.lead,
-        "later": gain.later,
-        "statements": gain.statements,
-        "usage": gain.usage,
-        "behaviour": gain.behaviour,
-        "returned": gain.returned,
-        "restates": int(gain.restates),
-        "tiny": int(gain.words < 5),
-        "sentence_words": gain.sentence_words,
-    }
-    passages = ((name, gain.quotes.get(_PASSAGES[name])) for name in _SHARED)
-    shares = {f"{name}{SHARE}": passage.words if passage else 0 for name, passage in passages}
-    return counts | shares | {cue: gain.cues.get(cue, 0) for cue in Cue if cue is not Cue.FILLER}
-
-
-def _details(details: Details) -> dict[str, int]:
-    return {
-        "conditions": details.conditions,
-        "limits": details.limits,
-        "mechanics": details.mechanics,
-        "means": details.means,
-        "inclusions": details.inclusions,
-        "numbers": details.numbers,
-        "units": details.units,
-        "quotations": details.quotations,
-        "asides": details.asides,
-    }
-
-
-def _style(style: Style) -> dict[str, int]:
-    return {
-        "lines": style.lines,
-        "name_told": style.name_told,
-        "generic": style.generic,
-        "said_again": style.repeated,
-        "addressed": style.addressed,
-        "shouted": style.shouted,
-        "unknown": style.unknown,
-        "generated": int(style.is_generated),
-        "as_tool": int(style.opens_with_tool),
-    }
+def _shares(content: Content) -> dict[str, int]:
+    """The words that one passage gives of a count."""
+    passages = ((name, content.passages.get(_PASSAGES[name])) for name in _SHARED)
+    return {f"{name}{SHARE}": passage.words if passage else 0 for name, passage in passages}
 
 
 def _wording(prose: Prose) -> dict[str, int]:
@@ -103,15 +57,13 @@ def _wording(prose: Prose) -> dict[str, int]:
     }
 
 
-def _parameters(subject: Subject, parameters: Parameters) -> dict[str, int]:
+def _parameters(subject: Subject, counts: Mapping[str, int]) -> dict[str, int]:
     signals, count = subject.signals, subject.signals.param_count
     return {
-        "explained": parameters.explained,
-        "listed": _tenths(parameters.listed, count, none=0),
-        "partly_named": _tenths(parameters.partly_named, count, none=10),
-        "named": _tenths(parameters.named, count, none=10),
+        "listed": _tenths(counts["listed"], count, none=0),
+        "partly_named": _tenths(counts["partly_named"], count, none=10),
+        "named": _tenths(counts["named"], count, none=10),
         "explained_parameters": _tenths(subject.prose.explained_parameters, count, none=10),
-        "untold": parameters.untold,
         "no_parameters": int(count == 0),
         "parameters": count,
         "required": signals.required_param_count,
@@ -119,10 +71,7 @@ def _parameters(subject: Subject, parameters: Parameters) -> dict[str, int]:
         "is_covered": int(signals.coverage > WELL_COVERED),
         "is_bare": int(signals.coverage < BARELY_COVERED),
         "undescribed": count - signals.params_with_descriptions,
-        "described_words": parameters.schema_words,
         "enums": signals.params_with_enums,
-        "structures": parameters.structures,
-        "constrained": parameters.constrained,
     }
 
 
@@ -199,7 +148,7 @@ def quotes(name: str, subject: Subject, content: Content) -> tuple[str, ...]:
     if name in _CUES:
         found = subject.prose.cues.get(_CUES[name])
     elif name in _PASSAGES:
-        passage = content.gain.quotes.get(_PASSAGES[name])
+        passage = content.passages.get(_PASSAGES[name])
         found = passage.text if passage else None
     else:
         source = _QUOTES.get(name)

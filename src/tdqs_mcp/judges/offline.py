@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from tdqs_mcp.facts import content
+from tdqs_mcp.facts.text.content import read_content
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.scorecard import UNIT, Calibration, Scorecard, calibration, versions
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
@@ -57,7 +57,7 @@ class Offline:
 
 def _grade_tool(numbers: Calibration, case: ToolCase) -> Verdict:
     subject = case.subject
-    told = content.read(subject)
+    told = read_content(subject)
     values = features.of_tool(subject, told)
     judgements, latents = {}, {}
     for key, card in numbers.rubrics[case.rubric].items():

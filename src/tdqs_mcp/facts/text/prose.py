@@ -24,7 +24,7 @@ from tdqs_mcp.facts.text.languages import (
     Lexicon,
     lexicon_of,
 )
-from tdqs_mcp.facts.text.words import name_parts, stem, words_of
+from tdqs_mcp.facts.text.words import index_phrases, name_parts, phrases_in, stem, words_of
 from tdqs_mcp.model.catalog import Tool
 
 MAX_TEXT = 20_000
@@ -262,21 +262,15 @@ def _lead_verb(words: Sequence[str]) -> tuple[str | None, int]:
     return None, 0
 
 
-_STARTS: dict[str, list[tuple[tuple[str, ...], Cue]]] = {}
-for _cue, _phrases in PHRASES.items():
-    for _phrase in _phrases:
-        _parts = tuple(_phrase.split())
-        _STARTS.setdefault(_parts[0], []).append((_parts, _cue))
+_CUES = index_phrases(PHRASES.items())
 
 
 def _cues(spoken: Sequence[Sequence[str]]) -> dict[Cue, list[int]]:
     """The positions of the sentences that give each cue, once for each time, in order."""
     found: dict[Cue, list[int]] = {}
     for place, words in enumerate(spoken):
-        for position, word in enumerate(words):
-            for phrase, cue in _STARTS.get(word, ()):
-                if len(phrase) == 1 or tuple(words[position : position + len(phrase)]) == phrase:
-                    found.setdefault(cue, []).append(place)
+        for _, cue in phrases_in(words, _CUES):
+            found.setdefault(cue, []).append(place)
     return found
 
 

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from typing import TypeVar
 
 from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS, STOPWORDS, Effect
 from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
+
+K = TypeVar("K")
 
 MAX_NAME = 200
 """Characters of a name or title that are read; the longest real name has 64."""
@@ -42,6 +45,30 @@ def effect_of(verb: str) -> Effect | None:
     """What a verb, in any inflection, does."""
     lemma = LEMMAS.get(verb.lower())
     return EFFECTS[lemma] if lemma else None
+
+
+PhraseIndex = Mapping[str, Sequence[tuple[tuple[str, ...], K]]]
+"""Phrases as tuples of words, each with its kind, by their first word."""
+
+
+def index_phrases(phrases: Iterable[tuple[K, Iterable[str]]]) -> PhraseIndex[K]:
+    """Phrases by kind, made ready to be found; words stand between single spaces."""
+    index: dict[str, list[tuple[tuple[str, ...], K]]] = {}
+    for kind, texts in phrases:
+        for words in map(str.split, texts):
+            index.setdefault(words[0], []).append((tuple(words), kind))
+    return index
+
+
+def phrases_in(words: Sequence[str], index: PhraseIndex[K]) -> list[tuple[str, K]]:
+    """The first word and the kind of each phrase that a sentence has, in order."""
+    return [
+        (word, kind)
+        for position, word in enumerate(words)
+        if word in index
+        for phrase, kind in index[word]
+        if len(phrase) == 1 or tuple(words[position : position + len(phrase)]) == phrase
+    ]
 
 
 @cache

@@ -4,14 +4,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from itertools import pairwise
+from typing import Any
 
-from tdqs_mcp.facts.content.generic import FUNCTION_WORDS, GENERIC, IDLE
-from tdqs_mcp.facts.content.marks import Mark, marks_in
-from tdqs_mcp.facts.content.properties import property_names
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.languages import STOPWORDS, Cue
+from tdqs_mcp.facts.text.patterns import read_table, words_from
 from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, Prose
-from tdqs_mcp.facts.text.words import name_parts, stem, words_of
+from tdqs_mcp.facts.text.words import PhraseIndex, index_phrases, name_parts, phrases_in, stem, words_of
 
 NEW_WORDS = 2
 """Words that nobody has said before, from which a sentence is a statement of its own."""
@@ -19,8 +21,25 @@ NEW_WORDS = 2
 BRIEF = 8
 """Words of a sentence that is so short that one new word makes it a statement."""
 
+MAX_PROPERTIES = 200
+"""Properties, nested ones included, whose names are known; the largest real schema has fewer."""
+
+MAX_DEPTH = 4
+"""Levels of nested objects whose properties are read."""
+
 MOST_GENERIC = 75
 """Percent of words that fit any tool from which a sentence is padding."""
+
+
+class Mark(StrEnum):
+    """What a phrase tells."""
+
+    CONDITION = "condition"
+    LIMIT = "limit"
+    MECHANICS = "mechanics"
+    MEANS = "means"
+    INCLUSION = "inclusion"
+    UNIT = "unit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +58,7 @@ class Sentence:
     """The parameter whose entry it is, in lower case."""
 
     is_usage: bool
-    is_behaviour: bool
+    is_behavior: bool
     is_return: bool
     tells: bool
     """It adds something: no repetition, no padding, not the name or the schema over again."""
@@ -80,17 +99,27 @@ class Text:
     """Names of the properties at every level, in lower case."""
 
 
+FUNCTION_STEMS = frozenset(map(stem, STOPWORDS))
+"""Stems of the words of every sentence."""
+
+
+@cache
+def generic_stems() -> frozenset[str]:
+    """Stems of words that fit any tool and so tell nothing about this one."""
+    return frozenset(map(stem, words_from("wording", "generic")))
+
+
 def read_text(subject: Subject) -> Text:
     """The text of a definition; linear in its length."""
     tool, parameters = subject.tool, subject.signals.parameters
     own = _stems(part for label in (tool.name, tool.title or "") for part in name_parts(label)) | {tool.name.lower()}
     names = {each.name: _stems(name_parts(each.name)) for each in parameters}
     described = {each.name: _stems(words_of(each.description[:MAX_EXPLANATION])) for each in parameters}
-    properties = frozenset(name.lower() for name in property_names(tool.input_schema))
+    properties = frozenset(name.lower() for name in _property_names(tool.input_schema))
     everything = _sentences(
         subject.prose,
         properties=properties,
-        known=IDLE | own,
+        known=generic_stems() | FUNCTION_STEMS | own,
         schema=frozenset(map(str.lower, names)).union(*names.values(), *described.values()),
     )
     telling = [each for each in everything if each.tells]
@@ -118,9 +147,9 @@ _ENTRY = re.compile(
 _RETURN = re.compile(
     r"\b(?:returns?|returning|outputs?|response|result|gives back|yields)\b|返回|返却|반환", re.IGNORECASE
 )
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
-_BEHAVIOUR = (Mark.CONDITION, Mark.LIMIT, Mark.MECHANICS)
+_BEHAVIOR = (Mark.CONDITION, Mark.LIMIT, Mark.MECHANICS)
 _WEIGHTY = (Cue.DESTRUCTION, Cue.SAFETY, Cue.PERMISSION, Cue.ERROR)
 _USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
 
@@ -141,7 +170,7 @@ def _sentences(
         added = fresh - schema
         match = _ENTRY.match(text)
         name = match[1].lower() if match else ""
-        marks = marks_in(spoken)
+        marks = _marks_in(spoken)
         adds = len(fresh) >= NEW_WORDS and (bool(added) or not _is_list(spoken, properties))
         adds_briefly = bool(added) and len(words) <= BRIEF
         counts = is_first or adds or adds_briefly or position in weighty
@@ -154,7 +183,7 @@ def _sentences(
                 added=added,
                 entry=name if name in properties else None,
                 is_usage=position in usage,
-                is_behaviour=position > 0 and position not in usage and not marks.keys().isdisjoint(_BEHAVIOUR),
+                is_behavior=position > 0 and position not in usage and not marks.keys().isdisjoint(_BEHAVIOR),
                 is_return=_RETURN.search(text) is not None,
                 tells=tells,
                 marks=marks,
@@ -168,7 +197,7 @@ def _sentences(
 
 def _is_padding(stems: AbstractSet[str]) -> bool:
     """Most of it fits any tool."""
-    return 100 * len(stems & GENERIC) // max(1, len(stems - FUNCTION_WORDS)) >= MOST_GENERIC
+    return 100 * len(stems & generic_stems()) // max(1, len(stems - FUNCTION_STEMS)) >= MOST_GENERIC
 
 
 def _is_list(words: Sequence[str], properties: AbstractSet[str]) -> bool:
@@ -178,8 +207,46 @@ def _is_list(words: Sequence[str], properties: AbstractSet[str]) -> bool:
 
 def _split(words: Sequence[str]) -> list[str]:
     """A run of Chinese or Japanese, which has no spaces, counts as a word for every two characters."""
-    return [part for word in words for part in (_pairs(word) if _CJK.search(word) else (word,))]
+    return [part for word in words for part in (_pairs(word) if _UNSPACED.search(word) else (word,))]
 
 
 def _pairs(run: str) -> Iterator[str]:
     return (run[start : start + 2] for start in range(0, len(run), 2))
+
+
+def _marks_in(words: Sequence[str]) -> dict[Mark, list[str]]:
+    """The first words of a sentence's phrases, by what they tell."""
+    found: dict[Mark, list[str]] = {}
+    for word, mark in phrases_in(words, _marks()):
+        found.setdefault(mark, []).append(word)
+    if any(word == "by" and following.endswith("ing") for word, following in pairwise(words)):
+        found.setdefault(Mark.MEANS, []).append("by")
+    return found
+
+
+@cache
+def _marks() -> PhraseIndex[Mark]:
+    return index_phrases((Mark(mark), text.split(";")) for mark, text in read_table("wording")["marks"].items())
+
+
+def _property_names(schema: Mapping[str, Any] | None) -> Iterator[str]:
+    """Names of properties at every level, breadth first, MAX_PROPERTIES at most."""
+    level: list[Any] = [schema]
+    left = MAX_PROPERTIES
+    for _ in range(MAX_DEPTH):
+        below: list[Any] = []
+        for node in level:
+            if not isinstance(node, Mapping):
+                continue
+            properties = node.get("properties")
+            for name, child in (properties if isinstance(properties, Mapping) else {}).items():
+                if left == 0:
+                    return
+                left -= 1
+                yield name
+                below.append(child)
+            below.append(node.get("items"))
+            for keyword in ("anyOf", "oneOf", "allOf"):
+                branches = node.get(keyword)
+                below += branches[:MAX_PROPERTIES] if isinstance(branches, list) else []
+        level = [node for node in below[:MAX_PROPERTIES] if node is not None]
