@@ -1,9 +1,9 @@
-"""The labelled tools and servers with their definitions, as subjects: what the fit reads."""
+"""The labeled tools and servers with their definitions: what the fit reads, from labels or from a corpus folder."""
 
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Labelled:
+class Labeled:
     """Something with its labels; `group` is the server, which cross-validation never splits."""
 
     id: dict[str, str]
@@ -28,18 +28,18 @@ class Labelled:
     """Of three judges, where there are three."""
 
 
-class Data:
-    """The shared data, read where it lies."""
+class LabelFolder:
+    """Labels in files beside the definitions that they are about."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._catalogs: dict[str, Measured] = {}
 
-    def tools(self) -> list[Labelled]:
+    def tools(self) -> list[Labeled]:
         """The tools with six TDQS dimension scores."""
         keys = load("tdqs").keys
         return [
-            Labelled(
+            Labeled(
                 id={
                     "source": row["source"],
                     "server": row["server"],
@@ -53,11 +53,11 @@ class Data:
             for row in self.rows("tool_labels.jsonl")
         ]
 
-    def servers(self) -> list[Labelled]:
+    def servers(self) -> list[Labeled]:
         """The servers with four coherence scores."""
         keys = load("coherence").keys
         return [
-            Labelled(
+            Labeled(
                 id={"server": row["server"]},
                 group=row["server"],
                 labels=tuple(row["scores"][key] for key in keys),
@@ -66,7 +66,7 @@ class Data:
             for row in self.rows("coherence_labels.jsonl")
         ]
 
-    def components(self) -> list[Labelled]:
+    def components(self) -> list[Labeled]:
         """The tools with the paper's six components: three judges' mean, in thirds, 3-15."""
         by_server = defaultdict(list)
         for row in self.rows("sail_dev.jsonl.gz"):
@@ -101,12 +101,48 @@ class Data:
 
     def _catalog(self, server: str) -> Measured:
         if server not in self._catalogs:
-            document = json.loads((self._folder / "catalogs" / f"{server}.json").read_text(encoding="utf-8"))
-            self._catalogs[server] = measure(Catalog(server=server, tools=read_tools(document["tools"])))
+            self._catalogs[server] = _measure_file(self._folder / "catalogs" / f"{server}.json")
         return self._catalogs[server]
 
 
-def _judged(rows: list[dict[str, Any]]) -> Iterator[Labelled]:
+class CorpusFolder:
+    """Captured catalogs, with the labels that the shipped evidence has for their definitions."""
+
+    def __init__(self, folder: Path, evidence: Mapping[str, Any]) -> None:
+        self._labels = {row["inputHash"]: row for row in evidence["tools"]}
+        self._set_labels = {row["server"]: row["labels"] for row in evidence["servers"]}
+        files = sorted((folder / "catalogs").glob("*.json"))
+        self._catalogs = {file.stem: _measure_file(file) for file in files}
+
+    def tools(self) -> list[Labeled]:
+        """The captured tools whose `inputHash` has six TDQS dimension scores."""
+        return [
+            Labeled(
+                id={key: row[key] for key in ("source", "server", "tool", "inputHash")},
+                group=row["server"],
+                labels=tuple(row["labels"]),
+                facts=subject,
+            )
+            for measured in self._catalogs.values()
+            for subject in measured.subjects
+            if (row := self._labels.get(subject.signals.input_hash))
+        ]
+
+    def servers(self) -> list[Labeled]:
+        """The captured servers with four coherence scores."""
+        return [
+            Labeled(id={"server": server}, group=server, labels=tuple(labels), facts=measured.tool_set())
+            for server, measured in self._catalogs.items()
+            if (labels := self._set_labels.get(server))
+        ]
+
+
+def _measure_file(file: Path) -> Measured:
+    document = json.loads(file.read_text(encoding="utf-8"))
+    return measure(Catalog(server=file.stem, tools=read_tools(document["tools"])))
+
+
+def _judged(rows: list[dict[str, Any]]) -> Iterator[Labeled]:
     definitions = [
         {
             "name": row["tool"],
@@ -118,7 +154,7 @@ def _judged(rows: list[dict[str, Any]]) -> Iterator[Labelled]:
     ]
     for subject in measure(Catalog(server="", tools=read_tools(definitions))).subjects:
         row = rows[subject.tool.index]
-        yield Labelled(
+        yield Labeled(
             id={"source": row["source"], "server": row["server"], "tool": row["tool"]},
             group=row["server"],
             labels=tuple(round(3 * row["mean3"][component]) for component in COMPONENTS),

@@ -1,7 +1,8 @@
-"""Fit a calibration of the offline judge: python calibration/fit.py DATA VERSION.
+"""Fit a calibration of the offline judge: python calibration/fit.py FOLDER VERSION.
 
-DATA is the folder of labels and definitions that README.md beside this file describes. Writes the scorecards and the
-evidence, which is what their predictions of unseen servers were, below src/tdqs_mcp/judges/data.
+FOLDER has labels beside their definitions, or only the captured catalogs that capture_corpus.py writes: then the labels
+come from the shipped evidence, by inputHash, and what the catalogs cannot give stays as it was. Writes the scorecards,
+and the evidence, which is what their predictions of unseen servers were, below src/tdqs_mcp/judges/data.
 """
 
 import datetime as dt
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from definitions import COMPONENTS, Data, Labelled
+from definitions import COMPONENTS, CorpusFolder, Labeled, LabelFolder
 from numpy.typing import NDArray
 from plans import COHERENCE, SMELLS, TOOL
 from scorecards import UNIT, Plan, Scorecard, Table, cross_validate, cuts, fit, scores, split, tabulate
@@ -28,61 +29,93 @@ from tdqs_mcp.rubrics.rubric import load
 
 TARGET = Path(__file__).parent.parent / "src" / "tdqs_mcp" / "judges" / "data"
 BANDS = 5
-"""Ranges of latent TDQS whose errors are kept apart, with equally many labelled tools."""
+"""Ranges of latent TDQS whose errors are kept apart, with equally many labeled tools."""
 
 QUANTILES = [(2 * step + 1) / 40 for step in range(20)]
 """Where an error distribution is read: every point stands for 5% of the tools."""
 
 FOLDS = 10
 
+LABEL_FILES = ("tool_labels.jsonl", "coherence_labels.jsonl", "sail_dev.jsonl.gz")
+
+Fitted = tuple[dict[str, Any], list[dict[str, Any]], float, dict[str, Any]]
+"""Scorecards by rubric, error bands, mean error, and the lists of the evidence."""
+
 
 def main(folder: Path, version: str) -> None:
-    """Fit everything and write both files."""
-    data = Data(folder)
-    tools, servers, components = data.tools(), data.servers(), data.components()
-    tool_table = tabulate([_tool_facts(each) for each in tools])
-    tool_rows, tool_cards, bands, latent = _tools(tools, tool_table)
-    server_rows, server_cards = _rubric(servers, tabulate([_set_facts(each) for each in servers]), COHERENCE)
-    component_table = tabulate([_tool_facts(each) for each in components])
-    component_rows, component_cards = _components(components, component_table)
+    """Fit everything that the folder has labels and definitions for, and write both files."""
+    if (folder / LABEL_FILES[0]).exists():
+        cards, bands, error, evidence = _fit_labels(LabelFolder(folder))
+        labels = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16] for name in LABEL_FILES}
+    else:
+        base = _best_labeled()
+        cards, bands, error, evidence = _fit_corpus(folder, base)
+        labels = {f"evidence/{base}.json": hashlib.sha256(_path("evidence", base).read_bytes()).hexdigest()[:16]}
     written = {
         "calibration": version,
         "provenance": {
-            "labels": {
-                name: hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16]
-                for name in ("tool_labels.jsonl", "coherence_labels.jsonl", "sail_dev.jsonl.gz")
-            },
+            "labels": labels,
             "script": "calibration/fit.py",
             "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
-            "error": f"mean |delta TDQS| {np.abs(latent).mean() / UNIT:.3f} before rounding, on unseen servers",
+            "error": f"mean |delta TDQS| {error:.3f} before rounding, on unseen servers",
         },
         "unit": "thousandths of a score point; [threshold, points]: earned above the threshold",
-        "rubrics": {"tdqs": tool_cards, "coherence": server_cards, "smells": component_cards},
+        "rubrics": cards,
         "bands": bands,
     }
-    evidence = {
-        "calibration": version,
-        "tools": tool_rows,
-        "servers": server_rows,
-        "components": component_rows,
-        "published": _published(data, tools, tool_table),
-    }
-    _write(TARGET / "calibrations" / f"{version}.json", written)
-    _write(TARGET / "evidence" / f"{version}.json", evidence)
+    _write(_path("calibrations", version), written)
+    _write(_path("evidence", version), {"calibration": version, **evidence})
 
 
-def _tool_facts(labelled: Labelled) -> dict[str, int]:
-    assert isinstance(labelled.facts, Subject)  # what Data.tools gives
-    return of_tool(labelled.facts, read_content(labelled.facts))
+def _fit_labels(data: LabelFolder) -> Fitted:
+    tools, components = data.tools(), data.components()
+    cards, bands, error, evidence = _fit_both(tools, data.servers())
+    component_rows, component_cards = _components(components, tabulate([_tool_facts(each) for each in components]))
+    table = tabulate([_tool_facts(each) for each in tools])
+    evidence |= {"components": component_rows, "published": _published(data, tools, table)}
+    return {**cards, "smells": component_cards}, bands, error, evidence
 
 
-def _set_facts(labelled: Labelled) -> dict[str, int]:
-    assert isinstance(labelled.facts, ToolSet)
-    return of_set(labelled.facts)
+def _fit_corpus(folder: Path, base: str) -> Fitted:
+    """From captured definitions: smells and the comparison with published scores stay those of the base version."""
+    shipped, evidence = (json.loads(_path(kind, base).read_text("utf-8")) for kind in ("calibrations", "evidence"))
+    data = CorpusFolder(folder, evidence)
+    tools, servers = data.tools(), data.servers()
+    print(f"definitions for {len(tools)} of {len(evidence['tools'])} labeled tools, {len(servers)} labeled servers")
+    cards, bands, error, fitted = _fit_both(tools, servers)
+    kept = {key: evidence[key] for key in ("components", "published")}
+    return {**cards, "smells": shipped["rubrics"]["smells"]}, bands, error, fitted | kept
+
+
+def _fit_both(tools: Sequence[Labeled], servers: Sequence[Labeled]) -> Fitted:
+    tool_rows, tool_cards, bands, latent = _tools(tools, tabulate([_tool_facts(each) for each in tools]))
+    server_rows, server_cards = _rubric(servers, tabulate([_set_facts(each) for each in servers]), COHERENCE)
+    error = float(np.abs(latent).mean() / UNIT)
+    return {"tdqs": tool_cards, "coherence": server_cards}, bands, error, {"tools": tool_rows, "servers": server_rows}
+
+
+def _best_labeled() -> str:
+    """The shipped version whose evidence has the most labels."""
+    files = (TARGET / "evidence").glob("*.json")
+    return max(files, key=lambda file: len(json.loads(file.read_text("utf-8"))["tools"])).stem
+
+
+def _path(kind: str, version: str) -> Path:
+    return TARGET / kind / f"{version}.json"
+
+
+def _tool_facts(labeled: Labeled) -> dict[str, int]:
+    assert isinstance(labeled.facts, Subject)  # what tools() gives
+    return of_tool(labeled.facts, read_content(labeled.facts))
+
+
+def _set_facts(labeled: Labeled) -> dict[str, int]:
+    assert isinstance(labeled.facts, ToolSet)
+    return of_set(labeled.facts)
 
 
 def _tools(
-    tools: Sequence[Labelled], table: Table
+    tools: Sequence[Labeled], table: Table
 ) -> tuple[list[dict[str, Any]], dict[str, Any], list[dict[str, Any]], NDArray[np.float64]]:
     """Evidence, scorecards, error bands and the errors of the latent TDQS."""
     rows, cards = _rubric(tools, table, TOOL)
@@ -122,11 +155,11 @@ def _odds(likely: Sequence[int]) -> dict[str, list[int]]:
 
 
 def _rubric(
-    labelled: Sequence[Labelled], table: Table, plans: Mapping[str, Plan], *, scale: int = 1
+    labeled: Sequence[Labeled], table: Table, plans: Mapping[str, Plan], *, scale: int = 1
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """What unseen servers' cases were predicted to score, and the scorecards from all of them."""
-    labels = np.array([each.labels for each in labelled])
-    groups = np.array([each.group for each in labelled])
+    labels = np.array([each.labels for each in labeled])
+    groups = np.array([each.group for each in labeled])
     latent = cross_validate(table, labels, groups, list(plans.values()), folds=FOLDS, scale=scale)
     predicted = np.zeros_like(labels)
     for fold in split(groups, FOLDS):
@@ -145,27 +178,27 @@ def _rubric(
             "predicted": [int(score) for score in predicted[position]],
             "latents": [int(value) for value in latent[position]],
         }
-        for position, each in enumerate(labelled)
+        for position, each in enumerate(labeled)
     ]
     return rows, cards
 
 
-def _components(labelled: Sequence[Labelled], table: Table) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _components(labeled: Sequence[Labeled], table: Table) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The paper's components; a score below 3 is a smell, so that cut is where F1 is best on other servers."""
-    rows, cards = _rubric(labelled, table, SMELLS, scale=3)
+    rows, cards = _rubric(labeled, table, SMELLS, scale=3)
     latent = np.array([row.pop("latents") for row in rows])
-    smells = np.array([[median < 3 for median in each.medians] for each in labelled])
-    groups = np.array([each.group for each in labelled])
+    smells = np.array([[median < 3 for median in each.medians] for each in labeled])
+    groups = np.array([each.group for each in labeled])
     for position, key in enumerate(COMPONENTS):
         cards[key]["cuts"][1] = _smell_cut(latent[:, position], smells[:, position])
         cards[key]["cuts"] = sorted(cards[key]["cuts"])
-        predicted = np.zeros(len(labelled), dtype=bool)
+        predicted = np.zeros(len(labeled), dtype=bool)
         for fold in split(groups, FOLDS):
             predicted[fold] = latent[fold, position] < _smell_cut(latent[~fold, position], smells[~fold, position])
         for row, each, is_smell in zip(rows, latent[:, position], predicted, strict=True):
             row.setdefault("latents", []).append(int(each))
             row.setdefault("smells", []).append(bool(is_smell))
-    for row, each in zip(rows, labelled, strict=True):
+    for row, each in zip(rows, labeled, strict=True):
         assert isinstance(each.facts, Subject)
         row |= {"medians": list(each.medians), "words": len((each.facts.tool.description or "").split())}
         del row["predicted"]
@@ -180,7 +213,7 @@ def _smell_cut(latent: NDArray[np.int64], smells: NDArray[np.bool_]) -> int:
     return max((int(cut) for cut in np.quantile(latent, np.linspace(0.3, 1, 141))), key=f1)
 
 
-def _published(data: Data, tools: Sequence[Labelled], table: Table) -> list[dict[str, Any]]:
+def _published(data: LabelFolder, tools: Sequence[Labeled], table: Table) -> list[dict[str, Any]]:
     """The registry's own numbers beside predictions from fits that never saw the server."""
     labels = np.array([each.labels for each in tools])
     groups = np.array([each.group for each in tools])
