@@ -104,6 +104,42 @@ def test_fail_on_names_the_mildest_finding_that_fails(tdqs_mcp, write, level, co
     assert tdqs_mcp("lint", write("y.json", [POOR])).returncode == 1
 
 
+SUITE = """
+servers:
+  part: {locator: part.json}
+tool_quality:
+  - name: good
+    server: part
+    expect: [{target: min_score, matcher: {schema: {minimum: 0}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("asking", "not_asking"),
+    [
+        ("score part.json --fail-under D", "score part.json"),
+        ("score part.json --rubric smells --fail-on-bad", "score part.json --rubric smells"),
+        ("lint part.json", "lint part.json --fail-on never"),
+        ("grade part.json --fail-under F", "grade part.json"),
+        ("compare part.json part.json --fail-on-regression", "compare part.json part.json"),
+        ("select part.json --fail-under 0", "select part.json"),
+        ("skill skill.md --server part.json --fail-on-bad", "prompts part.json --rubric bundles --skill skill.md"),
+        ("plan part.json", "rewrite part.json"),
+        ("gate suite.yml", "capture part.json"),
+    ],
+)
+def test_no_verdict_is_given_on_a_list_of_tools_that_was_not_read_to_its_end(
+    command, write, tmp_path, asking, not_asking
+):
+    write("part.json", {"tools": [FINE, LOOKUP], "nextCursor": "2"})
+    write("skill.md", "# Orders\n\nUse find_orders to find the orders of a customer.")
+    write("suite.yml", SUITE)
+    run = command(*asking.split(), cwd=tmp_path)
+    said = " ".join((run.stdout + run.stderr).decode().split())
+    assert (run.returncode, "the pages after it are missing" in said) == (2, True), said
+    assert command(*not_asking.split(), cwd=tmp_path).returncode == 0
+
+
 def test_a_clean_server_passes(tdqs_mcp, write):
     run = tdqs_mcp("lint", write("shop.json", [FINE, LOOKUP]), "--fail-on", "info")
     assert (run.returncode, run.stdout.decode().splitlines()[-1]) == (0, "Pass: no finding")

@@ -37,6 +37,7 @@ def assert_tool_quality(
     catalog = _catalog(server, timeout)
     score = _score(catalog)
     missed = [
+        *([f"the list of tools is incomplete: {catalog.incomplete}"] if catalog.incomplete else []),
         *_below(score, min_tier),
         *_tools_below(score, min_tool_tier),
         *_found(score, fail_on),

@@ -111,5 +111,7 @@ async def _evidence(server: suite.Server, options: LiveOptions) -> Evidence | st
         catalog = await load(locator, chosen)
     except TdqsError as error:
         return str(error)
+    if catalog.incomplete:
+        return f"the list of tools is incomplete: {catalog.incomplete}"
     measured = measure(catalog)
     return Evidence(measured=measured, score=score_measured_offline(measured))

@@ -55,7 +55,7 @@ def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page
     """Grade a server as MCP Playground does: a score of 100 and a letter."""
     grades = for_each((locator,), live, app.grade)
     page.show(grades, _GRADE)
-    end(grades, lambda result: earns(result, Letter(fail_under or Letter.F)))
+    end(grades, lambda result: earns(result, Letter(fail_under or Letter.F)), asked=fail_under is not None)
 
 
 @click.command()
@@ -98,7 +98,7 @@ def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, pag
         report = sync.calibrate(known, judge=chosen)
     tell_usage(chosen)
     page.show([report], _CALIBRATION)
-    end([report if len(known) == len(catalogs) else None], calibrated)
+    end([report if len(known) == len(catalogs) else None], calibrated, asked=False)
 
 
 _TEXT = reporter("documents:prompts_text")

@@ -118,7 +118,7 @@ def compare(
             results = [sync.compare(before, after, judge=chosen, spec=spec)]
     tell_usage(chosen)
     page.show(results, _COMPARE)
-    end(results, partial(_outcome, fails=fail_on_regression))
+    end(results, partial(_outcome, fails=fail_on_regression), asked=fail_on_regression)
 
 
 def _outcome(comparison: Comparison, *, fails: bool) -> Outcome:
@@ -207,7 +207,7 @@ def select(
         warn(problem)
     tell_usage(model, by="selector")
     page.show([result], _SELECT)
-    end([result], partial(finds, percent=fail_under or 0))
+    end([result], partial(finds, percent=fail_under or 0), asked=fail_under is not None)
 
 
 def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:

@@ -121,7 +121,7 @@ def rewrite(
             continue
         if target:
             _write_catalog(catalog, rewrites, target)
-    end(results, lambda result: rewritten(result[1]))
+    end(results, lambda result: rewritten(result[1]), asked=False)
 
 
 def _views(spec: str, *, is_saved: bool) -> dict[str, View]:

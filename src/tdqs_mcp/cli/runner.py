@@ -21,6 +21,9 @@ from tdqs_mcp.sources.locator import parse_locator, public
 
 Result = TypeVar("Result")
 
+_INCOMPLETE = "tdqs_mcp.cli.incomplete"
+"""Where the click context keeps the servers whose tools were not all listed."""
+
 
 def for_each(
     locators: Sequence[str], live: LiveOptions, use: Callable[[Catalog], Result], *, doing: str = "judging"
@@ -33,6 +36,8 @@ def for_each(
             # Files take no time worth a line.
             with waiting().on(f"capturing {_shown(locator)}{place}", at_once=":" in locator):
                 catalog = sync.load(locator, live)
+            if catalog.incomplete:
+                _incomplete().append(f"{catalog.server!r}: {catalog.incomplete}")
             with waiting().on(f"{doing} {catalog.server}{place}"):
                 results.append(use(catalog))
         except TdqsError as error:
@@ -75,13 +80,26 @@ def read_text(path: Path) -> str:
         leave(InputError(f"{str(path)!r} is no UTF-8 text"))
 
 
-def end(results: Sequence[Result | None], gate: Callable[[Result], Outcome] | None = None) -> None:
-    """0 done, 1 the gate was not met, 2 something could not run or the verdict is open."""
+def end(
+    results: Sequence[Result | None], gate: Callable[[Result], Outcome] | None = None, *, asked: bool = True
+) -> None:
+    """Ends with 0 for done, 1 if the gate was not met, 2 if something could not run or the verdict is open.
+
+    `asked` says whether somebody asked for the gate's verdict. Then it is open as well for a server whose tools were
+    not all listed: the others could change it.
+    """
     if any(result is None for result in results):
         sys.exit(Outcome.UNKNOWN)
+    if gate and asked and _incomplete():
+        leave(InputError(f"the list of tools is incomplete, so there is no verdict on {'; '.join(_incomplete())}"))
     outcomes = [gate(result) for result in results if result is not None] if gate else []
     if Outcome.FAILED in outcomes:
         sys.exit(Outcome.FAILED)
     if Outcome.UNKNOWN in outcomes:
         click.echo("error: what is ungraded leaves the verdict open", err=True)
         sys.exit(Outcome.UNKNOWN)
+
+
+def _incomplete() -> list[str]:
+    found: list[str] = click.get_current_context().meta.setdefault(_INCOMPLETE, [])
+    return found

@@ -97,7 +97,7 @@ def score(
         labels = for_each(locators, live, label)
         tell_usage(chosen)
         page.show(labels, _LABELS)
-        end(labels, is_good if fail_on_bad else labelled)
+        end(labels, is_good if fail_on_bad else labelled, asked=fail_on_bad)
         return
     use: Callable[[Catalog], ServerScore] = (
         partial(app.score_answers, answers=given, spec=spec, policy=policy)
@@ -107,7 +107,11 @@ def score(
     scores = for_each(locators, live, use)
     tell_usage(chosen)
     page.show(scores, _SCORE)
-    end(scores, (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered)
+    end(
+        scores,
+        (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered,
+        asked=fail_under is not None,
+    )
 
 
 @click.command()
@@ -139,7 +143,7 @@ def skill(
     results = for_each((locator,), live, use)
     tell_usage(chosen)
     page.show(results, _SKILL)
-    end(results, is_good if fail_on_bad else labelled)
+    end(results, is_good if fail_on_bad else labelled, asked=fail_on_bad)
 
 
 def _dry_run(
