@@ -1,47 +1,62 @@
-"""Write the published JSON Schemas anew from the contracts: `python tests/schemas.py`."""
+"""Write the published JSON Schemas anew from the results: `python tests/schemas.py`."""
 
-import json
 from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
 import tdqs_mcp.report
-from tdqs_mcp.report.contract.gate import GateDocument
-from tdqs_mcp.report.contract.grade import GradeDocument
-from tdqs_mcp.report.contract.improve import CompareDocument, PlanDocument, WhatIfDocument
-from tdqs_mcp.report.contract.labels import LabelDocument, SkillDocument
-from tdqs_mcp.report.contract.lint import LintDocument
-from tdqs_mcp.report.contract.rewrite import RewriteDocument
-from tdqs_mcp.report.contract.scores import ScoreDocument
-from tdqs_mcp.report.contract.select import SelectDocument
+from tdqs_mcp.report.agent_improvements import CompareAnswer, PlanAnswer, RewriteAnswer
+from tdqs_mcp.report.agent_judging import JudgementAnswer, PromptsAnswer
+from tdqs_mcp.report.agent_page import Explanation, LintAnswer
+from tdqs_mcp.report.agent_scores import ScoreAnswer, ToolAnswer
+from tdqs_mcp.report.json_schema import ANSWERS, answers_text, schema, schema_text
+from tdqs_mcp.results.comparison import Comparison
+from tdqs_mcp.results.findings import LintReport
+from tdqs_mcp.results.gate import GateReport
+from tdqs_mcp.results.grades import ServerGrade
+from tdqs_mcp.results.labels import LabelScore, SkillScore
+from tdqs_mcp.results.plan import Plan, WhatIfReport
+from tdqs_mcp.results.rewrites import RewriteReport
+from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.selection import Selection
 
+FOLDER = Path(tdqs_mcp.report.__file__).parent / "schemas"
 CONTRACTS = {
-    "score": ScoreDocument,
-    "labels": LabelDocument,
-    "skill": SkillDocument,
-    "lint": LintDocument,
-    "rewrite": RewriteDocument,
-    "plan": PlanDocument,
-    "what-if": WhatIfDocument,
-    "compare": CompareDocument,
-    "select": SelectDocument,
-    "gate": GateDocument,
-    "grade": GradeDocument,
+    "score": ServerScore,
+    "labels": LabelScore,
+    "skill": SkillScore,
+    "lint": LintReport,
+    "rewrite": RewriteReport,
+    "plan": Plan,
+    "what-if": WhatIfReport,
+    "compare": Comparison,
+    "select": Selection,
+    "gate": GateReport,
+    "grade": ServerGrade,
 }
-
-DIALECT = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-SCHEMAS = {
-    name: DIALECT | model.model_json_schema(by_alias=True, mode="serialization") for name, model in CONTRACTS.items()
-}
+ANSWERED = (
+    ToolAnswer,
+    ScoreAnswer,
+    LintAnswer,
+    Explanation,
+    RewriteAnswer,
+    PlanAnswer,
+    CompareAnswer,
+    PromptsAnswer,
+    JudgementAnswer,
+)
+SCHEMAS = {name: schema(result) for name, result in CONTRACTS.items()}
+ANSWER_SCHEMAS = {answer.__name__: schema(answer, is_answer=True) for answer in ANSWERED}
 
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
 
 
 def published(name):
     """The file that a schema belongs into."""
-    return Path(tdqs_mcp.report.__file__).parent / "schemas" / f"{name}.schema.json"
+    return FOLDER / f"{name}.schema.json"
 
 
 if __name__ == "__main__":
-    for name, schema in SCHEMAS.items():
-        published(name).write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
+    for name, made in SCHEMAS.items():
+        published(name).write_text(schema_text(made), encoding="utf-8")
+    (FOLDER / ANSWERS).write_text(answers_text(ANSWER_SCHEMAS), encoding="utf-8")

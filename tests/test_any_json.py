@@ -11,10 +11,9 @@ from schemas import VALIDATORS
 from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.catalog import TOOL_FIELDS
-from tdqs_mcp.report.contract.lint import lint_document
-from tdqs_mcp.report.contract.scores import score_document
-from tdqs_mcp.report.documents import capture_document, json_text
+from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.github import github_text
+from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.junit import junit_text
 from tdqs_mcp.report.markdown import lint_markdown, score_markdown
 from tdqs_mcp.report.sarif import sarif_document
@@ -50,8 +49,8 @@ def test_any_list_of_tools_is_scored_linted_and_shown(tools):
     score, report = sync.score(catalog), app.lint(catalog)
     assert len(score.tools) + len(score.ungraded) == len(tools)
     assert json.loads(json.dumps(capture_document(catalog)["tools"])) == json.loads(json.dumps(tools))
-    for kind, document in (("score", score_document(score)), ("lint", lint_document(report))):
-        VALIDATORS[kind].validate(json.loads(json_text(document).encode("utf-8")))
+    for kind, result in (("score", score), ("lint", report)):
+        VALIDATORS[kind].validate(json.loads(json_text(document(result)).encode("utf-8")))
     sited = [Sited(report=report, file="any.json", positions=locate(json.dumps({"tools": tools}).encode()))]
     ET.fromstring(junit_text(sited, fail_on=Severity.INFO))  # noqa: S314  # our own output
     annotations = github_text(sited)

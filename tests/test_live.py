@@ -23,7 +23,8 @@ from mcp.server.mcpserver import MCPServer
 
 from tdqs_mcp import app
 from tdqs_mcp.errors import CaptureError, InputError
-from tdqs_mcp.report.documents import capture_document, json_text
+from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.sources.files import read_file
 from tdqs_mcp.sources.live import LiveOptions, capture
 from tdqs_mcp.sources.locator import InProcess, Stdio, Url

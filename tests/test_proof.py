@@ -15,7 +15,8 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model.material import Fact, Material
-from tdqs_mcp.report.agent.rewrite import rewrite_answer
+from tdqs_mcp.report.agent_improvements import rewrite_answer
+from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.rewriting import provenance
 from tdqs_mcp.rewriting.proposals import propose
@@ -652,8 +653,8 @@ def test_what_of_the_material_is_not_used_is_listed_with_the_reason():
 
 def test_an_agent_is_told_what_is_not_used():
     [rewrite] = rewritten(FIND, material=parse_material({"docs": "Old."}))
-    [line] = rewrite_answer(rewrite, next_step="").unused
-    assert (line.source, "model's writer" in line.reason) == ("docs", True)
+    [line] = answer(rewrite_answer(rewrite, next_step=""))["unused"]
+    assert (line["source"], "model's writer" in line["reason"]) == ("docs", True)
 
 
 def test_what_is_not_used_is_shown_once_for_the_whole_catalog(command, write):

@@ -24,24 +24,26 @@ from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.cli.runner import end, for_each, read_text
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate import calibrated, decide, earns
-from tdqs_mcp.report.documents import capture_document, json_text
+from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.report.json_values import json_text
+from tdqs_mcp.results.gate import GateReport
 from tdqs_mcp.results.grades import Letter
 from tdqs_mcp.sources.live import LiveOptions
 
 _GRADE = {
     "text": reporter("grade:grade_view"),
-    "json": reporter("contract.grade:grade_document"),
+    "json": reporter("json_values:document"),
     "markdown": reporter("grade:grade_markdown"),
 }
 _GATE = {
     "text": reporter("gate:gate_view"),
-    "json": reporter("contract.gate:gate_document"),
+    "json": reporter("json_values:document"),
     "markdown": reporter("gate:gate_markdown"),
     "junit": reporter("gate:gate_junit"),
 }
 _CALIBRATION = {
     "text": reporter("calibration:calibration_view"),
-    "json": reporter("calibration:calibration_document"),
+    "json": reporter("json_values:document"),
     "markdown": reporter("calibration:calibration_markdown"),
 }
 
@@ -74,8 +76,7 @@ def gate(suite: Path, *, timeout: float, page: Page) -> None:
         rows = sync.run_suite(suite, LiveOptions(timeout=timeout))
     except TdqsError as error:
         leave(error)
-    named = {each: partial(_GATE[each], suite=str(suite)) for each in ("json", "junit")}
-    page.show([rows], _GATE | named)
+    page.show([GateReport(suite=str(suite), rows=tuple(rows))], _GATE)
     sys.exit(decide(rows))
 
 

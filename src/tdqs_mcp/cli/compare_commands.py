@@ -22,18 +22,19 @@ from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.mutation import Mutation
 from tdqs_mcp.results.comparison import Comparison
+from tdqs_mcp.results.plan import WhatIfReport
 from tdqs_mcp.results.selection import Query
 from tdqs_mcp.rewriting.selectors import Embedded, Prompted, Selector
 from tdqs_mcp.sources.live import LiveOptions
 
 _PLAN = {
     "text": reporter("plan:plan_view"),
-    "json": reporter("contract.improve:plan_document"),
+    "json": reporter("json_values:document"),
     "markdown": reporter("plan:plan_markdown"),
 }
 _WHAT_IF = {
     "text": reporter("plan:what_if_view"),
-    "json": reporter("contract.improve:what_if_document"),
+    "json": reporter("json_values:document"),
     "markdown": reporter("plan:what_if_markdown"),
 }
 
@@ -71,13 +72,16 @@ def plan(
         use = partial(sync.what_if, tool=tool, judge=chosen)
     results = for_each((locator,), live, use)
     tell_usage(chosen)
-    page.show(results, _PLAN if tool is None else _WHAT_IF)
+    if tool is None:
+        page.show(results, _PLAN)
+    else:
+        page.show([None if each is None else WhatIfReport(tools=tuple(each)) for each in results], _WHAT_IF)
     end(results, arrives if tool is None else None)
 
 
 _COMPARE = {
     "text": reporter("compare:compare_view"),
-    "json": reporter("contract.improve:compare_document"),
+    "json": reporter("json_values:document"),
     "markdown": reporter("compare:compare_markdown"),
 }
 
@@ -129,7 +133,7 @@ def _outcome(comparison: Comparison, *, fails: bool) -> Outcome:
 
 _SELECT = {
     "text": reporter("select:select_view"),
-    "json": reporter("contract.select:select_document"),
+    "json": reporter("json_values:document"),
     "markdown": reporter("select:select_markdown"),
 }
 

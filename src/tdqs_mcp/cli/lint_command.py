@@ -13,14 +13,14 @@ from tdqs_mcp.cli.output import Page, View, leave, reporter, write
 from tdqs_mcp.cli.runner import end, for_each, policy_of, read_json
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
-from tdqs_mcp.report.documents import json_text
+from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.report.sited import unused_line
 from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.sources.live import LiveOptions
 
-_VIEWS = {"text": reporter("text:lint_view"), "json": reporter("contract.lint:lint_document")}
+_VIEWS = {"text": reporter("text:lint_view"), "json": reporter("json_values:document")}
 _DOCUMENTS = ("markdown", "sarif", "junit", "github")
 """Formats that hold several servers in one document."""
 

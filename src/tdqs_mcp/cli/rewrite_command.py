@@ -16,9 +16,10 @@ from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate import rewritten
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.report.documents import capture_document, json_text
+from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.results.rewrites import Mode, Rewrite
+from tdqs_mcp.report.json_values import json_text
+from tdqs_mcp.results.rewrites import Mode, Rewrite, RewriteReport
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.text_patches import LeftOut
 from tdqs_mcp.sources.input_files import read_material
@@ -114,7 +115,8 @@ def rewrite(
     )
     tell_usage(author, by="writer")
     tell_usage(chosen)
-    page.show(results, _views(spec, is_saved=target is not None))
+    reports = [None if result is None else _report(*result, spec=spec) for result in results]
+    page.show(reports, _views(is_saved=target is not None))
     for catalog, rewrites in (result for result in results if result is not None and target is not None):
         if place and target:
             _write_patch(place, rewrites, target, is_code=source is not None)
@@ -124,13 +126,21 @@ def rewrite(
     end(results, lambda result: rewritten(result[1]), asked=False)
 
 
-def _views(spec: str, *, is_saved: bool) -> dict[str, View]:
-    """A result is a catalog with its rewrites."""
-    document = partial(reporter("contract.rewrite:rewrite_document"), spec=spec)
+def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> RewriteReport:
+    return RewriteReport(
+        server=catalog.server,
+        version=catalog.version,
+        source=catalog.source,
+        rewrites=tuple(rewrites),
+        spec_version=spec,
+    )
+
+
+def _views(*, is_saved: bool) -> dict[str, View]:
     return {
-        "text": lambda result: reporter("rewrite:rewrite_view")(*result, is_saved=is_saved),
-        "json": lambda result: document(*result),
-        "markdown": lambda result: reporter("rewrite:rewrite_markdown")(*result, is_saved=is_saved),
+        "text": partial(reporter("rewrite:rewrite_view"), is_saved=is_saved),
+        "json": reporter("json_values:document"),
+        "markdown": partial(reporter("rewrite:rewrite_markdown"), is_saved=is_saved),
     }
 
 

@@ -31,17 +31,17 @@ from tdqs_mcp.sources.live import LiveOptions
 
 _SCORE = {
     "text": reporter("text:score_view"),
-    "json": reporter("contract.scores:score_document"),
+    "json": reporter("json_values:document"),
     "markdown": reporter("markdown:score_markdown"),
 }
 _LABELS = {
     "text": reporter("labels:label_view"),
-    "json": reporter("contract.labels:label_document"),
+    "json": reporter("json_values:document"),
     "markdown": reporter("labels:label_markdown"),
 }
 _SKILL = {
     "text": reporter("labels:skill_view"),
-    "json": reporter("contract.labels:skill_document"),
+    "json": reporter("json_values:document"),
     "markdown": reporter("labels:skill_markdown"),
 }
 _LEDGER = {

@@ -1,7 +1,5 @@
-"""JSON text of what is handed on to programs: scores, findings, prompts and captured catalogs."""
+"""What else is handed on: the prompts of a judge, captured catalogs."""
 
-import json
-import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
@@ -11,21 +9,6 @@ from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.escape import visible
 from tdqs_mcp.rubrics.prompt import Case, Prompt, ShadowCase, SkillCase, render, render_hardened
 from tdqs_mcp.scoring.score import set_case, tool_cases
-
-
-def json_text(document: object) -> str:
-    """Indented JSON that is valid UTF-8 and shows nothing that a terminal obeys, whatever the definitions hold."""
-    text = json.dumps(document, indent=2, ensure_ascii=False)
-    return (
-        text if text.isascii() and "\x7f" not in text else _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text)
-    )
-
-
-_UNSAFE = re.compile(
-    "[\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff"
-    "\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
-"""Control and format characters and lone surrogates; JSON has an escape for each, so the value stays the same."""
 
 
 def prompts_document(

@@ -51,10 +51,6 @@ def doubts_markdown(score: ServerScore | LabelScore) -> str:
 
 def _agreement(score: ServerScore | LabelScore) -> list[tuple[str, ...]]:
     """A row for each dimension; none without a jury."""
-    if not any(tool.ballots for tool in score.tools):
-        return []
-    from tdqs_mcp.scoring.agreement import reliabilities  # noqa: PLC0415  # most scores go without a jury
-
     return [
         (
             key.replace("_", " "),
@@ -64,15 +60,13 @@ def _agreement(score: ServerScore | LabelScore) -> list[tuple[str, ...]]:
             str(each.smells_by_mean),
             str(each.smells_by_median),
         )
-        for key, each in reliabilities(score).items()
+        for key, each in score.agreement.items()
     ]
 
 
 def _over(score: ServerScore | LabelScore, escape: Callable[[str], str]) -> str:
-    from tdqs_mcp.scoring.agreement import jurors  # noqa: PLC0415
-
     count = sum(bool(tool.ballots) and all(ballot.scores for ballot in tool.ballots) for tool in score.tools)
-    names = ", ".join(map(escape, jurors(score)))
+    names = ", ".join(escape(ballot.juror) for ballot in next(tool.ballots for tool in score.tools if tool.ballots))
     return f"jurors: {names}\njury agreement over {count} tool{'s' if count != 1 else ''} that every juror scored"
 
 
@@ -85,12 +79,8 @@ def _doubts(score: ServerScore | LabelScore) -> list[str]:
 
 
 def _disputed(score: ServerScore | LabelScore) -> list[str]:
-    if not any(tool.ballots for tool in score.tools):
-        return []
-    from tdqs_mcp.scoring.agreement import disputes  # noqa: PLC0415
-
-    found = disputes(score)
-    close = [f"{name} ({', '.join(each.grades)})" for name, each in found if each.is_too_close]
+    found = [(tool.name, tool.jury) for tool in score.tools if tool.jury]
+    close = [f"{name} ({', '.join(each.grades)})" for name, each in found if each.too_close]
     apart = [
         f"{name} ({', '.join(f'{key} by {points}' for key, points in wide.items())})"
         for name, each in found

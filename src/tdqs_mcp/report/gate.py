@@ -8,27 +8,32 @@ from rich.padding import Padding
 from rich.text import Text
 
 from tdqs_mcp.report.escape import markdown, printable
-from tdqs_mcp.results.gate import Check, GateResult, GateRow
+from tdqs_mcp.results.gate import Check, GateReport, GateResult, GateRow
 
 _STYLES = {GateResult.PASS: "green", GateResult.FAIL: "red", GateResult.ERROR: "yellow"}
 
 
-def gate_view(rows: Sequence[GateRow]) -> RenderableType:
+def gate_view(report: GateReport) -> RenderableType:
     """One line an entry, its checks below it, and how many passed."""
     parts: list[RenderableType] = []
-    for row in rows:
+    for row in report.rows:
         heading = Text.assemble((f"{row.result.value:<5} ", f"bold {_STYLES[row.result]}"), printable(row.name))
         parts.append(heading.append(f" ({printable(row.server)})", style="dim"))
         parts += [_below(_line(check), _style(check)) for check in row.checks]
         if row.reason:
             parts.append(_below(printable(row.reason), "yellow"))
-    return Group(*parts, Text(_summary(rows)))
+    return Group(*parts, Text(_summary(report.rows)))
 
 
-def gate_markdown(rows: Sequence[GateRow]) -> str:
+def gate_markdown(report: GateReport) -> str:
     """All checks as one table."""
-    lines = [f"## {_summary(rows)}", "", "| entry | server | target | wanted | actual | result |", "|" + " --- |" * 6]
-    for row in rows:
+    lines = [
+        f"## {_summary(report.rows)}",
+        "",
+        "| entry | server | target | wanted | actual | result |",
+        "|" + " --- |" * 6,
+    ]
+    for row in report.rows:
         entry, server = markdown(row.name), markdown(row.server)
         if row.reason:
             lines.append(f"| {entry} | {server} | | | {markdown(row.reason)} | ERROR |")
@@ -38,17 +43,17 @@ def gate_markdown(rows: Sequence[GateRow]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def gate_junit(rows: Sequence[GateRow], *, suite: str) -> str:
+def gate_junit(report: GateReport) -> str:
     """JUnit XML with one test case an entry, which CI systems show as tests."""
-    results = [row.result for row in rows]
+    results = [row.result for row in report.rows]
     root = ET.Element(
         "testsuite",
-        name=printable(suite),
-        tests=str(len(rows)),
+        name=printable(report.suite),
+        tests=str(len(report.rows)),
         failures=str(results.count(GateResult.FAIL)),
         errors=str(results.count(GateResult.ERROR)),
     )
-    for row in rows:
+    for row in report.rows:
         case = ET.SubElement(root, "testcase", classname=printable(row.server), name=printable(row.name))
         if row.result is not GateResult.PASS:
             missed = [_line(check) for check in row.checks if check.result is not GateResult.PASS]

@@ -9,7 +9,7 @@ from rich.text import Text
 from tdqs_mcp.report.escape import markdown, printable
 from tdqs_mcp.report.markdown import fitting
 from tdqs_mcp.report.words import score_words
-from tdqs_mcp.results.plan import Advice, Fix, Outcome, Plan, WhatIf
+from tdqs_mcp.results.plan import Advice, Fix, Outcome, Plan, WhatIf, WhatIfReport
 from tdqs_mcp.results.verdicts import Outlook
 
 PLAN_MARKER = "<!-- tdqs-mcp plan -->"
@@ -43,10 +43,10 @@ def plan_markdown(plan: Plan) -> str:
     return fitting(lambda rows: _plan_markdown(plan, rows), PLAN_MARKER)
 
 
-def what_if_view(results: Sequence[WhatIf]) -> RenderableType:
+def what_if_view(report: WhatIfReport) -> RenderableType:
     """The server's score for every height that a tool may get to."""
     parts: list[RenderableType] = []
-    for each in results:
+    for each in report.tools:
         rows = [
             (_what(outcome, each), score_words(outcome.tdqs), score_words(outcome.overall)) for outcome in each.outcomes
         ]
@@ -54,10 +54,10 @@ def what_if_view(results: Sequence[WhatIf]) -> RenderableType:
     return Group(*parts)
 
 
-def what_if_markdown(results: Sequence[WhatIf]) -> str:
+def what_if_markdown(report: WhatIfReport) -> str:
     """The same as tables of Markdown."""
     lines = []
-    for each in results:
+    for each in report.tools:
         lines += [f"## {markdown(_subject(each))}", "", "| if | TDQS | overall |", "| --- | --- | --- |"]
         lines += [
             f"| {_what(one, each)} | {score_words(one.tdqs)} | {score_words(one.overall)} |" for one in each.outcomes

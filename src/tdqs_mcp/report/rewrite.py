@@ -7,10 +7,9 @@ from difflib import unified_diff
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.escape import markdown, printable, visible
 from tdqs_mcp.report.words import unjudged_words
-from tdqs_mcp.results.rewrites import OFFLINE, Change, Rewrite
+from tdqs_mcp.results.rewrites import OFFLINE, Change, Rewrite, RewriteReport
 from tdqs_mcp.results.scores import ToolScore
 
 MAX_SHOWN = 20
@@ -21,9 +20,10 @@ _STYLES = {"-": "red", "+": "green", "@": "cyan"}
 _TICKS = re.compile("`+")
 
 
-def rewrite_view(catalog: Catalog, rewrites: Sequence[Rewrite], *, is_saved: bool = False) -> RenderableType:
+def rewrite_view(report: RewriteReport, *, is_saved: bool = False) -> RenderableType:
     """Every changed tool with its diff and numbers, then the questions of those that stay as they are."""
-    parts: list[RenderableType] = [Text(f"{printable(catalog.server)} · {_summary(rewrites)}", style="bold")]
+    rewrites = report.rewrites
+    parts: list[RenderableType] = [Text(f"{printable(report.server)} · {_summary(rewrites)}", style="bold")]
     told = _told(rewrites)
     for rewrite in told[:MAX_SHOWN]:
         parts += [Text(), Text(f"{printable(rewrite.name)}   {_numbers(rewrite)}", style="bold")]
@@ -38,9 +38,10 @@ def rewrite_view(catalog: Catalog, rewrites: Sequence[Rewrite], *, is_saved: boo
     return Group(*parts, Text(), *noted, Text(_next(rewrites, is_saved=is_saved), style="dim"))
 
 
-def rewrite_markdown(catalog: Catalog, rewrites: Sequence[Rewrite], *, is_saved: bool = False) -> str:
+def rewrite_markdown(report: RewriteReport, *, is_saved: bool = False) -> str:
     """The same for a pull request: a diff and a list of questions for each tool."""
-    lines = [f"## {markdown(catalog.server)}: {_summary(rewrites)}", ""]
+    rewrites = report.rewrites
+    lines = [f"## {markdown(report.server)}: {_summary(rewrites)}", ""]
     for rewrite in _told(rewrites):
         lines += [f"### {markdown(rewrite.name)}", "", _numbers(rewrite), ""]
         lines += [*_fenced([visible(line) for line in _lines(rewrite.changes)]), ""] if rewrite.changes else []

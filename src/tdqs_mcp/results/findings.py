@@ -2,8 +2,13 @@
 
 import hashlib
 import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from tdqs_mcp.results.contract import ABSENT, Absent, Internal, Name, Only, Pointer, published
 
 
 class Severity(StrEnum):
@@ -35,16 +40,41 @@ class Persona(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """The server and where its definitions came from."""
+
+    name: Name
+    version: str | None
+    source: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfServer:
+    """A result about one server."""
+
+    server: Internal[str]
+    """The server's name."""
+
+    version: Internal[str | None]
+    source: Internal[str | None]
+
+    @published(after="", key="server")
+    def origin(self) -> Server:
+        """The server and where its definitions came from."""
+        return Server(name=self.server, version=self.version, source=self.source)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
     """What a finding is about: a tool, resource, prompt or the server, and the JSON pointer inside it."""
 
     kind: str
-    name: str
+    name: Name
     index: int | None
-    path: str
+    path: Pointer
 
     @property
-    def label(self) -> str:
+    def label(self) -> Name:
         """A tool's name, or what stands for it: parts without a name are counted from 1, other kinds are named."""
         if self.index is None:
             return self.kind
@@ -58,16 +88,40 @@ class Finding:
     """One defect at one place, with what to do about it."""
 
     rule: str
+    """Rule id."""
+
     name: str
     aliases: tuple[str, ...]
     severity: Severity
     confidence: Confidence
     persona: Persona
     dimension: str | None
-    subject: Location
+    subject: Annotated[Location, Only("kind name")]
+    """What it is about."""
+
     message: str
     suggestion: str | None
     source: str
+
+    @published(after="subject")
+    def path(self) -> Pointer:
+        """JSON pointer inside the definition."""
+        return self.subject.path
+
+    @property
+    def part(self) -> Name:
+        """The tool's name, or what stands for it."""
+        return self.subject.label
+
+    @property
+    def tool(self) -> Name | Absent:
+        """Tool name; absent for the server itself."""
+        return ABSENT if self.tool_index is None else self.subject.name
+
+    @property
+    def index(self) -> int | Absent:
+        """The tool's position in the catalog."""
+        return ABSENT if self.tool_index is None else self.tool_index
 
     @property
     def tool_index(self) -> int | None:
@@ -82,12 +136,13 @@ class Suppression:
     rule: str
     """The rule's id."""
 
-    reason: str
     tool: str | None = None
-    """A pattern with * and ? that the tool's name matches; None for every part of the server."""
+    """A pattern with * and ? that the tool's name matches; null for every part of the server."""
 
     server: str | None = None
     """The same for the server's name."""
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,11 +157,11 @@ class Suppressed:
 class KnownFinding:
     """A finding of an earlier run, as a baseline keeps it."""
 
-    fingerprint: str
+    fingerprint: Internal[str]
     """16 hexadecimal digits of rule and place; of a security finding also of what it says."""
 
     rule: str
-    server: str
+    server: Internal[str]
     part: str
     path: str
     message: str
@@ -114,7 +169,7 @@ class KnownFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """How a run stands to an earlier one."""
+    """How a run stands to an earlier one, whose findings it does not list again."""
 
     known: int
     """Findings that were there before."""
@@ -124,26 +179,71 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LintReport:
+class Tally:
+    """Findings by severity."""
+
+    error: int
+    warning: int
+    info: int
+
+    @published(after="info")
+    def clean(self) -> bool:
+        """No finding at all: mcptest's Pass line."""
+        return not self.error + self.warning + self.info
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolTally(Tally):
+    """One tool's findings by severity."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts(Tally):
+    """Findings by severity, of the server with all its tools and of each tool."""
+
+    tools: Annotated[tuple[ToolTally, ...], Only("name error warning info clean")]
+
+
+def tally(findings: Sequence[Finding]) -> Tally:
+    """Findings by severity."""
+    return Tally(**_by_severity([finding.severity for finding in findings]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintReport(OfServer):
     """The findings about one server that count, and how many do not."""
 
-    server: str
-    version: str | None
-    source: str | None
-    tools: tuple[str, ...]
+    tools: Internal[tuple[str, ...]]
     """Every tool's name in catalog order, empty where it has none."""
 
     findings: tuple[Finding, ...]
-    problems: tuple[str, ...]
     hidden: int = 0
-    """Uncertain findings, which the profile `strict` shows."""
+    """Low-confidence findings, which --profile strict shows."""
 
     suppressed: tuple[Suppressed, ...] = ()
     unused_suppressions: tuple[Suppression, ...] = ()
     """Those about this server and a rule that ran which matched nothing."""
 
     baseline: Baseline | None = None
-    """None where the run was compared with no earlier one."""
+    """Null where the run was compared with no earlier one."""
+
+    problems: tuple[str, ...]
+
+    @published(after="findings")
+    def counts(self) -> Counts:
+        """Findings by severity."""
+        by_tool: dict[int | None, list[Severity]] = {}
+        for finding in self.findings:
+            by_tool.setdefault(finding.tool_index, []).append(finding.severity)
+        tools = [ToolTally(name=name, **_by_severity(by_tool.get(at, []))) for at, name in enumerate(self.tools)]
+        return Counts(tools=tuple(tools), **_by_severity([finding.severity for finding in self.findings]))
+
+
+def _by_severity(severities: Sequence[Severity]) -> dict[str, int]:
+    counts = Counter(severities)
+    return {severity.value: counts[severity] for severity in Severity}
 
 
 _SECURITY = "TDQ5"

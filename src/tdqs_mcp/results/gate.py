@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tdqs_mcp.results.contract import Document, published
+
 
 class GateResult(StrEnum):
     """Whether a gate's bar is met; ERROR where that cannot be known."""
@@ -32,16 +34,26 @@ class GateRow:
 
     name: str
     server: str
-    checks: tuple[Check, ...]
-    """Empty where the server could not be captured."""
-
     reason: str | None = None
     """Why the server could not be captured."""
 
-    @property
+    checks: tuple[Check, ...]
+    """Empty where the server could not be captured."""
+
+    @published(after="server")
     def result(self) -> GateResult:
         """PASS when every check passes; a check that fails decides, whatever else is unknown."""
         results = {check.result for check in self.checks}
         if GateResult.FAIL in results:
             return GateResult.FAIL
         return GateResult.PASS if results == {GateResult.PASS} else GateResult.ERROR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateReport(Document):
+    """A suite with all its entries."""
+
+    suite: str
+    """The suite's file."""
+
+    rows: tuple[GateRow, ...]

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, Literal
 
-from tdqs_mcp.results.findings import Location, Severity
+from tdqs_mcp.results.contract import Document, Internal, Key, Only, Percentage, Pointer, Unit, published
+from tdqs_mcp.results.findings import Location, OfServer, Severity
 from tdqs_mcp.results.scores import UngradedTool
 
 
@@ -35,38 +37,57 @@ class Deduction:
     """Our rule's id."""
 
     alias: str
-    """The source's id."""
+    """MCP Playground's id."""
 
     severity: Severity
-    """The source's, whatever our rule thinks."""
+    """MCP Playground's, whatever our rule thinks."""
 
-    points: int
-    subject: Location
+    points: Annotated[int, Unit(low=1)]
+    subject: Annotated[Location, Only("kind name")]
+    """What it is about."""
+
     message: str
     suggestion: str | None
 
+    @published(after="subject")
+    def path(self) -> Pointer:
+        """JSON pointer inside the definition."""
+        return self.subject.path
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerGrade:
-    """A server's grade by MCP Playground's methodology."""
+class Listed:
+    """How much was listed; null is what was never asked for, so that none of it was judged."""
 
-    server: str
-    version: str | None
-    source: str | None
-    score: int | None
-    """0-100; None where nothing that could be graded is known."""
+    tools: int
+    resources: int | None
+    prompts: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerGrade(OfServer, Document):
+    """A server's grade by MCP Playground's methodology: 100 less all points, plus the bonus, kept within 0-100."""
+
+    methodology: Literal["mcp-playground"] = "mcp-playground"
+    score: Percentage | None
+    """Null where nothing that could be judged is known."""
 
     letter: Letter | None
     bonus: int
-    """Points for descriptions of every tool; given before the score is limited to 0-100."""
+    """Points for descriptions of every tool."""
 
     deductions: tuple[Deduction, ...]
-    tool_count: int
-    resource_count: int | None
+    tool_count: Internal[int]
+    resource_count: Internal[int | None]
     """Entries of `resources/list`; None when it was never asked, so that none was judged."""
 
-    prompt_count: int | None
-    unmeasured: tuple[UngradedTool, ...]
+    prompt_count: Internal[int | None]
+    unmeasured: Annotated[tuple[UngradedTool, ...], Only("name reason"), Key("unread")]
     """Tools that could not be read; whatever they cost is missing from the score."""
 
     problems: tuple[str, ...]
+
+    @published(after="deductions")
+    def judged(self) -> Listed:
+        """What was listed."""
+        return Listed(tools=self.tool_count, resources=self.resource_count, prompts=self.prompt_count)

@@ -1,23 +1,51 @@
 """What a plan says: the rewrites that are enough, and what only the author can write where they are not."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from tdqs_mcp.results.contract import Document, Hundredths, Inline, Internal, Key, Name, Only, Point, Tenths, published
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.rewrites import Rewrite
-from tdqs_mcp.results.scores import Rollup, ToolScore
-from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.scores import STANDING, Rollup, ToolScore
+from tdqs_mcp.results.tiers import Tier, tier_of
 from tdqs_mcp.results.verdicts import JudgeStamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """A rewrite that was made and judged."""
+    """A step that is checked: the tool's rewrite was made and judged."""
 
-    rewrite: Rewrite
-    before: ToolScore
-    after: ToolScore
+    rewrite: Annotated[Inline[Rewrite], Only("index name")]
+    before: Internal[ToolScore]
+    after: Internal[ToolScore]
 
-    @property
+    @published(after="name")
+    def tdqs_before(self) -> Tenths:
+        """As it is."""
+        return self.before.tdqs
+
+    @published(after="tdqs_before")
+    def tdqs_after(self) -> Tenths:
+        """With the rewrite."""
+        return self.after.tdqs
+
+    @published(after="tdqs_after")
+    def tier_after(self) -> Tier:
+        """With the rewrite."""
+        return self.after.tier
+
+    @published(after="tier_after")
+    def likely(self) -> tuple[Tenths, ...] | None:
+        """Low and high: the middle 80% of what the judge's error leaves open."""
+        return self.after.likely
+
+    @published(after="likely")
+    def dimensions(self) -> dict[str, tuple[Point, ...]]:
+        """Score before and after, where they differ."""
+        before, after = self.before.scores, self.after.scores
+        return {key: (before[key], score) for key, score in after.items() if before[key] != score}
+
+    @published(after="dimensions")
     def tokens_added(self) -> int:
         """An estimate; below 0 where the rewrite saves."""
         return self.rewrite.tokens_after - self.rewrite.tokens_before
@@ -25,75 +53,88 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """What one dimension of one tool has left to win."""
+    """A dimension below 5."""
 
     dimension: str
-    score: int
-    """1-4."""
-
-    gain: int
-    """Of the tool's TDQS, in hundredths, for each point of the dimension: its weight (TDQS, "Computing the score")."""
+    score: Point
+    gain: Hundredths
+    """TDQS for each point of this dimension: its weight (TDQS, "Computing the score")."""
 
     reason: str
     """Why the judge gave no more."""
 
-    finding: Finding | None
+    finding: Internal[Finding | None]
     """The worst finding about it, with what to write."""
+
+    @published(after="reason")
+    def rule(self) -> str | None:
+        """The rule of the worst finding about it."""
+        return self.finding.rule if self.finding else None
+
+    @published(after="rule")
+    def write(self) -> str | None:
+        """What that finding suggests."""
+        return self.finding.suggestion or self.finding.message if self.finding else None
 
     @property
     def advice(self) -> str:
         """What to write as far as a rule knows it, else what the judge misses."""
-        return self.finding.suggestion or self.finding.message if self.finding else self.reason
+        return self.write or self.reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
     """A tool that no rewrite brings as high as the target needs; its author has to write."""
 
-    tool: ToolScore
+    tool: Annotated[Inline[ToolScore], Only("index name tdqs")]
     """With the plan's rewrites applied."""
 
-    wanted: int
-    """The TDQS that it needs, in tenths."""
+    wanted: Tenths
+    """The TDQS that it needs."""
 
     rooms: tuple[Room, ...]
-    """The dimensions below 5, the greatest gain first."""
+    """The greatest gain first."""
 
     questions: tuple[str, ...]
     """What the author would answer there."""
 
+    @published(after="wanted")
+    def likely(self) -> tuple[Tenths, ...] | None:
+        """Low and high: the middle 80% of what the judge's error leaves open."""
+        return self.tool.likely
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Document):
     """The cheapest rewrites that reach a target, or all that help where none do."""
 
-    server: str
-    version: str | None
-    source: str | None
+    server: Name
+    version: Internal[str | None]
+    source: Internal[str | None]
     judge: JudgeStamp
-    target: int
-    """An overall score in tenths."""
+    target: Tenths
+    """An overall score."""
 
-    before: Rollup
-    after: Rollup
+    before: Annotated[Rollup, Only(STANDING)]
+    after: Annotated[Rollup, Only(STANDING)]
     """Judged again with the rewrites applied, not only predicted."""
 
     fixes: tuple[Fix, ...]
-    """Proven, in catalog order."""
+    """Checked, in catalog order."""
 
     advice: tuple[Advice, ...]
-    """Not proven; empty where the rewrites reach the target. The lowest tool first."""
+    """Not checked; empty where the rewrites reach the target. The lowest tool first."""
 
     problems: tuple[str, ...]
-    is_open: bool = False
+    is_open: Internal[bool] = False
     """The judge left rewrites without an overall score; what is not reached here may still be within reach."""
 
-    @property
+    @published(after="target", key="reached")
     def is_reached(self) -> bool:
         """Whether the catalog is at its target with the rewrites applied."""
         return (self.after.overall or 0) >= self.target
 
-    @property
+    @published(after="after")
     def tokens_added(self) -> int:
         """An estimate over all fixes; below 0 where they save."""
         return sum(fix.tokens_added for fix in self.fixes)
@@ -103,29 +144,41 @@ class Plan:
 class Outcome:
     """What the server would score with one tool at one height."""
 
-    tdqs: int
-    """The tool's, in tenths."""
+    tdqs: Tenths
+    """The tool's."""
 
     tier: Tier
     is_rewrite: bool
     """Its rewrite reaches it; otherwise it is only assumed."""
 
-    overall: int
-    """The server's, in tenths."""
+    overall: Annotated[Tenths, Key("overallScore")]
+    """The server's."""
+
+    @published(after="overall")
+    def overall_tier(self) -> Tier:
+        """The server's."""
+        return tier_of(self.overall)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
     """One tool's part in the server's score."""
 
-    server: str
+    server: Name
     judge: JudgeStamp
-    tool: ToolScore
-    overall: int
-    """As it is, in tenths."""
+    tool: Annotated[Inline[ToolScore], Only("index name tdqs")]
+    overall: Annotated[Tenths, Key("overallScore")]
+    """As it is."""
 
     tokens_added: int
     """By its rewrite."""
 
     outcomes: tuple[Outcome, ...]
     """The lowest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIfReport(Document):
+    """What becomes of the server; several entries where several tools have the name."""
+
+    tools: tuple[WhatIf, ...]

@@ -1,10 +1,14 @@
 """What a rewrite proposes, and what proves it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import unified_diff
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from tdqs_mcp.results.contract import Document, Internal, Key, Mark, Max, Name, Only, Percentage, Pointer, published
+from tdqs_mcp.results.findings import OfServer
 from tdqs_mcp.results.scores import ToolScore
 
 OFFLINE = "offline"
@@ -40,27 +44,27 @@ class Component(StrEnum):
 class Change:
     """One field of a definition, rewritten, and what the new words rest on."""
 
-    path: str
+    path: Pointer
     """JSON pointer inside the definition."""
 
-    before: object
-    after: object
+    before: Annotated[Any, Mark.AS_JSON]
+    after: Annotated[Any, Mark.AS_JSON]
     sources: tuple[str, ...]
-    """Where each claim comes from: the old text, the schema, an annotation, a sibling's definition."""
+    """What the new words rest on: the old text, the schema, an annotation, a sibling's definition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One new statement of a rewritten definition and where it comes from."""
+    """One new statement; every one has a source, for a rewrite with another one is not proposed."""
 
-    path: str
+    path: Pointer
     """JSON pointer inside the definition."""
 
     text: str
     sources: tuple[str, ...] = ()
     """What it rests on: description, a schema path, an annotation, tool NAME, fact N, trace N, docs."""
 
-    refusal: str | None = None
+    refusal: Internal[str | None] = None
     """Why it may not stand; None for a claim with sources."""
 
 
@@ -78,41 +82,55 @@ class Unused:
 class Likeness:
     """The sibling that an agent is most likely to take for a tool."""
 
-    sibling: str | None
-    """None where no sibling shares a telling word."""
+    sibling: Name | None
+    """Null where no sibling shares a telling word."""
 
-    percent: int
-    """0-100: words that both say of themselves, of all that either says."""
+    percent: Percentage
+    """Words that both say of themselves, of all that either says."""
+
+
+_NUMBERS = Only("tdqs tier scores judge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """A proposed definition with its proof; schema and name are what they were."""
+    """A proposed definition and how it was checked; name, types and requirements are what they were."""
 
     index: int
-    name: str
-    definition: Mapping[str, Any]
+    """Position in the catalog, from 0."""
+
+    name: Name
+    original: Internal[Mapping[str, Any]] = field(default_factory=dict)
+    """The raw definition as it is."""
+
+    definition: Annotated[Mapping[str, Any], Mark.AS_JSON]
     """The raw definition with the changes made; the old one where nothing was found to change."""
 
     changes: tuple[Change, ...]
+    """Empty where nothing was found to change."""
+
     questions: tuple[str, ...]
     """What only the author can know."""
 
-    before: ToolScore | None
-    """None where there was no score to compare with."""
+    before: Annotated[ToolScore | None, _NUMBERS]
+    """Null where there was no score to compare with."""
 
-    after: ToolScore | None
+    after: Annotated[ToolScore | None, _NUMBERS]
     tokens_before: int
+    """An estimate."""
+
     tokens_after: int
     findings_removed: tuple[str, ...] = ()
     """Rule ids."""
 
     findings_added: tuple[str, ...] = ()
+    """Rule ids, each milder than one that was removed."""
+
     claims: tuple[Claim, ...] = ()
-    """One for every new statement; none of them refused."""
+    """Every new statement."""
 
     unused: tuple[Unused, ...] = ()
-    """What of the author's material about this tool it does not rest on, with the reason."""
+    """What of the author's material about this tool it does not rest on."""
 
     components: Mapping[Component, str] = field(default_factory=dict)
     """The sentences of the new definition by what they are about."""
@@ -122,20 +140,36 @@ class Rewrite:
     growth: int = Mode.COMPACT.growth
     """Tokens that the definition was allowed to grow by."""
 
-    writer: str = OFFLINE
+    writer: Annotated[str, Max(100)] = OFFLINE
     """Whose words these are: offline, or the model's name."""
 
     setback: str | None = None
     """Why the words of the writer that was asked are not the ones that stand."""
 
-    unjudged: str | None = None
+    unjudged: Annotated[str | None, Key("ungraded")] = None
     """Why the judge gave the definition, or a proposal for it, no score."""
 
-    was_written: bool = True
+    was_written: Internal[bool] = True
     """False where the writer that was asked gave no answer in form."""
+
+    @published(after="findings_added")
+    def diff(self) -> str:
+        """Unified diff of the definition's JSON; empty where nothing changes."""
+        sides = (json.dumps(each, indent=2, ensure_ascii=False) for each in (self.original, self.definition))
+        before, after = (side.encode(errors="replace").decode().split("\n") for side in sides)
+        lines = unified_diff(before, after, lineterm="")
+        return "\n".join(line for line in lines if line not in ("--- ", "+++ "))
 
     @property
     def sources(self) -> frozenset[str]:
         """All that its changes and claims rest on."""
         told = [*(each.sources for each in self.changes), *(each.sources for each in self.claims)]
         return frozenset(source for sources in told for source in sources)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteReport(OfServer, Document):
+    """Every tool that can be measured, changed or not."""
+
+    rewrites: tuple[Rewrite, ...]
+    spec_version: str

@@ -1,21 +1,37 @@
 """What scoring by the specification gives: tools, then the server made of them, in exact integers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated, Literal, NotRequired, TypedDict
 
-from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.contract import (
+    Document,
+    Hash,
+    Inline,
+    Internal,
+    Key,
+    Name,
+    Percentage,
+    Point,
+    Probability,
+    Tenths,
+    published,
+)
+from tdqs_mcp.results.findings import Finding, OfServer
+from tdqs_mcp.results.tiers import Tier, tier_of
 from tdqs_mcp.results.verdicts import (
     Ballot,
     Judged,
     Judgement,
     JudgeStamp,
     Outlook,
+    Reliability,
     ShadowCandidate,
     ShadowingRisk,
     Ungraded,
     Verdict,
+    Votes,
 )
 
 
@@ -28,14 +44,42 @@ class Flag(StrEnum):
     SHADOWING_RISK = "Shadowing Risk"
 
 
+class AnnotationValues(TypedDict):
+    """The four hints as declared; null where undeclared or no boolean."""
+
+    readOnly: bool | None
+    destructive: bool | None
+    idempotent: bool | None
+    openWorld: bool | None
+
+
+class ContextSignals(TypedDict):
+    """Stage 1 of TDQS; the last five came with 1.1 and 1.2 and are absent under 1.0."""
+
+    paramCount: int
+    requiredParamCount: int
+    paramsWithDescriptions: int
+    paramsWithEnums: int
+    schemaDescriptionCoverage: Percentage
+    hasNestedObjects: bool
+    hasOutputSchema: bool
+    hasAnnotations: bool
+    annotationValues: AnnotationValues
+    titleIsMeaningful: bool
+    inputHash: Hash
+    requiredFieldCount: NotRequired[int]
+    schemaDepth: NotRequired[int]
+    unionChoiceCount: NotRequired[int]
+    invocationCost: NotRequired[int]
+    definitionBytes: NotRequired[int]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enforced:
-    """The score with the specification's own rules enforced from facts, published beside it, never in it."""
+    """The score with the specification's own rules enforced from facts; beside the published number, never in it."""
 
-    scores: Mapping[str, int]
-    tdqs: int
-    """In tenths."""
-
+    scores: Mapping[str, Point]
+    tdqs: Tenths
     tier: Tier
     why: str
 
@@ -44,70 +88,156 @@ class Enforced:
 class ToolScore(Judged):
     """The specification's per-tool result."""
 
-    index: int
-    name: str
-    input_hash: str
-    judgements: Mapping[str, Judgement]
-    tdqs: int
-    """In tenths, 10-50."""
+    index: Internal[int]
+    """Position in the catalog, from 0."""
 
+    name: Name
+    input_hash: str
+    rubric: Literal["tdqs"] = "tdqs"
+    judgements: Annotated[Mapping[str, Judgement], Key("justifications")]
+    tdqs: Tenths
     tier: Tier
     smells: tuple[str, ...]
+    """Dimensions below 3."""
+
     flags: tuple[Flag, ...]
     server_flags: tuple[Flag, ...]
     summary: str
-    signals: Mapping[str, object]
-    """The context signals under their published names."""
-
+    signals: Annotated[ContextSignals, Key("contextSignals")]
     judge: JudgeStamp
-    enforced: Enforced | None = None
     outlook: Outlook | None = None
-    """None where the judge does not know its error, or nothing was judged."""
+    """Null where the judge does not know its error, or nothing was judged."""
 
-    ballots: tuple[Ballot, ...] = ()
-    """What each juror gave, where a jury judged."""
+    enforced: Enforced | None = None
+    jury: Votes | None = None
+    """Null where one judge judged."""
+
+    @property
+    def ballots(self) -> tuple[Ballot, ...]:
+        """What each juror gave; empty where one judge judged."""
+        return self.jury.ballots if self.jury else ()
+
+    @published(after="judge")
+    def confidence(self) -> Probability | None:
+        """Probability of the tier, 0-1; null where the judge states no error."""
+        return None if self.outlook is None else self.outlook.tiers[self.tier]
+
+    @property
+    def likely(self) -> tuple[Tenths, ...] | None:
+        """Low and high: the middle 80% of what the judge's error leaves open."""
+        return None if self.outlook is None else (self.outlook.low, self.outlook.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UngradedTool:
-    """A tool without a score, and why."""
+    """A tool without a score, and why. Never a low grade."""
 
-    index: int
-    name: str
+    index: Internal[int]
+    name: Name
+    """Empty for the coherence of the tool set."""
+
     input_hash: str | None
-    ungraded: Ungraded
+    ungraded: Inline[Ungraded]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollup:
-    """A server's arithmetic, all in tenths; None where a part is missing, never guessed."""
+    """A server's arithmetic; null where a part is missing, never guessed."""
 
-    mean_tdqs: int | None
-    min_tdqs: int | None
-    description_quality: int | None
-    """None below 80% of the tools scored."""
+    mean_tdqs: Tenths | None
+    min_tdqs: Tenths | None
+    description_quality: Annotated[Tenths | None, Key("descriptionQualityScore")]
+    """Null below 80% of the tools scored."""
 
-    coherence: int | None
-    overall: int | None
+    coherence: Annotated[Tenths | None, Key("coherenceScore")]
+    overall: Annotated[Tenths | None, Key("overallScore")]
+
+    @published(after="description_quality")
+    def description_quality_tier(self) -> Tier | None:
+        """The tier of the descriptions."""
+        return _tier(self.description_quality)
+
+    @published(after="coherence")
+    def coherence_tier(self) -> Tier | None:
+        """The tier of the tool set."""
+        return _tier(self.coherence)
+
+    @published(after="overall")
+    def overall_tier(self) -> Tier | None:
+        """The server's tier."""
+        return _tier(self.overall)
+
+
+STANDING = "overall overall_tier description_quality coherence mean_tdqs min_tdqs"
+"""The members of a roll-up that plans and comparisons show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerScore:
+class ServerScore(OfServer, Document):
     """The specification's per-server result with everything it was made from."""
 
-    server: str
-    version: str | None
-    source: str | None
-    spec_version: str
-    judge: JudgeStamp
     tool_count: int
-    tools: tuple[ToolScore, ...]
-    ungraded: tuple[UngradedTool, ...]
-    coherence: Verdict | Ungraded
-    rollup: Rollup
-    shadow_candidates: tuple[ShadowCandidate, ...]
+    rollup: Inline[Rollup]
+    coherence: Internal[Verdict | Ungraded]
     shadowing_risks: tuple[ShadowingRisk, ...]
+    shadow_candidates: tuple[ShadowCandidate, ...]
+    tools: tuple[ToolScore, ...]
+    findings: tuple[Finding, ...] = ()
+    ungraded: Internal[tuple[UngradedTool, ...]]
+    judge: JudgeStamp
+    agreement: Mapping[str, Reliability] = field(default_factory=dict)
+    """By dimension; empty without a jury."""
+
     problems: tuple[str, ...]
     """What went wrong on the way and changed no score, one sentence each."""
 
-    findings: tuple[Finding, ...] = ()
+    spec_version: str
+
+    @published(after="tool_count")
+    def scored_tool_count(self) -> int:
+        """Tools with a score."""
+        return len(self.tools)
+
+    @published(after="description_quality_tier")
+    def disambiguation(self) -> Point | None:
+        """Whether an agent can tell the tools apart; null without a verdict on the tool set."""
+        return self._coherence("disambiguation")
+
+    @published(after="disambiguation")
+    def naming_consistency(self) -> Point | None:
+        """Whether the names follow one pattern."""
+        return self._coherence("naming_consistency")
+
+    @published(after="naming_consistency")
+    def tool_count_appropriateness(self) -> Point | None:
+        """Whether there are as many tools as the purpose needs."""
+        return self._coherence("tool_count_appropriateness")
+
+    @published(after="tool_count_appropriateness")
+    def completeness(self) -> Point | None:
+        """Whether the tools cover the server's domain."""
+        return self._coherence("completeness")
+
+    @published(after="overall_tier")
+    def coherence_justifications(self) -> dict[str, Judgement]:
+        """Empty without a verdict on the tool set."""
+        return dict(self.coherence.judgements) if isinstance(self.coherence, Verdict) else {}
+
+    @published(after="coherence_justifications")
+    def coherence_summary(self) -> str | None:
+        """Null without a verdict on the tool set."""
+        return self.coherence.summary if isinstance(self.coherence, Verdict) else None
+
+    @published(after="findings", key="ungraded")
+    def unscored(self) -> tuple[UngradedTool, ...]:
+        """Tools without a score, then the tool set under an empty name where it has none."""
+        if isinstance(self.coherence, Verdict):
+            return self.ungraded
+        return (*self.ungraded, UngradedTool(index=-1, name="", input_hash=None, ungraded=self.coherence))
+
+    def _coherence(self, dimension: str) -> int | None:
+        return self.coherence.scores.get(dimension) if isinstance(self.coherence, Verdict) else None
+
+
+def _tier(tenths: int | None) -> Tier | None:
+    return None if tenths is None else tier_of(tenths)

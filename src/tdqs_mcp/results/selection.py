@@ -2,16 +2,32 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
+
+from tdqs_mcp.results.contract import (
+    Document,
+    Inline,
+    Internal,
+    Key,
+    Name,
+    Only,
+    PercentTenths,
+    Rounded,
+    Unit,
+    published,
+)
+
+Rank = Annotated[Fraction, Unit(low=1, says="Expected place: of n tied tools, each has the mean of their places")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What a user asks for and the tool that answers it."""
 
-    text: str
-    tool: str
-    server: str | None = None
-    """None where a tool of this name is right on any server."""
+    text: Annotated[str, Key("query")]
+    tool: Name
+    server: Name | None = None
+    """Null where a tool of this name is right on any server."""
 
     withheld: tuple[str, ...] = ()
     """Words of the tool that the text leaves out on purpose; empty for a query that somebody wrote."""
@@ -22,8 +38,8 @@ class Choice:
     """One query and what the selector made of it; ties count as if they were broken by lot."""
 
     query: Query
-    rank: Fraction | None
-    """The expected place of the right tool, from 1; None where it is not found at all."""
+    rank: Rank | None
+    """The expected place of the right tool, from 1; null where it is not found at all."""
 
     first: Fraction
     """Probability that the right tool comes first."""
@@ -31,7 +47,7 @@ class Choice:
     found: Fraction
     """Probability that it is among the first k."""
 
-    instead: tuple[str, ...] = ()
+    instead: Annotated[tuple[Name, ...], Key("pickedInstead")] = ()
     """Wrong tools at the first place, alone or tied; after their server's name where there are several servers."""
 
     highest: tuple[str, ...] = ()
@@ -43,25 +59,25 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """How well a catalog's tools are found, over the queries that were answered."""
+    """How well tools are found, over the queries that were answered; null without any."""
 
     queries: int
-    top1: int | None
-    """Tenths of a percent of the queries whose tool comes first; None without queries."""
+    top1: PercentTenths | None
+    """Percent of the queries whose tool comes first."""
 
-    recall: int | None
-    """Tenths of a percent of the queries whose tool is among the first k."""
+    recall: PercentTenths | None
+    """Percent of the queries whose tool is among the first k."""
 
-    mrr: int | None
-    """Mean of one over the expected rank, in thousandths; 0 for what is not found."""
+    mrr: Annotated[int, Unit(divisor=1000, low=0, high=1)] | None
+    """Mean of one over the expected rank; 0 for what is not found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
     """A wrong tool at the first place, or tied for it, and for how many queries."""
 
-    tool: str
-    picked: str
+    tool: Name
+    picked: Name
     count: int
 
 
@@ -69,15 +85,18 @@ class Confusion:
 class Share:
     """Among servers with a tool of the same name: how often one server's stands highest."""
 
-    server: str
+    server: Name
     queries: int
     """Queries about a tool that this server and another one have."""
 
-    share: int | None
-    """Tenths of a percent of them for which this server's tool is highest; ties are shared."""
+    share: PercentTenths | None
+    """Percent of them for which this server's tool is highest; ties are shared."""
 
-    others: int | None
+    others: Annotated[PercentTenths | None, Key("onOthers")]
     """The same without the queries that were made from this server's own words."""
+
+
+Points = Annotated[float, Rounded(2)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,14 +109,14 @@ class Paired:
     lost: int
     """Queries that do worse after."""
 
-    difference: float
-    """Gained less lost, in percentage points of all queries."""
+    difference: Points
+    """Gained less lost, in percentage points of the queries that both answered."""
 
-    low: float
+    low: Points
     """Lower end of its 95 % interval."""
 
-    high: float
-    p_value: float
+    high: Points
+    p_value: Annotated[float, Unit(low=0, high=1)]
     """McNemar's exact test, two-sided."""
 
 
@@ -107,28 +126,54 @@ class Against:
 
     label: str
     figures: Figures
-    choices: tuple[Choice, ...]
+    choices: Internal[tuple[Choice, ...]]
     top1: Paired | None
-    """None without queries that both answered."""
+    """Null without queries that both answered."""
 
     recall: Paired | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Answered:
+    """One query and what became of it, before and after."""
+
+    query: Annotated[Inline[Query], Only("text tool server withheld")]
+    choice: Annotated[Inline[Choice], Only("rank instead")]
+    after: Internal[Choice | None]
+
+    @published(after="rank")
+    def rank_after(self) -> Rank | None:
+        """Null also where the queries were put to nothing else."""
+        return self.after.rank if self.after else None
+
+    @published(after="instead")
+    def failure(self) -> str | None:
+        """Why the selector gave no answer."""
+        return self.choice.failure or (self.after.failure if self.after else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection(Document):
     """A selection test of one catalog, or of several in one index."""
 
     selector: str
     k: int
-    servers: tuple[str, ...]
+    servers: tuple[Name, ...]
     tool_count: int
-    choices: tuple[Choice, ...]
+    choices: Internal[tuple[Choice, ...]]
     figures: Figures
-    confusions: tuple[Confusion, ...]
-    """The most frequent first."""
-
+    against: Against | None
     shares: tuple[Share, ...]
     """Empty unless servers have tools of the same name."""
 
-    against: Against | None
+    confusions: tuple[Confusion, ...]
+    """The most frequent first."""
+
     problems: tuple[str, ...]
+
+    @published(after="confusions")
+    def queries(self) -> tuple[Answered, ...]:
+        """Every query."""
+        after = self.against.choices if self.against else (None,) * len(self.choices)
+        pairs = zip(self.choices, after, strict=True)
+        return tuple(Answered(query=one.query, choice=one, after=other) for one, other in pairs)

@@ -2,7 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
+from tdqs_mcp.results.contract import (
+    Hundredths,
+    Inline,
+    Internal,
+    Max,
+    Name,
+    Point,
+    Probability,
+    Tenths,
+    published,
+)
 from tdqs_mcp.results.tiers import Tier
 
 HOST = "host"
@@ -11,21 +23,21 @@ HOST = "host"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeStamp:
-    """Who judged, so that two numbers are compared only when they are comparable."""
+    """Who judged. Compare only numbers with equal stamps."""
 
     id: str
     version: str
-    model: str | None = None
+    model: Annotated[str | None, Max(100)] = None
     calibration: str | None = None
     prompt: str | None = None
-    """Which bytes a model got, "hardened" or "exact"; None for a judge that reads no prompt, or somebody else's."""
+    """What a model got: hardened or exact (as published); null where there is no prompt, or it is somebody else's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """One dimension's integer score, 1-5, and why."""
 
-    score: int
+    score: Point
     justification: str
     evidence: tuple[str, ...] = ()
     """Substrings of the definition that the justification rests on."""
@@ -40,8 +52,8 @@ class Judged:
     __slots__ = ()
     judgements: Mapping[str, Judgement]
 
-    @property
-    def scores(self) -> dict[str, int]:
+    @published(after="rubric")
+    def scores(self) -> dict[str, Point]:
         """1-5 by dimension, in the rubric's order."""
         return {key: judgement.score for key, judgement in self.judgements.items()}
 
@@ -54,16 +66,16 @@ CLOSE = 60
 class Outlook:
     """What a judge's own error leaves open: where the score would lie if the labels' judge had given it."""
 
-    low: int
-    high: int
-    """The middle 80% of the likely scores, in tenths."""
+    low: Tenths
+    high: Tenths
+    """low and high: the middle 80% of the likely scores."""
 
-    tiers: Mapping[Tier, int]
-    """Percent for each tier that a score can have."""
+    tiers: Mapping[Tier, Probability]
+    """Probability of every tier, 0-1."""
 
-    @property
+    @published(after="tiers", key="tooCloseToCall")
     def is_close(self) -> bool:
-        """Too close to call: no tier is likely enough."""
+        """No tier is likely enough."""
         return max(self.tiers.values()) < CLOSE
 
     @property
@@ -77,12 +89,12 @@ class Outlook:
 class ShadowCandidate:
     """A tool and the dearest sibling that is much cheaper to call (TDQS 1.1, shadow prefilter)."""
 
-    index: int
+    index: Internal[int]
     """The dearer tool's position in the catalog."""
 
-    tool: str
+    tool: Name
     invocation_cost: int
-    cheaper_sibling: str
+    cheaper_sibling: Name
     cheaper_sibling_invocation_cost: int
 
 
@@ -90,24 +102,73 @@ class ShadowCandidate:
 class ShadowingRisk:
     """A candidate pair whose purposes a judge found to overlap."""
 
-    candidate: ShadowCandidate
+    candidate: Inline[ShadowCandidate]
     justification: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ballot:
-    """One juror's scores for one case, or why there are none."""
+    """One juror's scores of one case, or why there are none."""
 
-    judge: JudgeStamp
     juror: str
     """What the juror is called: by its profile, else by its model."""
 
-    scores: Mapping[str, int]
-    """Empty where the juror gave no verdict."""
+    judge: JudgeStamp
+    scores: Mapping[str, Point]
+    """Empty where this juror gave no verdict."""
 
-    contradiction: bool = False
+    contradiction: Internal[bool] = False
     reason: str | None = None
     """Why there is no verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Votes:
+    """How the jurors voted on one tool; the tool's `scores` are their medians, halves upward."""
+
+    ballots: tuple[Ballot, ...]
+    means: Mapping[str, Hundredths]
+    """Per dimension, with two decimals."""
+
+    spread: Mapping[str, int]
+    """Per dimension, the highest score less the lowest; only where it is not 0."""
+
+    smells_by_mean: tuple[str, ...]
+    """Dimensions whose mean is below 3: the rule that the paper states (section 4.1.4)."""
+
+    smells_by_median: tuple[str, ...]
+    """Dimensions whose median is below 3: the rule that reproduces the prevalences that the paper reports."""
+
+    grades: tuple[str, ...]
+    """The tier or label by each juror's scores alone."""
+
+    @published(after="grades")
+    def too_close(self) -> bool:
+        """The jurors' own tiers or labels differ: too close to call."""
+        return len(set(self.grades)) > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reliability:
+    """Agreement of the jurors on one dimension over all tools; it decides nothing."""
+
+    icc: float | None
+    """ICC(2,1), absolute agreement of single raters; null where fewer than two tools have every juror's score."""
+
+    tools: int
+    """Tools that every juror scored."""
+
+    mean: Hundredths | None
+    """Mean of all their scores; null without such a tool."""
+
+    median: Hundredths | None
+    """Mean of the tools' medians."""
+
+    smells_by_mean: int
+    """Tools whose mean is below 3."""
+
+    smells_by_median: int
+    """Tools whose median is below 3."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,5 +199,5 @@ class Ungraded:
 
     judge: str
     reason: str
-    was_asked: bool = True
+    was_asked: Internal[bool] = True
     """False where no answer was ever wanted or handed in: nothing has failed."""

@@ -157,6 +157,7 @@ def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
     return Rewrite(
         index=tool.index,
         name=tool.name,
+        original=tool.raw,
         definition=definition,
         changes=tuple(
             Change(

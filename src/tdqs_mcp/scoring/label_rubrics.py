@@ -1,9 +1,8 @@
 """Rubrics that end in Good or Bad: from verdicts to labelled tools, a skill, and what to fix first."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.catalog import titles
 from tdqs_mcp.facts.credentials import asks_for_credentials
 from tdqs_mcp.facts.schema.signals import context_signals
@@ -12,21 +11,12 @@ from tdqs_mcp.results.labels import Band, Label, LabelledTool, LabelScore, Skill
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import Rubric, load
-from tdqs_mcp.scoring.score import SMELL_BELOW, sort_out
+from tdqs_mcp.scoring.agreement import jury_of, reliabilities
+from tdqs_mcp.scoring.rollup import SMELL_BELOW, label, percent
+from tdqs_mcp.scoring.score import sort_out
 
 IMPROVABLE = 3
 """A dimension of at most this score is worth improving (arXiv 2602.14878, Appendix A.1)."""
-
-
-def overall(scores: Mapping[str, int]) -> int:
-    """(sum - n) / 4n of n scores, in tenths of a percent: (sum - 6) / 24 for the paper's six components."""
-    count = len(scores)
-    return round_half_up(100 * (sum(scores.values()) - count), 4 * count)
-
-
-def label(scores: Mapping[str, int]) -> Label:
-    """Bad where a dimension is below 3 (arXiv 2602.14878, Appendix A.1; MCPBundles, "Per-tool scoring")."""
-    return Label.BAD if any(score < SMELL_BELOW for score in scores.values()) else Label.GOOD
 
 
 def finish(
@@ -41,7 +31,9 @@ def finish(
     """Every tool's label from one verdict for each of the rubric's `tool_cases`, in their order."""
     rules = load(rubric)
     judged, ungraded = sort_out(measured, verdicts, rubric=rubric)
-    tools = [_labelled(each, _alone(rules, verdict, measured), judge=judge, spec=spec) for each, verdict in judged]
+    tools = [
+        _labelled(each, _alone(rules, verdict, measured), rules, judge=judge, spec=spec) for each, verdict in judged
+    ]
     catalog = measured.catalog
     score = LabelScore(
         rubric=rubric,
@@ -54,6 +46,7 @@ def finish(
         tools=tuple(tools),
         ungraded=ungraded,
         suggestions=(),
+        agreement=reliabilities([tool.ballots for tool in tools], rubric=rubric),
         problems=catalog.problems,
         skill=skill,
     )
@@ -78,7 +71,7 @@ def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, 
         tool_count=len(measured.catalog.tools),
         judge=judge,
         verdict=graded,
-        overall=overall(scores) if scores else None,
+        overall=percent(scores) if scores else None,
         label=Label.BAD if is_bad else label(scores) if scores else None,
         smells=tuple(key for key, score in scores.items() if score < SMELL_BELOW),
         credentials=proof or ("the judge holds so" if says_so else None),
@@ -86,22 +79,26 @@ def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, 
     )
 
 
-def _labelled(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: str) -> LabelledTool:
+def _labelled(subject: Subject, verdict: Verdict, rubric: Rubric, *, judge: JudgeStamp, spec: str) -> LabelledTool:
     scores = verdict.scores
+    smells = tuple(key for key, score in scores.items() if score < SMELL_BELOW)
+    names = {dimension.key: dimension.smell for dimension in rubric.dimensions}
     return LabelledTool(
         index=subject.tool.index,
         name=subject.tool.name,
         input_hash=subject.signals.input_hash,
+        rubric=rubric.key,
         judgements=verdict.judgements,
-        overall=overall(scores),
+        overall=percent(scores),
         label=label(scores),
-        smells=tuple(key for key, score in scores.items() if score < SMELL_BELOW),
+        smells=smells,
+        smell_names=tuple(name for key in smells if (name := names[key])),
         improvements=tuple(sorted((key for key in scores if scores[key] <= IMPROVABLE), key=lambda key: scores[key])),
         flags=(Flag.NO_DESCRIPTION,) if subject.signals.is_missing_description else (),
         summary=verdict.summary,
         signals=context_signals(subject.signals, spec=spec),
         judge=judge,
-        ballots=verdict.ballots,
+        jury=jury_of(verdict.ballots, rubric=rubric.key, spec=spec),
     )
 
 

@@ -6,11 +6,15 @@ from math import floor
 from operator import add
 
 from tdqs_mcp.canonical import round_half_up
+from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.scores import Rollup
 from tdqs_mcp.rubrics.rubric import Rubric
 
 SPECS = ("1.2", "1.0")
 """The specification versions that can be computed, the default first."""
+
+SMELL_BELOW = 3
+"""A dimension below it is a smell (TDQS, "Flags and smells")."""
 
 MIN_COVERAGE = 80
 """Percent of a server's tools that must be scored before the server is (TDQS, "Description quality")."""
@@ -22,6 +26,17 @@ def tdqs(rubric: Rubric, scores: Mapping[str, int], *, spec: str) -> int:
     if spec == "1.0":
         return _tenths_1_0(_sum_1_0(score * (weight / 100) for score, weight in weighted))
     return round_half_up(sum(score * weight for score, weight in weighted), 100)
+
+
+def percent(scores: Mapping[str, int]) -> int:
+    """(sum - n) / 4n of n scores, in tenths of a percent: (sum - 6) / 24 for the paper's six components."""
+    count = len(scores)
+    return round_half_up(100 * (sum(scores.values()) - count), 4 * count)
+
+
+def label(scores: Mapping[str, int]) -> Label:
+    """Bad where a dimension is below 3 (arXiv 2602.14878, Appendix A.1; MCPBundles, "Per-tool scoring")."""
+    return Label.BAD if any(score < SMELL_BELOW for score in scores.values()) else Label.GOOD
 
 
 def roll_up(tools: Sequence[int], *, tool_count: int, coherence: Mapping[str, int] | None, spec: str) -> Rollup:

@@ -11,10 +11,8 @@ from tdqs_mcp.results.tiers import tier_of
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Rubric, load
-from tdqs_mcp.scoring.rollup import roll_up, tdqs
-
-SMELL_BELOW = 3
-"""A dimension below it is a smell (TDQS, "Flags and smells")."""
+from tdqs_mcp.scoring.agreement import jury_of, reliabilities
+from tdqs_mcp.scoring.rollup import SMELL_BELOW, roll_up, tdqs
 
 UNMEASURED = "none"
 """The judge of a tool that never reached one: it has no name, or it exceeds a measuring limit."""
@@ -110,6 +108,7 @@ def finish(
         ungraded=ungraded,
         coherence=coherence,
         rollup=rollup if catalog.incomplete is None else replace(rollup, overall=None),
+        agreement=reliabilities([score.ballots for score in scored], rubric="tdqs"),
         shadow_candidates=() if spec == "1.0" else measured.shadow_candidates,
         shadowing_risks=tuple(risks),
         problems=catalog.problems + _disputed(judged),
@@ -212,7 +211,7 @@ def _tool_score(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: 
         judge=judge,
         enforced=_enforced(subject, scores, flags=flags, spec=spec),
         outlook=verdict.outlook,
-        ballots=verdict.ballots,
+        jury=jury_of(verdict.ballots, rubric="tdqs", spec=spec),
     )
 
 

@@ -14,9 +14,9 @@ from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_cache import Subset
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.report.agent import judging
-from tdqs_mcp.report.agent.parts import Window
-from tdqs_mcp.report.agent.report import Scored
+from tdqs_mcp.report import agent_judging
+from tdqs_mcp.report.agent_page import Window
+from tdqs_mcp.report.agent_scores import Scored
 from tdqs_mcp.report.fence import fence, fence_name
 from tdqs_mcp.results.verdicts import HOST, Verdict
 from tdqs_mcp.rubrics.answer import SHADOWING, answer_schema, read_shadowing_answer
@@ -153,7 +153,7 @@ class JudgeTools:
         """Tools over what the server shares."""
         self._context = context
 
-    @mcp_tool(ToolInfo(title="Prepare a judgement", answer=judging.PromptsAnswer))
+    @mcp_tool(ToolInfo(title="Prepare a judgement", answer=agent_judging.PromptsAnswer))
     async def prepare_judgement(
         self,
         call: CallContext,
@@ -163,7 +163,7 @@ class JudgeTools:
         catalog: schema.Earlier = None,
         tool: schema.ToolName = None,
         part: Annotated[
-            judging.Part,
+            agent_judging.Part,
             Field(description="tools: one prompt a tool; coherence: one for the set; shadowing: one for open pairs"),
         ] = "tools",
         rubric: schema.Rubric = "tdqs",
@@ -173,7 +173,7 @@ class JudgeTools:
         ] = False,
         limit: Annotated[int, Field(ge=1, le=50, description="Prompts on this page, at most 50")] = 5,
         offset: schema.Offset = 0,
-    ) -> judging.PromptsAnswer:
+    ) -> agent_judging.PromptsAnswer:
         """Get the exact prompts of a rubric, so that you judge the definitions yourself as an LLM judge.
 
         Use it when a language model's judgement is wanted and no remote judge is configured; then answer every prompt
@@ -189,7 +189,7 @@ class JudgeTools:
                 f"there is nothing to judge in part {part!r} of this catalog by rubric {rubric}; leave part out"
             )
         judgement = self._judgement(found, rubric, model)
-        return judging.prompts_answer(
+        return agent_judging.prompts_answer(
             prompts,
             part,
             server=found.server,
@@ -201,7 +201,7 @@ class JudgeTools:
             next_step=_after_prepare(key, part, rubric=rubric, model=model, judgement=judgement),
         )
 
-    @mcp_tool(ToolInfo(title="Submit a judgement", answer=judging.JudgementAnswer, is_read_only=False))
+    @mcp_tool(ToolInfo(title="Submit a judgement", answer=agent_judging.JudgementAnswer, is_read_only=False))
     async def submit_judgement(
         self,
         call: CallContext,
@@ -227,7 +227,7 @@ class JudgeTools:
         catalog: schema.Earlier = None,
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
-    ) -> judging.JudgementAnswer:
+    ) -> agent_judging.JudgementAnswer:
         """Finish a score from your own answers to the prompts of prepare_judgement.
 
         Use it after prepare_judgement only, with all answers or batch by batch; for a score without your judgement use
@@ -244,7 +244,7 @@ class JudgeTools:
         asked = self._make_judge(judgement, call)
         score = await while_connected(call, lambda: score_catalog(found, rubric=rubric, judge=asked))
         missing, is_coherence_missing = judgement.missing, judgement.is_coherence_missing
-        return judging.judgement_answer(
+        return agent_judging.judgement_answer(
             score,
             catalog=key,
             report=self._context.keep_report(f"{key}-{rubric}-{asked.stamp.id}-{short_hash(model)[:8]}", score),

@@ -9,9 +9,15 @@ from pydantic import Field
 from tdqs_mcp import app
 from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.report.agent.improve import CompareAnswer, PlanAnswer, compare_answer, plan_answer
-from tdqs_mcp.report.agent.parts import Window
-from tdqs_mcp.report.agent.rewrite import RewriteAnswer, rewrite_answer
+from tdqs_mcp.report.agent_improvements import (
+    CompareAnswer,
+    PlanAnswer,
+    RewriteAnswer,
+    compare_answer,
+    plan_answer,
+    rewrite_answer,
+)
+from tdqs_mcp.report.agent_page import Window
 from tdqs_mcp.report.fence import fence, fence_name, unfence
 from tdqs_mcp.results.comparison import Comparison
 from tdqs_mcp.results.plan import Plan

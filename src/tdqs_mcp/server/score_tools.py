@@ -8,12 +8,9 @@ from pydantic import Field
 from tdqs_mcp import app
 from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.judges.verdict_cache import Subset, tool_at
-from tdqs_mcp.report.agent.lint import Explanation, LintAnswer, Wanted, lint_answer
-from tdqs_mcp.report.agent.parts import Window
-from tdqs_mcp.report.agent.report import Scored
-from tdqs_mcp.report.agent.scores import ScoreAnswer, score_answer
-from tdqs_mcp.report.agent.tools import ToolAnswer, tool_answer
-from tdqs_mcp.report.fence import fence
+from tdqs_mcp.report.agent_page import Explanation, LintAnswer, Wanted, Window, lint_answer
+from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, ToolAnswer, score_answer, tool_answer
+from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.score import UNMEASURED
@@ -150,7 +147,7 @@ class ScoreTools:
         suggest_rewrite instead. Returns one Markdown page from the built-in catalog, the same every time; an unknown id
         is an error that lists the known ones.
         """
-        return Explanation(id=fence(rule.strip()), page=app.explain(rule.strip()))
+        return Explanation(id=rule.strip(), page=Own(app.explain(rule.strip())))
 
     def _known_report(self, key: str, *, is_next_page: bool) -> Scored | None:
         """The report in memory, where another page of it is read or nothing in it is missing."""

@@ -1,6 +1,7 @@
 """What our tools say about themselves: the types of their arguments, and how a method becomes a tool of the SDK."""
 
 import inspect
+import json
 from collections.abc import Awaitable, Callable
 from functools import cached_property, wraps
 from typing import Annotated, Any, Literal
@@ -14,7 +15,9 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from tdqs_mcp.errors import TdqsError
-from tdqs_mcp.report.fence import fence
+from tdqs_mcp.report.fence import MAX_FENCED, fence
+from tdqs_mcp.report.json_schema import published_schema
+from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.server.connected_client import CallContext, Paused
 
@@ -120,7 +123,7 @@ class Answer(BaseModel):
 MAX_ERRORS = 3
 """Wrong arguments that one message names."""
 
-Method = Callable[..., Awaitable[BaseModel]]
+Method = Callable[..., Awaitable[Any]]
 ToolCall = Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
 
 
@@ -128,7 +131,7 @@ class ToolInfo(BaseModel):
     """What `tools/list` says about a tool besides its docstring and its parameters."""
 
     title: str
-    answer: type[BaseModel]
+    answer: type[Any]
     is_open_world: bool = True
     """It may start a server, open a URL or ask a remote judge, where the operator allows that."""
 
@@ -162,7 +165,7 @@ def tools_of(group: object) -> list[Tool]:
 class _MethodTool(Tool):
     """A tool of the SDK that builds its output schema when it is first listed, and names wrong arguments plainly."""
 
-    _answer: type[BaseModel] = PrivateAttr(default=BaseModel)
+    _answer: type[Any] = PrivateAttr(default=object)
 
     @classmethod
     def of(cls, method: Any) -> "_MethodTool":  # noqa: ANN401  # a bound method that `mcp_tool` has marked
@@ -191,7 +194,7 @@ class _MethodTool(Tool):
     @cached_property
     def output_schema(self) -> dict[str, Any]:
         """The answer's schema; nobody asks for it before the server is up."""
-        return self._answer.model_json_schema(by_alias=True, mode="serialization", schema_generator=_PlainSchema)
+        return published_schema(self._answer)
 
     async def run(self, arguments: dict[str, Any], context: CallContext, convert_result: bool = False) -> Any:  # noqa: ANN401, FBT001, FBT002  # the SDK's signature
         """The call's result. Raises ToolError, which says which argument to change."""
@@ -208,10 +211,10 @@ class _MethodTool(Tool):
         return f"{self.name} was not called: {named}. Its arguments are {', '.join(self.parameters['properties'])}"
 
 
-def _result(answer: BaseModel) -> CallToolResult:
+def _result(given: Any) -> CallToolResult:  # noqa: ANN401  # any answer
     """The answer as structured content, and the same JSON as text for clients that only read that."""
-    text = answer.model_dump_json(by_alias=True, exclude_unset=True)
-    content = answer.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    content = answer(given, limit=getattr(given, "limit", MAX_FENCED))
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
 
 

@@ -10,6 +10,7 @@ from tdqs_mcp.canonical import MAX_NESTING, canonical_members, short_hash, trim,
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema.tokens import SENT_FIELDS, estimate_tokens
 from tdqs_mcp.model.catalog import TOOL_FIELDS, Tool
+from tdqs_mcp.results.scores import ContextSignals
 
 MAX_OBJECT_DEPTH = 10
 """Object levels that the required subtree is followed down (TDQS 1.1, invocation cost)."""
@@ -133,9 +134,9 @@ def measure_signals(tool: Tool) -> Signals:
     )
 
 
-def context_signals(signals: Signals, *, spec: str) -> dict[str, object]:
+def context_signals(signals: Signals, *, spec: str) -> ContextSignals:
     """The context signals under their published names; spec 1.0 has none of the later ones."""
-    earlier: dict[str, object] = {
+    earlier: ContextSignals = {
         "paramCount": signals.param_count,
         "requiredParamCount": signals.required_param_count,
         "paramsWithDescriptions": signals.params_with_descriptions,

@@ -1,0 +1,303 @@
+"""What an agent gets of a score: the server's numbers and its tools in pages, one tool, or all of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeAlias
+
+from tdqs_mcp.report.agent_page import (
+    MAX_MESSAGE,
+    MAX_NAMES,
+    CatalogPage,
+    Judge,
+    Problems,
+    SeverityCounts,
+    Window,
+    first_problems,
+    page_of,
+)
+from tdqs_mcp.report.fence import NOTICE
+from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.results.contract import (
+    ABSENT,
+    Absent,
+    Encoded,
+    Max,
+    Name,
+    Only,
+    Own,
+    PercentTenths,
+    Point,
+    Tenths,
+)
+from tdqs_mcp.results.findings import Finding, tally
+from tdqs_mcp.results.labels import Label, LabelledTool, LabelScore
+from tdqs_mcp.results.scores import Flag, ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.scoring.score import first_fixes
+
+Scored: TypeAlias = ServerScore | LabelScore
+GradedTool: TypeAlias = ToolScore | LabelledTool
+AnyTool: TypeAlias = GradedTool | UngradedTool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """What a tool's scores end in: a TDQS, or a label under rubrics smells and bundles."""
+
+    tdqs: Tenths | Absent | None = ABSENT
+    """1.0-5.0; null when nobody graded it."""
+
+    tier: Tier | Absent | None = ABSENT
+    label: Label | Absent | None = ABSENT
+    """Under rubrics smells and bundles, in place of the tier."""
+
+    overall: PercentTenths | Absent | None = ABSENT
+    """0-100, in place of tdqs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolLine(Grade):
+    """One tool in a few words."""
+
+    index: int
+    """Position in the catalog: the identity that duplicate names leave."""
+
+    name: Name
+    weakest: str | None
+    """Dimension with the lowest score."""
+
+    findings: SeverityCounts
+    fix: Annotated[Finding | None, Only("rule message suggestion")]
+    """What to fix first."""
+
+    ungraded: str | Absent = ABSENT
+    """Why there is no score."""
+
+    full: Encoded | Absent = ABSENT
+    """With detail=full: all scores, reasons and findings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer(Grade):
+    """One definition's score and what to fix in it."""
+
+    notice: Own = NOTICE
+    name: Name
+    input_hash: str | None
+    judge: Judge
+    rubric: str
+    spec_version: str
+    scores: Mapping[str, Point]
+    """Dimension scores."""
+
+    weakest: str | None
+    """Dimension with the lowest score."""
+
+    why: str | None
+    """The judge's reason for the lowest score."""
+
+    flags: tuple[Flag, ...]
+    findings: Annotated[tuple[Finding, ...], Only("rule severity dimension path message suggestion")]
+    ungraded: str | Absent = ABSENT
+    """Why there is no score."""
+
+    full: Encoded | Absent = ABSENT
+    """With detail=full: reasons, evidence and signals."""
+
+    next: Own
+    """What to do next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """How far the jurors agree."""
+
+    icc: Mapping[str, float | None]
+    """ICC(2,1) by dimension; null where it is undefined."""
+
+    too_close: tuple[Name, ...]
+    """Tools that got different tiers or labels, 20 at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreAnswer(CatalogPage):
+    """A server's score, its lowest tools first."""
+
+    report: str
+    """Resource URI of the whole report."""
+
+    judge: Judge
+    rubric: str
+    spec_version: str
+    tool_count: int
+    scored_tool_count: int
+    overall_score: Tenths | Absent | None = ABSENT
+    """1.0-5.0; null while a part is missing, never guessed; only under rubric tdqs."""
+
+    overall_tier: Tier | Absent | None = ABSENT
+    description_quality_score: Tenths | Absent | None = ABSENT
+    coherence_score: Tenths | Absent | None = ABSENT
+    coherence: Mapping[str, Point] | Absent | None = ABSENT
+    """The four scores of the tool set."""
+
+    tiers: Mapping[Tier, int] | Absent = ABSENT
+    """Tools by tier."""
+
+    labels: Mapping[Label, int] | Absent = ABSENT
+    """Tools by label, under rubrics smells and bundles."""
+
+    jury: Agreement | Absent = ABSENT
+    """Where a jury judged."""
+
+    findings: SeverityCounts
+    tools: Annotated[tuple[ToolLine, ...], Max(MAX_MESSAGE)]
+    full: Encoded | Absent = ABSENT
+    """With detail=full: reasons for the tool set's scores."""
+
+    problems: Problems
+    next: Own
+    """What to do next."""
+
+
+def rubric_of(score: Scored) -> str:
+    """The rubric that a score is by."""
+    return "tdqs" if isinstance(score, ServerScore) else score.rubric
+
+
+def report_document(score: Scored) -> dict[str, Any]:
+    """All of it."""
+    return {"notice": NOTICE, **answer(score)}
+
+
+def score_answer(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> ScoreAnswer:
+    """The server's numbers and one page of tools: ungraded ones first, then by score, the lowest first."""
+    return ScoreAnswer(**score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step))
+
+
+def score_fields(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> dict[str, Any]:
+    """The fields of a ScoreAnswer."""
+    graded: list[GradedTool] = sorted(score.tools, key=lambda tool: (_number(tool), tool.index))
+    lines: list[AnyTool] = [*score.ungraded, *graded]
+    page = lines[window.offset : window.offset + window.limit]
+    fields: dict[str, Any] = {
+        "server": score.server,
+        "catalog": catalog,
+        "report": report,
+        "judge": score.judge,
+        "rubric": rubric_of(score),
+        "spec_version": score.spec_version,
+        "tool_count": score.tool_count,
+        "scored_tool_count": len(score.tools),
+        **(_tier_fields(score) if isinstance(score, ServerScore) else _label_fields(score)),
+        "findings": tally(score.findings),
+        "tools": _lines(score, page, is_full=window.is_full),
+        "problems": first_problems(score.problems),
+        "next": next_step,
+        **page_of(window, len(lines)),
+    }
+    if score.agreement:
+        fields["jury"] = _agreement(score)
+    if window.is_full and isinstance(score, ServerScore):
+        parts = "coherence_justifications coherence_summary shadowing_risks shadow_candidates"
+        fields["full"] = answer(score, only=parts)
+    return fields
+
+
+def tool_answer(score: Scored, *, index: int, is_full: bool, next_step: str) -> ToolAnswer:
+    """One tool of a scored catalog."""
+    tool = next((each for each in score.tools if each.index == index), None)
+    ungraded = next((each for each in score.ungraded if each.index == index), None)
+    weakest = _weakest(tool) if tool else None
+    return ToolAnswer(
+        name=tool.name if tool else ungraded.name if ungraded else "",
+        input_hash=tool.input_hash if tool else None,
+        judge=score.judge,
+        rubric=rubric_of(score),
+        spec_version=score.spec_version,
+        **_grade(score, tool),
+        scores=tool.scores if tool else {},
+        weakest=weakest,
+        why=tool.judgements[weakest].justification if tool and weakest else None,
+        flags=tool.flags if tool else (),
+        findings=tuple(each for each in score.findings if each.tool_index == index),
+        ungraded=ungraded.ungraded.reason if ungraded else ABSENT,
+        full=_details(score, tool) if tool and is_full else ABSENT,
+        next=Own(next_step),
+    )
+
+
+def _tier_fields(score: ServerScore) -> dict[str, Any]:
+    return {
+        "overall_score": score.rollup.overall,
+        "overall_tier": score.rollup.overall_tier,
+        "description_quality_score": score.rollup.description_quality,
+        "coherence_score": score.rollup.coherence,
+        "coherence": {key: each.score for key, each in score.coherence_justifications.items()} or None,
+        "tiers": {tier: count for tier in Tier if (count := sum(each.tier is tier for each in score.tools))},
+    }
+
+
+def _label_fields(score: LabelScore) -> dict[str, Any]:
+    return {"labels": {label: count for label in Label if (count := sum(each.label is label for each in score.tools))}}
+
+
+def _agreement(score: Scored) -> Agreement:
+    icc = {key: None if each.icc is None else float(f"{each.icc:.3f}") for key, each in score.agreement.items()}
+    tools: Iterable[GradedTool] = score.tools
+    close = [tool.name for tool in tools if tool.jury and tool.jury.too_close]
+    return Agreement(icc=icc, too_close=tuple(close[:MAX_NAMES]))
+
+
+def _lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> tuple[ToolLine, ...]:
+    """A page of tools, each with the finding to begin with."""
+    by_tool: dict[int | None, list[Finding]] = {}
+    for finding in score.findings:
+        by_tool.setdefault(finding.tool_index, []).append(finding)
+    fixes = _fixes(score, page, by_tool)
+    return tuple(
+        ToolLine(
+            index=tool.index,
+            name=tool.name,
+            findings=tally(by_tool.get(tool.index, [])),
+            **_grade(score, None if isinstance(tool, UngradedTool) else tool),
+            weakest=None if isinstance(tool, UngradedTool) else _weakest(tool),
+            fix=fixes.get(tool.index),
+            ungraded=tool.ungraded.reason if isinstance(tool, UngradedTool) else ABSENT,
+            full=_details(score, tool) if is_full and not isinstance(tool, UngradedTool) else ABSENT,
+        )
+        for tool in page
+    )
+
+
+def _fixes(
+    score: Scored, page: Sequence[AnyTool], by_tool: Mapping[int | None, Sequence[Finding]]
+) -> dict[int, Finding]:
+    """The finding to begin with, by the tool's index: the costliest, or the worst where no dimension has a weight."""
+    if isinstance(score, ServerScore):
+        shown = tuple(tool for tool in page if isinstance(tool, ToolScore))
+        return {fix.tool.index: fix.finding for fix in first_fixes(replace(score, tools=shown), len(shown))}
+    labelled = [tool.index for tool in page if isinstance(tool, LabelledTool) and tool.index in by_tool]
+    return {index: max(by_tool[index], key=lambda finding: finding.severity.rank) for index in labelled}
+
+
+def _details(score: Scored, tool: GradedTool) -> Encoded:
+    """One tool's entry in the whole report, and its findings."""
+    findings = [answer(finding) for finding in score.findings if finding.tool_index == tool.index]
+    return {**answer(tool), "findings": findings}
+
+
+def _grade(score: Scored, tool: GradedTool | None) -> dict[str, Any]:
+    """What a tool's scores end in under this rubric."""
+    if isinstance(score, ServerScore):
+        graded = tool if isinstance(tool, ToolScore) else None
+        return {"tdqs": graded and graded.tdqs, "tier": graded and graded.tier}
+    labelled = tool if isinstance(tool, LabelledTool) else None
+    return {"label": labelled and labelled.label, "overall": labelled.overall if labelled else None}
+
+
+def _number(tool: GradedTool) -> int:
+    return tool.tdqs if isinstance(tool, ToolScore) else tool.overall
+
+
+def _weakest(tool: GradedTool) -> str:
+    return min(tool.judgements, key=lambda key: tool.judgements[key].score)

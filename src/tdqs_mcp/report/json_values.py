@@ -1,0 +1,141 @@
+"""A result as JSON values: the only place where its text is made fit for programs, or fenced for an agent."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from enum import Enum
+from functools import cache
+from types import NoneType
+from typing import Any, TypeAlias, get_args, get_origin
+
+from tdqs_mcp.report.escape import well_formed
+from tdqs_mcp.report.fence import MAX_FENCED, fence, fence_exact, fence_json
+from tdqs_mcp.results.contract import ABSENT, Absent, Mark, Max, Only, Own, Rounded, Unit, members, options, unwrap
+
+Text: TypeAlias = Callable[[str, int], str]
+"""What becomes of a foreign text of which an agent gets so many characters."""
+
+Convert: TypeAlias = Callable[[Any, Text], Any]
+
+
+def document(result: Any) -> dict[str, Any]:  # noqa: ANN401  # any result
+    """The result's contract: every text whole and valid Unicode."""
+    cls: Any = type(result)
+    return _object(cls, None, 0)(result, _whole)  # type: ignore[no-any-return]  # of an object, an object
+
+
+def answer(result: Any, *, only: str | None = None, limit: int = MAX_FENCED) -> dict[str, Any]:  # noqa: ANN401  # any result
+    """The same for an agent: every text that is not ours fenced as data, and cut after `limit` characters."""
+    cls: Any = type(result)
+    return _object(cls, only, limit)(result, _fenced)  # type: ignore[no-any-return]  # as above
+
+
+def json_text(document: object) -> str:
+    """Indented JSON that is valid UTF-8 and shows nothing that a terminal obeys, whatever the definitions hold."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+_UNSAFE = re.compile(
+    "[\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+"""Control and format characters and lone surrogates; JSON has an escape for each, so the value stays the same."""
+
+
+def clean(value: Any, text: Callable[[str], str]) -> Any:  # noqa: ANN401  # foreign JSON, any shape
+    """The same JSON with every text, keys included, changed by `text`."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, Mapping):
+        return {text(key): clean(child, text) for key, child in value.items()}
+    return [clean(child, text) for child in value] if isinstance(value, list | tuple) else value
+
+
+def _whole(text: str, limit: int) -> str:  # noqa: ARG001  # programs get all of it
+    return well_formed(text)
+
+
+def _fenced(text: str, limit: int) -> str:
+    return fence(text, limit=limit)
+
+
+@cache
+def _object(cls: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401  # a class
+    """A class, or only some of its members."""
+    plan = [(each.key, each.path, _converter(each.kind, limit)) for each in members(cls, only)]
+
+    def convert(value: Any, text: Text) -> dict[str, Any]:  # noqa: ANN401  # an instance of the class
+        shown = {}
+        for key, path, inner in plan:
+            found = value
+            for name in path:
+                found = getattr(found, name)
+            if found is not ABSENT:
+                shown[key] = inner(found, text)
+        return shown
+
+    return convert
+
+
+def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any type
+    """What makes JSON of a value of the type; an agent gets `limit` characters of its texts, unless the type says."""
+    kind, marks = unwrap(annotation)
+    limit = next((mark.characters for mark in marks if isinstance(mark, Max)), limit)
+    only = next((mark.names for mark in marks if isinstance(mark, Only)), None)
+    if Mark.AS_JSON in marks:
+        return lambda value, text: fence_json(value) if text is _fenced else clean(value, well_formed)
+    if Mark.EXACT in marks:
+        return lambda value, _: fence_exact(value)
+    if Mark.ENCODED in marks:
+        return lambda value, _: value
+    for mark in marks:
+        if isinstance(mark, Unit):
+            return _nullable(_unit(mark.divisor))
+        if isinstance(mark, Rounded):
+            return _nullable(lambda value, _, digits=mark.digits: round(value, digits))  # type: ignore[misc]
+    inner = [each for each in options(kind) if each not in (NoneType, Absent)]
+    return _nullable(_plain(inner[0], only, limit) if len(inner) == 1 else _any(limit))
+
+
+def _plain(kind: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401  # one return for each type
+    """A type without metadata that is no union."""
+    if unwrap(kind)[1]:
+        return _converter(kind, limit)
+    if kind is str:
+        return lambda value, text: text(value, limit)
+    if kind in (int, float, bool) or kind is Own:
+        return lambda value, _: value
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return lambda value, _: value.value
+    if is_dataclass(kind) and isinstance(kind, type):
+        return _object(kind, only, limit)
+    return _container(get_origin(kind), get_args(kind), only, limit)
+
+
+def _container(origin: Any, args: tuple[Any, ...], only: str | None, limit: int) -> Convert:  # noqa: ANN401  # any type
+    if origin is tuple:
+        each = _plain(args[0], only, limit)
+        return lambda value, text: [each(child, text) for child in value]
+    if origin in (dict, Mapping):
+        key, child = _plain(args[0], None, limit), _converter(args[1], limit)
+        return lambda value, text: {key(name, text): child(inner, text) for name, inner in value.items()}
+    return _any(limit)
+
+
+def _nullable(convert: Convert) -> Convert:
+    return lambda value, text: None if value is None else convert(value, text)
+
+
+def _unit(divisor: int) -> Convert:
+    if divisor == 1:
+        return lambda value, _: value if isinstance(value, int | float) else float(value)
+    return lambda value, _: value / divisor
+
+
+def _any(limit: int) -> Convert:
+    """Any JSON value."""
+    return lambda value, text: clean(value, lambda each: text(each, limit))

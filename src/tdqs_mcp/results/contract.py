@@ -1,0 +1,241 @@
+"""How the fields of a result become its contract: units, keys, what is left out, and what is derived.
+
+Every text in a result is foreign unless its type says otherwise: a name, a description, a judge's reason. Whoever
+writes a result down escapes or fences all of it; only `Own` words and members of an enum pass as they are.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import Enum
+from functools import cache
+from importlib.metadata import version
+from types import UnionType
+from typing import Annotated, Any, Generic, NewType, TypeVar, Union, get_args, get_origin, overload
+
+T = TypeVar("T")
+
+Own = NewType("Own", str)
+"""Words of this program. The only text that an agent gets without the marks of foreign text."""
+
+
+class Absent(Enum):
+    """The value of a field that a document leaves out."""
+
+    ABSENT = "absent"
+
+
+ABSENT = Absent.ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A number that JSON shows in another unit, with its limits there."""
+
+    divisor: int = 1
+    low: float | None = None
+    high: float | None = None
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A float with so many digits after the point in JSON."""
+
+    digits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Max:
+    """Characters of a text, and of every text within it, that an agent gets."""
+
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """The members of a class that are shown here, in this order."""
+
+    names: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The JSON key, where it is not the field's name in camel case."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The regular expression that a text matches."""
+
+    regex: str
+
+
+class Mark(Enum):
+    """What else can be said of a field."""
+
+    INTERNAL = "not part of the contract"
+    INLINE = "its members stand among those of the class"
+    AS_JSON = "for an agent: JSON text between the marks, which gives the exact value back"
+    ENCODED = "JSON values already"
+    EXACT = "for an agent: the exact text, between marks that carry its hash"
+
+
+Internal = Annotated[T, Mark.INTERNAL]
+Inline = Annotated[T, Mark.INLINE]
+
+Encoded = Annotated[dict[str, Any], Mark.ENCODED]
+"""What has been written down already and is neither escaped nor fenced again."""
+
+Tenths = Annotated[int, Unit(divisor=10, low=1, high=5, says="A score with one decimal, 1.0-5.0")]
+Point = Annotated[int, Unit(low=1, high=5)]
+Hundredths = Annotated[int, Unit(divisor=100)]
+Probability = Annotated[int, Unit(divisor=100, low=0, high=1)]
+"""Whole percent here, 0-1 in JSON."""
+
+Percentage = Annotated[int, Unit(low=0, high=100)]
+PercentTenths = Annotated[int, Unit(divisor=10, low=0, high=100, says="Percent, with one decimal")]
+Name = Annotated[str, Max(64)]
+"""A tool's or a server's; an agent gets no more of it, for nobody calls a tool by a longer name."""
+
+Pointer = Annotated[str, Max(1000)]
+"""A JSON pointer inside a definition; empty for the whole of it."""
+
+Hash = Annotated[str, Pattern("^[0-9a-f]{16}$")]
+
+
+class Published(Generic[T]):
+    """A derived value that belongs to the contract, in the place after the named member; "" is the first place."""
+
+    def __init__(self, get: Callable[[Any], T], *, after: str | None, key: str | None) -> None:
+        """The value that `get` computes."""
+        self.get, self.after, self.key = get, after, key
+        self.__doc__ = get.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> "Published[T]": ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type) -> "Published[T] | T":
+        """The value; the descriptor itself on the class."""
+        return self if instance is None else self.get(instance)
+
+
+def published(*, after: str | None = None, key: str | None = None) -> Callable[[Callable[[Any], T]], Published[T]]:
+    """Make a method a derived member of the contract, at the end unless `after` names another member."""
+    return lambda get: Published(get, after=after, key=key)
+
+
+def generated_by() -> Own:
+    """This program and its version."""
+    return Own(f"tdqs-mcp {version('tdqs-mcp')}")
+
+
+class Document:
+    """A result that is handed out by itself, with the name of the program that made it."""
+
+    __slots__ = ()
+
+    @published()
+    def generated_by(self) -> Own:
+        """This program and its version."""
+        return generated_by()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One key of a class in JSON."""
+
+    key: str
+    path: tuple[str, ...]
+    """The attributes that lead to the value."""
+
+    kind: Any
+    """The annotation of the value."""
+
+    owner: Any
+    """The class whose attribute the last one is."""
+
+    is_optional: bool
+    """The key is left out where the value is ABSENT."""
+
+
+@cache
+def members(cls: type, only: str | None = None) -> tuple[Member, ...]:
+    """What a class has in JSON, in order; `only` names what is wanted, which may be any attribute."""
+    by_name: dict[str, Member] = {}
+    for each in fields(cls):
+        kind, marks = unwrap(each.type)
+        if Mark.INLINE in marks:
+            found = members(strip_none(kind), next((mark.names for mark in marks if isinstance(mark, Only)), None))
+            by_name |= {
+                inner.path[-1]: Member(
+                    key=inner.key,
+                    path=(each.name, *inner.path),
+                    kind=inner.kind,
+                    owner=inner.owner,
+                    is_optional=inner.is_optional,
+                )
+                for inner in found
+            }
+        elif only is not None or Mark.INTERNAL not in marks:
+            by_name[each.name] = _member(cls, each.name, each.type, marks)
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, Published):
+                by_name = _placed(by_name, _derived(cls, name, value), after=value.after)
+            elif only is not None and isinstance(value, property) and value.fget:
+                by_name[name] = _member(cls, name, value.fget.__annotations__["return"], ())
+    return tuple(by_name.values()) if only is None else tuple(by_name[name] for name in only.split())
+
+
+def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401  # any type
+    """A type without its metadata, and the metadata."""
+    if get_origin(annotation) is not Annotated:
+        return annotation, ()
+    kind, *marks = get_args(annotation)
+    return kind, tuple(marks)
+
+
+def options(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401  # any type
+    """The members of a union; a single one of any other type."""
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def strip_none(annotation: Any) -> Any:  # noqa: ANN401  # any type
+    """The first type of a union that is a class of values."""
+    return next(each for each in options(annotation) if each is not type(None))
+
+
+def camel(name: str) -> str:
+    """The key of a field."""
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def _member(cls: type, name: str, annotation: Any, marks: tuple[Any, ...]) -> Member:  # noqa: ANN401  # any type
+    key = next((mark.name for mark in marks if isinstance(mark, Key)), camel(name))
+    is_optional = Absent in options(unwrap(annotation)[0])
+    return Member(key=key, path=(name,), kind=annotation, owner=cls, is_optional=is_optional)
+
+
+def _derived(cls: type, name: str, value: Published[Any]) -> Member:
+    annotation = value.get.__annotations__["return"]
+    return Member(key=value.key or camel(name), path=(name,), kind=annotation, owner=cls, is_optional=False)
+
+
+def _placed(known: dict[str, Member], member: Member, *, after: str | None) -> dict[str, Member]:
+    """The members with one more, at its place."""
+    if after is None:
+        return known | {member.path[-1]: member}
+    if after == "":
+        return {member.path[-1]: member} | known
+    placed: dict[str, Member] = {}
+    for name, each in known.items():
+        placed[name] = each
+        if name == after:
+            placed[member.path[-1]] = member
+    return placed
