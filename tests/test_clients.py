@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.clients import find
+from tdqs_mcp.sources.clients import find_server
 from tdqs_mcp.sources.locator import Stdio, Url
 
 HOME_FILES = {
@@ -102,79 +102,79 @@ def write(path: Path, text: str) -> None:
     ],
 )
 def test_a_server_of_every_client_is_found(machine, name, client, locator):
-    server = find(name, **machine)
+    server = find_server(name, **machine)
     assert (server.client, server.name, server.locator) == (client, name, locator)
     assert server.file.is_file()
 
 
 def test_variables_are_filled_in_as_each_client_spells_them(machine):
-    assert find("user", **machine).headers == {"Authorization": "Bearer t0ken"}
-    assert find("user", **machine | {"environ": {}}).headers == {"Authorization": "Bearer none"}
-    assert find("cursor-url", **machine).headers == {"K": "k3y"}
-    assert find("folder", **machine).args == (f"{machine['cwd']}/s.py", "7")
-    codex = find("codex-url", **machine)
+    assert find_server("user", **machine).headers == {"Authorization": "Bearer t0ken"}
+    assert find_server("user", **machine | {"environ": {}}).headers == {"Authorization": "Bearer none"}
+    assert find_server("cursor-url", **machine).headers == {"K": "k3y"}
+    assert find_server("folder", **machine).args == (f"{machine['cwd']}/s.py", "7")
+    codex = find_server("codex-url", **machine)
     assert codex.headers == {"X": "1", "Y": "k3y", "Authorization": "Bearer t0ken"}
-    assert (find("codex", **machine).env, find("codex", **machine).cwd) == ({"A": "b"}, "/srv")
+    assert (find_server("codex", **machine).env, find_server("codex", **machine).cwd) == ({"A": "b"}, "/srv")
 
 
 def test_what_only_the_client_can_ask_for_is_reported_and_left_out(machine):
-    server = find("asks", **machine)
+    server = find_server("asks", **machine)
     assert server.env == {"L": "1"}
     assert server.unresolved == (
         "K needs ${input:k}; give it with --env K=VALUE",
         "its envFile is not read; give the variables with --env NAME=VALUE",
     )
-    assert "args needs ${input:k}" in find("asks-in-args", **machine).unresolved[0]
+    assert "args needs ${input:k}" in find_server("asks-in-args", **machine).unresolved[0]
 
 
 def test_a_header_whose_variable_is_unset_is_reported_without_its_text(machine):
-    server = find("codex-url", **machine | {"environ": {"KEY": "k3y"}})
+    server = find_server("codex-url", **machine | {"environ": {"KEY": "k3y"}})
     assert server.headers == {"X": "1", "Y": "k3y"}
     assert server.unresolved == ("Authorization needs ${TOKEN}; give it with --header 'Authorization: VALUE'",)
 
 
 def test_a_disabled_server_is_found_and_says_so(machine):
-    assert find("off", **machine).is_disabled
-    assert not find("surf", **machine).is_disabled
+    assert find_server("off", **machine).is_disabled
+    assert not find_server("surf", **machine).is_disabled
 
 
 def test_within_one_client_the_project_wins_over_the_home(machine):
-    assert find("shadowed", **machine).command == "from-project"
+    assert find_server("shadowed", **machine).command == "from-project"
 
 
 def test_an_unknown_name_gets_the_names_that_there_are(machine):
     with pytest.raises(InputError, match=r"no MCP client has a server 'git'.*'asks'.*'zed-old'"):
-        find("git", **machine)
+        find_server("git", **machine)
 
 
 def test_a_machine_without_clients_says_so(tmp_path):
     with pytest.raises(InputError, match="no client here has any server"):
-        find("git", home=tmp_path, cwd=tmp_path, environ={})
+        find_server("git", home=tmp_path, cwd=tmp_path, environ={})
 
 
 def test_a_broken_file_is_named_and_does_not_hide_the_others(machine):
     write(machine["home"] / ".gemini/settings.json", '{"mcpServers": ')
-    assert find("zed", **machine).client == "zed"
+    assert find_server("zed", **machine).client == "zed"
     with pytest.raises(InputError, match=r"settings\.json cannot be read"):
-        find("gemini", **machine)
+        find_server("gemini", **machine)
 
 
 def test_clients_that_agree_need_no_choice_and_those_that_differ_do(machine):
     write(machine["cwd"] / ".gemini/settings.json", HOME_FILES[".config/Claude/claude_desktop_config.json"])
-    assert find("desktop", **machine).client == "claude-desktop"
+    assert find_server("desktop", **machine).client == "claude-desktop"
     write(machine["cwd"] / ".gemini/settings.json", '{"mcpServers": {"desktop": {"command": "other"}}}')
     with pytest.raises(InputError, match=r"config:claude-desktop/desktop .*, config:gemini-cli/desktop"):
-        find("desktop", **machine)
-    assert find("gemini-cli/desktop", **machine).command == "other"
+        find_server("desktop", **machine)
+    assert find_server("gemini-cli/desktop", **machine).command == "other"
 
 
 def test_an_entry_without_command_and_url_cannot_be_reached(machine):
     with pytest.raises(InputError, match="neither a command nor a URL"):
-        find("nothing", **machine).locator  # noqa: B018  # the property raises
+        find_server("nothing", **machine).locator  # noqa: B018  # the property raises
 
 
 def test_credentials_are_not_in_the_repr(machine):
-    assert "t0ken" not in repr(find("codex-url", **machine))
+    assert "t0ken" not in repr(find_server("codex-url", **machine))
 
 
 @pytest.mark.parametrize(
@@ -187,5 +187,5 @@ def test_credentials_are_not_in_the_repr(machine):
 )
 def test_claude_desktop_keeps_its_file_where_the_platform_wants_it(tmp_path, platform, path):
     write(tmp_path / path, '\ufeff{"mcpServers": {"fs": {"command": "npx"}}}')
-    server = find("fs", home=tmp_path, cwd=tmp_path / "elsewhere", environ={}, platform=platform)
+    server = find_server("fs", home=tmp_path, cwd=tmp_path / "elsewhere", environ={}, platform=platform)
     assert server.file == tmp_path / path

@@ -24,7 +24,7 @@ async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
     if isinstance(parsed, Config):
         from tdqs_mcp.sources import clients  # noqa: PLC0415
 
-        found = clients.find(parsed.name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
+        found = clients.find_server(parsed.name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
         catalog = await live.capture(
             found.locator,
             replace(

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import httpx2
 
 from tdqs_mcp.sources.live import LiveOptions
-from tdqs_mcp.sources.locator import HIDDEN, InProcess, Locator, Stdio, public, secrets
-from tdqs_mcp.sources.recording import INITIALIZE, Wire
+from tdqs_mcp.sources.locator import HIDDEN, InProcess, Locator, Stdio, Url, public, secrets
+from tdqs_mcp.sources.recording import INITIALIZE, Recording
+from tdqs_mcp.sources.stdio import Ending
 
 STDERR_SHOWN = 300
 """Characters of a server's last words that a message quotes."""
@@ -27,35 +28,53 @@ _ESCAPE_SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1
 class Reply:
     """The status line of one HTTP response."""
 
-    method: str
     status: int
     content_type: str
     retry_after: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """All that is known about a capture that gave no list of tools."""
+@dataclass(slots=True, kw_only=True)
+class Attempt:
+    """One connection: what was recorded on it, and how it ended."""
 
-    locator: Locator
+    locator: Stdio | Url | InProcess
     options: LiveOptions
-    wire: Wire
-    timed_out: bool
-    errors: tuple[Exception, ...] = ()
-    """What the SDK raised, taken out of its groups."""
+    recording: Recording
+    ending: Ending = field(default_factory=Ending)
+    """Of a process."""
 
-    replies: tuple[Reply, ...] = ()
-    stderr: str = ""
-    exit_code: int | None = None
+    replies: list[Reply] = field(default_factory=list)
+    """Over HTTP: the SDK turns 401, 429 and 500 into one and the same error."""
+
+    protocol_version: str | None = None
+    error: Exception | None = None
+    timed_out: bool = False
+
+    @property
+    def errors(self) -> list[Exception]:
+        """The errors that the SDK raised, taken out of their groups."""
+        return list(_leaves(self.error))
+
+    @property
+    def ended_in_negotiation(self) -> bool:
+        """Whether the connection closed on the first questions, before one of them decided anything."""
+        recording = self.recording
+        return bool(recording.pending) and recording.handshake is None and INITIALIZE not in recording.errors
+
+    @property
+    def was_answered(self) -> bool:
+        """Whether there was a server at all at the other end."""
+        return bool(self.recording.results or self.recording.errors)
 
 
-def explain(evidence: Evidence) -> str:
+def explain(attempt: Attempt) -> str:
     """One line: the locator, what happened, what to change, and the server's last words."""
-    line = f"{public(evidence.locator)} {_reason(evidence)}"
-    if noise := evidence.wire.noise():
-        line += f". {noise.removesuffix('.')}"
-    shown = clean(line, evidence.locator, evidence.options)
-    last_words = clean(_joined(evidence.stderr), evidence.locator, evidence.options)[-STDERR_SHOWN:].strip()
+    line = f"{public(attempt.locator)} {_reason(attempt)}"
+    if stray := attempt.recording.stray_output:
+        line += f". {stray.removesuffix('.')}"
+    shown = clean(line, attempt.locator, attempt.options)
+    stderr = " | ".join(line for raw in attempt.ending.stderr.splitlines() if (line := raw.strip()))
+    last_words = clean(stderr, attempt.locator, attempt.options)[-STDERR_SHOWN:].strip()
     return f"{shown}. Its stderr ends: {last_words}" if last_words else shown
 
 
@@ -67,11 +86,10 @@ def clean(text: str, locator: Locator, options: LiveOptions) -> str:
     return _without(printable, hidden)
 
 
-def leaves(error: BaseException) -> Iterator[Exception]:
-    """The errors inside nested exception groups."""
+def _leaves(error: BaseException | None) -> Iterator[Exception]:
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
-            yield from leaves(inner)
+            yield from _leaves(inner)
     elif isinstance(error, Exception):
         yield error
 
@@ -89,34 +107,30 @@ def _without(text: str, hidden: Iterable[str]) -> str:
     return text
 
 
-def _joined(text: str) -> str:
-    return " | ".join(line for line in (raw.strip() for raw in text.splitlines()) if line)
-
-
-def _reason(evidence: Evidence) -> str:
-    if evidence.timed_out:
+def _reason(attempt: Attempt) -> str:
+    if attempt.timed_out:
         # The SDK's SSE transport only logs a refused POST and goes on waiting.
-        was_refused = bool(evidence.replies) and evidence.replies[-1].status >= httpx2.codes.BAD_REQUEST
-        return (was_refused and _status(evidence)) or _silence(evidence)
-    for judge in (_not_started, _status, _unreachable, _greeting, _refusal):
-        if reason := judge(evidence):
+        was_refused = bool(attempt.replies) and attempt.replies[-1].status >= httpx2.codes.BAD_REQUEST
+        return (was_refused and _status(attempt)) or _silence(attempt)
+    for find_reason in (_not_started, _status, _unreachable, _bad_handshake, _error_answer):
+        if reason := find_reason(attempt):
             return reason
-    return _closed(evidence)
+    return _closed(attempt)
 
 
-def _silence(evidence: Evidence) -> str:
-    seconds = f"{evidence.options.timeout:g} s"
-    asked = next(reversed(evidence.wire.pending.values()), None)
+def _silence(attempt: Attempt) -> str:
+    seconds = f"{attempt.options.timeout:g} s"
+    asked = next(reversed(attempt.recording.pending.values()), None)
     what = f"did not answer {asked!r}" if asked else "did not get ready"
     return f"{what} within {seconds}; raise --timeout if it needs longer, or start it by hand to see what it waits for"
 
 
-def _not_started(evidence: Evidence) -> str | None:
-    error = next((error for error in evidence.errors if isinstance(error, OSError)), None)
-    if error is None or not isinstance(evidence.locator, Stdio) or isinstance(error, ConnectionError):
+def _not_started(attempt: Attempt) -> str | None:
+    error = next((error for error in attempt.errors if isinstance(error, OSError)), None)
+    if error is None or not isinstance(attempt.locator, Stdio) or isinstance(error, ConnectionError):
         return None
-    command = evidence.locator.command
-    if evidence.options.cwd and error.filename == evidence.options.cwd:
+    command = attempt.locator.command
+    if attempt.options.cwd and error.filename == attempt.options.cwd:
         return f"was not started: the directory {error.filename!r} does not exist; change --cwd"
     if isinstance(error, FileNotFoundError):
         return f"was not started: the command {command!r} was not found; install it or give its full path"
@@ -125,19 +139,19 @@ def _not_started(evidence: Evidence) -> str | None:
     return f"was not started ({error.strerror}); check the command"
 
 
-def _status(evidence: Evidence) -> str | None:
-    if not evidence.replies:
+def _status(attempt: Attempt) -> str | None:
+    if not attempt.replies:
         return None
-    reply = evidence.replies[-1]
+    reply = attempt.replies[-1]
     if reply.status < httpx2.codes.BAD_REQUEST:
-        return _not_the_protocol(reply) if evidence.wire.greeting is None else None
+        return _not_the_protocol(reply) if attempt.recording.handshake is None else None
     advice = _STATUS_ADVICE.get(reply.status)
     if reply.status == httpx2.codes.TOO_MANY_REQUESTS and reply.retry_after:
         advice = f"wait {reply.retry_after} s and try again" if reply.retry_after.isdecimal() else advice
     if advice is None and reply.status >= httpx2.codes.INTERNAL_SERVER_ERROR:
         advice = "the fault is the server's; read its log or try again later"
-    refusal = _refusal(evidence)
-    told = f" ({refusal})" if refusal and evidence.wire.greeting is not None else ""
+    refusal = _error_answer(attempt)
+    told = f" ({refusal})" if refusal and attempt.recording.handshake is not None else ""
     return f"answers {reply.status}{told}: {advice or 'check the URL and the headers'}"
 
 
@@ -161,10 +175,10 @@ def _not_the_protocol(reply: Reply) -> str | None:
     return f"answers with {reply.content_type or 'no content type'}, which is no MCP; check the path of the URL"
 
 
-def _unreachable(evidence: Evidence) -> str | None:
-    for error in evidence.errors:
+def _unreachable(attempt: Attempt) -> str | None:
+    for error in attempt.errors:
         if isinstance(error, httpx2.TimeoutException):
-            return _silence(evidence)
+            return _silence(attempt)
         if isinstance(error, httpx2.ConnectError):
             return f"cannot be reached ({error}); check host and port, and that the server is running"
         if isinstance(error, httpx2.ReadError | httpx2.DecodingError | httpx2.RemoteProtocolError):
@@ -174,40 +188,40 @@ def _unreachable(evidence: Evidence) -> str | None:
     return None
 
 
-def _greeting(evidence: Evidence) -> str | None:
-    greetings = evidence.wire.results.get(INITIALIZE)
-    if not greetings or "tools/list" in evidence.wire.refusals:
+def _bad_handshake(attempt: Attempt) -> str | None:
+    answers = attempt.recording.results.get(INITIALIZE)
+    if not answers or "tools/list" in attempt.recording.errors:
         return None
-    version = greetings[-1].get("protocolVersion")
+    version = answers[-1].get("protocolVersion")
     if not isinstance(version, str):
         return "answers 'initialize' without a protocolVersion, so no client can use it; fix the server's answer"
-    if any("protocol version" in str(error) for error in evidence.errors):
+    if any("protocol version" in str(error) for error in attempt.errors):
         return f"answers 'initialize' with protocol version {version!r}, which does not exist; update the server"
-    if evidence.wire.overflowed:
-        limit = evidence.options.max_bytes
-        return f"answers {evidence.wire.overflowed!r} with over {limit} bytes, the limit; shorten the definitions"
+    if attempt.recording.overflowed:
+        limit = attempt.options.max_bytes
+        return f"answers {attempt.recording.overflowed!r} with over {limit} bytes, the limit; shorten the definitions"
     return None
 
 
-def _refusal(evidence: Evidence) -> str | None:
+def _error_answer(attempt: Attempt) -> str | None:
     for method in ("tools/list", INITIALIZE):
-        if refusal := evidence.wire.refusals.get(method):
-            words = refusal.message[:_SHOWN]
-            return f"answers {method!r} with error {refusal.code}: {words}; read the server's log"
+        if error := attempt.recording.errors.get(method):
+            words = error.message[:_SHOWN]
+            return f"answers {method!r} with error {error.code}: {words}; read the server's log"
     return None
 
 
-def _closed(evidence: Evidence) -> str:
-    asked = next(reversed(evidence.wire.pending.values()), None)
+def _closed(attempt: Attempt) -> str:
+    asked = next(reversed(attempt.recording.pending.values()), None)
     before = f" before it answered {asked!r}" if asked else ""
-    if isinstance(evidence.locator, InProcess):
-        errors = "; ".join(f"{type(error).__name__}: {str(error)[:_SHOWN]}" for error in evidence.errors)
+    if isinstance(attempt.locator, InProcess):
+        errors = "; ".join(f"{type(error).__name__}: {str(error)[:_SHOWN]}" for error in attempt.errors)
         return f"failed{before} ({errors}); run it by itself to see why"
-    if evidence.exit_code is not None:
+    if attempt.ending.exit_code is not None:
         how = (
-            f"exited with code {evidence.exit_code}"
-            if evidence.exit_code >= 0
-            else f"died of signal {-evidence.exit_code}"
+            f"exited with code {attempt.ending.exit_code}"
+            if attempt.ending.exit_code >= 0
+            else f"died of signal {-attempt.ending.exit_code}"
         )
         return f"{how}{before}; run the command by itself to see why, and give what it needs with --env NAME=VALUE"
     return f"closed the connection{before}; run it by itself to see why"

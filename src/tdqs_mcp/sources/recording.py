@@ -1,11 +1,13 @@
-"""What one connection said: every raw answer, error and stray line, and the catalog that they add up to."""
+"""What one connection said: every raw answer, error and stray line, and the catalog that they add up to.
+
+The SDK's typed client refuses a whole page for one malformed tool and drops fields that it does not know. So every
+answer is recorded as it came, and in place of a listing the client gets an empty valid page.
+"""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -19,34 +21,34 @@ DISCOVER = "server/discover"
 INITIALIZE = "initialize"
 TOOLS_LIST = "tools/list"
 LISTS = {
-    "tools/list": "tools",
+    TOOLS_LIST: "tools",
     "resources/list": "resources",
     "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }
 """The four listing methods and the array that each answers with."""
 
+Incoming = SessionMessage | Exception
+"""A message from the server, or why something that it sent is none."""
+
 _IDENTITY = "io.modelcontextprotocol/serverInfo"
-"""Where a 2026-07-28 server may stamp its name into the `_meta` of the discover answer."""
+"""Where a 2026-07-28 server may put its name into the `_meta` of the discover answer."""
 
-_NOISE_SHOWN = 80
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """A JSON-RPC error as the server sent it."""
-
-    code: int
-    message: str
+_MAX_STRAY = 80
+"""Characters of a stray line that are quoted."""
 
 
-class Wire:
+class Recording:
     """The record of one connection. It outlives the connection: a capture that is cut short keeps what had arrived."""
 
     def __init__(self, *, max_bytes: int) -> None:
         """An empty record that keeps listings up to `max_bytes` of JSON in all."""
         self.results: dict[str, list[Mapping[str, Any]]] = {}
-        self.refusals: dict[str, Refusal] = {}
+        """Every answer by its method, in order."""
+
+        self.errors: dict[str, ErrorData] = {}
+        """The last error answer by its method."""
+
         self.pending: dict[str, str] = {}
         """Request id to method, for what was asked and never answered, in the order of asking."""
 
@@ -54,47 +56,41 @@ class Wire:
         self.incomplete: str | None = f"{TOOLS_LIST} was not read to its end."
         """Why tools may be missing; None once the last page of `tools/list` has been read."""
 
-        self.noise_lines = 0
-        self.first_noise = ""
         self.overflowed: str | None = None
         """The listing method whose answers went over the limit of bytes, or of nesting."""
 
-        self._room = max_bytes
+        self._stray_lines = 0
+        self._first_stray = ""
+        self._bytes_left = max_bytes
 
-    def asked(self, request: str, method: str) -> None:
-        """A request left for the server."""
-        self.pending[request] = method
-
-    def answered(self, request: str, result: Mapping[str, Any]) -> str | None:
-        """Keeps the answer and gives back the method it answers; None for an answer to nothing that was asked."""
+    def note_result(self, request: str, result: Mapping[str, Any]) -> str | None:
+        """Keeps an answer and returns the method that it answers; None for an answer to nothing that was asked."""
         method = self.pending.pop(request, None)
         if method is not None and self._fits(method, result):
             self.results.setdefault(method, []).append(result)
         return method
 
-    def refused(self, request: str, refusal: Refusal) -> None:
-        """The server answered with an error."""
+    def note_error(self, request: str, error: ErrorData) -> None:
+        """Keeps an error answer."""
         method = self.pending.pop(request, None)
         if method is not None:
-            self.refusals[method] = refusal
+            self.errors[method] = error
 
-    def babbled(self, text: str) -> None:
-        """The server sent something that is no protocol message."""
-        self.noise_lines += 1
-        self.first_noise = self.first_noise or text.strip()[:_NOISE_SHOWN]
+    def note_stray(self, text: str) -> None:
+        """Counts something that is no protocol message."""
+        self._stray_lines += 1
+        self._first_stray = self._first_stray or text.strip()[:_MAX_STRAY]
 
     @property
-    def greeting(self) -> Mapping[str, Any] | None:
-        """The answer that the connection was opened with: `initialize`, else `server/discover`."""
-        for method in (INITIALIZE, DISCOVER):
-            if self.results.get(method):
-                return self.results[method][-1]
-        return None
+    def handshake(self) -> Mapping[str, Any] | None:
+        """The answer that opened the connection: to `initialize`, else to `server/discover`."""
+        answers = self.results.get(INITIALIZE) or self.results.get(DISCOVER)
+        return answers[-1] if answers else None
 
     @property
     def capabilities(self) -> Mapping[str, Any] | None:
         """What the server says it has; None when it does not say so with an object."""
-        found = (self.greeting or {}).get("capabilities")
+        found = (self.handshake or {}).get("capabilities")
         return found if isinstance(found, Mapping) else None
 
     @property
@@ -107,195 +103,91 @@ class Wire:
         pages = self.results.get(method)
         return pages[-1].get("nextCursor") if pages else None
 
-    def noise(self) -> str | None:
-        """A sentence about what was sent beside the protocol."""
-        if not self.noise_lines:
+    @property
+    def stray_output(self) -> str | None:
+        """A sentence about what was sent besides protocol messages."""
+        if not self._stray_lines:
             return None
-        lines = "1 line that is" if self.noise_lines == 1 else f"{self.noise_lines} lines that are"
-        return f"The server wrote {lines} no protocol message to its output; the first is {self.first_noise!r}."
+        lines = "1 line that is" if self._stray_lines == 1 else f"{self._stray_lines} lines that are"
+        return f"The server wrote {lines} no protocol message to its output; the first is {self._first_stray!r}."
 
     def _fits(self, method: str, result: Mapping[str, Any]) -> bool:
         if method not in LISTS:
             return True
         try:
-            self._room -= len(json.dumps(result, default=str))
+            self._bytes_left -= len(json.dumps(result, default=str))
         except RecursionError:
-            self._room = -1  # nested as deeply as this interpreter can go: nothing after us could read it either
-        if self._room < 0:
+            self._bytes_left = -1  # nested as deeply as this interpreter can go: nothing after us could read it either
+        if self._bytes_left < 0:
             self.overflowed = method
-        return self._room >= 0
-
-
-def build_catalog(
-    wire: Wire, *, fallback_name: str, source: str, protocol_version: str | None, max_tools: int
-) -> Catalog:
-    """The catalog that the connection's answers add up to, entries as they came; problems are one sentence each."""
-    greeting = wire.greeting or {}
-    info = _server_info(greeting)
-    problems = [*_greeting_problems(wire), *wire.problems]
-    entries = {method: _entries(wire, method, problems) for method in LISTS}
-    tools = entries[TOOLS_LIST] or []
-    incomplete = wire.incomplete or next((each for each in problems if each == _no_array(TOOLS_LIST)), None)
-    if len(tools) > max_tools:
-        problems.append(f"The server lists more than {max_tools} tools; the first {max_tools} were kept.")
-        incomplete = incomplete or problems[-1]
-    if tools and not wire.expects_tools:
-        problems.append("The server lists tools but does not declare the tools capability.")
-    if noise := wire.noise():
-        problems.append(noise)
-    resources, templates = entries["resources/list"], entries["resources/templates/list"]
-    was_asked = resources is not None or templates is not None
-    prompts = entries["prompts/list"]
-    return Catalog(
-        server=_text(info, "name") or fallback_name,
-        tools=read_tools(tools[:max_tools]),
-        resources=read_resources(resources or [], templates=templates or []) if was_asked else None,
-        prompts=None if prompts is None else read_prompts(prompts),
-        version=_text(info, "version"),
-        instructions=_text(greeting, "instructions"),
-        source=source,
-        protocol_version=protocol_version,
-        server_info=info,
-        capabilities=wire.capabilities,
-        problems=tuple(problems),
-        incomplete=incomplete,
-    )
-
-
-def _server_info(greeting: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    meta = greeting.get("_meta")
-    for info in (greeting.get("serverInfo"), meta.get(_IDENTITY) if isinstance(meta, Mapping) else None):
-        if isinstance(info, Mapping):
-            return info
-    return None
-
-
-def _greeting_problems(wire: Wire) -> list[str]:
-    problems = []
-    if wire.capabilities is None:
-        problems.append("The initialize answer has no capabilities object; only tools were asked for.")
-    if wire.results.get(INITIALIZE) and _server_info(wire.greeting or {}) is None:
-        problems.append("The initialize answer has no serverInfo object.")
-    return problems
-
-
-def _entries(wire: Wire, method: str, problems: list[str]) -> list[Any] | None:
-    """The entries of all pages; None when no page came."""
-    pages = wire.results.get(method)
-    if pages is None:
-        return None
-    key = LISTS[method]
-    entries: list[Any] = []
-    for page in pages:
-        found = page.get(key)
-        if isinstance(found, list):
-            entries += found
-        else:
-            problems.append(_no_array(method))
-    return entries
-
-
-def _no_array(method: str) -> str:
-    return f"A {method} answer has no array {LISTS[method]!r}."
-
-
-def _text(raw: Mapping[str, Any] | None, key: str) -> str | None:
-    value = (raw or {}).get(key)
-    return value if isinstance(value, str) and value else None
-
-
-Incoming = SessionMessage | Exception
-"""A message from the server, or why something that it sent is none."""
+        return self._bytes_left >= 0
 
 
 @asynccontextmanager
-async def tap(
-    transport: Transport, wire: Wire, *, discover_seconds: float
-) -> AsyncGenerator[tuple[MemoryObjectReceiveStream[Incoming], "Outgoing"]]:
-    """The transport's two streams with `wire` listening in.
+async def record(
+    transport: Transport, recording: Recording, *, discover_seconds: float
+) -> AsyncGenerator[tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]]:
+    """The transport's two streams, with everything that passes kept in `recording`.
 
     The SDK waits 10 s for an answer to `server/discover` before it falls back to the older handshake; where that is too
-    long, the tap refuses in the server's place after `discover_seconds`.
+    long, an error in the server's place answers after `discover_seconds`.
     """
     async with transport as (answers, questions), anyio.create_task_group() as tasks:
         deliver, incoming = anyio.create_memory_object_stream[Incoming](0)
+        outgoing, accept = anyio.create_memory_object_stream[SessionMessage](0)
 
         async def refuse_discover(request: JSONRPCRequest) -> None:
             await anyio.sleep(discover_seconds)
             error = ErrorData(code=METHOD_NOT_FOUND, message=f"no answer within {discover_seconds:g} s")
-            await _deliver(JSONRPCError(jsonrpc="2.0", id=request.id, error=error), deliver, wire)
+            await _deliver(JSONRPCError(jsonrpc="2.0", id=request.id, error=error), deliver, recording)
 
-        def note(request: JSONRPCRequest) -> None:
-            wire.asked(str(request.id), request.method)
-            if request.method == DISCOVER:
-                tasks.start_soon(refuse_discover, request)
+        async def send() -> None:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                async with accept, questions:
+                    async for item in accept:
+                        if isinstance(item.message, JSONRPCRequest):
+                            recording.pending[str(item.message.id)] = item.message.method
+                            if item.message.method == DISCOVER:
+                                tasks.start_soon(refuse_discover, item.message)
+                        await questions.send(item)
 
-        with deliver, incoming:
-            tasks.start_soon(_listen, answers, deliver, wire)
+        async def receive() -> None:
+            async with deliver:
+                async for item in answers:
+                    if isinstance(item, SessionMessage):
+                        await _deliver(item.message, deliver, recording)
+                    else:
+                        recording.note_stray(str(item))
+
+        with deliver, incoming, outgoing, accept:
+            tasks.start_soon(send)
+            tasks.start_soon(receive)
             try:
-                yield incoming, Outgoing(questions, note)
+                yield incoming, outgoing
             finally:
                 tasks.cancel_scope.cancel()
 
 
-class Outgoing:
-    """The stream towards the server; every request is noted before it leaves."""
-
-    def __init__(self, inner: Any, note: Callable[[JSONRPCRequest], None]) -> None:  # noqa: ANN401  # the SDK's protocol is private
-        """The transport's own stream `inner`, and whom to tell."""
-        self._inner = inner
-        self._note = note
-
-    async def send(self, item: SessionMessage, /) -> None:
-        """Notes and forwards one message."""
-        if isinstance(item.message, JSONRPCRequest):
-            self._note(item.message)
-        await self._inner.send(item)
-
-    async def aclose(self) -> None:
-        """Closes the transport's stream."""
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        """The stream itself."""
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Closes the transport's stream."""
-        await self.aclose()
-
-
-async def _listen(answers: Any, deliver: MemoryObjectSendStream[Incoming], wire: Wire) -> None:  # noqa: ANN401
-    async with deliver:
-        async for item in answers:
-            if isinstance(item, SessionMessage):
-                await _deliver(item.message, deliver, wire)
-            else:
-                wire.babbled(str(item))
-
-
-async def _deliver(message: Any, deliver: MemoryObjectSendStream[Incoming], wire: Wire) -> None:  # noqa: ANN401
+async def _deliver(message: Any, deliver: MemoryObjectSendStream[Incoming], recording: Recording) -> None:  # noqa: ANN401
     try:
-        await deliver.send(SessionMessage(_record(message, wire)))
+        await deliver.send(SessionMessage(_note(message, recording)))
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-        return  # the client has gone; what arrived is on record
+        return  # the client has gone; what arrived is recorded
 
 
-def _record(message: Any, wire: Wire) -> Any:  # noqa: ANN401  # any of the four kinds of JSON-RPC message
-    """Notes the message and gives back what the typed client may see of it."""
+def _note(message: Any, recording: Recording) -> Any:  # noqa: ANN401  # any of the four kinds of JSON-RPC message
+    """Records the message and returns what the typed client may see of it."""
     if isinstance(message, JSONRPCResponse):
-        method = wire.answered(str(message.id), message.result)
+        method = recording.note_result(str(message.id), message.result)
         return message.model_copy(update={"result": _harmless(method, message.result)})
     if isinstance(message, JSONRPCError):
-        request = message.id if message.id is not None else _only(wire.pending)
-        wire.refused(str(request), Refusal(code=message.error.code, message=message.error.message))
+        request = message.id if message.id is not None else _only_request(recording.pending)
+        recording.note_error(str(request), message.error)
         return message.model_copy(update={"id": request})
     return message
 
 
-def _only(pending: Mapping[str, str]) -> int | str | None:
+def _only_request(pending: Mapping[str, str]) -> int | str | None:
     """The one request that an error without an id can be about."""
     if len(pending) != 1:
         return None
@@ -308,11 +200,76 @@ def _harmless(method: str | None, result: Mapping[str, Any]) -> dict[str, Any]:
     if method in LISTS:
         return {LISTS[method]: [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     if method == INITIALIZE and isinstance(result.get("protocolVersion"), str):
-        return {
-            "protocolVersion": result["protocolVersion"],
-            "capabilities": {},
-            "serverInfo": {"name": "server", "version": "0"},
-        }
+        info = {"name": "server", "version": "0"}
+        return {"protocolVersion": result["protocolVersion"], "capabilities": {}, "serverInfo": info}
     if method == DISCOVER:
         return {**result, "capabilities": {}}
     return dict(result)
+
+
+def build_catalog(
+    recording: Recording, *, fallback_name: str, source: str, protocol_version: str | None, max_tools: int
+) -> Catalog:
+    """The catalog that the connection's answers add up to, entries as they came; problems are one sentence each."""
+    handshake = recording.handshake or {}
+    info = _server_info(handshake)
+    problems: list[str] = []
+    if recording.capabilities is None:
+        problems.append("The initialize answer has no capabilities object; only tools were asked for.")
+    if recording.results.get(INITIALIZE) and info is None:
+        problems.append("The initialize answer has no serverInfo object.")
+    problems += recording.problems
+    entries = {method: _entries(recording, method, problems) for method in LISTS}
+    tools = entries[TOOLS_LIST] or []
+    incomplete = recording.incomplete or next((each for each in problems if each == _no_array(TOOLS_LIST)), None)
+    if len(tools) > max_tools:
+        problems.append(f"The server lists more than {max_tools} tools; the first {max_tools} were kept.")
+        incomplete = incomplete or problems[-1]
+    if tools and not recording.expects_tools:
+        problems.append("The server lists tools but does not declare the tools capability.")
+    if stray := recording.stray_output:
+        problems.append(stray)
+    resources, templates = entries["resources/list"], entries["resources/templates/list"]
+    was_asked = resources is not None or templates is not None
+    prompts = entries["prompts/list"]
+    return Catalog(
+        server=_text(info, "name") or fallback_name,
+        tools=read_tools(tools[:max_tools]),
+        resources=read_resources(resources or [], templates=templates or []) if was_asked else None,
+        prompts=None if prompts is None else read_prompts(prompts),
+        version=_text(info, "version"),
+        instructions=_text(handshake, "instructions"),
+        source=source,
+        protocol_version=protocol_version,
+        server_info=info,
+        capabilities=recording.capabilities,
+        problems=tuple(problems),
+        incomplete=incomplete,
+    )
+
+
+def _server_info(handshake: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    meta = handshake.get("_meta")
+    for info in (handshake.get("serverInfo"), meta.get(_IDENTITY) if isinstance(meta, Mapping) else None):
+        if isinstance(info, Mapping):
+            return info
+    return None
+
+
+def _entries(recording: Recording, method: str, problems: list[str]) -> list[Any] | None:
+    """The entries of all pages; None when no page came."""
+    pages = recording.results.get(method)
+    if pages is None:
+        return None
+    lists = [page.get(LISTS[method]) for page in pages]
+    problems += [_no_array(method) for each in lists if not isinstance(each, list)]
+    return [entry for each in lists if isinstance(each, list) for entry in each]
+
+
+def _no_array(method: str) -> str:
+    return f"A {method} answer has no array {LISTS[method]!r}."
+
+
+def _text(raw: Mapping[str, Any] | None, key: str) -> str | None:
+    value = (raw or {}).get(key)
+    return value if isinstance(value, str) and value else None

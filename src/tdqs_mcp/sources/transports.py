@@ -1,4 +1,4 @@
-"""Live servers over HTTP: the two transports, and what HTTP said about it before the SDK forgot."""
+"""Transports to live servers over HTTP and to server objects of this process."""
 
 import importlib
 import logging
@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from mcp.client._memory import (
-    InMemoryTransport,
-)  # the transport of Client(server, mode="legacy"); public only inside it
+from mcp.client._memory import InMemoryTransport  # the transport of Client(server, mode="legacy"), public only there
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
@@ -25,42 +23,23 @@ from tdqs_mcp.sources.live import LiveOptions
 from tdqs_mcp.sources.locator import InProcess
 
 
-class Log:
-    """The status line of every response, in order: the SDK turns 401, 429 and 500 into one and the same error."""
-
-    def __init__(self) -> None:
-        """No response yet."""
-        self.replies: list[Reply] = []
-
-    def note(self, response: httpx2.Response) -> None:
-        """Keeps what explains a failure."""
-        self.replies.append(
-            Reply(
-                method=response.request.method,
-                status=response.status_code,
-                content_type=response.headers.get("content-type", "").partition(";")[0].strip().lower(),
-                retry_after=response.headers.get("retry-after"),
-            )
-        )
-
-
 @asynccontextmanager
-async def streamable(url: str, options: LiveOptions, log: Log) -> AsyncGenerator[Any]:
+async def streamable_http(url: str, options: LiveOptions, replies: list[Reply]) -> AsyncGenerator[Any]:
     """The streamable HTTP transport; it reads at most `max_bytes` of any one response."""
     async with (
-        _client(options, log, headers=options.headers, timeout=httpx2.Timeout(options.timeout)) as client,
+        _client(options, replies, headers=options.headers, timeout=httpx2.Timeout(options.timeout)) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=options.max_bytes) as streams,
     ):
         yield streams
 
 
-def events(url: str, options: LiveOptions, log: Log) -> AbstractAsyncContextManager[Any]:
+def sse(url: str, options: LiveOptions, replies: list[Reply]) -> AbstractAsyncContextManager[Any]:
     """The older HTTP+SSE transport; the SDK bounds one event of it at 1 MiB."""
 
     def make(
         headers: dict[str, Any] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
-        return _client(options, log, headers=headers or {}, timeout=timeout, auth=auth)
+        return _client(options, replies, headers=headers, timeout=timeout, auth=auth)
 
     return sse_client(
         url,
@@ -71,9 +50,15 @@ def events(url: str, options: LiveOptions, log: Log) -> AbstractAsyncContextMana
     )
 
 
-def _client(options: LiveOptions, log: Log, *, headers: Mapping[str, str], **settings: Any) -> httpx2.AsyncClient:  # noqa: ANN401
-    async def watch(response: httpx2.Response) -> None:
-        log.note(response)
+def _client(options: LiveOptions, replies: list[Reply], **settings: Any) -> httpx2.AsyncClient:  # noqa: ANN401  # httpx2's own
+    async def note(response: httpx2.Response) -> None:
+        replies.append(
+            Reply(
+                status=response.status_code,
+                content_type=response.headers.get("content-type", "").partition(";")[0].strip().lower(),
+                retry_after=response.headers.get("retry-after"),
+            )
+        )
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("the answer is compressed although that was declined", request=response.request)
         response.stream = _Bounded(response.stream, options.max_bytes)
@@ -82,8 +67,8 @@ def _client(options: LiveOptions, log: Log, *, headers: Mapping[str, str], **set
         transport=_Admitted(options.admit) if options.admit else None,
         trust_env=options.admit is None,
         # Compression is declined: a few kilobytes of it can unpack to gigabytes.
-        headers={"accept-encoding": "identity", **headers},
-        event_hooks={"response": [watch]},
+        headers={"accept-encoding": "identity", **(settings.pop("headers", None) or {})},
+        event_hooks={"response": [note]},
         **settings,
     )
 
@@ -136,7 +121,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 @contextmanager
-def workplace(*, cwd: str | None, env: Mapping[str, str]) -> Generator[None]:
+def import_environment(*, cwd: str | None, env: Mapping[str, str]) -> Generator[None]:
     """The import path and environment that the module expects; both as before on leaving."""
     folder = str(Path(cwd or ".").resolve())
     before = {name: os.environ.get(name) for name in env}
@@ -154,7 +139,7 @@ def workplace(*, cwd: str | None, env: Mapping[str, str]) -> Generator[None]:
                 os.environ[name] = value
 
 
-def load(locator: InProcess) -> InMemoryTransport:
+def import_server(locator: InProcess) -> InMemoryTransport:
     """Imports the module and gives a transport to its server; what the module prints goes to stderr.
 
     The attribute is an MCPServer, a low-level Server, a FastMCP or a function without parameters that makes one. Raises
@@ -162,10 +147,10 @@ def load(locator: InProcess) -> InMemoryTransport:
     """
     spelled = f"py:{locator.module}:{locator.attribute}"
     with redirect_stdout(sys.stderr), _kept_logging():
-        return transport(_import(locator, spelled), spelled)
+        return object_transport(_import(locator, spelled), spelled)
 
 
-def transport(found: object, spelled: str) -> InMemoryTransport:
+def object_transport(found: object, spelled: str) -> InMemoryTransport:
     """A transport to a server object, or to the one that a function without parameters makes. Raises InputError."""
     server = _server(found)
     if server is None and callable(found):
