@@ -284,7 +284,6 @@ def _collecting(judge: Judge) -> "Prompted":
     """The judge, where it can keep answers that come later. Raises InputError."""
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415
 
-    judge, _ = unguarded(judge)
     if not isinstance(judge, Prompted):
         raise InputError("a batch is one model's: give the anthropic judge, alone and with one sample")
     if judge.cache is None:
