@@ -7,10 +7,10 @@ from functools import cached_property
 
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts import hostile
-from tdqs_mcp.facts.catalog import relations, unknown_tools, vocabulary
+from tdqs_mcp.facts.catalog import names, relations, unknown_tools
+from tdqs_mcp.facts.catalog.names import KnownNames
 from tdqs_mcp.facts.catalog.relations import ToolSet
 from tdqs_mcp.facts.catalog.unknown_tools import UnknownWord
-from tdqs_mcp.facts.catalog.vocabulary import KnownNames
 from tdqs_mcp.facts.hostile import Part, Threat
 from tdqs_mcp.facts.schema import signals, walk
 from tdqs_mcp.facts.schema.signals import Signals
@@ -73,7 +73,7 @@ class Subject:
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
         """Every text about input, with its JSON pointer."""
-        return vocabulary.texts_of(self.tool.description, self.input_shape)
+        return names.texts_of(self.tool.description, self.input_shape)
 
     @property
     def is_quotable(self) -> bool:
@@ -107,7 +107,7 @@ class Measured:
     def vocabulary(self) -> KnownNames:
         """What a word in a text may stand for."""
         shapes = [each for subject in self.subjects for each in (subject.input_shape, subject.output_shape)]
-        return vocabulary.known_names(self.names, shapes, self.catalog.server)
+        return names.known_names(self.names, shapes, self.catalog.server)
 
     @cached_property
     def threats(self) -> tuple[tuple[Part, Threat], ...]:

@@ -9,7 +9,7 @@ from tdqs_mcp.facts import bounds, denials, hostile, samples
 from tdqs_mcp.facts.bounds import Bound
 from tdqs_mcp.facts.catalog import parameter_meanings
 from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
-from tdqs_mcp.facts.schema import answers, arguments
+from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.walk import Node, split_pointer
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import Cue
@@ -237,7 +237,7 @@ def ground(subject: Subject, commons: Commons, material: Material = NOTHING) -> 
         )
         for each in parameter_meanings.infer_meanings(subject, commons.agreed)
     }
-    fields = tuple(map(str.lower, answers.result_fields(subject.tool)[1]))
+    fields = tuple(map(str.lower, arguments.result_fields(subject.tool)[1]))
     return Ground(tool=subject.tool.name, own=own, meant=meant, lent=commons.lent, fields=fields)
 
 

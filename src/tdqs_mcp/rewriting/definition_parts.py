@@ -9,7 +9,7 @@ from tdqs_mcp.facts.catalog.names import Label, NameNeighbors
 from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
 from tdqs_mcp.facts.catalog.parameter_meanings import infer_meanings as meanings_of
 from tdqs_mcp.facts.catalog.value_sources import ValueSource, ValueSources, unstated_sources
-from tdqs_mcp.facts.schema import answers, arguments
+from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, Cue, Effect
@@ -275,7 +275,7 @@ def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
 
 def returned(subject: Subject) -> Part | None:
     """The fields of the answer, for a text that is silent about it; clients keep output schemas from the model."""
-    name, fields = answers.result_fields(subject.tool)
+    name, fields = arguments.result_fields(subject.tool)
     if not fields or Cue.RETURN in subject.prose.cues:
         return None
     more = len(fields) - MAX_FIELDS

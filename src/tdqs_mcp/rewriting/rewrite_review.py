@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tdqs_mcp.facts.catalog import likeness
+from tdqs_mcp.facts.catalog import search
 from tdqs_mcp.facts.schema import edits, tokens
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -37,7 +37,7 @@ class Court:
     def of(cls, measured: Measured, material: Material, *, growth: int) -> "Court":
         """The court of a catalog as it came, read once for all its tools."""
         witnesses = Witnesses(measured, material)
-        return cls(witnesses=witnesses, growth=growth, likeness=likeness.nearest_siblings(measured.subjects))
+        return cls(witnesses=witnesses, growth=growth, likeness=search.nearest_siblings(measured.subjects))
 
 
 def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
@@ -143,7 +143,7 @@ def conclude(
 ) -> list[Rewrite]:
     """The rewrites with what only the catalog that has all of them can show, and the material that none rests on."""
     subjects = {subject.tool.index: subject for subject in improved.subjects}
-    near = likeness.nearest_siblings(improved.subjects)
+    near = search.nearest_siblings(improved.subjects)
     concluded = []
     for each in rewrites:
         removed, added = findings(before[each.index], after[each.index])

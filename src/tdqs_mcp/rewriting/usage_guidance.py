@@ -7,8 +7,8 @@ from tdqs_mcp.facts import statements
 from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.catalog.value_sources import ValueSource
 from tdqs_mcp.facts.clauses import clause, is_natural
-from tdqs_mcp.facts.schema import choices
-from tdqs_mcp.facts.schema.choices import Choice, Demand
+from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, STOPWORDS, Effect
 from tdqs_mcp.facts.text.words import stem
@@ -161,7 +161,9 @@ def _by_name(label: Label, own: Label) -> str:
 def _demands(subject: Subject) -> Part | None:
     """Demands of the schema that its list of required parameters does not show."""
     said = set(subject.prose.mentioned_parameters)
-    found = [choice for choice in choices.required_choices(subject.tool.input_schema or {}) if not choice.names <= said]
+    found = [
+        choice for choice in arguments.required_choices(subject.tool.input_schema or {}) if not choice.names <= said
+    ]
     if not found:
         return None
     return _sentence(" ".join(map(_demand, found)), [choice.path for choice in found], is_pointer=False)

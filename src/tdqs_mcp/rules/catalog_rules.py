@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tdqs_mcp.facts.catalog import metadata, orders
+from tdqs_mcp.facts.catalog import metadata, relations
+from tdqs_mcp.facts.catalog.names import fold
 from tdqs_mcp.facts.catalog.unknown_parameters import unknown_parameters
 from tdqs_mcp.facts.catalog.unknown_tools import unknown_tools
-from tdqs_mcp.facts.catalog.vocabulary import fold
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
@@ -64,7 +64,7 @@ def shadow_candidate(subject: Subject) -> Iterator[Hit]:
 )
 def repeated_display_name(measured: Measured) -> Iterator[Hit]:
     """Tools with different names are shown under one title."""
-    for shown, tools in metadata.namesakes(measured.catalog.tools).items():
+    for shown, tools in metadata.shared_display_names(measured.catalog.tools).items():
         first, second, *_ = dict.fromkeys(tool.name for tool in tools)
         for tool in tools:
             yield Hit(
@@ -129,7 +129,7 @@ def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
     """A tool sends the agent to a sibling, and the sibling does not name it in return."""
     named = {subject.tool.name: frozenset(subject.mentions) for subject in measured.subjects}
     for subject in measured.subjects:
-        for other in orders.one_sided(subject.tool.name, subject.mentions, subject.redirect, named):
+        for other in relations.one_sided_boundaries(subject.tool.name, subject.mentions, subject.redirect, named):
             yield Hit(
                 "/description",
                 f"it sends the agent to {other!r}, which does not name {subject.tool.name!r}",
@@ -147,7 +147,7 @@ def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
 )
 def ranking_order(subject: Subject) -> Iterator[Hit]:
     """The description ranks its tool above all others instead of saying what it is for."""
-    for words in orders.orders(subject.prose.sentences, subject.prose.words):
+    for words in relations.ranking_phrases(subject.prose.sentences, subject.prose.words):
         yield Hit(
             "/description",
             f"{words!r} ranks the tool above all others",

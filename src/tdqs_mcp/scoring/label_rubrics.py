@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tdqs_mcp.facts.catalog import titles
+from tdqs_mcp.facts.catalog import metadata
 from tdqs_mcp.facts.credentials import asks_for_credentials
 from tdqs_mcp.facts.schema.signals import context_signals
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -117,9 +117,11 @@ def _alone(rubric: Rubric, verdict: Verdict, measured: Measured) -> Verdict:
 
 def _suggestions(measured: Measured, score: LabelScore) -> Iterator[Suggestion]:
     """Server smells, then what the skill lacks, then Bad tools with the worst first (MCPBundles, three bands)."""
-    for name, tools in titles.repeated_titles(measured.catalog.tools).items():
+    for name, tools in metadata.shared_display_names(measured.catalog.tools).items():
         yield Suggestion(
-            band=Band.SERVER_SMELL, tools=tools, message=f"{len(tools)} tools share the display name {name!r}"
+            band=Band.SERVER_SMELL,
+            tools=tuple(tool.name for tool in tools),
+            message=f"{len(tools)} tools share the display name {name!r}",
         )
     if score.skill is not None and score.skill.label is Label.BAD:
         yield Suggestion(

@@ -1,6 +1,5 @@
 """What foreign conventions miss in resources, prompts, display names and the initialize answer."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 
 from tdqs_mcp.canonical import trim
@@ -59,17 +58,17 @@ def lacks_version(catalog: Catalog) -> bool:
 
 
 def display_name(tool: Tool) -> str | None:
-    """What a client shows: the title, else the annotations' title."""
-    title = tool.title or (tool.annotations or {}).get("title")
-    return trim(title) or None if isinstance(title, str) else None
+    """What a client shows for a tool: its title, else the one in its annotations; None where both are blank."""
+    titles = (tool.title, (tool.annotations or {}).get("title"))
+    return next((trim(title) for title in titles if isinstance(title, str) and trim(title)), None)
 
 
-def namesakes(tools: Iterable[Tool]) -> dict[str, list[Tool]]:
-    """Tools with different names under one display name, by that name."""
-    groups: defaultdict[str, list[Tool]] = defaultdict(list)
+def shared_display_names(tools: Iterable[Tool]) -> dict[str, list[Tool]]:
+    """Tools with different names that are shown under one title, by that title."""
+    groups: dict[str, list[Tool]] = {}
     for tool in tools:
         if shown := display_name(tool):
-            groups[shown].append(tool)
+            groups.setdefault(shown, []).append(tool)
     return {shown: group for shown, group in groups.items() if len({tool.name for tool in group}) > 1}
 
 

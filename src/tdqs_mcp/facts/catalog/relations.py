@@ -4,11 +4,14 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from tdqs_mcp.canonical import utf16_order
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.text.languages import LEMMAS, VAGUE_VERBS, Cue, Effect
+from tdqs_mcp.facts.text.patterns import PatternTable, read_table, words_from
 from tdqs_mcp.facts.text.prose import MAX_TEXT, Prose
 from tdqs_mcp.facts.text.words import name_parts, stem
 from tdqs_mcp.model.catalog import Tool
@@ -246,3 +249,37 @@ def _lifecycles(named: Sequence[_Named]) -> dict[str, set[Effect]]:
 
 def _is_gap(effects: set[Effect]) -> bool:
     return Effect.CREATE in effects and not (Effect.READ in effects and effects & {Effect.UPDATE, Effect.DELETE})
+
+
+_PATTERNS = PatternTable("references")
+_words = partial(words_from, "references")
+
+
+def ranking_phrases(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Words by which a text ranks its tool above all others, or asks to be called before anything else."""
+    if _words("rankers").isdisjoint(words) and all(map(str.isascii, sentences)):
+        return []
+    found = [
+        match[0] for sentence in sentences if _may_rank(sentence) for match in _PATTERNS.ranked_first.finditer(sentence)
+    ]
+    return list(dict.fromkeys(" ".join(words.split()) for words in found))
+
+
+@cache
+def _rank_words() -> tuple[str, ...]:
+    text: str = read_table("references")["words"]["ranks"]
+    return tuple(text.strip().split("|"))
+
+
+def _may_rank(sentence: str) -> bool:
+    is_likely = not sentence.isascii() or any(map(sentence.lower().__contains__, _rank_words()))
+    return is_likely and _PATTERNS.ranking.search(sentence) is not None
+
+
+def one_sided_boundaries(
+    own: str, mentions: Sequence[str], redirect: str | None, named: Mapping[str, AbstractSet[str]]
+) -> list[str]:
+    """Siblings that a tool sends the agent to and that never name it in return; `named` are the mentions by tool."""
+    if redirect is None:
+        return []
+    return [other for other in mentions if other in redirect and own not in named.get(other, {own})]

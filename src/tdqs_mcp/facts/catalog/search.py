@@ -1,17 +1,21 @@
 """What a search over tools reads of a definition, and how somebody who never saw it might ask for the tool."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 
-from tdqs_mcp.facts.catalog.synonyms import SYNONYMS
+from tdqs_mcp.facts.catalog.names import MAX_CROWD
 from tdqs_mcp.facts.schema import walk
+from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import STOPWORDS
+from tdqs_mcp.facts.text.patterns import read_table
 from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
-from tdqs_mcp.facts.text.words import MAX_NAME, name_parts, stem
+from tdqs_mcp.facts.text.words import MAX_NAME, empty_stems, name_parts, stem
 from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.results.rewrites import Likeness
 
 MAX_SAID = 8
 """New words of a description that a need is drawn from; it says every second of them."""
@@ -73,8 +77,15 @@ def describe_need(tool: Tool) -> Need:
     return Need(said=said if len(said) >= MIN_NEED else (), withheld=withheld)
 
 
+@cache
+def _synonyms() -> dict[str, tuple[str, ...]]:
+    """What users say instead of a word, by its stem as names have it."""
+    groups = reversed(read_table("synonyms")["groups"].split("/"))
+    return {words[0]: tuple(words[1:]) for group in groups if (words := group.split())}
+
+
 def _instead(word: str, taken: AbstractSet[str]) -> str | None:
-    return next((other for other in SYNONYMS.get(stem(word), ()) if stem(other) not in taken), None)
+    return next((other for other in _synonyms().get(stem(word), ()) if stem(other) not in taken), None)
 
 
 def _new(words: Iterable[str], taken: set[str]) -> Iterator[str]:
@@ -110,3 +121,50 @@ def _parameters(tool: Tool) -> Iterator[str]:
             description = node.schema.get("description")
             yield node.name[:MAX_NAME]
             yield description[:MAX_EXPLANATION] if isinstance(description, str) else ""
+
+
+MAX_RIVALS = 24
+"""Siblings that are compared word by word; they are those that share the most telling words."""
+
+
+def nearest_siblings(subjects: Sequence[Subject]) -> dict[int, Likeness]:
+    """Every tool's nearest sibling by its index; linear, as only words that few tools have make two tools rivals.
+
+    A sentence that names a sibling is left out: it tells the two apart, whatever words it takes from the other.
+    """
+    words = {subject.tool.index: _own_words(subject) for subject in subjects}
+    names = {subject.tool.index: subject.tool.name for subject in subjects}
+    crowds: dict[str, list[int]] = {}
+    for index, own in words.items():
+        for word in own:
+            crowds.setdefault(word, []).append(index)
+    return {index: _nearest(index, words, names, crowds) for index in words}
+
+
+def _nearest(
+    index: int, words: Mapping[int, frozenset[str]], names: Mapping[int, str], crowds: Mapping[str, Sequence[int]]
+) -> Likeness:
+    shared: dict[int, int] = {}
+    for word in words[index]:
+        for rival in crowds[word] if len(crowds[word]) <= MAX_CROWD else ():
+            if rival != index:
+                shared[rival] = shared.get(rival, 0) + 1
+    rivals = sorted(shared, key=lambda rival: (-shared[rival], rival))[:MAX_RIVALS]
+    measured = [(_percent(words[index], words[rival]), -rival) for rival in rivals]
+    percent, place = max(measured, default=(0, 0))
+    return Likeness(sibling=names[-place] if measured else None, percent=percent)
+
+
+def _percent(one: frozenset[str], other: frozenset[str]) -> int:
+    return 100 * len(one & other) // max(1, len(one | other))
+
+
+def _own_words(subject: Subject) -> frozenset[str]:
+    """The telling stems of the name and of all sentences that name no sibling."""
+    siblings = set(map(str.lower, subject.mentions))
+    spoken = [words for words in subject.prose.spoken if siblings.isdisjoint(words)]
+    return _telling([*name_parts(subject.tool.name), *(word for words in spoken for word in words)])
+
+
+def _telling(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(each for word in words if (each := stem(word)) not in empty_stems() and len(each) > 1)

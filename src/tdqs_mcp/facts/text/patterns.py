@@ -49,3 +49,21 @@ def read_table(name: str) -> Mapping[str, Any]:
 def words_from(table: str, key: str) -> frozenset[str]:
     """The words that a data file has under a key of `words`."""
     return frozenset(read_table(table)["words"][key].split())
+
+
+@cache
+def endings_from(table: str, key: str) -> tuple[str, ...]:
+    """The same in order, for `str.endswith`."""
+    return tuple(read_table(table)["words"][key].split())
+
+
+class PatternTable:
+    """The patterns of one data file by key, such as `TABLE.header`; each is compiled on first use."""
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+
+    def __getattr__(self, key: str) -> re.Pattern[str]:
+        pattern = re.compile(expand(self._table, read_table(self._table)["patterns"][key]))
+        setattr(self, key, pattern)
+        return pattern
