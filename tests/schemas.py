@@ -1,4 +1,4 @@
-"""Write the published JSON Schemas anew from the results: `python tests/schemas.py`."""
+"""The published JSON Schemas, as the results define them; tests/generated_files.py writes them."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tdqs_mcp.report.agent_improvements import CompareAnswer, PlanAnswer, Rewrit
 from tdqs_mcp.report.agent_judging import JudgementAnswer, PromptsAnswer
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer
 from tdqs_mcp.report.agent_scores import ScoreAnswer, ToolAnswer
-from tdqs_mcp.report.json_schema import ANSWERS, answers_text, schema, schema_text
+from tdqs_mcp.report.json_schema import schema
 from tdqs_mcp.results.comparison import Comparison
 from tdqs_mcp.results.findings import LintReport
 from tdqs_mcp.results.gate import GateReport
@@ -54,9 +54,3 @@ VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.ite
 def published(name):
     """The file that a schema belongs into."""
     return FOLDER / f"{name}.schema.json"
-
-
-if __name__ == "__main__":
-    for name, made in SCHEMAS.items():
-        published(name).write_text(schema_text(made), encoding="utf-8")
-    (FOLDER / ANSWERS).write_text(answers_text(ANSWER_SCHEMAS), encoding="utf-8")

@@ -1,0 +1,64 @@
+"""Files that are written from the code: `python tests/generated_files.py` writes them anew."""
+
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+from schemas import ANSWER_SCHEMAS, FOLDER, SCHEMAS, published
+
+from tdqs_mcp.report.json_schema import ANSWERS, answers_text, schema_text
+from tdqs_mcp.rules.registry import RULES
+from tdqs_mcp.rules.rule import AnyRule
+
+ROOT = Path(__file__).parents[1]
+
+LANES = {
+    "1": "Quality",
+    "2": "Schema and protocol",
+    "3": "Between tools",
+    "4": "Tokens",
+    "5": "Security",
+    "6": "Resources, prompts and server",
+}
+"""What the first digit of a rule's number says."""
+
+HEAD = """# Rules
+
+<!-- Written by tests/generated_files.py from the rules themselves. -->
+
+Each id links to the rule's page: the reason, a bad and a good definition, and the exact message. `tdqs-mcp explain ID`
+shows the same page. `--select`, `--ignore` and `tdqs.toml` take ids, names, aliases, and lanes such as TDQ1. "Severity" is
+the worst at which a rule reports; "confidence" says how sure its findings are. Uncertain rules and rules for auditors run
+only when selected.
+"""
+
+
+def rules_page() -> str:
+    """The index of all rules, a table for each lane."""
+    parts = [HEAD]
+    for lane, rules in groupby(RULES, key=lambda rule: rule.id[3]):
+        parts += [f"\n## {LANES[lane]}\n", "\n| rule | what it reports | severity | confidence | aliases |\n"]
+        parts += ["| --- | --- | --- | --- | --- |\n", *map(_row, rules)]
+    return "".join(parts)
+
+
+def _row(rule: AnyRule) -> str:
+    link = f"[{rule.id}](../src/tdqs_mcp/rules/specs/{rule.id}.md) `{rule.name}`"
+    aliases = ", ".join(f"`{alias}`" for alias in rule.aliases)
+    return f"| {link} | {_plain(rule.summary)} | {rule.severity} | {rule.confidence} | {aliases} |\n"
+
+
+def _plain(summary: str) -> str:
+    return " ".join(summary.split()).replace("|", "\\|")
+
+
+FILES = {
+    ROOT / "docs" / "rules.md": rules_page,
+    FOLDER / ANSWERS: partial(answers_text, ANSWER_SCHEMAS),
+    **{published(name): partial(schema_text, schema) for name, schema in SCHEMAS.items()},
+}
+"""Every generated file, with what makes its text."""
+
+if __name__ == "__main__":
+    for path, make in FILES.items():
+        path.write_text(make(), encoding="utf-8")
