@@ -10,9 +10,10 @@ from definitions import tool
 
 import tdqs_mcp
 from tdqs_mcp import app
-from tdqs_mcp.facts import denials, praise
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.prose import sentences_of
+from tdqs_mcp.facts.text.statements import read_polarity
+from tdqs_mcp.facts.text.wording import find_praise
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model.material import Fact, Material
 from tdqs_mcp.report.agent_improvements import rewrite_answer
@@ -463,7 +464,7 @@ def test_what_a_negation_reaches_does_not_stand_outside_one_in_another_order(cat
     ],
 )
 def test_the_reach_of_a_negation(text, affirmed, denied):
-    assert denials.read(text) == (frozenset(affirmed.split()), frozenset(denied.split()))
+    assert read_polarity(text) == (frozenset(affirmed.split()), frozenset(denied.split()))
 
 
 def test_a_fact_that_names_a_parameter_closes_its_list_of_values(catalog):
@@ -582,7 +583,7 @@ def test_praise_given_as_a_fact_is_neither_taken_nor_a_source(catalog, text, too
     ],
 )
 def test_words_of_praise_about_what_a_tool_handles_are_none(text):
-    assert praise.praise(text) is None
+    assert find_praise(text) is None
 
 
 def test_the_offline_writer_says_the_author_s_facts_and_sets_the_hints_that_they_prove():

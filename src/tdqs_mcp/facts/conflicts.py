@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.facts import bounds, denials, statements
-from tdqs_mcp.facts.bounds import Bound
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS
 from tdqs_mcp.facts.text.prose import sentences_of
+from tdqs_mcp.facts.text.statements import BOUND_KEYWORDS, Bound, find_bounds, read_polarity, stated_hints
 from tdqs_mcp.facts.text.words import content_stems, words_of
 from tdqs_mcp.model.material import Fact
 
@@ -83,7 +82,7 @@ def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
 
 def _positions(text: str, subject: Subject) -> Iterator[_Position]:
     """The hints that a text states, what its sentences affirm or deny, and the bounds of parameters that it names."""
-    for hint, value in statements.hints(text):
+    for hint, value in stated_hints(text):
         yield hint, value
         if (hint, value) == ("destructiveHint", True):
             yield "readOnlyHint", False
@@ -91,7 +90,7 @@ def _positions(text: str, subject: Subject) -> Iterator[_Position]:
         yield from _effect(sentence)
         for clause in sentence.split(";"):
             if words := content_stems(words_of(clause)):
-                yield " ".join(sorted(words)), bool(denials.read(clause).denied)
+                yield " ".join(sorted(words)), bool(read_polarity(clause).denied)
     for name, bound, number in _bounds(text, subject):
         yield f"{bound} of `{name}`", number
 
@@ -102,7 +101,7 @@ def _effect(sentence: str) -> Iterator[_Position]:
     word = (found[1] or found[2]).lower() if found else ""
     verb = LEMMAS.get(word)
     is_change = verb is not None and EFFECTS[verb].is_mutating and not word.endswith(("ed", "ing"))
-    if is_change and verb in denials.read(sentence).affirmed:
+    if is_change and verb in read_polarity(sentence).affirmed:
         yield "readOnlyHint", False
 
 
@@ -110,7 +109,7 @@ def _bounds(text: str, subject: Subject) -> Iterator[tuple[str, Bound, str]]:
     """The numbers that a text gives as bounds or defaults of the one parameter that it names."""
     spoken = {name.lower() for found in _NAMED.findall(text) for name in found if name}
     named = [each.name for each in subject.signals.parameters if each.name.lower() in spoken]
-    for said in bounds.read(text) if len(named) == 1 else ():
+    for said in find_bounds(text) if len(named) == 1 else ():
         if said.value[-1].isdecimal():
             yield named[0], said.bound, said.value
 
@@ -120,7 +119,7 @@ def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
     nodes = {node.name: node for node in subject.input_shape.nodes if node.is_top}
     for name, bound, value in _bounds(fact.text, subject):
         schema = nodes[name].schema if name in nodes else {}
-        for keyword, kind in bounds.KEYWORDS.items():
+        for keyword, kind in BOUND_KEYWORDS.items():
             limit = schema.get(keyword)
             if isinstance(limit, int | float) and _oversteps(bound, value, kind, limit):
                 return f"the schema gives `{name}` the {keyword} {limit}"

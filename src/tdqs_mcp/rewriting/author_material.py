@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping
 from itertools import count, islice
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts import hostile, praise, samples, statements
+from tdqs_mcp.facts import hostile
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.support import is_plain_value, is_showable, redact
+from tdqs_mcp.facts.text.wording import can_continue_in_english, find_praise
 from tdqs_mcp.facts.text.words import content_stems, has_word, words_of
 from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
 from tdqs_mcp.results.rewrites import OFFLINE, Mode, Rewrite, Unused
@@ -55,7 +57,7 @@ def objection(fact: Fact, subject: Subject) -> str | None:
     """Why a fact is not said of a tool, whatever it may prove."""
     if fact.tool != subject.tool.name:
         return "a fact of every tool is said of none; it only supports other words"
-    if praised := praise.praise(fact.text):
+    if praised := find_praise(fact.text):
         return f"{praised!r} praises and tells nothing"
     if threats := hostile.threats({"description": fact.text}):
         return f"it works on whoever reads it: {threats[0].ploy}"
@@ -84,7 +86,7 @@ def limitation(trace: Trace) -> Part | None:
 
 def _limitations(subject: Subject, material: Material) -> tuple[Part, ...]:
     """No more than a few, and each of them once."""
-    if not statements.is_english(subject):
+    if not can_continue_in_english(subject):
         return ()
     found = {part.sentence: part for trace in reversed(material.traces) if (part := limitation(trace))}
     new = (part for sentence, part in reversed(found.items()) if not is_told(sentence, subject))
@@ -96,7 +98,7 @@ def _failure(trace: Trace) -> str | None:
     message = " ".join(trace.answer.split()).rstrip(".")
     told = set(words_of(message))
     is_private = any(told.intersection(words_of(str(value))) for value in trace.arguments.values())
-    is_shown = samples.is_plain(message) and samples.redacted(message) == message
+    is_shown = is_plain_value(message) and redact(message) == message
     return f"Can fail with `{message}`." if message and is_shown and not is_private else None
 
 
@@ -119,12 +121,12 @@ def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
 def _example(subject: Subject, material: Material) -> Part | None:
     """The shortest real call that succeeded, where the description has no example and the call may be shown."""
     calls = [trace for trace in material.traces if trace.outcome is Outcome.SUCCESS and trace.arguments]
-    showable = [trace for trace in calls if samples.is_showable(trace.arguments, subject)]
+    showable = [trace for trace in calls if is_showable(trace.arguments, subject)]
     shown = sorted((json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable)
     call, number = min(
         (pair for pair in shown if len(pair[0]) <= MAX_CALL), key=lambda pair: len(pair[0]), default=("", 0)
     )
-    if not call or "example" in subject.prose.words or not statements.is_english(subject):
+    if not call or "example" in subject.prose.words or not can_continue_in_english(subject):
         return None
     return Part(path="/description", sources=(f"trace {number}",), sentence=f"Example: `{call}`.")
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.facts import bounds, denials, praise
-from tdqs_mcp.facts.bounds import Bounded
-from tdqs_mcp.facts.denials import Polarity
 from tdqs_mcp.facts.schema.walk import split_pointer
-from tdqs_mcp.facts.support import ROUTING, Ground, Statement
 from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS, Cue
+from tdqs_mcp.facts.text.patterns import words_from
 from tdqs_mcp.facts.text.prose import cues_of
+from tdqs_mcp.facts.text.statements import BoundedValue, Polarity, find_bounds, is_negation, read_polarity
+from tdqs_mcp.facts.text.support import Statement, ToolStatements
+from tdqs_mcp.facts.text.wording import find_praise, find_reader_address
 from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, name_parts, numbers_of, stem, words_of
 from tdqs_mcp.results.rewrites import Claim
 
@@ -48,7 +48,7 @@ class Hearing:
     """One text, heard sentence by sentence."""
 
     path: str
-    ground: Ground
+    ground: ToolStatements
     sentences: tuple[frozenset[str], ...] = ()
     """The stems of each sentence before this one, and the names in it."""
 
@@ -118,7 +118,7 @@ class _Sentence:
     others: Sequence[Statement]
     """The names of the siblings that it names."""
 
-    ground: Ground
+    ground: ToolStatements
 
     said: Polarity
 
@@ -132,20 +132,20 @@ class _Sentence:
         return cls(
             path=hearing.path,
             text=told,
-            words=content_stems(words_of(told)) - (ROUTING if named else frozenset()),
+            words=content_stems(words_of(told)) - (words_from("support", "routing") if named else frozenset()),
             spoken=words_of(told),
             plain=(*meant, *ground.plain),
             witnesses=(*meant, *ground.own, *lent),
             extra=(*meant, *lent),
             others=[first for first, *_ in named.values()],
             ground=ground,
-            said=denials.read(told),
+            said=read_polarity(told),
         )
 
     @property
     def is_turned(self) -> bool:
         """It denies something."""
-        return any(map(denials.is_negation, self.spoken))
+        return any(map(is_negation, self.spoken))
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ class _Sentence:
         return tuple(dict.fromkeys(each.source for each in found)) or ("name",)
 
 
-def _uncounted(found: re.Match[str], text: str, ground: Ground, lent: Mapping[str, Sequence[Statement]]) -> str:
+def _uncounted(found: re.Match[str], text: str, ground: ToolStatements, lent: Mapping[str, Sequence[Statement]]) -> str:
     """Nothing for a count that is true: so many fields are left, or so many siblings take the parameter named."""
     named = identifiers_of(text)
     if found[2] == "field":
@@ -166,10 +166,10 @@ def _uncounted(found: re.Match[str], text: str, ground: Ground, lent: Mapping[st
 
 
 def _style(sentence: _Sentence) -> Iterator[str]:
-    found = praise.praise(sentence.text)
+    found = find_praise(sentence.text)
     if found and not any(found.lower() in name_parts(name) for name in identifiers_of(sentence.text)):
         yield f"{found!r} praises and tells nothing"
-    found = praise.addressed(sentence.text)
+    found = find_reader_address(sentence.text)
     if found and not any(sentence.text.lower() in each.text for each in sentence.witnesses):
         yield f"{found!r} speaks to the reader; say it of the tool"
     if not sentence.words and not numbers_of(sentence.text):
@@ -208,7 +208,7 @@ def _unmatched(sentence: _Sentence) -> Iterator[str]:
 def _unbounded(sentence: _Sentence) -> Iterator[str]:
     """A value beside a word of bound or default that is not this very bound of what the sentence speaks of."""
     values = sentence.ground.values
-    for said in bounds.read(sentence.text):
+    for said in find_bounds(sentence.text):
         if said.value in values or said.value[-1].isdecimal():
             parameter = _bounded(sentence, said)
             rest = sentence.words - {said.value}
@@ -217,7 +217,7 @@ def _unbounded(sentence: _Sentence) -> Iterator[str]:
                 yield f"no source gives {said.value} as the {said.bound} of {f'`{parameter}`' if parameter else 'this'}"
 
 
-def _bounded(sentence: _Sentence, said: Bounded) -> str:
+def _bounded(sentence: _Sentence, said: BoundedValue) -> str:
     """The parameter whose bound is told: the last one named before it, else the first behind it, else the text's own.
 
     A plain word names one only where the schema bounds the parameter of this name.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.facts import clauses, excess, statements, values
+from tdqs_mcp.facts import clauses, values
 from tdqs_mcp.facts.catalog import names, parameter_meanings
 from tdqs_mcp.facts.catalog.names import Label, NameNeighbors
 from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
@@ -13,6 +13,8 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, Cue, Effect
+from tdqs_mcp.facts.text.statements import says_read_only
+from tdqs_mcp.facts.text.wording import copied_spans, is_in_other_language, lead_in_length, repeated_spans
 from tdqs_mcp.facts.text.words import name_parts, stem
 
 MAX_SIBLINGS = 2
@@ -76,9 +78,9 @@ class Scene:
         openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
         labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
         unique = {subject.tool.name: subject for subject in measured.subjects if subject.is_quotable}
-        foreign = sum(map(statements.is_foreign, measured.subjects))
+        foreign = sum(map(is_in_other_language, measured.subjects))
         described = sum(not subject.signals.is_missing_description for subject in measured.subjects)
-        plain = [subject for subject in measured.subjects if not statements.is_foreign(subject)]
+        plain = [subject for subject in measured.subjects if not is_in_other_language(subject)]
         proses = [subject.prose for subject in plain if subject.prose.opens_with_verb]
         leads = [next(word for word in prose.words if LEMMAS.get(word) == prose.verb) for prose in proses]
         known = ValueSources(unique.values(), labels)
@@ -132,7 +134,7 @@ def purpose(subject: Subject, label: Label, *, is_third_person: bool) -> Part | 
         return _first_purpose(label, given, parameters, is_third_person=is_third_person)
     prose = subject.prose
     old = prose.sentences[0]
-    skipped = excess.lead_in(old)
+    skipped = lead_in_length(old)
     new = old[skipped:][:1].upper() + old[skipped + 1 :] if skipped else old
     is_empty = prose.restates_loosely or prose.is_only_name or subject.signals.restates_name
     sources = ["description: its first sentence"]
@@ -199,8 +201,8 @@ def title(subject: Subject, label: Label) -> Part | None:
 
 def cut(subject: Subject) -> Part | None:
     """What stands there twice, or word for word in the schema."""
-    spans = [(start, end, "description: said twice") for start, end in excess.repeated(subject)]
-    spans += [(start, end, "/inputSchema/properties: said there") for start, end in excess.copied(subject)]
+    spans = [(start, end, "description: said twice") for start, end in repeated_spans(subject)]
+    spans += [(start, end, "/inputSchema/properties: said there") for start, end in copied_spans(subject)]
     if not spans:
         return None
     text = subject.tool.description or ""
@@ -236,7 +238,7 @@ def read_only(subject: Subject) -> Part | None:
     """
     annotations = subject.tool.raw.get("annotations")
     is_open = not subject.signals.has_hints and (annotations is None or isinstance(annotations, Mapping))
-    if not is_open or not statements.is_read_only(subject):
+    if not is_open or not says_read_only(subject):
         return None
     value = {**(annotations or {}), "readOnlyHint": True}
     return Part(path="/annotations", sources=("description: it says that the tool is read-only",), value=value)

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.facts import samples, statements
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.statements import purpose
+from tdqs_mcp.facts.text.support import redact
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import Question, ask
 from tdqs_mcp.model.material import Material
@@ -170,7 +171,7 @@ def _traces(job: Job) -> dict[str, str]:
         f"call {trace.number}, {trace.outcome}: {pretty_json(dict(trace.arguments))}\n{trace.answer[:MAX_ANSWER]}"
         for trace in job.material.traces[:MAX_TRACES]
     ]
-    return {"tool": job.subject.tool.name, "traces": samples.redacted("\n\n".join(calls))}
+    return {"tool": job.subject.tool.name, "traces": redact("\n\n".join(calls))}
 
 
 def _consolidate(job: Job, augmented: str, notes: Notes | Failure | None) -> dict[str, str]:
@@ -190,4 +191,4 @@ def _facts(material: Material) -> str:
 def _line(scene: Scene, name: str) -> str:
     """A sibling with what it does, in the words that may stand in another definition."""
     label = scene.labels[name]
-    return f"{name}: {statements.purpose(scene.subjects[name], label) or label.phrase}"
+    return f"{name}: {purpose(scene.subjects[name], label) or label.phrase}"

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from tdqs_mcp.facts import statements
 from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.language_detection import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.languages import Effect
+from tdqs_mcp.facts.text.wording import can_continue_in_english, is_in_other_language
 from tdqs_mcp.model.catalog import Catalog, read_tool
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.rewrites import Change, Claim, Mode, Rewrite
@@ -257,10 +257,10 @@ def compose_parts(subject: Subject, *, label: Label, near: Sequence[str], scene:
 
     Parts with words of their own are English, so a definition in another language gets none of them.
     """
-    is_foreign = statements.is_foreign(subject) or (subject.signals.is_missing_description and scene.is_foreign)
+    is_foreign = is_in_other_language(subject) or (subject.signals.is_missing_description and scene.is_foreign)
     first = None if is_foreign else purpose(subject, label, is_third_person=scene.is_third_person)
     has_text = first is not None or not subject.signals.is_missing_description
-    is_fit = has_text and statements.is_english(subject)
+    is_fit = has_text and can_continue_in_english(subject)
     said = usage_guidance.guidance_parts(subject, label, near, scene) if is_fit else ()
     more = _more(subject, scene) if mode is Mode.FULL and is_fit else ()
     found = [
@@ -283,7 +283,7 @@ def _more(subject: Subject, scene: Scene) -> tuple[Part | None, ...]:
 
 def untranslated(subject: Subject, *, label: Label, near: Sequence[str], scene: Scene) -> tuple[str, ...]:
     """The English sentences that facts support and that a description in another language cannot take as they are."""
-    if not statements.is_foreign(subject):
+    if not is_in_other_language(subject):
         return ()
     return tuple(part.sentence for part in usage_guidance.guidance_parts(subject, label, near, scene))
 

@@ -7,14 +7,15 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts import conflicts, denials, hostile, statements, support, values
+from tdqs_mcp.facts import conflicts, hostile, values
 from tdqs_mcp.facts.conflicts import Conflict
 from tdqs_mcp.facts.schema import arguments, edits
 from tdqs_mcp.facts.schema.edits import Edit, EditKind
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.support import Ground
 from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
+from tdqs_mcp.facts.text.statements import is_negation, read_polarity, stated_hints
+from tdqs_mcp.facts.text.support import ToolStatements, read_catalog_statements, read_tool_statements
 from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, words_of
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.results.rewrites import Claim
@@ -29,7 +30,7 @@ MAX_SHOWN = 80
 _WARNINGS = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUISITE, Cue.LIMIT})
 
 
-class Witnesses(dict[int, Ground]):
+class Witnesses(dict[int, ToolStatements]):
     """What a catalog as it came and its author have said: the ground of each tool by its index, read when asked for."""
 
     def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
@@ -37,12 +38,12 @@ class Witnesses(dict[int, Ground]):
         self._material = material
         self._heard: dict[int, tuple[Material, tuple[Conflict, ...]]] = {}
         self.subjects = {subject.tool.index: subject for subject in measured.subjects}
-        self._commons = support.commons(measured.subjects, material.docs)
+        self._commons = read_catalog_statements(measured.subjects, material.docs)
 
-    def __missing__(self, index: int) -> Ground:
+    def __missing__(self, index: int) -> ToolStatements:
         """The ground of a tool that nobody has asked about yet."""
         subject = self.subjects[index]
-        self[index] = support.ground(subject, self._commons, self.material(subject))
+        self[index] = read_tool_statements(subject, self._commons, self.material(subject))
         return self[index]
 
     def material(self, subject: Subject) -> Material:
@@ -84,7 +85,7 @@ def refused(found: Iterable[Claim]) -> list[Claim]:
     return [claim for claim in found if claim.refusal is not None]
 
 
-def _weigh(edit: Edit, subject: Subject, ground: Ground, material: Material) -> Iterator[Claim]:
+def _weigh(edit: Edit, subject: Subject, ground: ToolStatements, material: Material) -> Iterator[Claim]:
     if edit.kind is EditKind.HINT:
         yield _hint(edit, subject, material)
     elif edit.kind is EditKind.ENUM:
@@ -100,7 +101,7 @@ def _weigh(edit: Edit, subject: Subject, ground: Ground, material: Material) -> 
         yield from _shortened(edit)
 
 
-def _sentences(edit: Edit, ground: Ground) -> Iterator[Claim]:
+def _sentences(edit: Edit, ground: ToolStatements) -> Iterator[Claim]:
     """A claim for each sentence that did not stand there, told apart from what the text has said before it."""
     old = {_plain(sentence) for sentence in sentences_of(edit.before)} if isinstance(edit.before, str) else set()
     is_text = edit.kind is EditKind.DESCRIPTION
@@ -123,7 +124,7 @@ def _beyond(sentence: str, old: AbstractSet[str]) -> str:
     return " ".join(words[begun:]) if begun > 1 and not words[begun][0].islower() else sentence
 
 
-def _own_words(path: str, ground: Ground) -> frozenset[str]:
+def _own_words(path: str, ground: ToolStatements) -> frozenset[str]:
     """What a parameter's name and type say without a description."""
     said = [each.words for each in ground.own if each.source == path and each.is_contract]
     return frozenset().union(*said)
@@ -132,7 +133,7 @@ def _own_words(path: str, ground: Ground) -> frozenset[str]:
 def hints(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
     """The hints that facts about this very tool prove, with value and fact; none that its name gainsays."""
     own = [fact for fact in material.facts if fact.tool == subject.tool.name]
-    stated = {hint: f"fact {fact.number}" for fact in reversed(own) for hint in statements.hints(fact.text)}
+    stated = {hint: f"fact {fact.number}" for fact in reversed(own) for hint in stated_hints(fact.text)}
     return {
         name: (value, source) for (name, value), source in stated.items() if not _is_gainsaid(name, subject, stated)
     }
@@ -152,7 +153,7 @@ def _hint(edit: Edit, subject: Subject, material: Material) -> Claim:
     value, source = hints(subject, material).get(name, (None, ""))
     if value is not None and value is edit.after:
         return Claim(path=edit.path, text=text, sources=(source,))
-    said = {hint for sentence in subject.prose.sentences for hint in statements.hints(sentence)}
+    said = {hint for sentence in subject.prose.sentences for hint in stated_hints(sentence)}
     is_new = edit.before is edits.MISSING and value is None and not _is_gainsaid(name, subject, said)
     if is_new and (name, edit.after) in said and (name, not edit.after) not in said:
         return Claim(path=edit.path, text=text, sources=("description",))
@@ -176,7 +177,7 @@ def _lost(subject: Subject, definition: Mapping[str, Any], found: Sequence[Edit]
     kept = _Kept(_texts(definition))
     cued = {place for cue in _WARNINGS for place in subject.prose.cue_places.get(cue, ())}
     for place, sentence in enumerate(subject.prose.sentences):
-        is_turned = any(map(denials.is_negation, subject.prose.spoken[place]))
+        is_turned = any(map(is_negation, subject.prose.spoken[place]))
         if (place in cued or is_turned) and not kept.has(sentence):
             yield Claim(path="/description", text=sentence, refusal="the rewrite drops this; an agent needs it")
 
@@ -207,17 +208,17 @@ class _Kept:
 
     @cached_property
     def _denied(self) -> list[frozenset[str]]:
-        return [denials.read(sentence).denied for sentence in self._told.values()]
+        return [read_polarity(sentence).denied for sentence in self._told.values()]
 
     def has(self, sentence: str) -> bool:
         """The sentence itself; or most of its words, all that it denies, and a warning of the same kind."""
         if _plain(sentence) in self._told:
             return True
-        spoken, denied = words_of(sentence), denials.read(sentence).denied
+        spoken, denied = words_of(sentence), read_polarity(sentence).denied
         words = content_stems(spoken)
         is_told = 100 * sum(has_word(self._words, word) for word in words) >= KEPT * len(words)
         is_denied = any(denied and all(has_word(each, word) for word in denied) for each in self._denied)
-        is_turned = any(map(denials.is_negation, spoken))
+        is_turned = any(map(is_negation, spoken))
         is_warned = cues_of(spoken) & _WARNINGS <= self._cues
         return bool(words) and is_told and is_warned and (is_denied or not is_turned)
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from tdqs_mcp.facts import statements
 from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.catalog.value_sources import ValueSource
 from tdqs_mcp.facts.clauses import clause, is_natural
@@ -11,6 +10,7 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, STOPWORDS, Effect
+from tdqs_mcp.facts.text.statements import purpose
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.rewriting.definition_parts import Part, Scene, listed
 
@@ -134,8 +134,8 @@ def _route(sibling: Subject, label: Label, subject: Subject, own: Label) -> tupl
     The words of its name come first: every further word of a sibling makes a search find this tool for that one's sake.
     They come last where the two names differ in number alone, and where they make no phrase.
     """
-    said, first = statements.purpose(sibling, label), subject.prose.spoken[0] if subject.prose.spoken else ()
-    if said and said == statements.purpose(subject, own):
+    said, first = purpose(sibling, label), subject.prose.spoken[0] if subject.prose.spoken else ()
+    if said and said == purpose(subject, own):
         return None
     known = {*first, *(LEMMAS.get(word, word) for word in first), *own.phrase.lower().split()} | STOPWORDS
     ways = [(_by_name(label, own), "its name"), (said, "its first sentence")]

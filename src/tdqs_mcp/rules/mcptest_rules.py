@@ -2,10 +2,18 @@
 
 from collections.abc import Callable, Iterator
 
-from tdqs_mcp.facts import wording
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.wording import (
+    count_characters,
+    find_position,
+    has_verb,
+    is_english,
+    is_latin,
+    is_name,
+    mentions_result,
+)
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Persona
 from tdqs_mcp.rules.rule import Hit, Rule, rule
@@ -49,7 +57,7 @@ def _mcptest(
 @_mcptest("TDQ113", "DESC-001", dimension="purpose_clarity", entails=("TDQ127", "TDQ141"))
 def brief_description(subject: Subject) -> Iterator[Hit]:
     """The description is empty or has fewer than 20 characters."""
-    length = wording.characters(subject.tool)
+    length = count_characters(subject.tool)
     if length < SHORTEST:
         yield Hit(
             "/description",
@@ -61,7 +69,7 @@ def brief_description(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ114", "DESC-002", dimension="conciseness_structure", entails=("TDQ128",))
 def long_description(subject: Subject) -> Iterator[Hit]:
     """The description has more than 500 characters."""
-    length = wording.characters(subject.tool)
+    length = count_characters(subject.tool)
     if length > LONGEST:
         yield Hit(
             "/description",
@@ -73,7 +81,7 @@ def long_description(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ115", "DESC-003", dimension="purpose_clarity", entails=("TDQ129",))
 def verbatim_name(subject: Subject) -> Iterator[Hit]:
     """The description equals the tool's name."""
-    if wording.is_name(subject.tool):
+    if is_name(subject.tool):
         yield Hit(
             "/description",
             f"the description is the name {subject.tool.name!r}",
@@ -84,14 +92,14 @@ def verbatim_name(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ116", "DESC-004", confidence=Confidence.LOW, dimension="purpose_clarity")
 def absent_verb(subject: Subject) -> Iterator[Hit]:
     """The description has no common verb, so an agent cannot tell what kind of tool it is."""
-    if not _is_silent(subject) and wording.is_english(subject) and not wording.has_verb(subject):
+    if not _is_silent(subject) and is_english(subject) and not has_verb(subject):
         yield Hit("/description", "the description has no common verb", "open with the verb for what the tool does")
 
 
 @_mcptest("TDQ117", "DESC-005", confidence=Confidence.LOW, dimension="usage_guidelines")
 def positional_phrase(subject: Subject) -> Iterator[Hit]:
     """The description points to a place in a list of tools that no agent sees in that order."""
-    phrase = wording.position(subject)
+    phrase = find_position(subject)
     if phrase:
         yield Hit(
             "/description",
@@ -125,7 +133,7 @@ def unmentioned_choices(subject: Subject) -> Iterator[Hit]:
 @_mcptest("TDQ120", "DESC-008", dimension="conciseness_structure")
 def inverted_density(subject: Subject) -> Iterator[Hit]:
     """An argument's description is longer than the tool's."""
-    limit = wording.characters(subject.tool)
+    limit = count_characters(subject.tool)
     for name, length in arguments.lengths(subject.tool):
         if length > limit:
             yield Hit(
@@ -150,9 +158,9 @@ def missing_examples(subject: Subject) -> Iterator[Hit]:
 def unmentioned_result(subject: Subject) -> Iterator[Hit]:
     """The description has no word for a result, and there is no output schema."""
     tool = subject.tool
-    if _is_silent(subject) or tool.output_schema is not None or not wording.is_latin(tool):
+    if _is_silent(subject) or tool.output_schema is not None or not is_latin(tool):
         return
-    if not wording.mentions_result(tool):
+    if not mentions_result(tool):
         yield Hit(
             "/description",
             "the description has no word such as returns, output or result, and there is no output schema",

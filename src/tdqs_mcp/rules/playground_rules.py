@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Iterator
 
-from tdqs_mcp.facts import wording
 from tdqs_mcp.facts.catalog import metadata
 from tdqs_mcp.facts.catalog.relations import duplicate_names
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.wording import count_code_units, is_spelled_name
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, Rule, Seen, rule
 from tdqs_mcp.rules.rule_profiles import PLAYGROUND
@@ -46,7 +46,7 @@ def _playground(
 @_playground("TDQ127", "tool-short-description", persona=Persona.AUDITOR, dimension="purpose_clarity")
 def terse_description(subject: Subject) -> Iterator[Hit]:
     """There is a description, and it has fewer than 10 characters."""
-    length = wording.code_units(subject.tool)
+    length = count_code_units(subject.tool)
     if 0 < length < SHORTEST:
         yield Hit(
             "/description",
@@ -58,7 +58,7 @@ def terse_description(subject: Subject) -> Iterator[Hit]:
 @_playground("TDQ128", "tool-long-description", persona=Persona.AUDITOR, dimension="conciseness_structure")
 def wordy_description(subject: Subject) -> Iterator[Hit]:
     """The description has more than 500 UTF-16 code units."""
-    length = wording.code_units(subject.tool)
+    length = count_code_units(subject.tool)
     if length > LONGEST:
         yield Hit(
             "/description",
@@ -70,7 +70,7 @@ def wordy_description(subject: Subject) -> Iterator[Hit]:
 @_playground("TDQ129", "tool-description-is-name", persona=Persona.AUDITOR, dimension="purpose_clarity")
 def spelled_name(subject: Subject) -> Iterator[Hit]:
     """The description is the name in lower case with spaces for underscores and hyphens."""
-    if wording.is_spelled_name(subject.tool):
+    if is_spelled_name(subject.tool):
         yield Hit(
             "/description",
             f"the description only spells the name {subject.tool.name!r}",

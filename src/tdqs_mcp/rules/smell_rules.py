@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tdqs_mcp.facts import wording
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.wording import is_latin
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
@@ -80,4 +80,4 @@ def absent_example(subject: Subject) -> Iterator[Hit]:
 
 def _is_read(subject: Subject) -> bool:
     """There is a description, in letters that the English cues can be looked for in."""
-    return not subject.signals.is_missing_description and wording.is_latin(subject.tool)
+    return not subject.signals.is_missing_description and is_latin(subject.tool)

@@ -4,10 +4,10 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts import wording
 from tdqs_mcp.facts.catalog import metadata
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.wording import count_code_units
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.grades import Deduction, ServerGrade, letter_of
 from tdqs_mcp.results.scores import UngradedTool
@@ -67,7 +67,7 @@ def _score(measured: Measured, *, lost: int, bonus: int) -> int | None:
 
 def _is_well_described(measured: Measured) -> bool:
     """Every tool that could be read has a description of the wanted length, and there is one."""
-    lengths = [wording.code_units(subject.tool) for subject in measured.subjects]
+    lengths = [count_code_units(subject.tool) for subject in measured.subjects]
     return bool(lengths) and min(lengths) >= DESCRIBED
 
 

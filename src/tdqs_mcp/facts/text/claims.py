@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from tdqs_mcp.facts.schema.walk import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
@@ -16,6 +16,8 @@ from tdqs_mcp.facts.text.type_claims import cues_against, demands_type, find_typ
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model.catalog import Tool
+
+_words = partial(words_from, "claims")
 
 _BETWEEN = pattern_from("claims", "between")
 _UPPER = pattern_from("claims", "upper")
@@ -85,7 +87,7 @@ def _words_against(held: frozenset[str]) -> tuple[frozenset[str], frozenset[str]
     """Words of the cues that speak against all of some types, and words for other types."""
     cues = frozenset().union(*(cue.words for cue in cues_against(held)))
     others = frozenset(word for word, kinds in type_words().items() if not kinds & widened(held))
-    return cues, others | (words_from("claims", "coded") if "string" not in held else frozenset())
+    return cues, others | (_words("coded") if "string" not in held else frozenset())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,11 +148,11 @@ def _bound(accepted: Accepted, *, is_upper: bool, units: set[str]) -> tuple[floa
         exclusive = bounds.get(f"exclusive{side.title()}imum")
         if exclusive is not None:
             return (exclusive, exclusive - 1 if is_upper else exclusive + 1)
-        limit = None if units & words_from("claims", "length_units") else bounds.get(f"{side}imum")
+        limit = None if units & _words("length_units") else bounds.get(f"{side}imum")
     elif accepted.types == {"string"}:
-        limit = bounds.get(f"{side}Length") if units <= words_from("claims", "length_units") | {""} else None
+        limit = bounds.get(f"{side}Length") if units <= _words("length_units") | {""} else None
     elif accepted.types == {"array"}:
-        limit = None if units & words_from("claims", "length_units") else bounds.get(f"{side}Items")
+        limit = None if units & _words("length_units") else bounds.get(f"{side}Items")
     else:
         return None
     return None if limit is None or abs(limit) >= 2**31 - 1 else (limit,)
@@ -177,9 +179,9 @@ def find_mutation(tool: Tool, words: Collection[str]) -> str | None:
     """How the name or a sentence says outright that the tool writes; `words` are those of its description."""
     parts = name_parts(tool.name)
     verb = next((LEMMAS[part] for part in parts[:2] if part in LEMMAS), None)
-    if verb in words_from("claims", "mutations") and LEMMAS.get(parts[0]) == verb:
+    if verb in _words("mutations") and LEMMAS.get(parts[0]) == verb:
         return f"the name says {verb!r}"
-    may_say = not words_from("claims", "mutating").isdisjoint(words)
+    may_say = not _words("mutating").isdisjoint(words)
     found = _MUTATION.search((tool.description or "")[:MAX_TEXT]) if may_say else None
     return f"the description says {' '.join(found[0].split())!r}" if found else None
 

@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
 from tdqs_mcp.facts.schema.walk import Accepted, Node, Shape
 from tdqs_mcp.facts.text.patterns import lazy_pattern, pattern_from, words_from
 from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
+
+_words = partial(words_from, "claims")
 
 MAX_LINE = 2_000
 """Characters of a line that are read as a list entry."""
@@ -130,7 +132,7 @@ def _told(text: str, tops: Mapping[str, Node]) -> Iterator[ParameterMention]:
             yield ParameterMention(tops[entry.name], entry.text, MentionKind.ENTRY)
     for sentence in _sentences(text):
         named = [name for name in tops if name in sentence]
-        if named and not words_in(sentence).isdisjoint(words_from("claims", "claiming")):
+        if named and not words_in(sentence).isdisjoint(_words("claiming")):
             for name, part in _spoken(sentence, named):
                 yield ParameterMention(tops[name], part, MentionKind.SENTENCE)
 

@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 from tdqs_mcp.facts.schema.walk import Accepted
 from tdqs_mcp.facts.text.languages import LEMMAS
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Claim, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.patterns import expand, lazy_pattern, pattern_from, read_table, words_from
+
+_words = partial(words_from, "claims")
 
 MAX_PLAIN = 240
 """Characters of a description that speaks of its own parameter throughout."""
@@ -123,7 +125,7 @@ def _cues_in(text: str, held: frozenset[str]) -> tuple[TypeCue, ...]:
 
 def demands_type(text: str, kind: MentionKind) -> bool:
     """A word or a parenthesis without which no type is stated outright."""
-    words = words_from("claims", "demands")
+    words = _words("demands")
     if kind is MentionKind.OWN:
         return not words_in(text).isdisjoint(words)
     return kind is MentionKind.ENTRY or "(" in text or not words_in(text).isdisjoint(words | {"is", "set", "setting"})
@@ -145,7 +147,7 @@ def _stated_types(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
             continue
         word = match[match.lastindex or 0]
         found[word] = type_words()[word]
-        if not words_from("claims", "coded").isdisjoint(match["adjective"].replace("-", " ").split()):
+        if not _words("coded").isdisjoint(match["adjective"].replace("-", " ").split()):
             found[word] = frozenset({"string"})
         other = _OR_TYPE.match(text, match.end())
         while other is not None:
@@ -183,7 +185,7 @@ def find_type_clash(claim: Claim) -> Clash | None:
 
 def _is_encoded(text: str, word: str) -> bool:
     """An array or object that is passed as text."""
-    return word in words_from("claims", "compound") and _TEXT_FORM.search(text) is not None
+    return word in _words("compound") and _TEXT_FORM.search(text) is not None
 
 
 def widened(kinds: frozenset[str]) -> frozenset[str]:
@@ -229,13 +231,13 @@ def _is_single(cue: TypeCue, text: str) -> bool:
 def _opens_with_verb(text: str) -> bool:
     word = _FIRST_WORD.search(text)
     first = word[0].lower() if word else ""
-    return first in words_from("claims", "verbs") or (first in LEMMAS and first not in words_from("claims", "nouns"))
+    return first in _words("verbs") or (first in LEMMAS and first not in _words("nouns"))
 
 
 def _is_plural(mention: ParameterMention, accepted: Accepted) -> bool:
     """Several things may be meant: the text or the parameter's name speaks of more than one."""
-    words = words_from("claims", "structured")
-    words |= words_from("claims", "listed") if "array" in accepted.types else frozenset()
+    words = _words("structured")
+    words |= _words("listed") if "array" in accepted.types else frozenset()
     return (mention.node.name or "").endswith(("s", "list", "data")) or not mention.words.isdisjoint(words)
 
 

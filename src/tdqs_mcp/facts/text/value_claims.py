@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from tdqs_mcp.facts.text.parameter_mentions import Claim, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.patterns import lazy_pattern, pattern_from, words_from
 from tdqs_mcp.facts.text.words import first_of
+
+_words = partial(words_from, "claims")
 
 MAX_LISTED = 60
 """Values of one list that are compared."""
@@ -116,7 +118,7 @@ def _is_wordy(char: str) -> bool:
 @lru_cache(maxsize=4096)
 def _lists(text: str, kind: MentionKind, known: frozenset[str]) -> Sequence[tuple[list[tuple[str, bool]], bool]]:
     """The lists of a text, each item with whether it is quoted; and whether the text calls it a list of values."""
-    stated = () if words_in(text).isdisjoint(words_from("claims", "announcing")) else _ANNOUNCED.finditer(text)
+    stated = () if words_in(text).isdisjoint(_words("announcing")) else _ANNOUNCED.finditer(text)
     found = [(_items(match["list"]), True) for match in stated]
     if kind is not MentionKind.SENTENCE:
         found += [([_unquoted(item)], True) for item in (_SET_TO.findall(text) if " to " in text else ())]
@@ -152,7 +154,7 @@ def _loose_lists(text: str, known: frozenset[str]) -> Iterator[list[tuple[str, b
         if (match[1] in known) is not (match[2] in known):
             yield _items(f"{match[1]}, {match[2]}")
     named = _OPTION.findall(text) if "the" in text.lower() else ()
-    ordinals = words_from("claims", "ordinals")
+    ordinals = _words("ordinals")
     options = [(" ".join(item.split()), False) for item in named if item.lower() not in ordinals]
     if len(options) > 1 and any(item in known for item, _ in options):
         yield options
@@ -175,7 +177,7 @@ def _items(text: str) -> list[tuple[str, bool]]:
     items = [_unquoted(item) for item in _ITEMS.findall(text)[:MAX_LISTED]]
     if any(is_quoted for _, is_quoted in items):
         return [(item, is_quoted) for item, is_quoted in items if is_quoted]
-    no_values = words_from("claims", "no_values")
+    no_values = _words("no_values")
     return [(item, is_quoted) for item, is_quoted in items if item.lower().rstrip(".") not in no_values]
 
 
@@ -222,7 +224,7 @@ def _literal(match: re.Match[str], text: str, held: object, values: frozenset[st
         return None if rest[:1].isalpha() or rest[:1] in ("/", ":", "-") else bare
     if bare.lower() in ("true", "false"):
         return bare
-    if not isinstance(held, str) or bare.lower() in words_from("claims", "no_defaults") or not _ENDS.match(rest):
+    if not isinstance(held, str) or bare.lower() in _words("no_defaults") or not _ENDS.match(rest):
         return None
     return bare if bare in values or _is_spelled_alike(bare, held) else None
 

@@ -4,18 +4,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
-from tdqs_mcp.facts import bounds, denials, hostile, samples
-from tdqs_mcp.facts.bounds import Bound
+from tdqs_mcp.facts import hostile
 from tdqs_mcp.facts.catalog import parameter_meanings
 from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.walk import Node, split_pointer
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, cues_of, sentences_of
+from tdqs_mcp.facts.text.statements import BOUND_KEYWORDS, NO_POLARITY, Bound, find_bounds, is_negation, read_polarity
 from tdqs_mcp.facts.text.words import identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
-from tdqs_mcp.model.material import NOTHING, Material, Outcome
+from tdqs_mcp.model.material import NOTHING, Material
 
 MAX_DOCS = 2_000
 """Sentences of documentation that are read."""
@@ -23,84 +25,24 @@ MAX_DOCS = 2_000
 MAX_VALUES = 200
 """Allowed values, or sentences of an answer, that are read."""
 
-ROUTING = frozenset({"look", "lookup", "find", "later", "take", "obtain", "undo"})
-"""Words that say how an agent gets from one tool to another; in a sentence that names a sibling they claim no more."""
+MAX_WORDS = 6
+"""Words of a text that is shown."""
 
-_HINTS: Mapping[tuple[str, bool], tuple[str, ...]] = {
-    ("readOnlyHint", True): (
-        "read-only, reads only, safe",
-        "does not modify, change, write, create or delete anything; changes nothing; no side effects",
-    ),
-    ("readOnlyHint", False): ("modifies, changes and writes data",),
-    ("destructiveHint", True): (
-        "destructive: may delete, remove, overwrite, replace or destroy existing data, overwritten, lost",
-    ),
-    ("destructiveHint", False): (
-        "non-destructive: only adds",
-        "does not delete, remove or overwrite anything existing; nothing that is there is overwritten or lost",
-    ),
-    ("idempotentHint", True): (
-        "idempotent: safe to repeat",
-        "repeating, calling again with the same arguments has no additional further effect, changes nothing more",
-    ),
-    ("idempotentHint", False): (
-        "not idempotent",
-        "repeating, each repeated call again has a further additional effect",
-    ),
-    ("openWorldHint", True): ("reaches, contacts external outside services, systems, network, internet, open world",),
-    ("openWorldHint", False): (
-        "closed world, local only",
-        "reaches, contacts no external outside service, system, network",
-    ),
-}
-"""What each hint says in words (MCP schema, ToolAnnotations)."""
+MAX_DIGITS = 9
+"""Digits of a value: a card, an account and most telephones have more."""
 
-_BOUNDS: Mapping[str, str] = {
-    "minimum": "minimum at least from between lowest",
-    "exclusiveMinimum": "minimum above more than over positive",
-    "maximum": "maximum at most up to between highest limit",
-    "exclusiveMaximum": "maximum below less than under",
-    "minLength": "minimum at least characters long length not empty non-empty",
-    "maxLength": "maximum at most up to characters long length limit",
-    "minItems": "minimum at least items entries not empty non-empty",
-    "maxItems": "maximum at most up to items entries limit",
-    "multipleOf": "multiple of steps",
-    "pattern": "pattern regular expression match form",
-    "default": "default defaults to if when omitted optional without",
-    "enum": "one of allowed values either or",
-    "const": "always exactly value",
-    "format": "format",
-}
-_FORMATS: Mapping[str, str] = {
-    "date-time": "iso 8601 rfc 3339 date and time timestamp",
-    "date": "iso 8601 date yyyy-mm-dd",
-    "time": "iso 8601 time",
-    "duration": "iso 8601 duration",
-    "uri": "url uri link address absolute scheme",
-    "email": "e-mail email address",
-    "uuid": "uuid",
-    "byte": "base64",
-    "binary": "binary",
-}
-_TYPES: Mapping[str, str] = {
-    "string": "string text",
-    "integer": "integer whole number",
-    "number": "number numeric",
-    "boolean": "boolean true false flag whether",
-    "array": "array list of items entries several multiple",
-    "object": "object json",
-}
-_PAGING = frozenset("cursor page offset limit next token max count skip size".split())
-_PAGES = "page begins starts omit first next entries most skip"
-"""Names of parameters that page through a result, and what such a name says."""
+MAX_NESTING = 8
+"""Levels of a value that are looked into; a deeper one is not shown."""
 
+_PLAIN = lazy_pattern(r"[^\W\d_]{1,20}|[+-]?\d+(?:[.,:]\d+)*%?|(?=[\w-]{1,8}$)[^\W_]+(?:[-_][^\W_]+)*")
+"""A word, a number, a short code such as C-1042."""
 
-_ENDINGS: Mapping[Outcome, str] = {
-    Outcome.ERROR: "fails error rejected invalid",
-    Outcome.EMPTY: "returns an empty result; nothing no result none",
-    Outcome.SUCCESS: "returns",
-}
-"""What the ending of a call says of it."""
+_DATE = lazy_pattern(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?")
+_HIDDEN = lazy_pattern(
+    r"\S*@\S*|\b\w*(?:token|secret|passw|credential|authorization|api_?key)\w*[\"']?\s*[:=]\s*(?:bearer\s+)?[^\s,}]+"
+    r"|\b(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[\w-]{9,}\b|\d{10,}",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +86,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Commons:
+class CatalogStatements:
     """What the tools of a catalog hold in common, read once for all of them."""
 
     lent: Mapping[str, tuple[Statement, ...]]
@@ -158,7 +100,7 @@ class Commons:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground:
+class ToolStatements:
     """All statements that may speak of one tool; its siblings' count in sentences that name them."""
 
     tool: str
@@ -217,28 +159,28 @@ class Ground:
         return {name: self.lent[name] for name in known if name in marked or not name.isalpha()}
 
 
-def commons(subjects: Sequence[Subject], docs: str = "") -> Commons:
+def read_catalog_statements(subjects: Sequence[Subject], docs: str = "") -> CatalogStatements:
     """Name, parameters and a harmless first sentence of every tool; a name that two tools carry lends nothing."""
-    return Commons(
+    return CatalogStatements(
         lent={subject.tool.name.lower(): tuple(_lent(subject)) for subject in subjects if not subject.is_duplicate},
         agreed=parameter_meanings.agreed_descriptions(subject for subject in subjects if subject.is_quotable),
         docs=tuple(statement("docs", sentence, is_general=True) for sentence in sentences_of(docs)[:MAX_DOCS]),
     )
 
 
-def ground(subject: Subject, commons: Commons, material: Material = NOTHING) -> Ground:
+def read_tool_statements(subject: Subject, shared: CatalogStatements, material: Material = NOTHING) -> ToolStatements:
     """The statements behind one tool, in the order in which a claim names them."""
     name = subject.tool.name
-    docs = (replace(each, is_general=not _names(each, name)) for each in commons.docs)
+    docs = (replace(each, is_general=not _names(each, name)) for each in shared.docs)
     own = (*_own(subject), *_given(material.of(name), subject), *docs)
     meant = {
         f"{arguments.property_pointer(each.parameter)}/description": tuple(
             statement(source, each.text) for source in each.sources
         )
-        for each in parameter_meanings.infer_meanings(subject, commons.agreed)
+        for each in parameter_meanings.infer_meanings(subject, shared.agreed)
     }
     fields = tuple(map(str.lower, arguments.result_fields(subject.tool)[1]))
-    return Ground(tool=subject.tool.name, own=own, meant=meant, lent=commons.lent, fields=fields)
+    return ToolStatements(tool=subject.tool.name, own=own, meant=meant, lent=shared.lent, fields=fields)
 
 
 def statement(
@@ -247,8 +189,8 @@ def statement(
     """A text as a statement; `more` holds words that it implies."""
     words = words_of(f"{text} {more}")
     stems = frozenset(stem(each) for word in words for each in (word, *parts_of(word), *name_parts(word)))
-    is_turned = any(map(denials.is_negation, words))
-    said = denials.read(f"{text}; {more}") if is_turned else denials.NOTHING
+    is_turned = any(map(is_negation, words))
+    said = read_polarity(f"{text}; {more}") if is_turned else NO_POLARITY
     return Statement(
         source=source,
         words=stems,
@@ -257,7 +199,7 @@ def statement(
         text=" ".join(text.lower().split()),
         denied=said.denied,
         affirmed=stems - (said.denied - said.affirmed),
-        bounds=frozenset((each.bound, each.value) for each in bounds.read(text)),
+        bounds=frozenset((each.bound, each.value) for each in find_bounds(text)),
         is_contract=is_contract,
         is_general=is_general,
     )
@@ -277,7 +219,7 @@ def _own(subject: Subject) -> Iterator[Statement]:
             )
     annotations = tool.annotations or {}
     for name, value in annotations.items():
-        for said in _HINTS.get((name, value), ()) if isinstance(value, bool) else ():
+        for said in _says(name, value):
             yield statement(f"/annotations/{name}", said)
 
 
@@ -288,9 +230,9 @@ def _schema(node: Node) -> Iterator[Statement]:
     if name:
         need = "required must" if node.is_required else "optional"
         yield statement(node.path, words, more=f"{need} {_implied(node)}", is_contract=True)
-        if not _PAGING.isdisjoint(name_parts(name)):
-            yield statement(node.path, "", more=f"{words} {_PAGES}")
-    for keyword in _BOUNDS:
+        if not words_from("support", "paging").isdisjoint(name_parts(name)):
+            yield statement(node.path, "", more=f"{words} {_table()['words']['pages']}")
+    for keyword in _table()["keywords"]:
         if keyword in schema:
             yield _bound(node, keyword, words)
     for keyword in ("oneOf", "anyOf", "dependentRequired"):
@@ -304,17 +246,17 @@ def _schema(node: Node) -> Iterator[Statement]:
 def _bound(node: Node, keyword: str, words: str) -> Statement:
     value = node.schema[keyword]
     told = " ".join(_leaves(value))
-    more = f"{words} {_BOUNDS[keyword]} {_FORMATS.get(told, '') if keyword == 'format' else ''}"
+    more = f"{words} {_table()['keywords'][keyword]} {_table()['formats'].get(told, '') if keyword == 'format' else ''}"
     is_described = bool(_text(node.schema.get("description")).strip())
     said = statement(f"{node.path}/{keyword}", told, more=more, is_contract=is_described)
-    values = (told.lower(), *words_of(told)) if keyword in bounds.KEYWORDS else ()
-    return replace(said, bounds=frozenset((bounds.KEYWORDS[keyword], each) for each in values))
+    values = (told.lower(), *words_of(told)) if keyword in BOUND_KEYWORDS else ()
+    return replace(said, bounds=frozenset((BOUND_KEYWORDS[keyword], each) for each in values))
 
 
 def _implied(node: Node) -> str:
     kind = node.schema.get("type")
     kinds = kind if isinstance(kind, list) else [kind]
-    return " ".join(_TYPES.get(str(each), "") for each in kinds)
+    return " ".join(_table()["types"].get(str(each), "") for each in kinds)
 
 
 def _leaves(value: object, *, limit: int = MAX_VALUES) -> list[str]:
@@ -339,10 +281,10 @@ def _given(material: Material, subject: Subject) -> Iterator[Statement]:
     for fact in material.facts:
         yield statement(f"fact {fact.number}", fact.text)
     for trace in material.traces:
-        is_showable = samples.is_showable(trace.arguments, subject)
-        called = " ".join(_leaves(dict(trace.arguments))) if is_showable else ""
-        told = " ".join(samples.redacted(trace.answer).split()[:MAX_VALUES])
-        ending = _ENDINGS[trace.outcome]
+        may_show = is_showable(trace.arguments, subject)
+        called = " ".join(_leaves(dict(trace.arguments))) if may_show else ""
+        told = " ".join(redact(trace.answer).split()[:MAX_VALUES])
+        ending = _table()["endings"][trace.outcome]
         more = ending.replace("result", "list", 1) if trace.answer.strip() == "[]" else ending
         yield statement(f"trace {trace.number}", f"{called} {told}", more=more)
 
@@ -368,3 +310,54 @@ def _lent(subject: Subject) -> Iterator[Statement]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _table() -> Mapping[str, Any]:
+    return read_table("support")
+
+
+def _says(hint: str, value: object) -> list[str]:
+    """What a hint says in words."""
+    return [said for name, state, said in _table()["hints"] if name == hint and state is value]
+
+
+def is_showable(call: Mapping[str, Any], subject: Subject) -> bool:
+    """Whether a call's arguments may stand in a definition as an example: each is known to the schema, or plain."""
+    known = arguments.properties(subject.tool)
+    return all(
+        words_from("support", "private").isdisjoint(name_parts(name))
+        and (_is_known(value, known.get(name)) or is_plain_value(value))
+        for name, value in call.items()
+    )
+
+
+def redact(text: str) -> str:
+    """A text without addresses, long codes and what stands beside a word for a secret."""
+    return _HIDDEN.sub(" ", text)
+
+
+def _is_known(value: object, schema: object) -> bool:
+    """The schema itself names the value."""
+    if not isinstance(schema, Mapping):
+        return False
+    single = (schema[each] for each in ("const", "default") if each in schema)
+    several = (schema[each] for each in ("enum", "examples") if isinstance(schema.get(each), list))
+    return value in [*single, *(each for values in several for each in values)]
+
+
+def is_plain_value(value: object, nesting: int = 0) -> bool:
+    """A value of few and plain words and numbers, at any depth, that stands beside no word for a secret."""
+    if isinstance(value, Mapping):
+        pairs = value.items()
+        return nesting < MAX_NESTING and all(
+            words_from("support", "private").isdisjoint(name_parts(str(name))) and is_plain_value(each, nesting + 1)
+            for name, each in pairs
+        )
+    if isinstance(value, list):
+        return nesting < MAX_NESTING and all(is_plain_value(each, nesting + 1) for each in value)
+    text = "" if value is None else str(value)
+    words = text.split()
+    is_short = len(words) <= MAX_WORDS and sum(map(str.isdecimal, text)) <= MAX_DIGITS
+    return _DATE.fullmatch(text) is not None or (
+        is_short and all(_PLAIN.fullmatch(each.rstrip(",.!?")) for each in words)
+    )

@@ -1,0 +1,294 @@
+"""How a description is worded: length, language, the name again, praise, lead-ins, repetition, copies of the schema."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from tdqs_mcp.canonical import trim, utf16_length
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.languages import LEMMAS
+from tdqs_mcp.facts.text.patterns import lazy_pattern, pattern_from, words_from
+from tdqs_mcp.facts.text.prose import MAX_TEXT
+from tdqs_mcp.model.catalog import Tool
+
+Span = tuple[int, int]
+"""Start and end inside the description as it came."""
+
+MIN_WORDS = 5
+"""Words of a sentence that nobody says twice on purpose; shorter lines may well recur."""
+
+MAX_BEYOND_LATIN = 10
+"""Percent of letters beyond Latin from which English word lists say nothing about a text."""
+
+_LETTERS_BEYOND_LATIN = lazy_pattern(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff]")
+
+_LETTERS = lazy_pattern(r"[a-z]+")
+
+_ENGLISH = frozenset("the an of to for with by from and this that is are".split())
+
+_NOUNS = frozenset("tool tools function functions endpoint endpoints".split())
+_ORDINALS = frozenset("previous preceding next following first last above below".split())
+"""Before one of _NOUNS they point to a place in a list; a catalog is flat, and clients show it in any order."""
+
+_SIDES = frozenset("above below".split())
+_TIMES = frozenset("earlier previously".split())
+_POINTERS = _ORDINALS | _TIMES
+_TELLING = frozenset("described mentioned listed shown defined noted explained".split())
+_SEEING = _TELLING | {"see", "as"}
+
+MAX_PLACES = 6
+"""Sentences of a description up to which `above` and `below` cannot mean a part of itself."""
+
+RESULTS = ("return", "output", "result", "respons", "respond", "yield", "give back", "gives back")
+"""The keywords that mcptest names (return, output, result), in any form, and their plainest synonyms."""
+
+_LEAD_IN = pattern_from("wording", "lead_in")
+_FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
+_ENTRY = pattern_from("wording", "entry")
+_TYPES = pattern_from("wording", "types")
+_HEADING = pattern_from("wording", "heading")
+_PROSE = lazy_pattern(r"[A-Z][^\n:|`]*[.!?]")
+_WORD_OR_END = lazy_pattern(r"\w|$")
+_PRAISE = pattern_from("wording", "praise")
+_JUDGMENT = pattern_from("wording", "judgment")
+"""Judgments of the tool itself; of what it handles ("the fastest route") such words tell something."""
+
+_ADDRESSED = pattern_from("wording", "addressed")
+
+
+def count_characters(tool: Tool) -> int:
+    """Characters of the trimmed description."""
+    return len(trim(tool.description or ""))
+
+
+def count_code_units(tool: Tool) -> int:
+    """UTF-16 code units of the trimmed description, as JavaScript counts; 0 without one."""
+    return utf16_length(trim(tool.description or ""))
+
+
+def is_name(tool: Tool) -> bool:
+    """The trimmed description is the tool's name, letter for letter."""
+    return tool.description is not None and trim(tool.description) == tool.name
+
+
+def is_spelled_name(tool: Tool) -> bool:
+    """Description and name are equal in lower case with spaces for `_` and `-`; camelCase and a full stop differ."""
+    text = trim(tool.description or "")
+    return bool(text) and len(text) == len(tool.name) and _spaced(text) == _spaced(tool.name)
+
+
+def has_verb(subject: Subject) -> bool:
+    """A word of the description, or a part of a joined one, is a common verb in some form."""
+    text = (subject.tool.description or "")[:MAX_TEXT]
+    return any(word in LEMMAS for word in subject.prose.words) or any(
+        word in LEMMAS or word in _more_verb_forms() for word in _LETTERS.findall(text.lower())
+    )
+
+
+@cache
+def _more_verb_forms() -> frozenset[str]:
+    """The inflections of verbs whose effect is not known."""
+    return frozenset(
+        form
+        for verb in words_from("wording", "verbs")
+        for base in (verb, verb.removesuffix("e"), verb.removesuffix("y") + "i", verb + verb[-1])
+        for form in (verb, f"{verb}s", f"{base}es", f"{base}ed", f"{base}ing")
+    )
+
+
+def find_position(subject: Subject) -> str | None:
+    """The first phrase that points to another place; a long text may point to a place of its own."""
+    if _POINTERS.isdisjoint(subject.prose.words):
+        return None
+    words = [word for word in subject.prose.words if word != "the"]
+    is_short = len(subject.prose.sentences) <= MAX_PLACES
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        if word in _ORDINALS and after in _NOUNS:
+            return f"{word} {after}"
+        is_side = word in _SIDES and (before in _NOUNS or (is_short and before in _SEEING))
+        if is_side or (is_short and word in _TIMES and before in _TELLING):
+            return f"{before} {word}"
+    return None
+
+
+def mentions_result(tool: Tool) -> bool:
+    """The description has a word for what comes back."""
+    text = (tool.description or "")[:MAX_TEXT].lower()
+    return any(word in text for word in RESULTS)
+
+
+def is_latin(tool: Tool) -> bool:
+    """Nearly all letters of the description are Latin, so that English word lists may be asked at all."""
+    text = (tool.description or "")[:MAX_TEXT]
+    return text.isascii() or 100 * len(_LETTERS_BEYOND_LATIN.findall(text)) < MAX_BEYOND_LATIN * len(text)
+
+
+def is_english(subject: Subject) -> bool:
+    """The description is plain ASCII, or Latin with a word of English grammar; others have verbs of their own."""
+    is_ascii = (subject.tool.description or "").isascii()
+    return is_ascii or (is_latin(subject.tool) and not _ENGLISH.isdisjoint(subject.prose.words))
+
+
+def _spaced(text: str) -> str:
+    return text.lower().replace("_", " ").replace("-", " ")
+
+
+def is_in_other_language(subject: Subject) -> bool:
+    """The description is known to be in another language than English."""
+    return subject.prose.language not in ("en", None)
+
+
+def can_continue_in_english(subject: Subject) -> bool:
+    """Fit to be continued in English: known to be English, or a verb that we know, or no text at all.
+
+    Hardly a letter of it is beyond ASCII.
+    """
+    text = subject.tool.description or ""
+    foreign = 0 if text.isascii() else sum(char.isalpha() for char in text if not char.isascii())
+    is_fit = subject.prose.verb is not None or subject.prose.language == "en" or subject.signals.is_missing_description
+    return is_fit and not is_in_other_language(subject) and 20 * foreign <= len(text)
+
+
+def find_praise(text: str) -> str | None:
+    """The first words that praise."""
+    found = _PRAISE.search(text) or _JUDGMENT.search(text.strip())
+    return found[0] if found else None
+
+
+def find_reader_address(text: str) -> str | None:
+    """The first word that speaks to the reader."""
+    found = _ADDRESSED.search(text)
+    return found[0] if found else None
+
+
+def lead_in_length(text: str) -> int:
+    """Characters of a sentence before its verb that only say that it is a tool: "This tool allows you to "."""
+    found = _LEAD_IN.match(text)
+    word = found and _FIRST_WORD.match(text, found.end())
+    return found.end() if found and word and word[0].lower() in LEMMAS else 0
+
+
+def repeated_spans(subject: Subject) -> list[Span]:
+    """Running text that stands there once more right behind itself.
+
+    What comes again anywhere else is said of another item, step or section, or of the sentence before it.
+    """
+    text = _text(subject)
+    placed = list(_placed(text, subject.prose.sentences)) if "```" not in text else []
+    said = [sentence for _, sentence in placed]
+    latest: dict[str, int] = {}
+    spans: list[Span] = []
+    position = 0
+    for place, (start, sentence) in enumerate(placed):
+        first = latest.get(sentence, place)
+        latest[sentence] = place
+        block = said[place : 2 * place - first]
+        if start >= position and block == said[first:place] and _is_running(block):
+            last, words = placed[place + len(block) - 1]
+            if text[placed[first][0] : start].split() == text[start : last + len(words)].split():
+                position = last + len(words)
+                spans.append((start, position))
+    return spans
+
+
+def copied_spans(subject: Subject) -> list[Span]:
+    """Lists such as `path: The file to read` that say word for word what the schema says of those parameters.
+
+    A list goes as a whole, with a heading such as "Args:"; half a list would tell that there is no more.
+    """
+    known = {each.name: _bare(each.description) for each in subject.signals.parameters if each.description}
+    lines = list(_lines(_text(subject)))
+    spans: list[Span] = []
+    for block in _lists(lines) if known else ():
+        head = _beside(lines, block[0], -1)
+        above = lines[head][1].strip() if head is not None else "."
+        is_headed = _HEADING.fullmatch(above) is not None
+        is_copy = all(_is_copy(lines[place][1], known) and not _goes_on(lines, place) for place in block)
+        if is_copy and (is_headed or above.endswith((".", "!", "?"))):
+            start, last = lines[head if head is not None and is_headed else block[0]][0], lines[block[-1]]
+            spans.append((start, last[0] + len(last[1])))
+    return spans
+
+
+def _is_running(sentences: Sequence[str]) -> bool:
+    """Sentences without structure, and more of them than anybody says twice on purpose."""
+    return all(map(_PROSE.fullmatch, sentences)) and len(" ".join(sentences).split()) >= MIN_WORDS
+
+
+def _lists(lines: Sequence[tuple[int, str]]) -> Iterator[list[int]]:
+    """The places of neighboring lines that are entries, up to a heading or to an empty line before something else."""
+    block: list[int] = []
+    for place, (_, line) in enumerate(lines):
+        if not line.strip():
+            continue
+        if block and _ends(lines, block[-1], place):
+            yield block
+            block = []
+        if _ENTRY.fullmatch(line.strip()):
+            block.append(place)
+    if block:
+        yield block
+
+
+def _ends(lines: Sequence[tuple[int, str]], last: int, place: int) -> bool:
+    """Whether a list whose last entry is given does not go on at a later line that is not empty."""
+    entry, line = lines[last][1], lines[place][1]
+    if _ENTRY.fullmatch(line.strip()):
+        return place - last > 1 and _mark(line) != _mark(entry)
+    return _HEADING.fullmatch(line.strip()) is not None or _indent(line) <= _indent(entry)
+
+
+def _text(subject: Subject) -> str:
+    """The description as it came; nothing of one that is longer than what is read of it."""
+    text = subject.tool.description or ""
+    return text if len(text) <= MAX_TEXT else ""
+
+
+def _placed(text: str, sentences: Sequence[str]) -> Iterator[tuple[int, str]]:
+    position = 0
+    for sentence in sentences if text else ():
+        position = text.index(sentence, position)
+        yield position, sentence
+        position += len(sentence)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    position = 0
+    for line in text.split("\n"):
+        yield position, line
+        position += len(line) + 1
+
+
+def _is_copy(line: str, known: Mapping[str, str]) -> bool:
+    entry = _ENTRY.fullmatch(line.strip())
+    return (
+        entry is not None
+        and (entry[2] is None or _TYPES.fullmatch(entry[2].strip()) is not None)
+        and known.get(entry[1]) == _bare(entry[3])
+    )
+
+
+def _goes_on(lines: Sequence[tuple[int, str]], place: int) -> bool:
+    """What follows belongs to this line: it is indented deeper."""
+    following = _beside(lines, place, 1)
+    return following is not None and _indent(lines[following][1]) > _indent(lines[place][1])
+
+
+def _beside(lines: Sequence[tuple[int, str]], place: int, step: int) -> int | None:
+    """The next line, or with -1 the one before, that is not empty."""
+    while 0 <= (place := place + step) < len(lines):
+        if lines[place][1].strip():
+            return place
+    return None
+
+
+def _mark(line: str) -> str:
+    """What stands before an entry's first word: its depth and its bullet."""
+    return line[: _WORD_OR_END.search(line).start()]  # type: ignore[union-attr]  # every line has an end
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).rstrip(".").lower()
