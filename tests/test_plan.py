@@ -13,9 +13,10 @@ from schemas import SCHEMAS
 
 import tdqs_mcp
 from tdqs_mcp.errors import InputError, UnknownIdError
-from tdqs_mcp.gate import Outcome, arrives
+from tdqs_mcp.gate.policy import arrives
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.report.plan import PLAN_MARKER
+from tdqs_mcp.results.gate import Outcome
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded
 from tdqs_mcp.rewriting.improvement_plan import Candidate, cheapest

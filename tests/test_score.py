@@ -11,7 +11,8 @@ from definitions import CORNERS, flat, tool
 from tdqs_mcp import app, sync
 from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.gate import Outcome, answered, reaches
+from tdqs_mcp.gate.policy import answered, reaches
+from tdqs_mcp.results.gate import Outcome
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.results.verdicts import Verdict

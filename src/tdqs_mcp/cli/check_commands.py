@@ -23,7 +23,7 @@ from tdqs_mcp.cli.output import Page, View, leave, reporter, warn, write
 from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.cli.runner import end, for_each, read_text
 from tdqs_mcp.errors import TdqsError
-from tdqs_mcp.gate import calibrated, decide, earns
+from tdqs_mcp.gate.policy import calibrated, decide, earns
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.gate import GateReport

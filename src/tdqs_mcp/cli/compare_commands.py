@@ -17,11 +17,12 @@ from tdqs_mcp.cli.output import Page, leave, reporter, warn
 from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.cli.runner import end, for_each
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.gate import Outcome, answered, arrives, finds
+from tdqs_mcp.gate.policy import answered, arrives, finds
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.mutation import Mutation
 from tdqs_mcp.results.comparison import Comparison
+from tdqs_mcp.results.gate import Outcome
 from tdqs_mcp.results.plan import WhatIfReport
 from tdqs_mcp.results.selection import Query
 from tdqs_mcp.rewriting.selectors import Embedded, Prompted, Selector

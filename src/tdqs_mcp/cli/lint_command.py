@@ -12,7 +12,7 @@ from tdqs_mcp.cli.common_options import TARGET, live_options, page_options
 from tdqs_mcp.cli.output import Page, View, leave, reporter, write
 from tdqs_mcp.cli.runner import end, for_each, policy_of, read_json
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.gate import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
+from tdqs_mcp.gate.known_findings import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.report.sited import unused_line
 from tdqs_mcp.results.findings import KnownFinding, LintReport

@@ -13,7 +13,7 @@ from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, ledger_of
 from tdqs_mcp.cli.output import Page, View, leave, reporter, save, warn, write
 from tdqs_mcp.cli.runner import end, for_each
 from tdqs_mcp.errors import TdqsError
-from tdqs_mcp.gate import rewritten
+from tdqs_mcp.gate.policy import rewritten
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.report.documents import capture_document

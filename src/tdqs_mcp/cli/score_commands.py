@@ -21,7 +21,7 @@ from tdqs_mcp.cli.common_options import (
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, preview_of, read_answers, tell_usage
 from tdqs_mcp.cli.output import Page, reporter
 from tdqs_mcp.cli.runner import end, for_each, policy_of, read_text
-from tdqs_mcp.gate import answered, is_good, labelled, reaches
+from tdqs_mcp.gate.policy import answered, is_good, labelled, reaches
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore

@@ -1,14 +1,24 @@
-"""Findings that a project has decided to live with."""
+"""Which findings fail, and which a project has decided to live with: suppressions and baselines."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.results.findings import Baseline, Finding, KnownFinding, LintReport, Suppressed, Suppression, fingerprint
+from tdqs_mcp.results.findings import (
+    Baseline,
+    Finding,
+    KnownFinding,
+    LintReport,
+    Severity,
+    Suppressed,
+    Suppression,
+    fingerprint,
+)
+from tdqs_mcp.results.gate import Outcome
 
 VERSION = 1
 _FIELDS = tuple(field.name for field in fields(KnownFinding))
@@ -134,3 +144,9 @@ def _covers(suppression: Suppression, finding: Finding) -> bool:
 
 def _matches(name: str, pattern: str | None) -> bool:
     return pattern is None or fnmatchcase(name, pattern)
+
+
+def is_clean(findings: Iterable[Finding], worst_allowed: Severity) -> Outcome:
+    """Failed when a finding is at least as bad as `worst_allowed`."""
+    is_bad = any(finding.severity.rank >= worst_allowed.rank for finding in findings)
+    return Outcome.FAILED if is_bad else Outcome.PASSED

@@ -1,12 +1,10 @@
 """The pass/fail policy: what a result means for an exit code."""
 
-from collections.abc import Iterable, Sequence
-from enum import IntEnum
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tdqs_mcp.results.calibration import CalibrationReport
-from tdqs_mcp.results.findings import Finding, Severity
-from tdqs_mcp.results.gate import GateResult, GateRow
+from tdqs_mcp.results.gate import GateResult, GateRow, Outcome
 from tdqs_mcp.results.grades import Letter, ServerGrade
 from tdqs_mcp.results.labels import Label, LabelScore, SkillScore
 from tdqs_mcp.results.rewrites import Rewrite
@@ -20,15 +18,6 @@ from tdqs_mcp.scoring.score import UNMEASURED, unjudged
 if TYPE_CHECKING:
     from tdqs_mcp.results.plan import Plan
     from tdqs_mcp.results.selection import Selection
-
-
-class Outcome(IntEnum):
-    """The exit code of a gate."""
-
-    PASSED = 0
-    FAILED = 1
-    UNKNOWN = 2
-    """Something ungraded could change the verdict."""
 
 
 def reaches(score: ServerScore, tier: Tier) -> Outcome:
@@ -109,12 +98,6 @@ def labelled(score: LabelScore | SkillScore) -> Outcome:
 
 
 _LABELLED = {Label.GOOD: Outcome.PASSED, Label.BAD: Outcome.FAILED, None: Outcome.UNKNOWN}
-
-
-def is_clean(findings: Iterable[Finding], worst_allowed: Severity) -> Outcome:
-    """Failed when a finding is at least as bad as `worst_allowed`."""
-    is_bad = any(finding.severity.rank >= worst_allowed.rank for finding in findings)
-    return Outcome.FAILED if is_bad else Outcome.PASSED
 
 
 def decide(rows: Sequence[GateRow]) -> Outcome:

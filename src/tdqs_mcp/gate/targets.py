@@ -11,9 +11,9 @@ from enum import StrEnum
 from fractions import Fraction
 
 from tdqs_mcp.facts.subject import Measured
-from tdqs_mcp.gate.policy import Outcome, reaches
+from tdqs_mcp.gate.policy import reaches
 from tdqs_mcp.results.findings import Finding, Severity
-from tdqs_mcp.results.gate import Check, GateResult
+from tdqs_mcp.results.gate import Check, GateResult, Outcome
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.tiers import Tier, tier_of
 from tdqs_mcp.results.verdicts import Ungraded

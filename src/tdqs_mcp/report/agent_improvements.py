@@ -14,6 +14,7 @@ from tdqs_mcp.results.plan import Advice, Fix, Plan
 from tdqs_mcp.results.rewrites import Claim, Component, Rewrite
 from tdqs_mcp.results.scores import Rollup, ToolScore
 from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.scoring.score import unjudged
 
 MAX_FINDINGS = 10
 """New findings that are listed, the worst first."""
@@ -218,7 +219,7 @@ def compare_answer(comparison: Comparison, *, window: Window, next_step: str) ->
         new_findings=tuple(worst[:MAX_FINDINGS]),
         new_finding_count=len(worst),
         fixed_finding_count=len(comparison.findings_fixed),
-        ungraded=tuple(unjudged_lines(comparison)[:MAX_FINDINGS]),
+        ungraded=tuple(unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))[:MAX_FINDINGS]),
         next=Own(next_step),
         **page_of(window, len(changes)),
     )

@@ -76,7 +76,7 @@ def score_change(tool: ToolComparison) -> str | None:
 def _sections(comparison: Comparison) -> Iterator[tuple[str, str, list[str]]]:
     """Title, style and lines of everything that is not empty."""
     sections = [
-        ("Not judged", "yellow", unjudged_lines(comparison)),
+        ("Not judged", "yellow", unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))),
         ("Regressions", "bold red", list(comparison.regressions)),
     ]
     sections += [(_TITLES[impact], _STYLES[impact], _differences(comparison, impact)) for impact in Impact]

@@ -1,14 +1,12 @@
 """Who judged, what came out and what did not, in words."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.report.doubts import MAX_NAMED
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.results.comparison import Comparison
 from tdqs_mcp.results.tiers import tier_of
 from tdqs_mcp.results.verdicts import JudgeStamp
-from tdqs_mcp.scoring.score import unjudged
 
 
 def judge_words(judge: JudgeStamp) -> str:
@@ -34,9 +32,8 @@ def unjudged_words(failed: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{len(names)} not judged ({first_of(names, MAX_NAMED)}): {reason}" for reason, names in by_reason.items()]
 
 
-def unjudged_lines(comparison: Comparison) -> list[str]:
+def unjudged_lines(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> list[str]:
     """What the judge failed on: once where it was so in both versions for the same reason, else with the version."""
-    old, new = (dict.fromkeys(unjudged(score)) for score in (comparison.old, comparison.new))
-    failed = [(name if (name, reason) in new else f"{name} (old)", reason) for name, reason in old]
-    failed += [(f"{name} (new)", reason) for name, reason in new if (name, reason) not in old]
+    failed = [(name if (name, reason) in new else f"{name} (old)", reason) for name, reason in dict.fromkeys(old)]
+    failed += [(f"{name} (new)", reason) for name, reason in dict.fromkeys(new) if (name, reason) not in old]
     return unjudged_words(failed)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cache
-from importlib.metadata import version
 from types import UnionType
 from typing import Annotated, Any, Generic, NewType, TypeVar, Union, get_args, get_origin, overload
 
@@ -131,6 +130,8 @@ def published(*, after: str | None = None, key: str | None = None) -> Callable[[
 
 def generated_by() -> Own:
     """This program and its version."""
+    from importlib.metadata import version  # noqa: PLC0415  # it brings mail and sockets; text goes without
+
     return Own(f"tdqs-mcp {version('tdqs-mcp')}")
 
 

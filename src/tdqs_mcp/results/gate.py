@@ -1,9 +1,18 @@
-"""Whether the entries of a suite meet their bars."""
+"""Whether a result, or the entries of a suite, meet their bars."""
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from tdqs_mcp.results.contract import Document, published
+
+
+class Outcome(IntEnum):
+    """The exit code of a gate."""
+
+    PASSED = 0
+    FAILED = 1
+    UNKNOWN = 2
+    """It could not run, or something ungraded could change the verdict."""
 
 
 class GateResult(StrEnum):
