@@ -79,20 +79,16 @@ async def while_connected(call: CallContext, work: Callable[[], Awaitable[Result
     is_gone = getattr(call.request_context.request, "is_disconnected", None)
     if is_gone is None:
         return await work()
-    outcome: list[Result] = []
-    failure: list[Exception] = []
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_cancel_when, is_gone, tasks.cancel_scope)
-        try:
-            outcome.append(await work())
-        except Exception as error:  # noqa: BLE001  # raised below: a task group would wrap it
-            failure.append(error)
-        tasks.cancel_scope.cancel()
-    if failure:
-        raise failure[0]
-    if not outcome:
-        raise CaptureError("the client has gone")
-    return outcome[0]
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_cancel_when, is_gone, tasks.cancel_scope)
+            result = await work()
+            tasks.cancel_scope.cancel()
+            return result
+    except ExceptionGroup as group:  # the work's own error, which the task group has wrapped
+        error = group.exceptions[0]
+        raise error from error.__cause__
+    raise CaptureError("the client has gone")
 
 
 async def _cancel_when(is_gone: Callable[[], Awaitable[bool]], scope: anyio.CancelScope) -> None:

@@ -46,10 +46,7 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
     )
     def rules() -> str:
         return _json(
-            [
-                {"id": each.id, "name": each.name, "severity": each.severity, "summary": each.summary}
-                for each in registry.RULES
-            ]
+            [{key: getattr(each, key) for key in ("id", "name", "severity", "summary")} for each in registry.RULES]
         )
 
     @server.resource(
@@ -150,13 +147,7 @@ def _rubric(key: str) -> dict[str, Any]:
         "title": rubric.title,
         "source": rubric.source,
         "dimensions": [
-            {
-                "key": each.key,
-                "title": each.title,
-                "weight": each.weight,
-                "question": each.question,
-                "anchors": each.anchors,
-            }
+            {key: getattr(each, key) for key in ("key", "title", "weight", "question", "anchors")}
             for each in rubric.dimensions
         ],
         "grade": rubric.grade,

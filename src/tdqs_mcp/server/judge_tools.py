@@ -1,6 +1,6 @@
 """The tools through which the calling agent judges: prompts out, answers in; and what they say to do next."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -26,7 +26,7 @@ from tdqs_mcp.scoring.score import disputed
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import CallContext, Progress, ProgressJudge, while_connected
 from tdqs_mcp.server.context import ServerContext, find_tool, incomplete_note, score_catalog
-from tdqs_mcp.server.tool_schemas import ToolInfo, mcp_tool
+from tdqs_mcp.server.tool_schemas import mcp_tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,107 +35,89 @@ class Reply:
 
     name: str
     refused: str | None = None
-    """Why it was not taken."""
+    """Why it was not accepted."""
 
     doubts: tuple[str, ...] = ()
-    """What it says that its definition does not bear out."""
+    """Statements in it that its definition does not support."""
 
 
 class Judgement:
     """One model's judgement of one catalog by one rubric, as far as it has come."""
 
-    def __init__(self, cases: Iterable[Case], *, host: Host) -> None:
-        """What is to be judged, and who keeps the answers."""
-        found = list(cases)
+    def __init__(self, cases: Sequence[Case], *, host: Host) -> None:
+        """The cases to judge, and the judge that keeps the answers."""
         self.host = host
-        self._tools = [case for case in found if isinstance(case, ToolCase)]
+        self._tools = [case for case in cases if isinstance(case, ToolCase)]
         self._by_hash = {case.subject.signals.input_hash: case for case in self._tools}
-        self._whole = next((case for case in found if isinstance(case, SetCase)), None)
-        self._shadow = next((case for case in found if isinstance(case, ShadowCase)), None)
+        self._set = next((case for case in cases if isinstance(case, SetCase)), None)
+        self._shadow = next((case for case in cases if isinstance(case, ShadowCase)), None)
 
     @property
     def missing(self) -> list[str]:
         """The tools that have no answer."""
-        answered = {digest for digest in self._by_hash if self.has_tool(digest)}
-        return [case.subject.tool.name for case in self._tools if case.subject.signals.input_hash not in answered]
+        unanswered = {digest for digest, case in self._by_hash.items() if not self.host.knows(case)}
+        return [case.subject.tool.name for case in self._tools if case.subject.signals.input_hash in unanswered]
 
     @property
     def is_coherence_missing(self) -> bool | None:
         """Whether the tool set has no answer; None where it needs none."""
-        return None if self._whole is None else not self.host.knows(self._whole)
+        return None if self._set is None else not self.host.knows(self._set)
 
     def is_answered(self, part: str, entry: Mapping[str, Any]) -> bool:
-        """Whether a prompt, as `prompts --format json` has it, needs no answer any more."""
+        """Whether a prompt, as `prompts --format json` has it, needs no more answer."""
         if part == "tools":
-            return self.has_tool(entry["inputHash"])
-        if part == "coherence":
-            return self.is_coherence_missing is False
-        return self._shadow is not None and self.host.knows(self._shadow)
+            return self.host.knows(self._by_hash[entry["inputHash"]])
+        case = self._set if part == "coherence" else self._shadow
+        return case is not None and self.host.knows(case)
 
-    def has_tool(self, input_hash: str) -> bool:
-        """Whether a tool has an answer."""
-        return self.host.knows(self._by_hash[input_hash])
-
-    def take_tools(self, answers: Iterable[schema.Answer]) -> list[Reply]:
-        """Keeps the usable answers."""
-        return [self._take_tool(given) for given in answers]
-
-    def take_coherence(self, answer: object) -> Reply:
-        """Keeps a usable answer about the tool set. Raises InputError where no set is judged."""
-        return _taken("coherence", self._set(), answer, self.host)
-
-    def take_shadowing(self, pairs: Iterable[object]) -> list[Reply]:
-        """Keeps the confirmed pairs that were asked about, in place of earlier ones."""
-        candidates = self._shadow.measured.shadow_candidates if self._shadow else ()
-        asked = [(each.tool, each.cheaper_sibling) for each in candidates]
-        judged = [(pair, _objection(pair, asked)) for pair in pairs]
-        replies = [Reply(name="shadowing", refused=why) for _, why in judged]
-        if self._shadow is None:
-            return replies
-        kept = _taken("shadowing", self._shadow, {"shadowing": [pair for pair, why in judged if not why]}, self.host)
-        return replies if kept.refused is None else [kept]
-
-    def beside(self, jury: Judge) -> Jury:
-        """The jury with the calling agent on it."""
-        others = jury if isinstance(jury, Jury) else Jury(members=(jury,))
-        return Jury(members=(*others.members, self.host), names=(*others.called, HOST))
-
-    def _take_tool(self, given: schema.Answer) -> Reply:
+    def take_tool(self, given: schema.Answer) -> Reply:
+        """Keeps a usable answer about a tool."""
         case = self._by_hash.get(given.input_hash)
         name = case.subject.tool.name if case else ""
         if case is None or given.name not in (name, fence_name(name)):
             why = "no tool of this catalog has this name and inputHash; prepare it again"
             return Reply(name=given.name, refused=why)
-        return _taken(given.name, case, given.answer, self.host)
+        return self._take(given.name, case, given.answer)
 
-    def _set(self) -> SetCase:
-        if self._whole is None:
+    def take_coherence(self, answer: object) -> Reply:
+        """Keeps a usable answer about the tool set. Raises InputError where no set is judged."""
+        if self._set is None:
             raise InputError("there is no tool set to judge here: leave 'coherence' and 'shadowing' out")
-        return self._whole
+        return self._take("coherence", self._set, answer)
 
+    def take_shadowing(self, pairs: Iterable[object]) -> list[Reply]:
+        """Keeps the confirmed pairs that were asked about, in place of earlier ones."""
+        candidates = self._shadow.measured.shadow_candidates if self._shadow else ()
+        asked = [(each.tool, each.cheaper_sibling) for each in candidates]
+        checked = [(pair, _objection(pair, asked)) for pair in pairs]
+        replies = [Reply(name="shadowing", refused=why) for _, why in checked]
+        if self._shadow is None:
+            return replies
+        kept = self._take("shadowing", self._shadow, {"shadowing": [pair for pair, why in checked if not why]})
+        return replies if kept.refused is None else [kept]
 
-def _taken(name: str, case: Case, answer: object, host: Host) -> Reply:
-    try:
-        return Reply(name=name, doubts=_doubts(case, host.take(case, answer)))
-    except ContractError as error:
-        return Reply(name=name, refused=str(error))
+    def _take(self, name: str, case: Case, answer: object) -> Reply:
+        try:
+            return Reply(name=name, doubts=_doubts(case, self.host.take(case, answer)))
+        except ContractError as error:
+            return Reply(name=name, refused=str(error))
 
 
 def _doubts(case: Case, verdict: Verdict) -> tuple[str, ...]:
-    """What the verdict quotes although it is not there, and how the facts gainsay it."""
-    quotes = [
+    """Quotes in the verdict that its definition does not hold, and where facts contradict it."""
+    quotes = tuple(
         f"{key} quotes {quote!r}, which the definition does not hold"
         for key, judgement in verdict.judgements.items()
         for quote in judgement.unverified
-    ]
-    contradiction = (
-        disputed(case.subject, verdict) if isinstance(case, ToolCase) and load(case.rubric).question else None
     )
-    return (*quotes, *([contradiction] if contradiction else []))
+    if not isinstance(case, ToolCase) or not load(case.rubric).question:
+        return quotes
+    contradiction = disputed(case.subject, verdict)
+    return (*quotes, contradiction) if contradiction else quotes
 
 
 def _objection(pair: object, asked: list[tuple[str, str]]) -> str | None:
-    """Why a pair is not kept; one that is leaves the open ones."""
+    """Why a pair is not kept; a pair that is kept leaves the open ones."""
     try:
         answer = read_shadowing_answer(pair)
         asked.remove((answer.tool, answer.cheaper_sibling))
@@ -153,7 +135,7 @@ class JudgeTools:
         """Tools over what the server shares."""
         self._context = context
 
-    @mcp_tool(ToolInfo(title="Prepare a judgement", answer=agent_judging.PromptsAnswer))
+    @mcp_tool("Prepare a judgement", agent_judging.PromptsAnswer)
     async def prepare_judgement(
         self,
         call: CallContext,
@@ -201,7 +183,7 @@ class JudgeTools:
             next_step=_after_prepare(key, part, rubric=rubric, model=model, judgement=judgement),
         )
 
-    @mcp_tool(ToolInfo(title="Submit a judgement", answer=agent_judging.JudgementAnswer, is_read_only=False))
+    @mcp_tool("Submit a judgement", agent_judging.JudgementAnswer, is_read_only=False)
     async def submit_judgement(
         self,
         call: CallContext,
@@ -238,7 +220,7 @@ class JudgeTools:
         """
         found, key = await self._context.read_catalog(call, tools=tools, locator=locator, catalog=catalog)
         judgement = self._judgement(found, rubric, model)
-        replies = judgement.take_tools(answers)
+        replies = [judgement.take_tool(given) for given in answers]
         replies += [] if coherence is None else [judgement.take_coherence(coherence)]
         replies += [] if shadowing is None else judgement.take_shadowing(shadowing)
         asked = self._make_judge(judgement, call)
@@ -269,8 +251,11 @@ class JudgeTools:
         is_answered = judgement.host.knows
         if not self._context.has_host:
             return Subset(judge=judgement.host, is_meant=is_answered, reason="no answer was handed in for this prompt")
-        jury = ProgressJudge(judgement.beside(self._context.judge), Progress(call))
-        return Subset(judge=jury, is_meant=is_answered, reason="the jury judges it when your answer is there")
+        judge = self._context.judge
+        others = judge if isinstance(judge, Jury) else Jury(members=(judge,))
+        jury = Jury(members=(*others.members, judgement.host), names=(*others.called, HOST))
+        watched = ProgressJudge(jury, Progress(call))
+        return Subset(judge=watched, is_meant=is_answered, reason="the jury judges it when your answer is there")
 
 
 def _schema_of(part: str, *, rubric: str) -> Mapping[str, Any]:

@@ -35,7 +35,7 @@ from tdqs_mcp.server.connected_client import (
     while_connected,
 )
 from tdqs_mcp.server.context import ServerContext, find_tool, incomplete_note, one_tool, parse_definition
-from tdqs_mcp.server.tool_schemas import ToolInfo, mcp_tool
+from tdqs_mcp.server.tool_schemas import mcp_tool
 from tdqs_mcp.sources.input_files import parse_material
 
 _Version = dict[str, Any] | list[Any] | str
@@ -48,7 +48,7 @@ class RewriteTools:
         """Tools over what the server shares."""
         self._context = context
 
-    @mcp_tool(ToolInfo(title="Suggest a better definition", answer=RewriteAnswer))
+    @mcp_tool("Suggest a better definition", RewriteAnswer)
     async def suggest_rewrite(
         self,
         call: CallContext,
@@ -106,7 +106,7 @@ class RewriteTools:
             raise InputError(f"{len(rewrites)} tools are called {fence_name(name)}; send the definition itself")
         return rewrite_answer(rewrites[0], next_step=_after_rewrite(rewrites[0]))
 
-    @mcp_tool(ToolInfo(title="Plan improvements", answer=PlanAnswer))
+    @mcp_tool("Plan improvements", PlanAnswer)
     async def plan_improvements(
         self,
         call: CallContext,
@@ -136,7 +136,7 @@ class RewriteTools:
         window = Window(offset=offset, limit=limit)
         return plan_answer(plan, catalog=key, window=window, next_step=_after_plan(plan, key))
 
-    @mcp_tool(ToolInfo(title="Compare definitions", answer=CompareAnswer))
+    @mcp_tool("Compare definitions", CompareAnswer)
     async def compare_definitions(
         self,
         call: CallContext,

@@ -17,7 +17,7 @@ from tdqs_mcp.scoring.score import UNMEASURED
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import CallContext, run_call
 from tdqs_mcp.server.context import ServerContext, find_tool, incomplete_note, one_tool, score_catalog
-from tdqs_mcp.server.tool_schemas import ToolInfo, mcp_tool
+from tdqs_mcp.server.tool_schemas import mcp_tool
 
 CLEAN = "Nothing to fix by the rules."
 
@@ -29,7 +29,7 @@ class ScoreTools:
         """Tools over what the server shares."""
         self._context = context
 
-    @mcp_tool(ToolInfo(title="Score one tool definition", answer=ToolAnswer))
+    @mcp_tool("Score one tool definition", ToolAnswer)
     async def score_tool_definition(
         self,
         call: CallContext,
@@ -53,7 +53,7 @@ class ScoreTools:
         next_step = _after_tool(score, has_siblings=bool(siblings))
         return tool_answer(score, index=0, is_full=detail == "full", next_step=next_step)
 
-    @mcp_tool(ToolInfo(title="Score a whole server", answer=ScoreAnswer))
+    @mcp_tool("Score a whole server", ScoreAnswer)
     async def score_server(
         self,
         call: CallContext,
@@ -90,7 +90,7 @@ class ScoreTools:
             next_step=incomplete_note(found) + _after_server(score, key),
         )
 
-    @mcp_tool(ToolInfo(title="Lint tool descriptions", answer=LintAnswer))
+    @mcp_tool("Lint tool descriptions", LintAnswer)
     async def lint_descriptions(
         self,
         call: CallContext,
@@ -127,7 +127,7 @@ class ScoreTools:
         next_step = incomplete_note(found) + _after_lint(report.findings, key)
         return lint_answer(report, wanted, catalog=key, window=window, next_step=next_step)
 
-    @mcp_tool(ToolInfo(title="Explain a rule", answer=Explanation, is_open_world=False))
+    @mcp_tool("Explain a rule", Explanation, is_open_world=False)
     async def explain_rule(
         self,
         *,

@@ -127,19 +127,16 @@ Method = Callable[..., Awaitable[Any]]
 ToolCall = Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
 
 
-class ToolInfo(BaseModel):
-    """What `tools/list` says about a tool besides its docstring and its parameters."""
+def mcp_tool(
+    title: str, answer_type: type[Any], *, is_open_world: bool = True, is_read_only: bool = True
+) -> Callable[[Method], ToolCall]:
+    """Makes a method a tool: its answer becomes structured content, an error that we raise on purpose a ToolError.
 
-    title: str
-    answer: type[Any]
-    is_open_world: bool = True
-    """It may start a server, open a URL or ask a remote judge, where the operator allows that."""
-
-    is_read_only: bool = True
-
-
-def mcp_tool(info: ToolInfo) -> Callable[[Method], ToolCall]:
-    """Makes a method a tool: its answer becomes structured content, an error that we raise on purpose a ToolError."""
+    `is_open_world` says that it may start a server, open a URL or ask a remote judge, where the operator allows that.
+    """
+    hints = ToolAnnotations(
+        read_only_hint=is_read_only, destructive_hint=False, idempotent_hint=True, open_world_hint=is_open_world
+    )
 
     def wrap(method: Method) -> ToolCall:
         @wraps(method)
@@ -151,7 +148,7 @@ def mcp_tool(info: ToolInfo) -> Callable[[Method], ToolCall]:
             except TdqsError as error:
                 raise ToolError(str(error)) from error
 
-        call.info = info  # type: ignore[attr-defined]  # read by `tools_of`
+        call.listed = (title, answer_type, hints)  # type: ignore[attr-defined]  # read by `tools_of`
         return call
 
     return wrap
@@ -159,7 +156,7 @@ def mcp_tool(info: ToolInfo) -> Callable[[Method], ToolCall]:
 
 def tools_of(group: object) -> list[Tool]:
     """The methods of an object that `mcp_tool` has marked, in their order, as tools of the SDK."""
-    return [_MethodTool.of(getattr(group, name)) for name, each in vars(type(group)).items() if hasattr(each, "info")]
+    return [_MethodTool.of(getattr(group, name)) for name, each in vars(type(group)).items() if hasattr(each, "listed")]
 
 
 class _MethodTool(Tool):
@@ -170,21 +167,13 @@ class _MethodTool(Tool):
     @classmethod
     def of(cls, method: Any) -> "_MethodTool":  # noqa: ANN401  # a bound method that `mcp_tool` has marked
         """The tool as the SDK registers it: no generated titles in its schemas, unknown arguments refused."""
-        info: ToolInfo = method.info
+        title, answer_type, hints = method.listed
+        description = " ".join((inspect.getdoc(method) or "").split())
         described = Tool.from_function(
-            method,
-            title=info.title,
-            description=" ".join((inspect.getdoc(method) or "").split()),
-            annotations=ToolAnnotations(
-                read_only_hint=info.is_read_only,
-                destructive_hint=False,
-                idempotent_hint=True,
-                open_world_hint=info.is_open_world,
-            ),
-            structured_output=False,
+            method, title=title, description=description, annotations=hints, structured_output=False
         )
         tool = cls.model_construct(**{name: getattr(described, name) for name in Tool.model_fields})
-        tool._answer = info.answer  # noqa: SLF001  # its own
+        tool._answer = answer_type  # noqa: SLF001  # its own
         model = tool.fn_metadata.arg_model
         model.model_config["extra"] = "forbid"
         model.model_rebuild(force=True)
