@@ -54,7 +54,7 @@ def _refuse_processes(event, args):
     if event == "subprocess.Popen" and _running:
         item = _running[-1]
         if not any(item.get_closest_marker(name) for name in ("process", "bench", "llm_local")):
-            raise RuntimeError(f"{item.nodeid} starts {args[0]!r}: mark it with pytest.mark.process")
+            pytest.fail(f"the test starts {args[0]!r}: mark it with pytest.mark.process")
 
 
 sys.addaudithook(_refuse_processes)

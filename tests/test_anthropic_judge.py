@@ -442,10 +442,10 @@ def test_prices_follow_the_published_table():
     assert DEFAULT_MODEL in table["models"]
 
 
-def test_the_command_says_what_a_judgement_cost(fake, write, tdqs_mcp):
+def test_the_command_says_what_a_judgement_cost(fake, write, command):
     file = write("shop.json", [tool("good"), tool("silent", None)])
     environment, address = os.environ | {"ANTHROPIC_API_KEY": KEY}, f"{fake.address}/v1/"
-    run = tdqs_mcp("score", file, "--judge", "anthropic", "--base-url", address, "--format", "json", env=environment)
+    run = command("score", file, "--judge", "anthropic", "--base-url", address, "--format", "json", env=environment)
     assert run.returncode == 0, run.stderr.decode()
     assert json.loads(run.stdout)["tools"][0]["judge"]["model"] == DEFAULT_MODEL
     assert run.stderr.decode() == "judge: 2 requests, 4,600 input tokens (4,000 cached), 1,400 output tokens, $0.0008\n"
@@ -465,14 +465,14 @@ def test_a_prompt_of_one_message_has_no_system_prompt_and_nobody_waits_for_one(f
 
 
 @pytest.fixture
-def command_of(fake, write, tdqs_mcp, tmp_path, monkeypatch):
+def command_of(fake, write, command, tmp_path, monkeypatch):
     """`score` of two tools by the configured judge; gives back the finished process and what was asked."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     file = write("shop.json", [tool("good"), tool("fine")])
 
     def run(*options, judge="anthropic", base_url=None):
         address = ["--base-url", base_url or fake.address] if judge == "anthropic" else []
-        done = tdqs_mcp("score", file, "--judge", judge, *address, "--format", "json", *options, cwd=tmp_path)
+        done = command("score", file, "--judge", judge, *address, "--format", "json", *options, cwd=tmp_path)
         return done, [name for name, _, _ in fake.requests]
 
     return run

@@ -35,9 +35,9 @@ def rules(report):
         (b'{"tools": "\xff"}', "is not UTF-8 text: byte 11"),
     ],
 )
-def test_what_is_no_catalog_is_a_one_line_error_and_exit_2(tdqs_mcp, write, content, complaint):
-    for command in ("score", "lint"):
-        run = tdqs_mcp(command, write("x.json", content))
+def test_what_is_no_catalog_is_a_one_line_error_and_exit_2(command, write, content, complaint):
+    for name in ("score", "lint"):
+        run = command(name, write("x.json", content))
         assert run.returncode == 2
         assert run.stdout == b""
         assert complaint in run.stderr.decode()
@@ -45,9 +45,9 @@ def test_what_is_no_catalog_is_a_one_line_error_and_exit_2(tdqs_mcp, write, cont
         assert run.stderr.count(b"\n") == 1
 
 
-def test_a_missing_file_and_a_folder_are_named(tdqs_mcp, tmp_path):
-    assert b"cannot be read: No such file" in tdqs_mcp("lint", tmp_path / "none.json").stderr
-    assert b"cannot be read: Is a directory" in tdqs_mcp("lint", tmp_path).stderr
+def test_a_missing_file_and_a_folder_are_named(command, tmp_path):
+    assert b"cannot be read: No such file" in command("lint", tmp_path / "none.json").stderr
+    assert b"cannot be read: Is a directory" in command("lint", tmp_path).stderr
 
 
 MALFORMED = [
@@ -123,19 +123,19 @@ def test_references_in_a_circle_end():
     )
 
 
-def test_a_description_of_10_megabytes_is_scored(tdqs_mcp, write):
+def test_a_description_of_10_megabytes_is_scored(command, write):
     path = write("big.json", [tool("big", "Lists things. " * 750_000), GOOD])
-    run = tdqs_mcp("score", path, "--format", "json")
+    run = command("score", path, "--format", "json")
     assert run.returncode == 0
     assert json.loads(run.stdout)["scoredToolCount"] == 2
 
 
-def test_null_bytes_control_codes_and_lone_surrogates_survive_and_never_reach_the_terminal(tdqs_mcp, write):
+def test_null_bytes_control_codes_and_lone_surrogates_survive_and_never_reach_the_terminal(command, write):
     name, text = "a\x1b[31mb", "Deletes \x00 all \x1b]0;owned\x07 \ud800 \u202e files \u200b."
     path = write("evil.json", [tool(name, text), tool("evil <script>|`x`", text)])
-    for command in ("score", "lint"):
+    for name in ("score", "lint"):
         for form in ("text", "markdown", "json"):
-            run = tdqs_mcp(command, path, "--format", form)
+            run = command(name, path, "--format", form)
             assert run.returncode in (0, 1), run.stderr
             shown = run.stdout.decode("utf-8")
             assert "\x1b" not in shown
@@ -145,11 +145,11 @@ def test_null_bytes_control_codes_and_lone_surrogates_survive_and_never_reach_th
     assert app.prompts(read_catalog([tool(name, text)], name="x"))["tools"][0]["user"].count("\x00") == 0
 
 
-def test_2000_tools_are_all_scored_and_the_text_stays_short(tdqs_mcp, write):
+def test_2000_tools_are_all_scored_and_the_text_stays_short(command, write):
     path = write("many.json", [tool(f"get_item_{number}", f"Gets item {number}.") for number in range(2000)])
-    assert len(json.loads(tdqs_mcp("score", path, "--format", "json").stdout)["tools"]) == 2000
-    for command in ("score", "lint"):
-        assert len(tdqs_mcp(command, path).stdout.splitlines()) < 120
+    assert len(json.loads(command("score", path, "--format", "json").stdout)["tools"]) == 2000
+    for name in ("score", "lint"):
+        assert len(command(name, path).stdout.splitlines()) < 120
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,11 @@ TOOLS = [tool(f"t{number}") for number in range(6)]
 
 
 @pytest.fixture
-def run(tdqs_mcp, loopback, write):
+def run(command, loopback, write):
     file = write("c.json", TOOLS)
 
     def score(*options, judge="openai:m"):
-        return tdqs_mcp("score", file, "--judge", judge, "--base-url", loopback.base_url, "--format", "json", *options)
+        return command("score", file, "--judge", judge, "--base-url", loopback.base_url, "--format", "json", *options)
 
     return score
 
@@ -129,8 +129,8 @@ def test_an_operator_bounds_what_all_callers_of_the_server_spend(loopback):
         (["--judge", "openai:m", "--max-cost", "nan"], b"amount of dollars"),
     ],
 )
-def test_a_budget_of_the_server_that_bounds_nothing_is_refused(tdqs_mcp, options, words):
-    done = tdqs_mcp("serve", *options)
+def test_a_budget_of_the_server_that_bounds_nothing_is_refused(command, options, words):
+    done = command("serve", *options)
     assert done.returncode == 2
     assert words in done.stderr
 
@@ -204,16 +204,16 @@ def test_an_amount_of_money_is_a_number(run, loopback, amount):
     assert loopback.bodies == []
 
 
-def test_a_budget_without_a_model_is_refused(tdqs_mcp, write):
-    done = tdqs_mcp("score", write("c.json", TOOLS), "--max-calls", "1")
+def test_a_budget_without_a_model_is_refused(command, write):
+    done = command("score", write("c.json", TOOLS), "--max-calls", "1")
     assert done.returncode == 2
     assert b"the offline judge takes no budget" in done.stderr
 
 
-def test_all_jurors_share_one_budget(run, loopback, tdqs_mcp, write, tmp_path, monkeypatch):
+def test_all_jurors_share_one_budget(run, loopback, command, write, tmp_path, monkeypatch):
     write("tdqs.toml", '[judges.a]\nmodel = "a"\n[judges.b]\nmodel = "b"\n')
     monkeypatch.setenv("TDQS_BASE_URL", loopback.base_url)
-    done = tdqs_mcp(
+    done = command(
         "score", write("c.json", TOOLS), "--judge", "jury:a,b", "--max-calls", "9", "--format", "json", cwd=tmp_path
     )
     assert len(loopback.bodies) == 9

@@ -308,8 +308,8 @@ def _latents(subject):
 # The command
 
 
-def test_calibrate_shows_every_table_and_what_to_do_next(tdqs_mcp):
-    run = tdqs_mcp("calibrate")
+def test_calibrate_shows_every_table_and_what_to_do_next(command):
+    run = command("calibrate")
     text = run.stdout.decode()
     assert run.returncode == 0
     for section in judge_error.sections(NEWEST):
@@ -317,28 +317,28 @@ def test_calibrate_shows_every_table_and_what_to_do_next(tdqs_mcp):
     assert text.rstrip().splitlines()[-1].startswith("Next: tdqs-mcp calibrate LOCATOR")
 
 
-def test_calibrate_holds_a_judge_against_the_labelled_tools_of_a_catalog(tdqs_mcp, catalog_files):
+def test_calibrate_holds_a_judge_against_the_labelled_tools_of_a_catalog(command, catalog_files):
     path = next(path for path in catalog_files if path.stem == "chrome-devtools")
-    run = tdqs_mcp("calibrate", path, "--format", "json")
+    run = command("calibrate", path, "--format", "json")
     tables = {each["title"]: each for each in json.loads(run.stdout)["tables"]}
     assert tables["Tools"]["rows"][0]["count"] > 5
     assert "judged now" in tables["Tools"]["remark"]
 
 
-def test_a_catalog_without_labelled_tools_says_so_and_proves_nothing(tdqs_mcp, write):
-    run = tdqs_mcp("calibrate", write("shop.json", [tool("list_orders", "Lists orders.", flat(1))]))
+def test_a_catalog_without_labelled_tools_says_so_and_proves_nothing(command, write):
+    run = command("calibrate", write("shop.json", [tool("list_orders", "Lists orders.", flat(1))]))
     assert run.returncode == 2
     assert "no labelled tool is among these definitions" in run.stdout.decode()
 
 
-def asked_to_calibrate(tdqs_mcp, loopback, *args):
-    return tdqs_mcp("calibrate", *args, "--judge", "openai:m", "--base-url", loopback.base_url)
+def asked_to_calibrate(command, loopback, *args):
+    return command("calibrate", *args, "--judge", "openai:m", "--base-url", loopback.base_url)
 
 
-def test_a_judge_that_fails_is_not_out_of_tolerance_but_could_not_be_calibrated(tdqs_mcp, loopback, catalog_files):
+def test_a_judge_that_fails_is_not_out_of_tolerance_but_could_not_be_calibrated(command, loopback, catalog_files):
     loopback.answer = lambda body: "No."
     path = next(path for path in catalog_files if path.stem == "chrome-devtools")
-    text = asked_to_calibrate(tdqs_mcp, loopback, path)
+    text = asked_to_calibrate(command, loopback, path)
     assert text.returncode == 2
     assert "out of tolerance" not in text.stdout.decode()
     assert "no labelled tool" not in text.stdout.decode()
@@ -346,17 +346,17 @@ def test_a_judge_that_fails_is_not_out_of_tolerance_but_could_not_be_calibrated(
     assert "not judged (get_calls, update_drive, process, create_record, " in text.stdout.decode()
     assert "Next: see that the judge answers" in text.stdout.decode()
     assert (
-        "not judged \\(get\\_calls, " in asked_to_calibrate(tdqs_mcp, loopback, "--format", "markdown").stdout.decode()
+        "not judged \\(get\\_calls, " in asked_to_calibrate(command, loopback, "--format", "markdown").stdout.decode()
     )
-    document = json.loads(asked_to_calibrate(tdqs_mcp, loopback, "--format", "json").stdout)
+    document = json.loads(asked_to_calibrate(command, loopback, "--format", "json").stdout)
     assert [each["name"] for each in document["unjudged"]] == ["get_calls", "update_drive", "process", "create_record"]
     assert (document["outOfTolerance"], document["problems"]) == ([], [])
 
 
-def test_what_was_judged_out_of_tolerance_stays_so_whatever_else_was_not_judged(tdqs_mcp, loopback):
+def test_what_was_judged_out_of_tolerance_stays_so_whatever_else_was_not_judged(command, loopback):
     fives = answer_of(5, 5, 5, 5, 5, 5)
     loopback.answer = lambda body: fives if tool_name(body) == "process" else "No."
-    done = asked_to_calibrate(tdqs_mcp, loopback)
+    done = asked_to_calibrate(command, loopback)
     assert done.returncode == 1
     assert "out of tolerance: process: purpose_clarity is 5, published 1" in done.stdout.decode()
     assert "3 not judged (get_calls, update_drive, create_record): 3 answers of 'm' broke" in done.stdout.decode()
@@ -373,11 +373,11 @@ def test_a_mean_error_is_out_of_tolerance_only_where_the_rest_could_not_mend_it(
     assert (partly.faults, len(partly.unjudged), len(partly.sections)) == ((), 90, 2)
 
 
-def test_a_calibration_can_be_pinned_and_an_unknown_one_is_refused(tdqs_mcp, write):
+def test_a_calibration_can_be_pinned_and_an_unknown_one_is_refused(command, write):
     file = write("shop.json", [tool("list_orders", "Lists orders.", flat(1))])
-    run = tdqs_mcp("score", file, "--judge", f"offline:{NEWEST}", "--format", "json")
+    run = command("score", file, "--judge", f"offline:{NEWEST}", "--format", "json")
     assert json.loads(run.stdout)["judge"]["calibration"] == NEWEST
-    run = tdqs_mcp("score", file, "--judge", "offline:99")
+    run = command("score", file, "--judge", "offline:99")
     assert run.returncode == 2
     assert f"there is no calibration '99' of the offline judge: it has {', '.join(versions())}" in run.stderr.decode()
 

@@ -74,11 +74,11 @@ POOR = tool("process", "Process", flat(3))
 
 
 @pytest.fixture
-def gate(tdqs_mcp, write, tmp_path):
+def gate(command, write, tmp_path):
     """Write a suite and run the gate on it."""
 
     def run(suite, *arguments, **options):
-        return tdqs_mcp("gate", write("suite.yml", suite), *arguments, cwd=tmp_path, **options)
+        return command("gate", write("suite.yml", suite), *arguments, cwd=tmp_path, **options)
 
     return run
 
@@ -106,6 +106,7 @@ def held(gate, write):
 # mcptest's block
 
 
+@pytest.mark.process
 def test_the_documented_suite_runs_as_it_stands_on_a_real_server(gate, write):
     command = json.dumps([sys.executable, str(write("files.py", FILESYSTEM)), "/tmp"])  # noqa: S108  # its own argument
     done = gate(SUITE.format(command=command))
@@ -121,6 +122,7 @@ def test_the_documented_suite_runs_as_it_stands_on_a_real_server(gate, write):
 
 
 @pytest.mark.skipif(not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR")
+@pytest.mark.process
 def test_the_documented_suite_decides_about_the_published_filesystem_server(gate):
     command = ["node", f"{SERVERS}/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", "."]
     done = gate(SUITE.format(command=json.dumps(command)), "--format", "json")
@@ -286,6 +288,7 @@ def test_an_unreachable_server_is_a_run_error_and_the_others_are_decided(gate, w
     assert done.returncode == 2
 
 
+@pytest.mark.process
 def test_a_server_is_captured_once_and_only_when_it_is_asked_for(gate, write, tmp_path):
     suite = {
         "servers": {

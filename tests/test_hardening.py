@@ -89,26 +89,26 @@ def test_control_and_hidden_characters_do_not_reach_the_model(loopback, catalog)
     assert ">Gets it[31m\n\tnow.<" in messages(loopback, "a")[1]
 
 
-def test_exact_prompts_are_the_published_bytes_and_the_report_says_which_were_used(tdqs_mcp, loopback, write):
+def test_exact_prompts_are_the_published_bytes_and_the_report_says_which_were_used(command, loopback, write):
     file = write("c.json", [tool("a", "Gets \x1b it.")])
-    prompts = json.loads(tdqs_mcp("prompts", file, "--format", "json").stdout)["tools"][0]
+    prompts = json.loads(command("prompts", file, "--format", "json").stdout)["tools"][0]
     judge = ["--judge", "openai:m", "--base-url", loopback.base_url, "--format", "json"]
     for options, form, expected in (([], "hardened", prompts["hardened"]), (["--exact-prompt"], "exact", prompts)):
         loopback.bodies.clear()
-        document = json.loads(tdqs_mcp("score", file, *judge, *options).stdout)
+        document = json.loads(command("score", file, *judge, *options).stdout)
         assert document["judge"]["prompt"] == form
         assert messages(loopback, "a") == [expected["system"], expected["user"]]
     assert prompts["promptHash"] != prompts["hardened"]["promptHash"]
 
 
-def test_the_paper_s_exact_prompt_is_one_message(tdqs_mcp, loopback, write):
+def test_the_paper_s_exact_prompt_is_one_message(command, loopback, write):
     judge = ["--judge", "openai:m", "--base-url", loopback.base_url, "--rubric", "smells", "--exact-prompt"]
-    tdqs_mcp("score", write("c.json", [tool("a")]), *judge)
+    command("score", write("c.json", [tool("a")]), *judge)
     assert [message["role"] for message in loopback.bodies[0]["messages"]] == ["user"]
 
 
-def test_prompts_show_both_forms_to_people(tdqs_mcp, write):
-    shown = tdqs_mcp("prompts", write("c.json", [tool("a")]), "--tool", "a").stdout.decode()
+def test_prompts_show_both_forms_to_people(command, write):
+    shown = command("prompts", write("c.json", [tool("a")]), "--tool", "a").stdout.decode()
     assert "===== user: tool a (" in shown
     assert "===== user: tool a, hardened (" in shown
     assert shown.count("MARK: ") == 1
@@ -264,24 +264,24 @@ QUOTES = [
 
 
 @pytest.mark.parametrize(("words", "found", "missing"), QUOTES)
-def test_what_a_judge_quotes_is_looked_up_in_the_definition(tdqs_mcp, write, words, found, missing):
+def test_what_a_judge_quotes_is_looked_up_in_the_definition(command, write, words, found, missing):
     schema = {"type": "object", "properties": {"repo": {"type": "string", "description": "Owner and name"}}}
     file = write("c.json", [tool("list_issues", "Lists open issues\nof a repository, newest first.", schema)])
     answers = write("answers.json", {"tools": [{"name": "list_issues", "answer": tdqs(4, 4, 4, 4, 4, 4, words=words)}]})
-    document = json.loads(tdqs_mcp("score", file, "--answers", answers, "--format", "json").stdout)
+    document = json.loads(command("score", file, "--answers", answers, "--format", "json").stdout)
     judgement = document["tools"][0]["justifications"]["purpose_clarity"]
     assert (judgement["evidence"], judgement["unverified"]) == (found, missing)
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
 @pytest.mark.parametrize("rubric", ["tdqs", "bundles"])
-def test_people_see_what_a_judge_quotes_although_nobody_wrote_it(tdqs_mcp, write, form, rubric):
+def test_people_see_what_a_judge_quotes_although_nobody_wrote_it(command, write, form, rubric):
     def shown(words):
         answer = justified(rubric, *[4] * len(load(rubric).keys), annotation_contradiction=False, words=words)
         answers = write("answers.json", {"tools": [{"name": "list_issues", "answer": answer}]})
         file = write("c.json", [tool("list_issues", "Lists open issues.")])
         options = ["--answers", answers, "--rubric", rubric, "--format", form]
-        return tdqs_mcp("score", file, *options).stdout.decode()
+        return command("score", file, *options).stdout.decode()
 
     said = 'It promises "sub-second latency" and "no side effects at all".'
     assert "quoted, but not in the definition: list" in shown(said)
@@ -411,13 +411,13 @@ def test_answers_from_elsewhere_on_a_set_and_its_pairs_are_watched_too(catalog):
     assert any("withheld as suspicious: a definition of the pairs" in problem for problem in result.problems)
 
 
-def test_a_hardened_prompt_holds_a_placeholder_for_a_name_that_speaks_to_the_judge(tdqs_mcp, write):
+def test_a_hardened_prompt_holds_a_placeholder_for_a_name_that_speaks_to_the_judge(command, write):
     definitions = {
         "serverInfo": {"name": ORDER, "version": "1"},
         "tools": [tool("a"), tool(f"note {ORDER}"), tool("c")],
     }
     document = json.loads(
-        tdqs_mcp("prompts", write("c.json", definitions), "--format", "json", "--rubric", "bundles").stdout
+        command("prompts", write("c.json", definitions), "--format", "json", "--rubric", "bundles").stdout
     )
     first, hostile, _ = document["tools"]
     assert first["user"].count(ORDER) == 2, "the published bytes are what they are"
@@ -444,7 +444,7 @@ SPELLED = {
 
 
 @pytest.mark.parametrize(("kind", "spelling"), [*(("openai", each) for each in SPELLED), ("anthropic", "plainly")])
-def test_a_key_that_an_endpoint_repeats_reaches_no_report(tdqs_mcp, loopback, write, monkeypatch, kind, spelling):
+def test_a_key_that_an_endpoint_repeats_reaches_no_report(command, loopback, write, monkeypatch, kind, spelling):
     monkeypatch.setenv("TDQS_API_KEY", KEY)
 
     def answer(body):
@@ -457,7 +457,7 @@ def test_a_key_that_an_endpoint_repeats_reaches_no_report(tdqs_mcp, loopback, wr
     loopback.answer = answer
     file = write("c.json", [tool("named"), tool("said")])
     address = loopback.base_url if kind == "openai" else loopback.address
-    done = tdqs_mcp("score", file, "--judge", f"{kind}:m", "--base-url", address, "--format", "json")
+    done = command("score", file, "--judge", f"{kind}:m", "--base-url", address, "--format", "json")
     shown = json.dumps(json.loads(done.stdout), ensure_ascii=False) + done.stderr.decode()
     assert KEY.lower() not in shown.lower()
     assert "***" in shown

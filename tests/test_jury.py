@@ -133,12 +133,12 @@ model = "c"
 
 
 @pytest.fixture
-def judged(tdqs_mcp, loopback, write, tmp_path, monkeypatch):
+def judged(command, loopback, write, tmp_path, monkeypatch):
     write("tdqs.toml", PROFILES)
     monkeypatch.setenv("TDQS_BASE_URL", loopback.base_url)
 
     def run(*args, names="mini,haiku,qwen"):
-        return tdqs_mcp(*args, "--judge", f"jury:{names}", cwd=tmp_path)
+        return command(*args, "--judge", f"jury:{names}", cwd=tmp_path)
 
     return run
 
@@ -208,8 +208,8 @@ def test_a_jury_labels_by_median_and_shows_the_paper_s_rule_beside_it(judged, vo
     assert (only["jury"]["grades"], only["jury"]["tooClose"]) == (["Bad", "Good", "Good"], True)
 
 
-def test_without_a_jury_there_are_no_ballots(tdqs_mcp, write):
-    document = json.loads(tdqs_mcp("score", write("c.json", [tool()]), "--format", "json").stdout)
+def test_without_a_jury_there_are_no_ballots(command, write):
+    document = json.loads(command("score", write("c.json", [tool()]), "--format", "json").stdout)
     assert (document["tools"][0]["jury"], document["agreement"]) == (None, {})
 
 

@@ -521,12 +521,12 @@ def test_an_endpoint_that_echoes_a_secret_does_not_bring_it_to_light(fake, catal
     assert not [part for part in ("0123456789", quote("sk-a+b/c", safe="")) if part in result.reason]
 
 
-def test_a_password_in_an_address_is_told_nobody(tdqs_mcp, write):
+def test_a_password_in_an_address_is_told_nobody(command, write):
     environ = {"TDQS_BASE_URL": "https://me:hunter2@host/v1"}
     settings = read_settings(environ, judge="openai:m")
     with pytest.raises(InputError) as caught:
         make_judge(settings)
-    done = tdqs_mcp(
+    done = command(
         "score", write("c.json", [tool()]), "--judge", "openai:m", "--base-url", "https://me:hunter2@host/v1"
     )
     assert done.returncode == 2
@@ -562,13 +562,13 @@ def test_a_cost_is_known_where_every_answer_tells_it(fake, catalog):
     assert (judge.usage.input_tokens, judge.usage.cost) == (2700, None)
 
 
-def test_the_command_says_on_standard_error_what_was_asked(fake, write, tdqs_mcp):
+def test_the_command_says_on_standard_error_what_was_asked(fake, write, command):
     file = write("shop.json", [tool("counted")])
-    run = tdqs_mcp("score", file, "--judge", "openai:m", "--base-url", fake.base_url, "--format", "json")
+    run = command("score", file, "--judge", "openai:m", "--base-url", fake.base_url, "--format", "json")
     assert run.returncode == 0
     said = "judge: 2 requests, 900 input tokens (800 cached), 70 output tokens, at an unknown price\n"
     assert run.stderr.decode() == said
-    assert "judge: " not in tdqs_mcp("score", file).stderr.decode()
+    assert "judge: " not in command("score", file).stderr.decode()
 
 
 def test_without_a_key_there_is_no_authorization(fake, catalog):

@@ -776,28 +776,28 @@ def test_a_judge_without_an_answer_leaves_the_rewrite_without_a_score():
     assert (rewrite.before, rewrite.after, description(rewrite)) == (None, None, "Lists the open orders.")
 
 
-def test_what_the_judge_failed_on_is_named_with_the_reason_once(tdqs_mcp, write, loopback):
+def test_what_the_judge_failed_on_is_named_with_the_reason_once(command, write, loopback):
     loopback.answer = lambda body: "No."
     options = ("--judge", "openai:m", "--base-url", loopback.base_url)
     file = write("good.json", list(GOOD))
-    done = tdqs_mcp("rewrite", file, *options)
+    done = command("rewrite", file, *options)
     reason = "2 not judged (find_orders, find_customer): 3 answers of 'm' broke the output format"
     assert done.returncode == 2
     said = " ".join(done.stdout.decode().split())
     assert said.count(reason) == said.count("broke the output format") == 1
     assert said.endswith("What was not judged is not proven. Next: see that the judge answers, then rewrite again")
-    page = tdqs_mcp("rewrite", file, *options, "--format", "markdown").stdout.decode()
+    page = command("rewrite", file, *options, "--format", "markdown").stdout.decode()
     assert "- 2 not judged \\(find\\_orders, find\\_customer\\): 3 answers" in page
-    document = json.loads(tdqs_mcp("rewrite", file, *options, "--format", "json").stdout)
+    document = json.loads(command("rewrite", file, *options, "--format", "json").stdout)
     jsonschema.validate(document, SCHEMAS["rewrite"])
     assert [each["ungraded"][:20] for each in document["rewrites"]] == ["3 answers of 'm' bro"] * 2
 
 
-def test_a_proposal_that_the_judge_failed_on_is_told(tdqs_mcp, write, loopback):
+def test_a_proposal_that_the_judge_failed_on_is_told(command, write, loopback):
     """The definition as it is has a score, and so stays; that nothing better is known is not for that proven."""
     loopback.answer = lambda body: FOURS["tdqs"] if "This tool lists" in json.dumps(body) else "No."
     options = ("--judge", "openai:m", "--base-url", loopback.base_url)
-    done = tdqs_mcp("rewrite", write("c.json", SHOP[:1]), *options)
+    done = command("rewrite", write("c.json", SHOP[:1]), *options)
     assert "1 not judged (list_orders): 3 answers of 'm' broke the output format" in done.stdout.decode()
     assert "see that the judge answers" in done.stdout.decode()
     assert done.returncode == 2
@@ -879,8 +879,8 @@ SHOP = [
 ]
 
 
-def test_the_command_line_shows_a_diff_the_numbers_and_the_questions(tdqs_mcp, write):
-    run = tdqs_mcp("rewrite", write("shop.json", SHOP), "--tool", "list_orders")
+def test_the_command_line_shows_a_diff_the_numbers_and_the_questions(command, write):
+    run = command("rewrite", write("shop.json", SHOP), "--tool", "list_orders")
     assert (
         run.stdout.decode()
         == """\
@@ -907,16 +907,16 @@ Next: answer the questions in the definitions; --write FILE saves the catalog wi
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
-def test_what_is_shown_cannot_steer_a_terminal(tdqs_mcp, write, form):
+def test_what_is_shown_cannot_steer_a_terminal(command, write, form):
     steering = tool("find_shop", "This tool finds the shops of a town.\x1b[2J")
-    shown = tdqs_mcp("rewrite", write("shop.json", [steering, *SHOP]), "--format", form).stdout.decode()
+    shown = command("rewrite", write("shop.json", [steering, *SHOP]), "--format", form).stdout.decode()
     assert "\x1b" not in shown
     assert "\\x1b" in shown
     assert shown.index("list") < shown.rindex("process")
 
 
-def test_json_of_a_rewrite_fits_the_published_schema(tdqs_mcp, write):
-    run = tdqs_mcp("rewrite", write("c.json", [*CORNERS, *SHOP]), "--format", "json", "--spec", "1.0")
+def test_json_of_a_rewrite_fits_the_published_schema(command, write):
+    run = command("rewrite", write("c.json", [*CORNERS, *SHOP]), "--format", "json", "--spec", "1.0")
     document = json.loads(run.stdout)
     jsonschema.validate(document, SCHEMAS["rewrite"])
     assert document["specVersion"] == "1.0"
@@ -964,18 +964,18 @@ def test_a_second_run_changes_nothing_whatever_a_definition_may_grow_by(mode, fa
     assert gains[0] < gains[7] < gains[-1]
 
 
-def test_what_was_saved_is_named_once_and_scores_as_it_was_said_to(tdqs_mcp, write, tmp_path):
+def test_what_was_saved_is_named_once_and_scores_as_it_was_said_to(command, write, tmp_path):
     target = tmp_path / "better.json"
     file = write("shop.json", {"tools": SHOP, "serverInfo": {"name": "shop", "version": "2"}})
-    run = tdqs_mcp("rewrite", file, "--tool", "list_orders", "--write", target, "--format", "json")
+    run = command("rewrite", file, "--tool", "list_orders", "--write", target, "--format", "json")
     assert run.stderr.decode() == f"3 tools in {target}. Next: tdqs-mcp score {target}\n"
     rewrite = json.loads(run.stdout)["rewrites"][0]
     for form in ("text", "markdown"):
         args = ("rewrite", file, "--tool", "list_orders", "--write", target, "--format", form)
-        lines = tdqs_mcp(*args).stdout.decode().splitlines()
+        lines = command(*args).stdout.decode().splitlines()
         assert [line for line in lines if "Next" in line] == ["Next: answer the questions in the definitions"]
     assert json.loads(target.read_bytes())["tools"] == [rewrite["definition"], *SHOP[1:]]
-    scored = json.loads(tdqs_mcp("score", target, "--format", "json").stdout)
+    scored = json.loads(command("score", target, "--format", "json").stdout)
     assert scored["tools"][0]["tdqs"] == rewrite["after"]["tdqs"]
 
 
@@ -1039,16 +1039,16 @@ def test_standard_input_is_written_in_its_own_form_and_a_live_server_as_a_captur
     assert {"server", "serverInfo", "tools"} <= json.loads(target.read_bytes()).keys()
 
 
-def test_a_wrong_tool_name_exits_2_and_lists_the_right_ones(tdqs_mcp, write):
-    run = tdqs_mcp("rewrite", write("shop.json", SHOP), "--tool", "nope")
+def test_a_wrong_tool_name_exits_2_and_lists_the_right_ones(command, write):
+    run = command("rewrite", write("shop.json", SHOP), "--tool", "nope")
     assert (run.returncode, run.stdout) == (2, b"")
     assert run.stderr == (
         b"error: there is no tool 'nope'; the catalog has 'list_orders', 'search_orders', 'process'\n"
     )
 
 
-def test_nothing_to_do_is_said(tdqs_mcp, write):
-    assert tdqs_mcp("rewrite", write("good.json", list(GOOD))).stdout.decode().splitlines() == [
+def test_nothing_to_do_is_said(command, write):
+    assert command("rewrite", write("good.json", list(GOOD))).stdout.decode().splitlines() == [
         "good · 0 of 2 tools rewritten · about 170 → 170 tokens",
         "",
         "Nothing to rewrite and nothing to ask",

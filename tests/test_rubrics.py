@@ -18,11 +18,11 @@ from tdqs_mcp.rubrics.rubric import RUBRICS, load, user_template
 
 
 @pytest.fixture
-def judged(tdqs_mcp, loopback):
+def judged(command, loopback):
     """A command with the loopback endpoint as its judge."""
 
     def run(*args):
-        return tdqs_mcp(*args, "--judge", "openai:m", "--base-url", loopback.base_url)
+        return command(*args, "--judge", "openai:m", "--base-url", loopback.base_url)
 
     return run
 
@@ -231,10 +231,10 @@ def test_the_judge_s_word_on_credentials_counts_too(judged, loopback, write):
     assert b"Bad by the credentials rule" in done.stdout
 
 
-def test_without_a_model_a_skill_has_no_scores_and_the_credentials_rule_still_holds(tdqs_mcp, write):
+def test_without_a_model_a_skill_has_no_scores_and_the_credentials_rule_still_holds(command, write):
     server = write("c.json", [tool("a")])
-    clean = tdqs_mcp("skill", write("A.md", "Trains."), "--server", server, "--fail-on-bad", "--format", "json")
-    asking = tdqs_mcp(
+    clean = command("skill", write("A.md", "Trains."), "--server", server, "--fail-on-bad", "--format", "json")
+    asking = command(
         "skill", write("B.md", "Set your password."), "--server", server, "--fail-on-bad", "--format", "json"
     )
     assert (clean.returncode, asking.returncode) == (2, 1)
@@ -263,25 +263,25 @@ def test_handling_credentials_is_told_from_mentioning_them(text, asks):
     assert (asks_for_credentials(text) is not None) == asks
 
 
-def test_the_offline_judge_has_no_score_for_rubrics_that_it_was_not_calibrated_for(tdqs_mcp, write):
-    done = tdqs_mcp("score", write("c.json", [tool()]), "--rubric", "bundles", "--format", "json")
+def test_the_offline_judge_has_no_score_for_rubrics_that_it_was_not_calibrated_for(command, write):
+    done = command("score", write("c.json", [tool()]), "--rubric", "bundles", "--format", "json")
     document = json.loads(done.stdout)
     assert done.returncode == 2
     assert document["tools"] == []
     assert "not calibrated for the bundles rubric" in document["ungraded"][0]["reason"]
 
 
-def test_answers_from_elsewhere_finish_any_rubric(tdqs_mcp, write):
+def test_answers_from_elsewhere_finish_any_rubric(command, write):
     server = write("c.json", [tool("a"), tool("b")])
     answers = write(
         "answers.json", {"tools": [{"name": "a", "answer": FOURS["bundles"]}, {"name": "b", "answer": "no"}]}
     )
     document = json.loads(
-        tdqs_mcp("score", server, "--rubric", "bundles", "--answers", answers, "--format", "json").stdout
+        command("score", server, "--rubric", "bundles", "--answers", answers, "--format", "json").stdout
     )
     assert [(each["name"], each["label"]) for each in document["tools"]] == [("a", "Good")]
     assert "not JSON" in document["ungraded"][0]["reason"]
-    skill = tdqs_mcp(
+    skill = command(
         "skill",
         write("S.md", "x"),
         "--server",
@@ -292,7 +292,7 @@ def test_answers_from_elsewhere_finish_any_rubric(tdqs_mcp, write):
         "json",
     )
     assert json.loads(skill.stdout)["overall"] == 75.0
-    assert tdqs_mcp("skill", write("S.md", "x"), "--server", server, "--answers", write("t.json", [1])).returncode == 2
+    assert command("skill", write("S.md", "x"), "--server", server, "--answers", write("t.json", [1])).returncode == 2
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
@@ -314,9 +314,9 @@ def test_people_read_labels_and_suggestions(judged, loopback, write, form):
         (["--rubric", "no"], b"'no' is not one of"),
     ],
 )
-def test_options_that_belong_to_another_rubric_are_refused(tdqs_mcp, write, options, words):
+def test_options_that_belong_to_another_rubric_are_refused(command, write, options, words):
     skill = str(write("SKILL.md", "x"))
-    done = tdqs_mcp("score", write("c.json", [tool()]), *[skill if each == "SKILL" else each for each in options])
+    done = command("score", write("c.json", [tool()]), *[skill if each == "SKILL" else each for each in options])
     assert done.returncode == 2
     assert words in done.stderr
 

@@ -112,13 +112,13 @@ def test_an_answer_that_has_one_wording_is_the_judge_s_although_a_description_ho
     assert (result.problems, len(questions(loopback))) == ((), 1)
 
 
-def test_a_judgement_about_shadowing_is_kept_and_budgeted_and_previewed(loopback, tdqs_mcp, write, tmp_path):
+def test_a_judgement_about_shadowing_is_kept_and_budgeted_and_previewed(loopback, command, write, tmp_path):
     confirms(loopback, PAIR)
     file = write("c.json", [DEAR, CHEAP])
 
     def run(*options):
         judge = ["--judge", "openai:m", "--base-url", loopback.base_url, "--format", "json"]
-        return json.loads(tdqs_mcp("score", file, *judge, *options).stdout)
+        return json.loads(command("score", file, *judge, *options).stdout)
 
     assert run("--dry-run")["calls"] == 4
     assert run("--dry-run", "--spec", "1.0")["calls"] == 3
