@@ -3,7 +3,7 @@
 import pytest
 
 from tdqs_mcp.facts.catalog import names
-from tdqs_mcp.facts.clauses import clause, is_natural
+from tdqs_mcp.facts.text.words import is_natural, to_clause
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ from tdqs_mcp.facts.clauses import clause, is_natural
     ],
 )
 def test_a_name_is_said_as_people_say_it(phrase, said):
-    assert clause(phrase) == said
+    assert to_clause(phrase) == said
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from tdqs_mcp.facts import speech, trade, vocabulary
 from tdqs_mcp.facts.disguise import disguises, is_disguised, odd_bits, parted, plain
 from tdqs_mcp.facts.marks import is_marked, marks, may_be_mark
 from tdqs_mcp.facts.ploys import Ploy
-from tdqs_mcp.facts.quotes import unquoted
 from tdqs_mcp.facts.surfaces import Surface, strings, surfaces
+from tdqs_mcp.facts.text.words import without_quotations
 from tdqs_mcp.model.catalog import Catalog, Prompt, Resource, Tool
 
 Part = Tool | Resource | Prompt | None
@@ -194,7 +194,7 @@ def _is_specimen(threat: Threat, read: Iterable[Surface]) -> bool:
         return False
     if _SAMPLE.search(threat.path):
         return True
-    rest = unquoted("\n".join(surface.text for surface in read if surface.path == threat.path))
+    rest = without_quotations("\n".join(surface.text for surface in read if surface.path == threat.path))
     if threat.ploy is Ploy.TURN:
         return not any(mark.ploy is Ploy.TURN for mark in marks(rest))
     return all(trade.is_specimen(heard.sentence) for heard in _heard(rest) if heard.ploy is threat.ploy)

@@ -8,9 +8,9 @@ from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import values
 from tdqs_mcp.facts.schema import arguments, compatibility, tokens, walk
 from tdqs_mcp.facts.schema.compatibility import Break
+from tdqs_mcp.facts.text.value_claims import closed_value_lists
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.results.comparison import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.findings import Finding, Severity, fingerprint
@@ -145,7 +145,7 @@ def _schemas(old: Tool, new: Tool) -> Iterator[Difference]:
 
 def _as_stated(old: Tool, new: Tool) -> Mapping[str, Any] | None:
     """The old input schema; what its texts close already is closed in it, where the new version says so as an enum."""
-    listed = {name: list(found) for name, found, _ in values.closed(old)}
+    listed = {name: list(found) for name, found, _ in closed_value_lists(old)}
     said = {
         name for name, schema in arguments.properties(new).items() if isinstance(schema, Mapping) and "enum" in schema
     }

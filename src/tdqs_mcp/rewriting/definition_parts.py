@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.facts import clauses, values
 from tdqs_mcp.facts.catalog import names, parameter_meanings
 from tdqs_mcp.facts.catalog.names import Label, NameNeighbors
 from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
@@ -14,8 +13,9 @@ from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, Cue, Effect
 from tdqs_mcp.facts.text.statements import says_read_only
+from tdqs_mcp.facts.text.value_claims import closed_value_lists
 from tdqs_mcp.facts.text.wording import copied_spans, is_in_other_language, lead_in_length, repeated_spans
-from tdqs_mcp.facts.text.words import name_parts, stem
+from tdqs_mcp.facts.text.words import name_parts, spell_acronyms, stem
 
 MAX_SIBLINGS = 2
 """Siblings that one description points to."""
@@ -195,7 +195,7 @@ def title(subject: Subject, label: Label) -> Part | None:
     is_plain = names.is_plain(label.tool) and (label.verb or names.PLAIN_VERBS.isdisjoint(label.nouns))
     if is_titled or not is_plain or len(label.phrase.split()) < 2:
         return None
-    words = clauses.spelled(label.phrase)
+    words = spell_acronyms(label.phrase)
     return Part(path="/title", sources=("name",), value=words[:1].upper() + words[1:])
 
 
@@ -299,5 +299,5 @@ def enumerated(subject: Subject) -> tuple[Part, ...]:
     """The lists of values that the author's text closes and the schema leaves open."""
     return tuple(
         Part(path=f"{arguments.property_pointer(name)}/enum", sources=(source,), value=list(listed_values))
-        for name, listed_values, source in values.closed(subject.tool)
+        for name, listed_values, source in closed_value_lists(subject.tool)
     )

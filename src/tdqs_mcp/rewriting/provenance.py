@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts import conflicts, hostile, values
+from tdqs_mcp.facts import conflicts, hostile
 from tdqs_mcp.facts.conflicts import Conflict
 from tdqs_mcp.facts.schema import arguments, edits
 from tdqs_mcp.facts.schema.edits import Edit, EditKind
@@ -16,6 +16,7 @@ from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.statements import is_negation, read_polarity, stated_hints
 from tdqs_mcp.facts.text.support import ToolStatements, read_catalog_statements, read_tool_statements
+from tdqs_mcp.facts.text.value_claims import closed_value_lists
 from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, words_of
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.results.rewrites import Claim
@@ -164,7 +165,7 @@ def _enum(edit: Edit, subject: Subject, material: Material) -> Claim:
     """The values must be the whole list that the parameter's own text, or a fact that names it, closes."""
     listed = edit.after if isinstance(edit.after, list) else []
     facts = {f"fact {fact.number}": fact.text for fact in material.of(subject.tool.name).facts}
-    for name, closed, source in values.closed(subject.tool, facts):
+    for name, closed, source in closed_value_lists(subject.tool, facts):
         if edit.path == f"{arguments.property_pointer(name)}/enum" and sorted(closed) == sorted(map(str, listed)):
             return Claim(path=edit.path, text=f"one of {_shown(listed)}", sources=(source,))
     return Claim(path=edit.path, text=f"one of {_shown(listed)}", refusal="no sentence lists these values")

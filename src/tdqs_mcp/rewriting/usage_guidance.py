@@ -5,13 +5,12 @@ from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.catalog.value_sources import ValueSource
-from tdqs_mcp.facts.clauses import clause, is_natural
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, STOPWORDS, Effect
 from tdqs_mcp.facts.text.statements import purpose
-from tdqs_mcp.facts.text.words import stem
+from tdqs_mcp.facts.text.words import is_natural, stem, to_clause
 from tdqs_mcp.rewriting.definition_parts import Part, Scene, listed
 
 MAX_SOURCES = 2
@@ -155,7 +154,7 @@ def _by_name(label: Label, own: Label) -> str:
     if is_same and not is_of_many and not label.nouns[-1].endswith("s"):
         is_new = Effect.CREATE in (label.effect, own.effect)
         return f"{label.verb} {'one' if is_new else 'it'}"
-    return clause(label.phrase)
+    return to_clause(label.phrase)
 
 
 def _demands(subject: Subject) -> Part | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.facts.quotes import find, is_claim, quotations
+from tdqs_mcp.facts.text.words import find_quotation, is_verbatim, quotations_in
 from tdqs_mcp.results.labels import Label
 from tdqs_mcp.results.verdicts import Judgement, ShadowCandidate, ShadowingRisk, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ShadowCase, cleaned, texts
@@ -232,7 +232,7 @@ def _answered(question: str, members: Mapping[str, Any]) -> bool:
 
 
 def verify(case: Case, verdict: Verdict) -> Verdict:
-    """The verdict with its quotations sorted: those that the definition holds, and those that it does not."""
+    """The verdict with its quotations_in sorted: those that the definition holds, and those that it does not."""
     seen = texts(case)
     judgements = {key: _verified(judgement, seen) for key, judgement in verdict.judgements.items()}
     return replace(verdict, judgements=judgements)
@@ -240,12 +240,12 @@ def verify(case: Case, verdict: Verdict) -> Verdict:
 
 def _verified(judgement: Judgement, seen: Sequence[str]) -> Judgement:
     """What is offered as evidence counts in any case; a quotation in a reason, where it must be a quotation."""
-    offered = dict.fromkeys((*judgement.evidence, *quotations(judgement.justification)))
-    found = {quotation: find(quotation, seen) for quotation in offered}
+    offered = dict.fromkeys((*judgement.evidence, *quotations_in(judgement.justification)))
+    found = {quotation: find_quotation(quotation, seen) for quotation in offered}
     missing = [
         quotation
         for quotation, place in found.items()
-        if place is None and (quotation in judgement.evidence or is_claim(quotation))
+        if place is None and (quotation in judgement.evidence or is_verbatim(quotation))
     ]
     places = dict.fromkeys(place for place in found.values() if place)
     return replace(judgement, evidence=tuple(places), unverified=tuple(missing))
@@ -277,7 +277,7 @@ def schema_of(case: Case) -> Mapping[str, Any]:
 
 
 def read_verdict(case: Case, answer: object) -> Verdict:
-    """The verdict in an answer, its quotations looked up in the definition. Raises ContractError."""
+    """The verdict in an answer, its quotations_in looked up in the definition. Raises ContractError."""
     if isinstance(case, ShadowCase):
         return _read_pairs(case, answer)
     return verify(case, read_answer(load(case.rubric), answer, seen=texts(case)))

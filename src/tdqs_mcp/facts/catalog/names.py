@@ -9,7 +9,7 @@ from tdqs_mcp.facts.catalog.relations import shared_prefix
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.languages import STOPWORDS, Effect
 from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
-from tdqs_mcp.facts.text.words import effect_of, name_parts, stem
+from tdqs_mcp.facts.text.words import PREPOSITIONS, effect_of, name_parts, stem
 
 MAX_CROWD = 12
 """Tools that may share a word before it stops telling anything; more would make a choice among them arbitrary."""
@@ -51,7 +51,6 @@ _INNER = PLAIN_VERBS - {
 _COMMON_VERBS = frozenset({"get", "list", "create", "update", "delete", "add", "remove", "set"})
 """Verbs that tell little: most tools of a server share them."""
 
-PREPOSITIONS = frozenset("to for from in into by of on with at and as after before".split())
 _AGAIN = re.compile(r"^(?:re|un)(?=\w{3})")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 _VERSION = re.compile(r"v?\d+")

@@ -10,25 +10,18 @@ from typing import Any
 from tdqs_mcp.facts.schema.walk import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
 from tdqs_mcp.facts.text.languages import LEMMAS
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Claim, Clash, MentionKind, ParameterMention, words_in
-from tdqs_mcp.facts.text.patterns import lazy_pattern, pattern_from, words_from
+from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.prose import MAX_TEXT
 from tdqs_mcp.facts.text.type_claims import cues_against, demands_type, find_type_clash, type_words, widened
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model.catalog import Tool
 
+_PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
 
-_BETWEEN = pattern_from("claims", "between")
-_UPPER = pattern_from("claims", "upper")
-_LOWER = pattern_from("claims", "lower")
 _SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|\n")
 _IF = lazy_pattern(r"\s*(?:if|when)\b", re.IGNORECASE)
-_OPTIONAL = pattern_from("claims", "optional")
-_REQUIRED = pattern_from("claims", "required")
-_IS_OPTIONAL = pattern_from("claims", "is_optional")
-_IS_REQUIRED = pattern_from("claims", "is_required")
-_MUTATION = pattern_from("claims", "mutation")
 
 
 class Topic(StrEnum):
@@ -125,13 +118,13 @@ def _all_limits(text: str) -> Sequence[_Limit]:
 
 
 def _limits(text: str) -> Iterator[_Limit]:
-    for match in _BETWEEN.finditer(text):
+    for match in _PATTERNS.between.finditer(text):
         low, high = [value for key in "abcdefgh" if (value := match[key])]
         unit = (match["unit"] or "").strip().lower()
         if _float(low) < _float(high):
             yield _Limit(is_upper=False, value=_float(low), unit=unit, text=match[0].strip(" ([)],;"))
             yield _Limit(is_upper=True, value=_float(high), unit=unit, text=match[0].strip(" ([)],;"))
-    for pattern, is_upper in ((_UPPER, True), (_LOWER, False)):
+    for pattern, is_upper in ((_PATTERNS.upper, True), (_PATTERNS.lower, False)):
         for match in pattern.finditer(text):
             unit = (match["unit"] or "").strip().lower()
             yield _Limit(is_upper=is_upper, value=_float(match["value"]), unit=unit, text=match[0].strip())
@@ -164,13 +157,11 @@ def find_requirement_clash(claim: Claim) -> Clash | None:
     node = mention.node
     if not node.is_top:
         return None
-    optional, required = (
-        (_OPTIONAL, _REQUIRED) if mention.kind is not MentionKind.SENTENCE else (_IS_OPTIONAL, _IS_REQUIRED)
-    )
-    is_optional = optional.search(mention.text) is not None
+    prefix = "is_" if mention.kind is MentionKind.SENTENCE else ""
+    is_optional = getattr(_PATTERNS, f"{prefix}optional").search(mention.text) is not None
     if node.is_required and "default" not in node.schema and is_optional:
         return Clash(mention=mention, said="optional", held="required", is_plain=True)
-    if not node.is_required and not is_optional and required.search(mention.text):
+    if not node.is_required and not is_optional and getattr(_PATTERNS, f"{prefix}required").search(mention.text):
         return Clash(mention=mention, said="required", held="optional", is_plain=True)
     return None
 
@@ -182,7 +173,7 @@ def find_mutation(tool: Tool, words: Collection[str]) -> str | None:
     if verb in _words("mutations") and LEMMAS.get(parts[0]) == verb:
         return f"the name says {verb!r}"
     may_say = not _words("mutating").isdisjoint(words)
-    found = _MUTATION.search((tool.description or "")[:MAX_TEXT]) if may_say else None
+    found = _PATTERNS.mutation.search((tool.description or "")[:MAX_TEXT]) if may_say else None
     return f"the description says {' '.join(found[0].split())!r}" if found else None
 
 

@@ -9,9 +9,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tdqs_mcp.facts.schema.walk import Accepted, Node, Shape
-from tdqs_mcp.facts.text.patterns import lazy_pattern, pattern_from, words_from
+from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
 
+_PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
 
 MAX_LINE = 2_000
@@ -91,11 +92,6 @@ class Entry:
     has_separator: bool
 
 
-_ENTRY = pattern_from("claims", "entry")
-_SENTENCE_END = pattern_from("claims", "sentence_end")
-_AFTER_NAME = pattern_from("claims", "after_name")
-_BEFORE_NAME = pattern_from("claims", "before_name")
-_SETS = pattern_from("claims", "sets")
 _SIGNED = lazy_pattern(r"[:=(\[<–—→]|[ \t]-")  # noqa: RUF001
 _LABEL = lazy_pattern(r"\n[ \t]*[`*]{0,2}\w{1,60}[`*]{0,2}[ \t]?(?:\([^()\n]{0,100}\))?:")
 
@@ -139,7 +135,7 @@ def _told(text: str, tops: Mapping[str, Node]) -> Iterator[ParameterMention]:
 
 def _sentences(text: str) -> Iterator[str]:
     start = 0
-    for match in _SENTENCE_END.finditer(text):
+    for match in _PATTERNS.sentence_end.finditer(text):
         yield text[start : match.start() + (text[match.start()] != "\n")]
         start = match.end()
     yield text[start:]
@@ -174,7 +170,7 @@ def list_entries(text: str) -> tuple[Entry, ...]:
 def _entry(line: str) -> re.Match[str] | None:
     stripped = line.strip()
     is_candidate = 0 < len(stripped) <= MAX_LINE and _SIGNED.search(stripped) is not None
-    match = _ENTRY.fullmatch(stripped) if is_candidate else None
+    match = _PATTERNS.entry.fullmatch(stripped) if is_candidate else None
     return match if match is not None and (match["separator"] or match["kind"]) else None
 
 
@@ -229,9 +225,9 @@ def _is_mention(name: str, before: str, after: str) -> bool:
     is_compound = "_" in name or (name[:1].islower() and not name.islower())
     return (
         is_compound
-        or _AFTER_NAME.match(after) is not None
-        or (before.rstrip().lower().endswith(_ENDS) and _BEFORE_NAME.search(before) is not None)
-        or (after.startswith((" to ", " as ")) and _SETS.search(before) is not None)
+        or _PATTERNS.after_name.match(after) is not None
+        or (before.rstrip().lower().endswith(_ENDS) and _PATTERNS.before_name.search(before) is not None)
+        or (after.startswith((" to ", " as ")) and _PATTERNS.sets.search(before) is not None)
     )
 
 

@@ -9,11 +9,12 @@ from typing import NamedTuple
 from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, Cue
-from tdqs_mcp.facts.text.patterns import expand, lazy_pattern, pattern_from, read_table, words_from
+from tdqs_mcp.facts.text.patterns import PatternTable, expand, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.text.prose import cues_of
 from tdqs_mcp.facts.text.wording import is_in_other_language, lead_in_length
 from tdqs_mcp.facts.text.words import content_stems, stem, words_of
 
+_PATTERNS = PatternTable("statements")
 _words = partial(words_from, "statements")
 
 MAX_BORROWED = 12
@@ -26,16 +27,9 @@ MAX_REACH = 100
 """Characters that hold them."""
 
 _JOINT = lazy_pattern(r"(?=,\s)|(?<=\s)(?=and\s)")
-_CONDITION = pattern_from("statements", "condition")
-_NEGATION_END = pattern_from("statements", "negation_end")
-_RANGES = (pattern_from("statements", "range"), pattern_from("statements", "bare_range"))
 _DEFAULT = lazy_pattern(r"\bdefaults?\b")
-_OMITTED = pattern_from("statements", "omitted")
-_DEFAULT_END = pattern_from("statements", "default_end")
 _VALUE = lazy_pattern(r"-?\w[\w.+/:-]*(?<![.:])")
-_PURPOSE_END = pattern_from("statements", "purpose_end")
 _PLAIN_WORD = lazy_pattern(r"[A-Za-z0-9'/&-]{1,40}")
-_RESERVED = pattern_from("statements", "reserved")
 
 
 class Polarity(NamedTuple):
@@ -98,8 +92,8 @@ def _reach(words: Sequence[str], first: int) -> int:
 def _clauses(text: str) -> list[str]:
     """The clauses, a condition apart from what it is the condition of."""
     found: list[str] = []
-    for clause in _NEGATION_END.split(text):
-        found += clause.split(",", 1) if _CONDITION.match(clause) else _parted(clause)
+    for clause in _PATTERNS.negation_end.split(text):
+        found += clause.split(",", 1) if _PATTERNS.condition.match(clause) else _parted(clause)
     return found
 
 
@@ -168,7 +162,7 @@ def _numbers(text: str) -> Iterator[BoundedValue]:
     """A number is read once: by the first pattern that has it."""
     if not any(map(str.isdecimal, text)):
         return
-    for pattern in _RANGES:
+    for pattern in (_PATTERNS.range, _PATTERNS.bare_range):
         for found in pattern.finditer(text):
             yield BoundedValue(Bound.MINIMUM, found[1], found.start())
             yield BoundedValue(Bound.MAXIMUM, found[2], found.start())
@@ -188,12 +182,12 @@ def _bound_patterns() -> tuple[tuple[Bound, re.Pattern[str]], ...]:
 def _defaults(text: str) -> Iterator[BoundedValue]:
     for found in _DEFAULT.finditer(text):
         last = min(len(text), found.end() + MAX_REACH)
-        end = _DEFAULT_END.search(text, found.end(), last)
+        end = _PATTERNS.default_end.search(text, found.end(), last)
         words = list(_VALUE.finditer(text, found.end(), end.start() if end else last))
         yield from _up_to_number(words[:MAX_APART])
-    for found in _OMITTED.finditer(text):
+    for found in _PATTERNS.omitted.finditer(text):
         first = max(0, found.start() - MAX_REACH)
-        start = max((end.end() for end in _DEFAULT_END.finditer(text, first, found.start())), default=first)
+        start = max((end.end() for end in _PATTERNS.default_end.finditer(text, first, found.start())), default=first)
         words = list(_VALUE.finditer(text, start, found.start()))
         yield from _up_to_number(words[: -MAX_APART - 1 : -1])
 
@@ -218,7 +212,7 @@ def purpose(subject: Subject, label: Label) -> str:
     descriptions.
     """
     first = " ".join(subject.prose.sentences[0].split()) if subject.prose.sentences else ""
-    clause, *rest = _PURPOSE_END.split(first[lead_in_length(first) :], maxsplit=1)
+    clause, *rest = _PATTERNS.purpose_end.split(first[lead_in_length(first) :], maxsplit=1)
     words = clause.split()
     while any(rest) and words and words[-1].lower() in _words("joints"):
         words.pop()
@@ -240,7 +234,7 @@ def stated_hints(sentence: str) -> tuple[tuple[str, bool], ...]:
     `force` is set" state none.
     """
     opened = ((hint, pattern.match(sentence)) for hint, pattern in _hint_patterns().items())
-    return tuple(hint for hint, found in opened if found and not _RESERVED.search(sentence, found.end()))
+    return tuple(hint for hint, found in opened if found and not _PATTERNS.reserved.search(sentence, found.end()))
 
 
 def says_read_only(subject: Subject) -> bool:

@@ -9,29 +9,15 @@ from functools import cache, lru_cache, partial
 from tdqs_mcp.facts.schema.walk import Accepted
 from tdqs_mcp.facts.text.languages import LEMMAS
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Claim, Clash, MentionKind, ParameterMention, words_in
-from tdqs_mcp.facts.text.patterns import expand, lazy_pattern, pattern_from, read_table, words_from
+from tdqs_mcp.facts.text.patterns import PatternTable, expand, lazy_pattern, read_table, words_from
 
+_PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
 
 MAX_PLAIN = 240
 """Characters of a description that speaks of its own parameter throughout."""
 
-_STATED = pattern_from("claims", "normative")
-_TYPED = pattern_from("claims", "typed")
-"""A type and what may follow it: begins with its letters, so that it is quickly seen that there is none."""
-
-_OR_TYPE = pattern_from("claims", "or_type")
-_OTHER_VALUE = pattern_from("claims", "other_value")
-"""What follows a type where something else will do as well: a quoted word, another noun."""
-
-_GRANTED = pattern_from("claims", "granted")
-_OF_OBJECTS = pattern_from("claims", "of_objects")
-_TEXT_FORM = pattern_from("claims", "text_form")
-_TEXT_NOUN = pattern_from("claims", "text_noun")
-"""Nouns that are text; a query, a property or a content may well be an object."""
-
 _NEGATIONS = ("not ", "n't ", "never ")
-_QUOTED = pattern_from("claims", "quoted")
 _TRUE = lazy_pattern(r"\btrue\b", re.IGNORECASE)
 _FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
 _MAY_NUMBER = lazy_pattern(r"default|[(]\s*-?\d|between|from|[01]-(?:based|indexed)")
@@ -137,22 +123,22 @@ def _stated(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
     if words_in(text).isdisjoint(type_words()) or not demands_type(text, kind):
         return {}
     lowered = text.lower()
-    return _stated_types(lowered, kind) if _TYPED.search(lowered) else {}
+    return _stated_types(lowered, kind) if _PATTERNS.typed.search(lowered) else {}
 
 
 def _stated_types(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for match in _STATED.finditer(text):
+    for match in _PATTERNS.normative.finditer(text):
         if not _demands_one(match, text, kind):
             continue
         word = match[match.lastindex or 0]
         found[word] = type_words()[word]
         if not _words("coded").isdisjoint(match["adjective"].replace("-", " ").split()):
             found[word] = frozenset({"string"})
-        other = _OR_TYPE.match(text, match.end())
+        other = _PATTERNS.or_type.match(text, match.end())
         while other is not None:
             found[other[1]] = type_words()[other[1]]
-            other = _OR_TYPE.match(text, other.end())
+            other = _PATTERNS.or_type.match(text, other.end())
     return found
 
 
@@ -163,7 +149,7 @@ def _demands_one(match: re.Match[str], text: str, kind: MentionKind) -> bool:
     is_elsewhere = (match["is"] is not None and kind is not MentionKind.SENTENCE) or (
         match["lead"] is not None and kind is not MentionKind.ENTRY
     )
-    return not (is_denied or is_aside or is_elsewhere or _OTHER_VALUE.match(text, match.end()))
+    return not (is_denied or is_aside or is_elsewhere or _PATTERNS.other_value.match(text, match.end()))
 
 
 def find_type_clash(claim: Claim) -> Clash | None:
@@ -185,7 +171,7 @@ def find_type_clash(claim: Claim) -> Clash | None:
 
 def _is_encoded(text: str, word: str) -> bool:
     """An array or object that is passed as text."""
-    return word in _words("compound") and _TEXT_FORM.search(text) is not None
+    return word in _words("compound") and _PATTERNS.text_form.search(text) is not None
 
 
 def widened(kinds: frozenset[str]) -> frozenset[str]:
@@ -206,7 +192,7 @@ def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     if not kinds_held.isdisjoint({"array", "object"}):
         if cue.role is not CueRole.OPENING and not _is_single(cue, text) and _is_plural(mention, accepted):
             return None
-        if is_loose and _TEXT_NOUN.search(text[:60]) is None:
+        if is_loose and _PATTERNS.text_noun.search(text[:60]) is None:
             return None
     if kinds_held == {"string"} and _is_excused(mention, accepted, cue):
         return None
@@ -215,7 +201,7 @@ def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
 
 def _is_granted(text: str, held: frozenset[str], cue: TypeCue) -> bool:
     """Something in the text beside the cue fits the schema; an id or a unit may stand in any text."""
-    if any(type_words()[word.lower()] & held for word in _GRANTED.findall(_OF_OBJECTS.sub("", text))):
+    if any(type_words()[word.lower()] & held for word in _PATTERNS.granted.findall(_PATTERNS.of_objects.sub("", text))):
         return True
     lowered = text.lower()
     return cue.role is not CueRole.OPENING and any(
@@ -244,11 +230,11 @@ def _is_plural(mention: ParameterMention, accepted: Accepted) -> bool:
 def _is_excused(mention: ParameterMention, accepted: Accepted, cue: TypeCue) -> bool:
     """Text that may well carry a number, a truth value or a list: quoted, encoded, or one of known strings."""
     if cue.kinds & {"array", "object"}:
-        return _TEXT_FORM.search(mention.text) is not None
+        return _PATTERNS.text_form.search(mention.text) is not None
     if accepted.values is not None:
         is_truth = "boolean" in cue.kinds and _TRUE.search(mention.text) is not None
         return not is_truth or _are_spelled(accepted, ("true", "false"))
-    return cue.role is not CueRole.OPENING and _QUOTED.search(mention.text) is not None
+    return cue.role is not CueRole.OPENING and _PATTERNS.quoted.search(mention.text) is not None
 
 
 def _are_spelled(accepted: Accepted, words: Sequence[str]) -> bool:

@@ -1,42 +1,43 @@
 """Claims of a text about a parameter's allowed values and its default."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from tdqs_mcp.facts.text.parameter_mentions import Claim, Clash, MentionKind, ParameterMention, words_in
-from tdqs_mcp.facts.text.patterns import lazy_pattern, pattern_from, words_from
-from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.text.parameter_mentions import Claim, Clash, MentionKind, ParameterMention, list_entries, words_in
+from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
+from tdqs_mcp.facts.text.words import first_of, words_of
+from tdqs_mcp.model.catalog import Tool
 
+_PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
 
 MAX_LISTED = 60
 """Values of one list that are compared."""
 
+NO_FACTS: Mapping[str, str] = {}
+
 MAX_SHORT = 160
 """Characters of a description that does little else than to list the values."""
 
-_ANNOUNCED = pattern_from("claims", "announced_list")
-_PARENTHESIZED = pattern_from("claims", "parenthesized_list")
-_PIPED = pattern_from("claims", "piped_list")
-_GLOSSED = pattern_from("claims", "glossed_list")
-_ENUMERATION = pattern_from("claims", "enumeration")
-_EXAMPLES = pattern_from("claims", "example_list")
-_IN_CHINESE = pattern_from("claims", "chinese_list")
-_OPENERS = pattern_from("claims", "openers")
-_EITHER = pattern_from("claims", "either")
-_ITEMS = pattern_from("claims", "items")
-_QUOTED = pattern_from("claims", "quoted")
-_BULLET = pattern_from("claims", "bullet")
-_OPTION = pattern_from("claims", "option")
-_SET_TO = pattern_from("claims", "set_to")
-_PAIRED = pattern_from("claims", "paired")
-_HEADS = pattern_from("claims", "heads")
-_DEFAULT = pattern_from("claims", "default")
-_BY_DEFAULT = pattern_from("claims", "by_default")
+_WITHOUT_VALUES = frozenset(("type", "title", "description", "default"))
+"""All that a schema may have that says nothing of its values beside their type."""
+
 _VALUE = lazy_pattern(r"[\w$][\w.$+/\-]{0,60}")
 _ENDS = lazy_pattern(r"\s*(?:$|[.,;)\]\n])")
+_MARKED_LISTS = (
+    ("([{", "parenthesized_list"),
+    ("|", "piped_list"),
+    ("", "example_list"),
+    (":", "glossed_list"),
+    ("、", "chinese_list"),
+)
+"""Patterns of lists, each with the characters of which a text has one."""
+
 _SAME = {"ascending": "asc", "descending": "desc"}
 
 
@@ -89,7 +90,7 @@ def _is_bare_list(items: Sequence[str]) -> bool:
 
 def _quoted(text: str, known: frozenset[str]) -> list[str]:
     """Quoted words that look like values: in the quotes that members stand in, or in any where no member is named."""
-    quoted = [(match[0][0], match[0][1:-1]) for match in _QUOTED.finditer(text)]
+    quoted = [(match[0][0], match[0][1:-1]) for match in _PATTERNS.quoted.finditer(text)]
     marks = {mark for mark, item in quoted if item in known}
     if not quoted or (not marks and any(_stands_in(value, text) for value in known if value)):
         return []
@@ -118,10 +119,10 @@ def _is_wordy(char: str) -> bool:
 @lru_cache(maxsize=4096)
 def _lists(text: str, kind: MentionKind, known: frozenset[str]) -> Sequence[tuple[list[tuple[str, bool]], bool]]:
     """The lists of a text, each item with whether it is quoted; and whether the text calls it a list of values."""
-    stated = () if words_in(text).isdisjoint(_words("announcing")) else _ANNOUNCED.finditer(text)
+    stated = () if words_in(text).isdisjoint(_words("announcing")) else _PATTERNS.announced_list.finditer(text)
     found = [(_items(match["list"]), True) for match in stated]
     if kind is not MentionKind.SENTENCE:
-        found += [([_unquoted(item)], True) for item in (_SET_TO.findall(text) if " to " in text else ())]
+        found += [([_unquoted(item)], True) for item in (_PATTERNS.set_to.findall(text) if " to " in text else ())]
         found += [(items, False) for items in _marked_lists(text)]
         found += [(items, False) for items in _loose_lists(text, known)]
     return found
@@ -129,42 +130,40 @@ def _lists(text: str, kind: MentionKind, known: frozenset[str]) -> Sequence[tupl
 
 def _marked_lists(text: str) -> Iterator[list[tuple[str, bool]]]:
     """Lists that their signs mark: parentheses, pipes, "e.g.", a gloss behind each item."""
-    for sign, pattern in (
-        ("([{", _PARENTHESIZED),
-        ("|", _PIPED),
-        ("", _EXAMPLES),
-        (":", _GLOSSED),
-        ("、", _IN_CHINESE),
-    ):
+    for sign, key in _MARKED_LISTS:
         if not sign or any(each in text for each in sign):
-            for match in pattern.finditer(text):
+            for match in getattr(_PATTERNS, key).finditer(text):
                 yield _items(match["list"])
 
 
 def _loose_lists(text: str, known: frozenset[str]) -> Iterator[list[tuple[str, bool]]]:
     """Lists that only their members show: a word at the start of sentences, a row of words, bullets."""
-    openers = [(one or other, False) for one, other in _OPENERS.findall(text)]
+    openers = [(one or other, False) for one, other in _PATTERNS.openers.findall(text)]
     if any(word in known for word, _ in openers):
         yield [each for each in openers if each[0].islower() is _is_lower(known)]
-    for match in _ENUMERATION.finditer(text) if "," in text else ():
+    for match in _PATTERNS.enumeration.finditer(text) if "," in text else ():
         items = _items(match[0])
         if 2 * sum(item in known for item, _ in items) >= max(4, len(items)):
             yield items
-    for match in _EITHER.finditer(text) if len(text) < MAX_SHORT else ():
+    for match in _PATTERNS.either.finditer(text) if len(text) < MAX_SHORT else ():
         if (match[1] in known) is not (match[2] in known):
             yield _items(f"{match[1]}, {match[2]}")
-    named = _OPTION.findall(text) if "the" in text.lower() else ()
+    named = _PATTERNS.option.findall(text) if "the" in text.lower() else ()
     ordinals = _words("ordinals")
     options = [(" ".join(item.split()), False) for item in named if item.lower() not in ordinals]
     if len(options) > 1 and any(item in known for item, _ in options):
         yield options
-    pairs = [_unquoted(item) for item in _PAIRED.findall(text)] if "=" in text else []
+    pairs = [_unquoted(item) for item in _PATTERNS.paired.findall(text)] if "=" in text else []
     if len(pairs) > 1 and any(item in known for item, _ in pairs):
         yield pairs
-    heads = [(head, False) for head in _HEADS.findall(text.partition(":")[2].partition(".")[0])] if ":" in text else []
+    heads = (
+        [(head, False) for head in _PATTERNS.heads.findall(text.partition(":")[2].partition(".")[0])]
+        if ":" in text
+        else []
+    )
     if 2 * sum(item in known for item, _ in heads) >= max(4, len(heads)):
         yield heads
-    bullets = [_unquoted(item) for item in _BULLET.findall(text)]
+    bullets = [_unquoted(item) for item in _PATTERNS.bullet.findall(text)]
     if len(bullets) > 1:
         yield bullets
 
@@ -174,7 +173,7 @@ def _is_lower(known: frozenset[str]) -> bool:
 
 
 def _items(text: str) -> list[tuple[str, bool]]:
-    items = [_unquoted(item) for item in _ITEMS.findall(text)[:MAX_LISTED]]
+    items = [_unquoted(item) for item in _PATTERNS.items.findall(text)[:MAX_LISTED]]
     if any(is_quoted for _, is_quoted in items):
         return [(item, is_quoted) for item, is_quoted in items if is_quoted]
     no_values = _words("no_values")
@@ -205,7 +204,7 @@ def find_default_clash(claim: Claim) -> Clash | None:
     held = mention.node.schema["default"]
     if held is None or held in ("", [], {}) or isinstance(held, list | dict):
         return None
-    said = [match for pattern in (_DEFAULT, _BY_DEFAULT) for match in pattern.finditer(mention.text)]
+    said = [match for pattern in (_PATTERNS.default, _PATTERNS.by_default) for match in pattern.finditer(mention.text)]
     values = frozenset(map(spell, claim.accepted.values or ()))
     literals = [each for match in said if (each := _literal(match, mention.text, held, values)) is not None]
     if not literals or any(_equal(literal, held) for literal in literals):
@@ -256,3 +255,49 @@ def spell(value: Any) -> str:  # noqa: ANN401  # any JSON value
 def listing(values: Sequence[str]) -> str:
     """The first six of some values, shortened."""
     return first_of([value if len(value) <= 40 else f"{value[:39]}…" for value in values], 6)
+
+
+def closed_value_lists(tool: Tool, facts: Mapping[str, str] = NO_FACTS) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """The parameters of type string whose own text lists their values beyond doubt, the values, and where it stands.
+
+    That text is the parameter's description, its entry in the tool's, or a fact, given by its source, that names the
+    parameter. An open list, an example, a value that the list lacks, or a schema that says anything of its values
+    itself leaves the parameter alone.
+    """
+    for name, schema in arguments.properties(tool).items():
+        if isinstance(schema, dict) and schema.get("type") == "string" and schema.keys() <= _WITHOUT_VALUES:
+            for source, said in _texts_about(tool, name, schema, facts):
+                values = _closed_values(" ".join(said[:MAX_EXPLANATION].split()), schema)
+                if values:
+                    yield name, values, source
+
+
+def _texts_about(
+    tool: Tool, name: str, schema: Mapping[str, Any], facts: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    text = schema.get("description")
+    if isinstance(text, str) and trim(text):
+        yield f"{arguments.property_pointer(name)}/description", text
+    else:
+        yield f"description: its entry {name}", _entry_texts(tool).get(name, "")
+    for source, fact in facts.items():
+        if f"`{name}`" in fact or (not name.isalpha() and name.lower() in words_of(fact)):
+            yield source, fact.replace(f"`{name}`", name)
+
+
+def _entry_texts(tool: Tool) -> Mapping[str, str]:
+    text = tool.description or ""
+    return {each.name: each.text for each in list_entries(text)} if len(text) <= MAX_TEXT else {}
+
+
+def _closed_values(text: str, schema: Mapping[str, Any]) -> tuple[str, ...]:
+    found = list(_PATTERNS.closed_list.finditer(text))
+    if len(found) != 1 or _PATTERNS.open_list.search(text):
+        return ()
+    items = _PATTERNS.closed_item.findall(found[0]["list"])
+    quoted = [item[0] in "`'\"" for item in items]
+    values = tuple(item.strip("`'\"") for item in items)
+    is_plain = all(quoted) or (not any(quoted) and (found[0]["values"] is not None or len(values) > 2))
+    is_whole = set(_PATTERNS.quoted_word.findall(text)) <= {*values} and len(set(values)) == len(values)
+    default = schema.get("default")
+    return values if is_plain and is_whole and (default is None or default in values) else ()

@@ -6,9 +6,11 @@ from functools import cache
 from tdqs_mcp.canonical import trim, utf16_length
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import LEMMAS
-from tdqs_mcp.facts.text.patterns import lazy_pattern, pattern_from, words_from
+from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.prose import MAX_TEXT
 from tdqs_mcp.model.catalog import Tool
+
+_PATTERNS = PatternTable("wording")
 
 Span = tuple[int, int]
 """Start and end inside the description as it came."""
@@ -41,18 +43,9 @@ MAX_PLACES = 6
 RESULTS = ("return", "output", "result", "respons", "respond", "yield", "give back", "gives back")
 """The keywords that mcptest names (return, output, result), in any form, and their plainest synonyms."""
 
-_LEAD_IN = pattern_from("wording", "lead_in")
 _FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
-_ENTRY = pattern_from("wording", "entry")
-_TYPES = pattern_from("wording", "types")
-_HEADING = pattern_from("wording", "heading")
 _PROSE = lazy_pattern(r"[A-Z][^\n:|`]*[.!?]")
 _WORD_OR_END = lazy_pattern(r"\w|$")
-_PRAISE = pattern_from("wording", "praise")
-_JUDGMENT = pattern_from("wording", "judgment")
-"""Judgments of the tool itself; of what it handles ("the fastest route") such words tell something."""
-
-_ADDRESSED = pattern_from("wording", "addressed")
 
 
 def count_characters(tool: Tool) -> int:
@@ -150,19 +143,19 @@ def can_continue_in_english(subject: Subject) -> bool:
 
 def find_praise(text: str) -> str | None:
     """The first words that praise."""
-    found = _PRAISE.search(text) or _JUDGMENT.search(text.strip())
+    found = _PATTERNS.praise.search(text) or _PATTERNS.judgment.search(text.strip())
     return found[0] if found else None
 
 
 def find_reader_address(text: str) -> str | None:
     """The first word that speaks to the reader."""
-    found = _ADDRESSED.search(text)
+    found = _PATTERNS.addressed.search(text)
     return found[0] if found else None
 
 
 def lead_in_length(text: str) -> int:
     """Characters of a sentence before its verb that only say that it is a tool: "This tool allows you to "."""
-    found = _LEAD_IN.match(text)
+    found = _PATTERNS.lead_in.match(text)
     word = found and _FIRST_WORD.match(text, found.end())
     return found.end() if found and word and word[0].lower() in LEMMAS else 0
 
@@ -201,7 +194,7 @@ def copied_spans(subject: Subject) -> list[Span]:
     for block in _lists(lines) if known else ():
         head = _beside(lines, block[0], -1)
         above = lines[head][1].strip() if head is not None else "."
-        is_headed = _HEADING.fullmatch(above) is not None
+        is_headed = _PATTERNS.heading.fullmatch(above) is not None
         is_copy = all(_is_copy(lines[place][1], known) and not _goes_on(lines, place) for place in block)
         if is_copy and (is_headed or above.endswith((".", "!", "?"))):
             start, last = lines[head if head is not None and is_headed else block[0]][0], lines[block[-1]]
@@ -223,7 +216,7 @@ def _lists(lines: Sequence[tuple[int, str]]) -> Iterator[list[int]]:
         if block and _ends(lines, block[-1], place):
             yield block
             block = []
-        if _ENTRY.fullmatch(line.strip()):
+        if _PATTERNS.entry.fullmatch(line.strip()):
             block.append(place)
     if block:
         yield block
@@ -232,9 +225,9 @@ def _lists(lines: Sequence[tuple[int, str]]) -> Iterator[list[int]]:
 def _ends(lines: Sequence[tuple[int, str]], last: int, place: int) -> bool:
     """Whether a list whose last entry is given does not go on at a later line that is not empty."""
     entry, line = lines[last][1], lines[place][1]
-    if _ENTRY.fullmatch(line.strip()):
+    if _PATTERNS.entry.fullmatch(line.strip()):
         return place - last > 1 and _mark(line) != _mark(entry)
-    return _HEADING.fullmatch(line.strip()) is not None or _indent(line) <= _indent(entry)
+    return _PATTERNS.heading.fullmatch(line.strip()) is not None or _indent(line) <= _indent(entry)
 
 
 def _text(subject: Subject) -> str:
@@ -259,10 +252,10 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _is_copy(line: str, known: Mapping[str, str]) -> bool:
-    entry = _ENTRY.fullmatch(line.strip())
+    entry = _PATTERNS.entry.fullmatch(line.strip())
     return (
         entry is not None
-        and (entry[2] is None or _TYPES.fullmatch(entry[2].strip()) is not None)
+        and (entry[2] is None or _PATTERNS.types.fullmatch(entry[2].strip()) is not None)
         and known.get(entry[1]) == _bare(entry[3])
     )
 

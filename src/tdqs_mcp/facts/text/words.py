@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TypeVar
 
 from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS, STOPWORDS, Effect
@@ -13,6 +13,21 @@ K = TypeVar("K")
 MAX_NAME = 200
 """Characters of a name or title that are read; the longest real name has 64."""
 
+MAX_QUOTATION = 400
+"""Characters of a quotation; what is longer is no quotation any more."""
+
+_QUOTATION = lazy_pattern(
+    rf"\"([^\"\n]{{2,{MAX_QUOTATION}}})\"|“([^“”\n]{{2,{MAX_QUOTATION}}})”|`([^`\n]{{2,{MAX_QUOTATION}}})`"
+    rf"|(?<!\w)['\u2018]([^'\u2018\u2019\n]{{2,{MAX_QUOTATION}}})['\u2019](?!\w)"
+)
+_ELLIPSIS = lazy_pattern(r"…|\.{3}")
+_EDGE = " \t\n.,;:!?"
+
+_VOWEL = lazy_pattern(r"[AEFHILMNORSX](?![a-z])|[AEI][a-z]|[fhlmnrsx][^aeiouy]*$|hour|(?!one|uni|us|ur|util|eu)[aeiou]")
+"""How a word begins that is spoken with a vowel: `item`, and `SQL` and `r2` by their letters."""
+
+PREPOSITIONS = frozenset("to for from in into by of on with at and as after before".split())
+_words = partial(words_from, "wording")
 _WORD = re.compile(r"\w+(?:['’.\-/]\w+)*")
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _NUMBER = lazy_pattern(r"\d+(?:[.,:]\d+)*")
@@ -74,7 +89,7 @@ def phrases_in(words: Sequence[str], index: PhraseIndex[K]) -> list[tuple[str, K
 @cache
 def empty_stems() -> frozenset[str]:
     """Stems that claim nothing of their own; what limits (only, must, not) is weighed apart."""
-    return frozenset(map(stem, STOPWORDS | words_from("wording", "empty")))
+    return frozenset(map(stem, STOPWORDS | _words("empty")))
 
 
 def content_stems(words: Iterable[str]) -> frozenset[str]:
@@ -114,3 +129,88 @@ def first_of(items: Sequence[str], most: int, *, separator: str = ", ") -> str:
     """The first of some items, and how many more there are."""
     shown = separator.join(items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
+
+
+def spell_acronyms(phrase: str) -> str:
+    """A name's words with the acronyms in capitals."""
+    return " ".join(_acronyms().get(word, word) for word in phrase.split())
+
+
+def to_clause(phrase: str) -> str:
+    """A name's words, the verb first, as an order: add tag to task -> add a tag to a task."""
+    verb, *words = spell_acronyms(phrase).split()
+    said, thing, is_open = [verb], list[str](), verb not in _words("of_many")
+    for word in words:
+        if word in PREPOSITIONS:
+            said += [*(_determined(thing, verb) if is_open else thing), word]
+            thing, is_open = [], word in _words("of_things")
+        else:
+            thing.append(word)
+    return " ".join((*said, *(_determined(thing, verb) if is_open else thing)))
+
+
+def is_natural(phrase: str) -> bool:
+    """Not so where an adjective stands behind its noun, as in `add footnote robust`, or where a noun is a bare verb."""
+    last = phrase.split()[-1:]
+    return _words("postposed").isdisjoint(last) and "do" not in phrase.split()
+
+
+def _is_counted(noun: str) -> bool:
+    """One of several, such as a task; not tasks, metadata or padding."""
+    is_many = noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
+    return not is_many and not noun.endswith("ing") and noun.lower() not in _words("uncounted") | _words("postposed")
+
+
+def _determined(thing: Sequence[str], verb: str) -> Sequence[str]:
+    """With its article; none before many things, before what is not counted and behind another determiner."""
+    if not thing or thing[0] in _words("determiners") or not _is_counted(thing[-1]):
+        return thing
+    if verb == "set" or thing[0] in _words("single") or thing[-1] in _words("single"):
+        return ("the", *thing)
+    return ("an" if _VOWEL.match(thing[0]) else "a", *thing)
+
+
+@cache
+def _acronyms() -> Mapping[str, str]:
+    return {word.lower(): word for word in _words("acronyms")}
+
+
+def quotations_in(text: str) -> tuple[str, ...]:
+    """What stands between quotation marks or backticks, in order, each once."""
+    found = (next(group for group in match.groups() if group) for match in _QUOTATION.finditer(text))
+    return tuple(dict.fromkeys(found))
+
+
+def without_quotations(text: str) -> str:
+    """The text without what it quotes."""
+    return _QUOTATION.sub(" ", text)
+
+
+def find_quotation(quotation: str, texts: Sequence[str]) -> str | None:
+    """The place that is quoted, in the text's own spelling; None where no text holds it.
+
+    The very characters are looked for first; then white space, case and the punctuation around a quotation may differ,
+    and an ellipsis may leave words out.
+    """
+    if any(quotation in text for text in texts):
+        return quotation
+    parts = [part.strip(_EDGE).split() for part in _ELLIPSIS.split(quotation)]
+    patterns = [re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE) for words in parts if words]
+    found = (_span(patterns, text) for text in texts) if patterns else iter(())
+    return next((span for span in found if span is not None), None)
+
+
+def is_verbatim(quotation: str) -> bool:
+    """Whether it must be somebody's words: a single word between quotation marks may be a term of the speaker's own."""
+    return len(quotation.split()) > 1
+
+
+def _span(patterns: Sequence[re.Pattern[str]], text: str) -> str | None:
+    """From the first pattern's match to the last one's, each behind the one before."""
+    begin = end = None
+    for pattern in patterns:
+        match = pattern.search(text, end or 0)
+        if match is None:
+            return None
+        begin, end = match.start() if begin is None else begin, match.end()
+    return text[begin:end]
