@@ -6,17 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import jsonschema
 import pytest
 from definitions import CORNERS, FINE, LOOKUP, flat, tool
 from schemas import SCHEMAS
 
+from tdqs_mcp.cli import cli
+
 POOR = tool("process", "Process", flat(3))
 
 
 @pytest.mark.parametrize("spec", ["1.0", "1.2"])
-def test_json_of_a_score_fits_the_published_schema(tdqs_mcp, write, spec):
-    document = json.loads(tdqs_mcp("score", write("c.json", CORNERS), "--format", "json", "--spec", spec).stdout)
+def test_json_of_a_score_fits_the_published_schema(command, write, spec):
+    document = json.loads(command("score", write("c.json", CORNERS), "--format", "json", "--spec", spec).stdout)
     jsonschema.validate(document, SCHEMAS["score"])
     assert document["specVersion"] == spec
     assert document["toolCount"] == document["scoredToolCount"] == len(CORNERS)
@@ -25,8 +28,8 @@ def test_json_of_a_score_fits_the_published_schema(tdqs_mcp, write, spec):
     assert document["judge"] == {"id": "offline", "version": "1", "model": None, "calibration": "1", "prompt": None}
 
 
-def test_json_of_a_lint_fits_the_published_schema_and_counts_right(tdqs_mcp, write):
-    document = json.loads(tdqs_mcp("lint", write("c.json", CORNERS), "--format", "json").stdout)
+def test_json_of_a_lint_fits_the_published_schema_and_counts_right(command, write):
+    document = json.loads(command("lint", write("c.json", CORNERS), "--format", "json").stdout)
     jsonschema.validate(document, SCHEMAS["lint"])
     severities = [finding["severity"] for finding in document["findings"]]
     counts = document["counts"]
@@ -37,16 +40,16 @@ def test_json_of_a_lint_fits_the_published_schema_and_counts_right(tdqs_mcp, wri
     assert sum(each["warning"] for each in counts["tools"]) == counts["warning"]
 
 
-def test_several_locators_print_a_list_and_one_bad_one_stops_no_other(tdqs_mcp, write):
+def test_several_locators_print_a_list_and_one_bad_one_stops_no_other(command, write):
     good = write("good.json", [FINE])
-    run = tdqs_mcp("score", good, write("bad.json", "{"), good, "--format", "json")
+    run = command("score", good, write("bad.json", "{"), good, "--format", "json")
     assert run.returncode == 2
     assert [document["server"]["name"] for document in json.loads(run.stdout)] == ["good", "good"]
     assert run.stderr.decode().startswith("error: ")
 
 
-def test_text_shows_the_lowest_tool_first_and_ends_in_what_to_do_next(tdqs_mcp, write):
-    lines = tdqs_mcp("score", write("shop.json", [FINE, POOR])).stdout.decode().splitlines()
+def test_text_shows_the_lowest_tool_first_and_ends_in_what_to_do_next(command, write):
+    lines = command("score", write("shop.json", [FINE, POOR])).stdout.decode().splitlines()
     assert lines[0] == "shop · 2 tools · TDQS 1.2 by offline, calibration 1"
     assert [line.split()[0] for line in lines if line.startswith(("process", "find_orders"))] == [
         "process",
@@ -56,47 +59,47 @@ def test_text_shows_the_lowest_tool_first_and_ends_in_what_to_do_next(tdqs_mcp, 
     assert lines[-1] == "Next: tdqs-mcp explain TDQ101"
 
 
-def test_markdown_is_a_table_with_the_overall_tier(tdqs_mcp, write):
-    text = tdqs_mcp("score", write("shop.json", [FINE, POOR]), "--format", "markdown").stdout.decode()
+def test_markdown_is_a_table_with_the_overall_tier(command, write):
+    text = command("score", write("shop.json", [FINE, POOR]), "--format", "markdown").stdout.decode()
     assert text.startswith("## shop: ")
     assert "| process | 1.7 D |" in text
     assert "Fix first:" in text
 
 
-def test_output_goes_to_a_file(tdqs_mcp, write, tmp_path):
-    run = tdqs_mcp("lint", write("shop.json", [FINE]), "-o", tmp_path / "out.txt")
+def test_output_goes_to_a_file(command, write, tmp_path):
+    run = command("lint", write("shop.json", [FINE]), "-o", tmp_path / "out.txt")
     assert (run.returncode, run.stdout) == (0, b"")
     assert (tmp_path / "out.txt").read_text(encoding="utf-8").startswith("shop · 1 tool\n")
-    run = tdqs_mcp("lint", write("shop.json", [FINE]), "-o", tmp_path / "none" / "out.txt")
+    run = command("lint", write("shop.json", [FINE]), "-o", tmp_path / "none" / "out.txt")
     assert run.returncode != 0
     assert b"Traceback" not in run.stderr
 
 
 @pytest.mark.parametrize(("tier", "code"), [("D", 0), ("C", 0), ("B", 0), ("A", 1)])
-def test_fail_under_compares_the_overall_tier(tdqs_mcp, write, tier, code):
-    assert tdqs_mcp("score", write("shop.json", [FINE, LOOKUP, POOR]), "--fail-under", tier).returncode == code
+def test_fail_under_compares_the_overall_tier(command, write, tier, code):
+    assert command("score", write("shop.json", [FINE, LOOKUP, POOR]), "--fail-under", tier).returncode == code
 
 
-def test_fail_under_passes_a_server_whose_tools_are_all_fine(tdqs_mcp, write):
-    run = tdqs_mcp("score", write("shop.json", [FINE, LOOKUP]), "--fail-under", "A")
+def test_fail_under_passes_a_server_whose_tools_are_all_fine(command, write):
+    run = command("score", write("shop.json", [FINE, LOOKUP]), "--fail-under", "A")
     assert run.returncode == 0, run.stdout.decode()
 
 
-def test_what_is_ungraded_makes_the_verdict_open_only_where_it_could_change_it(tdqs_mcp, write):
+def test_what_is_ungraded_makes_the_verdict_open_only_where_it_could_change_it(command, write):
     nameless = {"description": "No name."}
     fine = [FINE | {"name": f"find_orders_{number}"} for number in range(9)]
-    assert tdqs_mcp("score", write("a.json", [*fine, nameless]), "--fail-under", "D").returncode == 0
-    run = tdqs_mcp("score", write("b.json", [*fine, nameless]), "--fail-under", "A")
+    assert command("score", write("a.json", [*fine, nameless]), "--fail-under", "D").returncode == 0
+    run = command("score", write("b.json", [*fine, nameless]), "--fail-under", "A")
     assert (run.returncode, run.stderr) == (2, b"error: what is ungraded leaves the verdict open\n")
-    assert tdqs_mcp("score", write("c.json", [POOR, nameless]), "--fail-under", "B").returncode == 1
-    assert tdqs_mcp("score", write("d.json", []), "--fail-under", "D").returncode == 2
+    assert command("score", write("c.json", [POOR, nameless]), "--fail-under", "B").returncode == 1
+    assert command("score", write("d.json", []), "--fail-under", "D").returncode == 2
 
 
 @pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 1), ("info", 1), ("never", 0)])
-def test_fail_on_names_the_mildest_finding_that_fails(tdqs_mcp, write, level, code):
+def test_fail_on_names_the_mildest_finding_that_fails(command, write, level, code):
     described = tool("list_orders", "Lists the open orders of one customer.")
-    assert tdqs_mcp("lint", write("x.json", [described]), "--fail-on", level).returncode == code
-    assert tdqs_mcp("lint", write("y.json", [POOR])).returncode == 1
+    assert command("lint", write("x.json", [described]), "--fail-on", level).returncode == code
+    assert command("lint", write("y.json", [POOR])).returncode == 1
 
 
 SUITE = """
@@ -135,12 +138,12 @@ def test_no_verdict_is_given_on_a_list_of_tools_that_was_not_read_to_its_end(
     assert command(*not_asking.split(), cwd=tmp_path).returncode == 0
 
 
-def test_a_clean_server_passes(tdqs_mcp, write):
-    run = tdqs_mcp("lint", write("shop.json", [FINE, LOOKUP]), "--fail-on", "info")
+def test_a_clean_server_passes(command, write):
+    run = command("lint", write("shop.json", [FINE, LOOKUP]), "--fail-on", "info")
     assert (run.returncode, run.stdout.decode().splitlines()[-1]) == (0, "Pass: no finding")
-    counts = json.loads(tdqs_mcp("lint", write("shop.json", [FINE, POOR]), "--format", "json").stdout)["counts"]
+    counts = json.loads(command("lint", write("shop.json", [FINE, POOR]), "--format", "json").stdout)["counts"]
     assert [(each["name"], each["clean"]) for each in counts["tools"]] == [("find_orders", False), ("process", False)]
-    counts = json.loads(tdqs_mcp("lint", write("shop.json", [FINE, LOOKUP]), "--format", "json").stdout)["counts"]
+    counts = json.loads(command("lint", write("shop.json", [FINE, LOOKUP]), "--format", "json").stdout)["counts"]
     assert [each["clean"] for each in (counts, *counts["tools"])] == [True, True, True]
 
 
@@ -149,9 +152,9 @@ def test_standard_input_is_a_locator(tdqs_mcp):
     assert json.loads(run.stdout)["server"] == {"name": "stdin", "version": None, "source": None}
 
 
-def test_prompts_and_answers_close_the_circle_through_files(tdqs_mcp, write):
+def test_prompts_and_answers_close_the_circle_through_files(command, write):
     file = write("shop.json", [FINE, POOR])
-    document = json.loads(tdqs_mcp("prompts", file, "--format", "json").stdout)
+    document = json.loads(command("prompts", file, "--format", "json").stdout)
     assert list(document) == ["tools", "coherence"]
     assert list(document["tools"][0]) == ["name", "inputHash", "system", "user", "promptHash", "hardened"]
     keys = [
@@ -176,7 +179,7 @@ def test_prompts_and_answers_close_the_circle_through_files(tdqs_mcp, write):
         ],
         "coherence": coherence,
     }
-    run = tdqs_mcp("score", file, "--answers", write("answers.json", answers), "--format", "json")
+    run = command("score", file, "--answers", write("answers.json", answers), "--format", "json")
     score = json.loads(run.stdout)
     assert (score["overallScore"], score["judge"]["id"], score["tools"][1]["flags"]) == (
         4.1,
@@ -186,45 +189,45 @@ def test_prompts_and_answers_close_the_circle_through_files(tdqs_mcp, write):
     assert [each["tdqs"] for each in score["tools"]] == [4.0, 3.5]
 
 
-def test_one_tool_s_prompt_is_printed_alone_and_a_wrong_name_lists_the_right_ones(tdqs_mcp, write):
+def test_one_tool_s_prompt_is_printed_alone_and_a_wrong_name_lists_the_right_ones(command, write):
     file = write("shop.json", [FINE, POOR])
-    text = tdqs_mcp("prompts", file, "--tool", "process").stdout.decode()
+    text = command("prompts", file, "--tool", "process").stdout.decode()
     assert "TOOL NAME: process" in text
     assert "TOOL NAME: find_orders" not in text
-    run = tdqs_mcp("prompts", file, "--tool", "nope")
+    run = command("prompts", file, "--tool", "nope")
     assert (run.returncode, run.stderr) == (
         2,
         b"error: there is no tool 'nope'; the catalog has 'find_orders', 'process'\n",
     )
 
 
-def test_captured_files_are_read_back_to_the_same_catalog(tdqs_mcp, write, tmp_path):
+def test_captured_files_are_read_back_to_the_same_catalog(command, write, tmp_path):
     file = write("corners.json", CORNERS)
-    run = tdqs_mcp("capture", file, "-o", tmp_path / "captured.json")
+    run = command("capture", file, "-o", tmp_path / "captured.json")
     assert (
         run.stdout.decode()
         == f"{len(CORNERS)} tools in {tmp_path / 'captured.json'}. Next: tdqs-mcp score {tmp_path / 'captured.json'}\n"
     )
     assert json.loads((tmp_path / "captured.json").read_bytes())["tools"] == CORNERS
     scores = [
-        json.loads(tdqs_mcp("score", path, "--format", "json").stdout) for path in (file, tmp_path / "captured.json")
+        json.loads(command("score", path, "--format", "json").stdout) for path in (file, tmp_path / "captured.json")
     ]
     assert scores[0]["tools"] == scores[1]["tools"]
 
 
-def test_what_cannot_be_explained_is_answered_with_what_can(tdqs_mcp):
-    run = tdqs_mcp("explain", "TDQ999")
+def test_what_cannot_be_explained_is_answered_with_what_can(command):
+    run = command("explain", "TDQ999")
     assert run.returncode == 2
     assert b"TDQ101" in run.stderr
-    assert tdqs_mcp("explain", "purpose_clarity").stdout.startswith(b"# purpose_clarity: Purpose Clarity")
-    assert json.loads(tdqs_mcp("explain", "A", "--format", "json").stdout)["id"] == "A"
+    assert command("explain", "purpose_clarity").stdout.startswith(b"# purpose_clarity: Purpose Clarity")
+    assert json.loads(command("explain", "A", "--format", "json").stdout)["id"] == "A"
 
 
 @pytest.mark.parametrize(
     "arguments", [[], ["score"], ["score", "x.json", "--header", "nope"], ["score", "a", "b", "--answers", "c"]]
 )
-def test_wrong_words_are_a_usage_error_without_a_traceback(tdqs_mcp, arguments):
-    run = tdqs_mcp(*arguments)
+def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
+    run = command(*arguments)
     assert run.returncode == 2
     assert b"Usage:" in run.stderr
     assert b"Traceback" not in run.stderr
@@ -250,9 +253,9 @@ def test_files_are_read_without_the_sdk_or_any_http_client(write, command):
     assert run.returncode == 0, run.stderr.decode()
 
 
-def test_a_judge_that_cannot_be_reached_leaves_tools_ungraded_and_exits_2(tdqs_mcp, write):
+def test_a_judge_that_cannot_be_reached_leaves_tools_ungraded_and_exits_2(command, write):
     file = write("shop.json", [FINE, {"name": "silent", "inputSchema": {"type": "object"}}])
-    run = tdqs_mcp("score", file, "--judge", "openai:any", "--base-url", "http://127.0.0.1:9/v1", "--format", "json")
+    run = command("score", file, "--judge", "openai:any", "--base-url", "http://127.0.0.1:9/v1", "--format", "json")
     assert run.returncode == 2
     score = json.loads(run.stdout)
     assert [tool["name"] for tool in score["tools"]] == ["silent"]
@@ -260,11 +263,11 @@ def test_a_judge_that_cannot_be_reached_leaves_tools_ungraded_and_exits_2(tdqs_m
     assert score["overallScore"] is None
 
 
-def test_a_judge_is_only_asked_when_it_is_named(tdqs_mcp, write):
+def test_a_judge_is_only_asked_when_it_is_named(command, write):
     environment = {**os.environ, "TDQS_API_KEY": "secret-key", "TDQS_BASE_URL": "http://127.0.0.1:9/v1"}
-    run = tdqs_mcp("score", write("shop.json", [FINE]), "--format", "json", env=environment)
+    run = command("score", write("shop.json", [FINE]), "--format", "json", env=environment)
     assert json.loads(run.stdout)["judge"]["id"] == "offline"
-    run = tdqs_mcp("score", write("shop.json", [FINE]), "--judge", "openai", env=environment)
+    run = command("score", write("shop.json", [FINE]), "--judge", "openai", env=environment)
     assert (run.returncode, b"TDQS_MODEL" in run.stderr, b"secret-key" in run.stderr) == (2, True, False)
 
 
@@ -336,45 +339,61 @@ def test_output_is_utf_8_whatever_the_locale(tdqs_mcp, write):
         assert "读取" in run.stdout.decode("utf-8")
 
 
-def test_json_holds_no_character_that_a_terminal_obeys(tdqs_mcp, write):
+def test_json_holds_no_character_that_a_terminal_obeys(command, write):
     name = "a\x9b31m\u202e\U000e0041b"
-    for command in ("score", "capture"):
-        arguments = ["--format", "json"] if command == "score" else []
-        shown = tdqs_mcp(command, write("x.json", [tool(name, "x\x7f")]), *arguments).stdout.decode()
+    for word in ("score", "capture"):
+        arguments = ["--format", "json"] if word == "score" else []
+        shown = command(word, write("x.json", [tool(name, "x\x7f")]), *arguments).stdout.decode()
         assert not set("\x9b\u202e\U000e0041\x7f").intersection(shown)
         assert json.loads(shown)["tools"][0]["name"] == name
 
 
-def test_a_number_beyond_every_double_is_captured_as_null_and_read_back(tdqs_mcp, write, tmp_path):
+def test_a_number_beyond_every_double_is_captured_as_null_and_read_back(command, write, tmp_path):
     file = write("x.json", '[{"name": "t", "description": "x", "inputSchema": {"type": "object", "maximum": 1e999}}]')
-    tdqs_mcp("capture", file, "-o", tmp_path / "y.json")
+    command("capture", file, "-o", tmp_path / "y.json")
     hashes = [
-        json.loads(tdqs_mcp("score", path, "--format", "json").stdout)["tools"][0]["inputHash"]
+        json.loads(command("score", path, "--format", "json").stdout)["tools"][0]["inputHash"]
         for path in (file, tmp_path / "y.json")
     ]
     assert hashes[0] == hashes[1]
 
 
-def test_markdown_links_nothing_and_mentions_nobody(tdqs_mcp, write):
+def test_markdown_links_nothing_and_mentions_nobody(command, write):
     file = write(
         "x.json", [{"name": "see http://evil.example www.evil.example @user $x$", "description": "x"}, {"name": 7}]
     )
-    for command in ("score", "lint"):
-        text = tdqs_mcp(command, file, "--format", "markdown").stdout.decode()
+    for word in ("score", "lint"):
+        text = command(word, file, "--format", "markdown").stdout.decode()
         assert not [word for word in ("://", "www.", "@user", " $x") if word in text]
     assert "tool 2, without a name" in text
 
 
-def test_snake_case_definitions_keep_all_that_they_say(tdqs_mcp, write):
+def test_snake_case_definitions_keep_all_that_they_say(command, write):
     snake = {key: value for key, value in FINE.items() if key not in ("inputSchema", "outputSchema")}
     snake |= {"input_schema": FINE["inputSchema"], "output_schema": FINE["outputSchema"], "_meta": {"a": 1}}
     mine, theirs = (
-        json.loads(tdqs_mcp("score", write("s.json", [each]), "--format", "json").stdout)["tools"][0]
+        json.loads(command("score", write("s.json", [each]), "--format", "json").stdout)["tools"][0]
         for each in (FINE, snake)
     )
     assert mine == theirs
 
 
-def test_somebody_s_answers_and_another_judge_exclude_each_other(tdqs_mcp, write):
-    run = tdqs_mcp("score", write("x.json", [FINE]), "--answers", write("a.json", {}), "--judge", "openai:x")
+def test_somebody_s_answers_and_another_judge_exclude_each_other(command, write):
+    run = command("score", write("x.json", [FINE]), "--answers", write("a.json", {}), "--judge", "openai:x")
     assert (run.returncode, b"leave --judge" in run.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("name", sorted(cli.commands))
+def test_the_help_of_the_group_has_each_command_s_own_first_sentence(name):
+    context = click.Context(cli)
+    _, command, _ = cli.resolve_command(context, [name])
+    assert cli.commands[name].get_short_help_str(200) == command.get_short_help_str(200)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("words", [["--help"], ["--version"]])
+def test_the_group_s_help_and_version_import_no_command(words):
+    program = "import sys; from tdqs_mcp.cli import cli; cli(sys.argv[1:], standalone_mode=False); print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    loaded = {name for name in run.stdout.splitlines()[-1].split() if name.startswith("tdqs_mcp")}
+    assert loaded == {"tdqs_mcp", "tdqs_mcp.cli"}
