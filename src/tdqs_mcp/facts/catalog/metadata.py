@@ -64,12 +64,12 @@ def display_name(tool: Tool) -> str | None:
 
 
 def shared_display_names(tools: Iterable[Tool]) -> dict[str, list[Tool]]:
-    """Tools with different names that are shown under one title, by that title."""
+    """Tools with different names that are shown under one title, whatever its case, by the title of the first."""
     groups: dict[str, list[Tool]] = {}
     for tool in tools:
         if shown := display_name(tool):
-            groups.setdefault(shown, []).append(tool)
-    return {shown: group for shown, group in groups.items() if len({tool.name for tool in group}) > 1}
+            groups.setdefault(shown.casefold(), []).append(tool)
+    return {display_name(group[0]) or "": group for group in groups.values() if len({each.name for each in group}) > 1}
 
 
 def _is_undescribed(text: object) -> bool:
