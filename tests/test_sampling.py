@@ -1,9 +1,8 @@
-"""The connected client's model as judge, through a real client over stdio, in both protocol eras."""
+"""The connected client's model as judge, through a real client in both protocol eras."""
 
 import json
 import logging
 import sys
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
@@ -12,9 +11,10 @@ from definitions import flat, tool
 from loopback import FOURS, tdqs, tool_of
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
+from own_server import in_process, over_stdio
 from test_server_http import serving
 
-pytestmark = [pytest.mark.anyio, pytest.mark.process]
+pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "auto"]
 
 
@@ -57,13 +57,6 @@ class Host:
         return sorted(name for name, _ in self.asked)
 
 
-@asynccontextmanager
-async def connect(*options, mode, **client):
-    parameters = StdioServerParameters(command=sys.executable, args=["-m", "tdqs_mcp.server", *map(str, options)])
-    async with Client(parameters, mode=mode, **client) as connected:
-        yield connected
-
-
 async def call(client, name, **arguments):
     result = await client.call_tool(name, arguments | {"judge": "sampling"})
     assert not result.is_error, result.content[0].text
@@ -74,10 +67,11 @@ def reasons(answer):
     return {each["name"]: each["ungraded"] for each in answer["tools"] if "ungraded" in each}
 
 
+@pytest.mark.parametrize("start", [in_process, pytest.param(over_stdio, marks=pytest.mark.process)])
 @pytest.mark.parametrize("mode", ERAS)
-async def test_the_client_s_model_scores_a_server(mode):
+async def test_the_client_s_model_scores_a_server(mode, start):
     host, tools = Host(), [tool("good"), tool("mended"), tool("stubborn"), tool("silent", None)]
-    async with connect(mode=mode, sampling_callback=host.sample) as client:
+    async with start(mode=mode, sampling_callback=host.sample) as client:
         answer = await call(client, "score_server", tools=tools, detail="full")
         again = await call(client, "score_tool_definition", definition=tool("good", "Other words."))
     assert answer["judge"] == {"id": "sampling", "version": "1", "model": "host-model-1", "calibration": None}
@@ -97,7 +91,7 @@ async def test_the_client_s_model_scores_a_server(mode):
 @pytest.mark.parametrize("mode", ERAS)
 async def test_the_client_s_model_is_asked_once_which_shadow_candidates_are_risks(mode):
     host = Host()
-    async with connect(mode=mode, sampling_callback=host.sample) as client:
+    async with in_process(mode=mode, sampling_callback=host.sample) as client:
         tools = [tool("dear", "Finds sales.", flat(8)), tool("cheap", "Gets sales.")]
         answer = await call(client, "score_server", tools=tools, detail="full")
         await call(client, "score_tool_definition", definition=tools[0], siblings=["cheap"])
@@ -111,7 +105,7 @@ async def test_the_client_s_model_judges_by_another_rubric(mode):
         said = TextContent(type="text", text=FOURS["bundles"])
         return CreateMessageResult(role="assistant", content=said, model="host-model-1")
 
-    async with connect(mode=mode, sampling_callback=sample) as client:
+    async with in_process(mode=mode, sampling_callback=sample) as client:
         answer = await call(client, "score_server", tools=[tool("a"), tool("b")], rubric="bundles")
         one = await call(client, "score_tool_definition", definition=tool("a"), rubric="bundles")
     assert (answer["labels"], answer["judge"]["model"]) == ({"Good": 2}, "host-model-1")
@@ -120,7 +114,7 @@ async def test_the_client_s_model_judges_by_another_rubric(mode):
 
 @pytest.mark.parametrize("mode", ERAS)
 async def test_an_answer_without_usable_text_leaves_one_tool_ungraded(mode):
-    async with connect(mode=mode, sampling_callback=Host().sample) as client:
+    async with in_process(mode=mode, sampling_callback=Host().sample) as client:
         answer = await call(client, "score_server", tools=[tool("good"), tool("drawn"), tool("cut")])
     assert set(reasons(answer)) == {"drawn", "cut"}
     assert "answered with no text" in reasons(answer)["drawn"]
@@ -129,14 +123,14 @@ async def test_an_answer_without_usable_text_leaves_one_tool_ungraded(mode):
 
 async def test_a_declined_request_leaves_one_tool_ungraded_while_the_call_goes_on():
     host = Host()
-    async with connect(mode="legacy", sampling_callback=host.sample) as client:
+    async with in_process(mode="legacy", sampling_callback=host.sample) as client:
         answer = await call(client, "score_server", tools=[tool("declined"), tool("good")])
     assert answer["scoredToolCount"] == 1
     assert "(User rejected sampling request): allow its sampling requests" in reasons(answer)["declined"]
 
 
 async def test_a_declined_request_ends_a_call_that_waits_for_it_and_the_server_goes_on():
-    async with connect(mode="auto", sampling_callback=Host().sample) as client:
+    async with in_process(mode="auto", sampling_callback=Host().sample) as client:
         with pytest.raises(MCPError, match="User rejected"):
             await call(client, "score_server", tools=[tool("declined"), tool("good")])
         assert (await call(client, "score_tool_definition", definition=tool("good")))["tdqs"] == 4.0
@@ -146,7 +140,7 @@ async def test_a_declined_request_ends_a_call_that_waits_for_it_and_the_server_g
 @pytest.mark.parametrize("name", ["score_server", "score_tool_definition"])
 async def test_a_client_that_lends_no_model_is_told_what_to_do_instead(mode, name):
     arguments = {"tools": [tool()]} if name == "score_server" else {"definition": tool()}
-    async with connect(mode=mode) as client:
+    async with in_process(mode=mode) as client:
         result = await client.call_tool(name, arguments | {"judge": "sampling"})
     assert result.is_error
     assert "does not offer sampling. Leave 'judge' out" in result.content[0].text
@@ -161,7 +155,7 @@ async def test_200_tools_are_asked_for_within_the_rounds_of_any_client_with_prog
         heard.append((progress, total))
 
     tools = [tool(f"get_order_{number}", f"Gets order {number}.") for number in range(199)] + [tool("mended")]
-    async with connect(mode=mode, sampling_callback=host.sample, input_required_max_rounds=3) as client:
+    async with in_process(mode=mode, sampling_callback=host.sample, input_required_max_rounds=3) as client:
         arguments = {"tools": tools, "judge": "sampling"}
         result = await client.call_tool("score_server", arguments, progress_callback=hear)
         assert result.structured_content["scoredToolCount"] == 200
@@ -181,14 +175,14 @@ async def test_a_file_is_read_once_however_often_the_client_is_asked(mode, write
             file.unlink(missing_ok=True)
             return await super().sample(context, params)
 
-    async with connect("--root", file.parent, mode=mode, sampling_callback=Deleting().sample) as client:
+    async with in_process("--root", file.parent, mode=mode, sampling_callback=Deleting().sample) as client:
         answer = await call(client, "score_server", locator=file.name)
     assert (answer["scoredToolCount"], answer["server"]) == (1, "shop")
 
 
 async def test_too_many_tools_are_refused_before_anybody_is_asked():
     host = Host()
-    async with connect(mode="auto", sampling_callback=host.sample) as client:
+    async with in_process(mode="auto", sampling_callback=host.sample) as client:
         tools = [tool(f"t{number}") for number in range(301)]
         result = await client.call_tool("score_server", {"tools": tools, "judge": "sampling"})
     assert "301 tools are more than 300" in result.content[0].text
@@ -196,7 +190,7 @@ async def test_too_many_tools_are_refused_before_anybody_is_asked():
 
 
 async def test_a_question_that_the_client_skips_is_not_put_again():
-    async with connect(mode="auto", sampling_callback=Host().sample) as client:
+    async with in_process(mode="auto", sampling_callback=Host().sample) as client:
         arguments = {"tools": [tool("good"), tool("skipped")], "judge": "sampling"}
         asked = await client.session.call_tool("score_server", arguments, allow_input_required=True)
         answered = {}
@@ -213,6 +207,7 @@ async def test_a_question_that_the_client_skips_is_not_put_again():
     assert reasons(result.structured_content) == {"skipped": "⟦the client gave no answer: allow its sampling requests⟧"}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("mode", ERAS)
 async def test_the_deprecation_of_sampling_is_nobody_s_noise(mode, tmp_path, caplog):
     from mcp.client.stdio import stdio_client  # noqa: PLC0415
@@ -229,6 +224,7 @@ async def test_the_deprecation_of_sampling_is_nobody_s_noise(mode, tmp_path, cap
     assert "eprecat" not in text
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("mode", ERAS)
 async def test_a_client_over_http_lends_its_model_too(mode):
     host = Host()
@@ -264,7 +260,7 @@ async def test_a_client_s_words_are_reported_as_they_come_and_never_twice(mode, 
 
     facts = [WORDED["purpose"], WORDED["limitations"]]
     arguments = {"definition": tool("find_orders", "Finds orders."), "facts": facts, "writer": "sampling"}
-    async with connect(mode=mode, sampling_callback=worded) as client:
+    async with in_process(mode=mode, sampling_callback=worded) as client:
         await client.call_tool("suggest_rewrite", arguments, progress_callback=hear)
     assert heard == expected
 
@@ -275,7 +271,7 @@ async def test_the_client_s_model_words_a_rewrite_from_what_the_author_gives(mod
     facts = ["Finds the open orders of one customer, newest first", "An unknown customer gives an empty list."]
     material = {"facts": facts, "traces": [], "docs": "Orders are archived after a year.", "mode": "full"}
     path = write("tools.json", [definition])
-    async with connect("--root", path.parent, mode=mode, sampling_callback=worded) as client:
+    async with in_process("--root", path.parent, mode=mode, sampling_callback=worded) as client:
         plain = await client.call_tool("suggest_rewrite", material | {"definition": definition})
         asked = {"writer": "sampling", "locator": str(path), "tool": "find_orders"}
         answers = [

@@ -1,4 +1,4 @@
-"""Our MCP server over stdio, as agents use it: both protocol eras, and a client of the SDK's first major version."""
+"""Our MCP server as agents use it: both protocol eras, over stdio too, and a client of the SDK's first major version."""
 
 import importlib.metadata
 import importlib.util
@@ -19,19 +19,22 @@ import misbehaving_server
 import pytest
 import walk
 from definitions import flat, tool
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import MCPError
 from mcp.types import ResourceTemplateReference
+from own_server import SERVE, caller, in_process, over_stdio, refusal
 
 from tdqs_mcp import app
+from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.report.fence import unfence
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule_profiles import PROFILES
+from tdqs_mcp.server.permissions import Permissions
+from tdqs_mcp.server.serve import make_server
 
-pytestmark = [pytest.mark.anyio, pytest.mark.process]
+pytestmark = pytest.mark.anyio
 
-SERVE = (sys.executable, "-m", "tdqs_mcp.server")
 SERVERS = os.environ.get("TDQS_TEST_SERVERS")
 needs_servers = pytest.mark.skipif(
     not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR"
@@ -43,28 +46,10 @@ HOSTILE = tool(
 
 
 @asynccontextmanager
-async def connect(*options, mode="auto", **client):
+async def connect(*options, start=in_process, **client):
     """A client of our server with these options, and a caller that gives the JSON of an answer."""
-    env = {name: value for name, value in os.environ.items() if name.startswith(("TDQS_", "XDG_"))}
-    parameters = StdioServerParameters(command=SERVE[0], args=[*SERVE[1:], *map(str, options)], env=env)
-    async with Client(parameters, mode=mode, **client) as connected:
+    async with start(*options, **client) as connected:
         yield connected, caller(connected)
-
-
-def caller(client):
-    async def call(name, **arguments):
-        result = await client.call_tool(name, arguments)
-        assert not result.is_error, result.content[0].text
-        assert json.loads(result.content[0].text) == result.structured_content
-        return result.structured_content
-
-    return call
-
-
-async def refusal(client, name, **arguments):
-    result = await client.call_tool(name, arguments)
-    assert result.is_error, result.structured_content
-    return result.content[0].text
 
 
 def orders(count):
@@ -75,9 +60,10 @@ def orders(count):
 # The walk
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_an_agent_scores_lints_rewrites_and_scores_again_in_both_eras(mode):
-    async with connect(mode=mode) as (client, call):
+    async with connect(start=over_stdio, mode=mode) as (client, call):
         assert client.protocol_version == {"legacy": "2025-11-25", "auto": "2026-07-28"}[mode]
 
         async def list_tools():
@@ -86,23 +72,25 @@ async def test_an_agent_scores_lints_rewrites_and_scores_again_in_both_eras(mode
         await walk.walk(list_tools, call)
 
 
+@pytest.mark.process
 @needs_servers
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_the_calling_agent_finishes_a_judgement_of_a_live_server_in_pieces(mode):
     locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-everything stdio"
-    async with connect("--allow-stdio", mode=mode) as (_, call):
+    async with connect("--allow-stdio", start=over_stdio, mode=mode) as (_, call):
         result = await walk.judge(call, locator=locator)
     assert result["judge"] == {"id": "host", "version": "1", "model": "⟦a model⟧", "calibration": None}
     assert (result["descriptionQualityScore"], result["overallTier"]) == (4.0, "A")
     assert result["scoredToolCount"] == result["toolCount"] > 10
 
 
+@pytest.mark.process
 @needs_servers
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_an_agent_goes_from_score_through_plan_and_rewrite_to_proof_on_a_live_server(mode, tmp_path):
     locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-filesystem {tmp_path}"
     raw = {each.name: each.raw for each in (await app.load(locator)).tools}
-    async with connect("--allow-stdio", mode=mode) as (_, call):
+    async with connect("--allow-stdio", start=over_stdio, mode=mode) as (_, call):
         scored = await call("score_server", locator=locator)
         target = round(scored["overallScore"] + 0.1, 1)
         plan = await call("plan_improvements", catalog=scored["catalog"], target=target)
@@ -146,6 +134,7 @@ async def test_plans_and_comparisons_of_200_tools_are_short_and_paging_reaches_a
             assert seen == total >= 200
 
 
+@pytest.mark.process
 @needs_servers
 def test_a_client_of_the_first_sdk_walks_the_same_way():
     python = Path(SERVERS, "mcp-1-client", "bin", "python")
@@ -158,7 +147,7 @@ def test_a_client_of_the_first_sdk_walks_the_same_way():
 
 
 async def test_our_own_server_lints_clean_and_every_tool_is_tier_a():
-    catalog = await app.load(f"stdio:{' '.join(SERVE)}")
+    catalog = await app.load_object(make_server(permissions=Permissions(), settings=Settings()))
     assert [each.name for each in catalog.tools] == walk.TOOLS
     assert [each for each in app.lint(catalog).findings if each.severity is not Severity.INFO] == []
     score = await app.score(catalog)
@@ -209,6 +198,7 @@ def snippets():
     return list(zip(places, blocks, strict=True))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("place", "block"), snippets(), ids=["claude-desktop", "claude-code", "cursor", "vscode"])
 async def test_every_snippet_starts_our_server(place, block, tmp_path, monkeypatch):
     command = Path(sys.executable).with_name("tdqs-mcp")
@@ -610,12 +600,13 @@ async def until(holds, seconds=15):
     assert holds()
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are looked up in /proc")
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_cancelled_call_ends_the_server_that_it_started(mode):
     marker = f"marker-{uuid.uuid4().hex}"
     locator = f"stdio:{sys.executable} {misbehaving_server.__file__} hangs-at-start {marker}"
-    async with connect("--allow-stdio", mode=mode) as (client, call):
+    async with connect("--allow-stdio", start=over_stdio, mode=mode) as (client, call):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.call_tool, "score_server", {"locator": locator})
             await until(lambda: processes(marker))
@@ -624,11 +615,12 @@ async def test_a_cancelled_call_ends_the_server_that_it_started(mode):
         assert (await call("explain_rule", rule="A"))["id"] == "A", "the server goes on serving"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are looked up in /proc")
 async def test_a_client_that_leaves_takes_everything_with_it():
     marker = f"marker-{uuid.uuid4().hex}"
     locator = f"stdio:{sys.executable} {misbehaving_server.__file__} hangs-at-start {marker}"
-    async with anyio.create_task_group() as tasks, connect("--allow-stdio") as (client, _):
+    async with anyio.create_task_group() as tasks, connect("--allow-stdio", start=over_stdio) as (client, _):
         tasks.start_soon(client.call_tool, "score_server", {"locator": locator})
         await until(lambda: processes(marker))
         tasks.cancel_scope.cancel()
@@ -668,6 +660,7 @@ def end(process):
     process.wait(10)
 
 
+@pytest.mark.process
 def test_to_answer_initialize_takes_little_more_work_than_a_trivial_server_needs(check_ratio):
     def spent():
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -684,6 +677,7 @@ def test_to_answer_initialize_takes_little_more_work_than_a_trivial_server_needs
     check_ratio(min(ours for _, ours in pairs) / min(peer for peer, _ in pairs), at_most=1.25)
 
 
+@pytest.mark.process
 def test_a_call_that_scores_takes_at_most_six_times_as_long_as_an_empty_one(check_ratio):
     ours, peer = start(SERVE), start([sys.executable, "-c", TRIVIAL])
     numbers = iter(range(2, 10_000))

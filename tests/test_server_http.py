@@ -16,7 +16,8 @@ import pytest
 import walk
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from test_server import SERVE, SERVERS, caller, needs_servers, processes, until
+from own_server import SERVE, caller
+from test_server import SERVERS, needs_servers, processes, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.process]
 

@@ -4,7 +4,7 @@ import gc
 import hmac
 import ipaddress
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -253,11 +253,27 @@ _read_cost = _read_with(read_dollars)
 @click.option(
     "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for a live server."
 )
-def serve(
+def serve(*, address: str | None, token_file: Path | None, allowed_hosts: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401  # those of `configure_server`
+    """Run the MCP server, on stdio unless --http is given.
+
+    Definitions that come with a call are always scored. What else a caller may have read, started or opened is what the
+    options allow. What the configured judge may take, it may take once, until the server ends.
+    """
+    try:
+        http = _read_http(address, token_file, allowed_hosts)
+        # What the SDK allocates on import stays for good: collecting it again and again costs an eighth of the start.
+        gc.disable()
+        server = configure_server(os.environ, **options)
+        gc.freeze()
+        gc.enable()
+        run_server(server, http)
+    except TdqsError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def configure_server(
+    environ: Mapping[str, str],
     *,
-    address: str | None,
-    token_file: Path | None,
-    allowed_hosts: tuple[str, ...],
     judge: str | None,
     base_url: str | None,
     model: str | None,
@@ -266,35 +282,16 @@ def serve(
     max_cost: int | None,
     timeout: float,
     **allowed: Any,  # noqa: ANN401  # the fields of Permissions
-) -> None:
-    """Run the MCP server, on stdio unless --http is given.
-
-    Definitions that come with a call are always scored. What else a caller may have read, started or opened is what the
-    options allow. What the configured judge may take, it may take once, until the server ends.
-    """
-    try:
-        http = _read_http(address, token_file, allowed_hosts)
-        settings = read_settings(
-            os.environ,
-            judge=judge,
-            base_url=base_url,
-            model=model,
-            budget=Budget(calls=max_calls, tokens=max_tokens, cost=max_cost),
-            in_server=True,
-        )
-        # What the SDK allocates on import stays for good: collecting it again and again costs an eighth of the start.
-        gc.disable()
-        server = make_server(
-            permissions=Permissions(**allowed),
-            settings=settings,
-            timeout=timeout,
-            open_cache=lambda: open_cache(os.environ),
-        )
-        gc.freeze()
-        gc.enable()
-        run_server(server, http)
-    except TdqsError as error:
-        raise click.UsageError(str(error)) from error
+) -> "MCPServer[Any]":
+    """The server that options and environment describe. Raises InputError."""
+    budget = Budget(calls=max_calls, tokens=max_tokens, cost=max_cost)
+    settings = read_settings(environ, judge=judge, base_url=base_url, model=model, budget=budget, in_server=True)
+    return make_server(
+        permissions=Permissions(**allowed),
+        settings=settings,
+        timeout=timeout,
+        open_cache=lambda: open_cache(environ),
+    )
 
 
 def _read_http(address: str | None, token_file: Path | None, allowed_hosts: tuple[str, ...]) -> Http | None:
