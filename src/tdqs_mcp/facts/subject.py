@@ -1,8 +1,8 @@
-"""A tool with all its facts, and a catalog of them: what rules, judges and scoring read."""
+"""A tool with its facts, and a catalog of them: what rules, judges and scoring read. Each fact is measured once."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from tdqs_mcp.errors import UnmeasurableError
@@ -24,25 +24,40 @@ from tdqs_mcp.results.verdicts import ShadowCandidate
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """One tool and everything measured of it; what only rules read is measured when the first of them asks."""
+    """One tool and what is measured of it; each fact is measured when it is first read, and kept."""
 
     tool: Tool
-    signals: Signals
-    prose: Prose
-    names: AbstractSet[str]
-    """The lower-cased names of all tools of the catalog."""
+    siblings: Mapping[str, str]
+    """The names of all tools of the catalog, its own among them, by their lower-cased form."""
 
     sibling_count: int
-    mentions: tuple[str, ...]
-    """Siblings that the description names."""
-
-    redirect: str | None
-    """The first sentence that sends the agent to a sibling instead."""
-
-    shadow: ShadowCandidate | None
-    """The cheaper sibling that may shadow this tool."""
-
     is_duplicate: bool
+    """Another tool of the catalog has the same name."""
+
+    @cached_property
+    def signals(self) -> Signals:
+        """Counts and hashes of the definition. Raises UnmeasurableError where its JSON exceeds a limit."""
+        return signals.measure_signals(self.tool)
+
+    @cached_property
+    def prose(self) -> Prose:
+        """What the description says."""
+        return read(self.tool, self.signals)
+
+    @property
+    def names(self) -> AbstractSet[str]:
+        """The lower-cased names of all tools of the catalog."""
+        return self.siblings.keys()
+
+    @cached_property
+    def mentions(self) -> tuple[str, ...]:
+        """Siblings that the description names."""
+        return relations.mentioned_siblings(self.tool, self.prose, self.siblings)
+
+    @cached_property
+    def redirect(self) -> str | None:
+        """The first sentence that sends the agent to a sibling instead."""
+        return relations.redirect(self.prose, self.mentions)
 
     @cached_property
     def input_shape(self) -> Shape:
@@ -136,83 +151,49 @@ class Measured:
 
 
 def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:
-    """All facts of a catalog, in linear time; a tool that cannot be measured stays apart and disturbs no other.
+    """The tools of a catalog with their facts; a tool that cannot be measured stays apart and disturbs no other.
 
-    What is `known` of another version is taken over for the tools that both share, where no name differs.
+    Tools that a `known` version of the catalog shares are taken from there, where no name differs.
     """
-    kept = _kept(known, catalog) if known else {}
-    measured: list[tuple[Tool, Signals]] = []
-    unmeasured = []
+    kept = _shared_subjects(known, catalog) if known else {}
+    names = {tool.name.lower(): tool.name for tool in catalog.tools if tool.name}
+    duplicates = relations.duplicate_names(catalog.tools)
+    subjects: list[Subject] = []
+    unmeasured: list[Unmeasured] = []
     for tool in catalog.tools:
-        try:
-            measured.append(
-                (_callable(tool), kept[tool.index].signals if tool.index in kept else signals.measure_signals(tool))
-            )
-        except UnmeasurableError as error:
-            unmeasured.append(Unmeasured(tool=tool, reason=str(error)))
-    shadows = relations.shadow_candidates(measured)
-    context = _Context(
-        names={tool.name.lower(): tool.name for tool in catalog.tools if tool.name},
-        duplicates=relations.duplicate_names(catalog.tools),
-        shadows={candidate.index: candidate for candidate in shadows},
-        sibling_count=len(catalog.tools) - 1,
-    )
-    subjects = tuple(
-        _again(kept[tool.index], context) if tool.index in kept else _subject(tool, facts, context)
-        for tool, facts in measured
-    )
+        subject = kept.get(tool.index) or Subject(
+            tool=tool,
+            siblings=names,
+            sibling_count=len(catalog.tools) - 1,
+            is_duplicate=tool.name in duplicates,
+        )
+        reason = _why_unmeasurable(subject)
+        if reason is None:
+            subjects.append(subject)
+        else:
+            unmeasured.append(Unmeasured(tool=tool, reason=reason))
     return Measured(
         catalog=catalog,
-        subjects=subjects,
+        subjects=tuple(subjects),
         unmeasured=tuple(unmeasured),
-        shadow_candidates=shadows,
+        shadow_candidates=relations.shadow_candidates([(each.tool, each.signals) for each in subjects]),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Context:
-    names: Mapping[str, str]
-    duplicates: frozenset[str]
-    shadows: Mapping[int, ShadowCandidate]
-    sibling_count: int
-
-
-def _kept(known: Measured, catalog: Catalog) -> dict[int, Subject]:
-    """By index the subjects whose tool is the very same and whose siblings are called the same."""
-    tools = catalog.tools
-    if [tool.name for tool in known.catalog.tools] != [tool.name for tool in tools]:
+def _shared_subjects(known: Measured, catalog: Catalog) -> dict[int, Subject]:
+    """By index, the known subjects whose tool is the very same and whose siblings have the same names."""
+    if [tool.name for tool in known.catalog.tools] != [tool.name for tool in catalog.tools]:
         return {}
-    subjects = {subject.tool.index: subject for subject in known.subjects}
-    return {tool.index: subjects[tool.index] for tool in tools if _is_of(tool, subjects.get(tool.index))}
+    tools = {tool.index: tool for tool in catalog.tools}
+    return {each.tool.index: each for each in known.subjects if tools.get(each.tool.index) is each.tool}
 
 
-def _is_of(tool: Tool, subject: Subject | None) -> bool:
-    return subject is not None and subject.tool is tool
-
-
-def _again(subject: Subject, context: _Context) -> Subject:
-    """The subject among siblings of other costs: only whom they shadow depends on these."""
-    shadow = context.shadows.get(subject.tool.index)
-    return subject if shadow == subject.shadow else replace(subject, shadow=shadow)
-
-
-def _callable(tool: Tool) -> Tool:
-    if not tool.name:
-        raise UnmeasurableError(next(defect.message for defect in tool.defects))
-    return tool
-
-
-def _subject(tool: Tool, facts: Signals, context: _Context) -> Subject:
-    text = read(tool, facts)
-    mentions = relations.mentioned_siblings(tool, text, context.names)
-    return Subject(
-        tool=tool,
-        signals=facts,
-        prose=text,
-        names=context.names.keys(),
-        sibling_count=context.sibling_count,
-        mentions=mentions,
-        redirect=relations.redirect(text, mentions),
-        shadow=context.shadows.get(tool.index),
-        is_duplicate=tool.name in context.duplicates,
-    )
+def _why_unmeasurable(subject: Subject) -> str | None:
+    """Why a tool has no facts: it has no name, or its JSON exceeds a measuring limit."""
+    if not subject.tool.name:
+        return next(defect.message for defect in subject.tool.defects)
+    try:
+        _ = subject.signals
+    except UnmeasurableError as error:
+        return str(error)
+    return None

@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.judges.judge import Judge
-from tdqs_mcp.results.verdicts import JudgeStamp, ShadowCandidate, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ToolCase
 
-_Key: TypeAlias = tuple[int, ShadowCandidate | None, str]
+_Key: TypeAlias = tuple[int, str]
 """The very definition, who may shadow it, and the rubric: all that two versions of a tool can differ in."""
 
 
@@ -42,7 +42,7 @@ class VerdictCache:
 
 
 def _key(case: ToolCase) -> _Key:
-    return id(case.subject.tool.raw), case.subject.shadow, case.rubric
+    return id(case.subject.tool.raw), case.rubric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,16 +43,19 @@ def colliding_names(measured: Measured) -> Iterator[Hit]:
     confidence=Confidence.LOW,
     source="TDQS 1.1, shadow prefilter",
 )
-def shadow_candidate(subject: Subject) -> Iterator[Hit]:
+def shadow_candidate(measured: Measured) -> Iterator[Hit]:
     """A sibling is much cheaper to call and may quietly take this tool's place."""
-    shadow = subject.shadow
-    if shadow and shadow.cheaper_sibling not in subject.mentions:
-        yield Hit(
-            "/inputSchema",
-            f"a call costs {shadow.invocation_cost}, one of {shadow.cheaper_sibling!r} costs "
-            f"{shadow.cheaper_sibling_invocation_cost}: an agent may prefer the cheaper one",
-            f"say when {shadow.cheaper_sibling!r} is not enough, or make fewer parameters required",
-        )
+    subjects = {subject.tool.index: subject for subject in measured.subjects}
+    for each in measured.shadow_candidates:
+        subject = subjects.get(each.index)
+        if subject and each.cheaper_sibling not in subject.mentions:
+            yield Hit(
+                "/inputSchema",
+                f"a call costs {each.invocation_cost}, one of {each.cheaper_sibling!r} costs "
+                f"{each.cheaper_sibling_invocation_cost}: an agent may prefer the cheaper one",
+                f"say when {each.cheaper_sibling!r} is not enough, or make fewer parameters required",
+                part=subject.tool,
+            )
 
 
 @rule(
