@@ -402,6 +402,49 @@ def test_a_folder_is_searched_within_bounds_and_without_what_is_not_the_server_s
 
 
 @pytest.mark.process
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("x = " + "1 + " * 20_000 + "1\n", "no function and no Tool"),
+        ("x = 1\n\x0cy = 2\n" + HEAD + "@mcp.tool\ndef run(a):\n    'Run.'\n", "would change in other places"),
+    ],
+    ids=["too-deep", "form-feed"],
+)
+def test_a_file_that_cannot_be_written_back_as_it_is_stays_as_it_is(write, catalog, code, reason):
+    made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
+    patch, _ = app.patch_sources(write("s.py", code), made)
+    assert (patch.diff, patch.made) == (b"", 0)
+    assert reason in patch.left_out[0].reason
+
+
+@pytest.mark.parametrize(
+    ("given", "patched"),
+    [
+        ("Hints()", "Hints(destructiveHint=True)"),
+        ("Hints(title='x', )", "Hints(title='x', destructiveHint=True)"),
+        ("Hints(\n    title='x'  # why\n)", "Hints(\n    title='x',  # why\n    destructiveHint=True,\n)"),
+        ("{\n    'title': 'x',  # why\n    }", "{\n    'title': 'x',  # why\n    \"destructiveHint\": True,\n    }"),
+        ("{'title': 'x'}", "{'title': 'x', \"destructiveHint\": True}"),
+        ("Hints(read_only_hint=False)", "Hints(read_only_hint=False, destructive_hint=True)"),
+    ],
+)
+@pytest.mark.process
+def test_a_new_hint_stands_behind_the_last_one(write, catalog, given, patched):
+    code = f"{HEAD}@mcp.tool(annotations={given})\ndef run(a):\n    'Run.'\n"
+    made = rewrites(catalog(tool("run", "Run.", annotations={})), {"run": {"/annotations/destructiveHint": True}})
+    patch, root = app.patch_sources(write("s.py", code), made)
+    applied(patch, root)
+    assert (root / "s.py").read_text() == code.replace(given, patched)
+
+
+def test_without_libcst_the_error_names_the_extra(write, monkeypatch):
+    monkeypatch.setitem(sys.modules, "libcst", None)
+    for name in ("edits", "source"):
+        monkeypatch.delitem(sys.modules, f"tdqs_mcp.rewriting.python_{name}", raising=False)
+    with pytest.raises(InputError, match=r"tdqs-mcp\[source\]"):
+        app.patch_sources(write("s.py", HEAD), [])
+
+
 def test_files_of_a_server_are_read_together(tmp_path, catalog):
     (tmp_path / "texts.py").write_text("RUN = 'Run.'\n")
     (tmp_path / "work.py").write_text("def run(a: int):\n\treturn a\n")
@@ -495,6 +538,7 @@ def test_half_a_character_is_written_into_no_source(write, catalog):
     assert (patch.made, "half a character" in reason) == (0, True)
 
 
+@pytest.mark.process
 def test_every_real_catalog_takes_its_patch(catalog_files, tmp_path):
     for path in catalog_files[::6]:
         file = tmp_path / path.name

@@ -334,10 +334,16 @@ def write_file(content: bytes, rewrites: Sequence[Rewrite]) -> "tuple[bytes, tup
 
 
 def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
-    """The same of the Python file or folder that declares the tools, which is read and never run."""
-    from tdqs_mcp.rewriting.python_source.patch import patch_code  # noqa: PLC0415
+    """The same of the Python file or folder that declares the tools, which is read and never run.
+
+    Raises InputError, also where libcst is not installed.
+    """
     from tdqs_mcp.sources.files import read_sources  # noqa: PLC0415
 
+    try:
+        from tdqs_mcp.rewriting.python_edits import patch_python  # noqa: PLC0415
+    except ImportError as error:
+        raise InputError("patching Python sources needs libcst: pip install 'tdqs-mcp[source]'") from error
     sources = read_sources(path)
-    patch = patch_code(sources.files, rewrites)
+    patch = patch_python(sources.files, rewrites)
     return replace(patch, problems=sources.problems + patch.problems), sources.root

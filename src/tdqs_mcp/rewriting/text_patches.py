@@ -3,9 +3,10 @@
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import accumulate
 from operator import attrgetter
 
 from tdqs_mcp.errors import InputError
@@ -90,81 +91,51 @@ def unified(text: str, edits: Sequence[Edit], *, name: str) -> str:
 
     Only lines that an edit touches are compared, so a large file costs no more than its edits.
     """
-    lines = text.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    hunks = list(_hunks(lines, [each for block in _blocks(text, edits, starts) for each in _shrunk(lines, block)]))
-    if not hunks:
-        return ""
-    return "".join([f"--- {_spelled(f'a/{name}')}\n+++ {_spelled(f'b/{name}')}\n", *hunks])
+    lines = _lines(text)
+    starts = [0, *accumulate(map(len, lines))]
+    hunks: list[str] = []
+    grown = 0
+    for first, last, touched in _touched(starts, edits):
+        start, end = max(0, first - CONTEXT), min(len(lines), last + 1 + CONTEXT)
+        begin = starts[start]
+        local = [Edit(start=each.start - begin, end=each.end - begin, text=each.text) for each in touched]
+        old, new = lines[start:end], _lines(edited(text[begin : starts[end]], local))
+        groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT)
+        hunks += [_hunk(group, old, new, at=start, grown=grown) for group in groups]
+        grown += len(new) - len(old)
+    return "".join([f"--- {_spelled(f'a/{name}')}\n+++ {_spelled(f'b/{name}')}\n", *hunks]) if hunks else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Block:
-    """Lines `start` to before `end` of the old text and what replaces them."""
-
-    start: int
-    end: int
-    lines: tuple[str, ...]
+def _lines(text: str) -> list[str]:
+    """The lines, each with the line feed that ends it."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _blocks(text: str, edits: Sequence[Edit], starts: Sequence[int]) -> Iterator[_Block]:
-    """The whole lines that edits touch, edits of one line together."""
+def _touched(starts: Sequence[int], edits: Sequence[Edit]) -> list[tuple[int, int, list[Edit]]]:
+    """First and last line that edits touch, with the edits; those whose contexts meet are taken together."""
     groups: list[tuple[int, int, list[Edit]]] = []
     for edit in sorted(edits, key=attrgetter("start", "end")):
         first, last = bisect_right(starts, edit.start) - 1, bisect_right(starts, edit.end) - 1
-        if groups and first <= groups[-1][1]:
-            group = groups.pop()
-            groups.append((group[0], max(group[1], last), [*group[2], edit]))
+        if groups and first - groups[-1][1] <= 2 * CONTEXT + 1:
+            start, end, known = groups.pop()
+            groups.append((start, max(end, last), [*known, edit]))
         else:
             groups.append((first, last, [edit]))
-    for first, last, touched in groups:
-        begin, end = starts[first], starts[last + 1] - 1
-        local = [Edit(start=each.start - begin, end=each.end - begin, text=each.text) for each in touched]
-        yield _Block(start=first, end=last + 1, lines=tuple(edited(text[begin:end], local).split("\n")))
+    return groups
 
 
-def _shrunk(lines: Sequence[str], block: _Block) -> Iterator[_Block]:
-    """The block without the lines that stay as they are."""
-    old = lines[block.start : block.end]
-    for tag, start, end, new_start, new_end in SequenceMatcher(None, old, block.lines, autojunk=False).get_opcodes():
-        if tag != "equal":
-            yield _Block(start=block.start + start, end=block.start + end, lines=block.lines[new_start:new_end])
-
-
-def _hunks(lines: Sequence[str], blocks: Sequence[_Block]) -> Iterator[str]:
-    """Blocks with their context, those that share some in one hunk; the empty line after the last feed is none."""
-    count = len(lines) - (not lines[-1])
-    grown, position = 0, 0
-    while position < len(blocks):
-        group = [blocks[position]]
-        while position + len(group) < len(blocks) and (
-            blocks[position + len(group)].start - group[-1].end <= 2 * CONTEXT
-        ):
-            group.append(blocks[position + len(group)])
-        position += len(group)
-        start, end = max(0, group[0].start - CONTEXT), min(count, group[-1].end + CONTEXT)
-        body, at, added = [], start, 0
-        for block in group:
-            body += [_line(" ", lines, each) for each in range(at, block.start)]
-            body += [_line("-", lines, each) for each in range(block.start, block.end)]
-            is_last = block.end == len(lines)
-            new = [f"+{line}\n" for line in block.lines]
-            body += [*new, _NO_FEED * (is_last and bool(new))]
-            added += len(new) - (block.end - block.start)
-            at = block.end
-        body += [_line(" ", lines, each) for each in range(at, end)]
-        size = end - start
-        yield f"@@ -{_range(start, size)} +{_range(start + grown, size + added)} @@\n{''.join(body)}"
-        grown += added
-
-
-_NO_FEED = "\\ No newline at end of file\n"
-
-
-def _line(sign: str, lines: Sequence[str], index: int) -> str:
-    return f"{sign}{lines[index]}\n{_NO_FEED * (index == len(lines) - 1)}"
+def _hunk(
+    group: Sequence[tuple[str, int, int, int, int]], old: Sequence[str], new: Sequence[str], *, at: int, grown: int
+) -> str:
+    """One hunk; `at` is the line before its lines, `grown` what earlier ones have added."""
+    (_, start, _, new_start, _), (_, _, end, _, new_end) = group[0], group[-1]
+    body = [f"@@ -{_range(at + start, end - start)} +{_range(at + grown + new_start, new_end - new_start)} @@\n"]
+    for tag, one, other, new_one, new_other in group:
+        if tag == "equal":
+            body += [f" {line}" for line in old[one:other]]
+        else:
+            body += [f"-{line}" for line in old[one:other]] + [f"+{line}" for line in new[new_one:new_other]]
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in body)
 
 
 def _range(start: int, size: int) -> str:

@@ -1,0 +1,563 @@
+"""The changes of a server's rewrites as edits of its Python source, for one patch of all files."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import libcst as cst
+
+from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.results.rewrites import Change, Rewrite
+from tdqs_mcp.rewriting.python_source import (
+    UNPARSABLE,
+    Declaration,
+    ServerSource,
+    SourceModule,
+    check_syntax,
+    keywords,
+    last_name,
+    text_of,
+    walk,
+)
+from tdqs_mcp.rewriting.text_patches import Edit, LeftOut, Patch, unified
+from tdqs_mcp.sources.files import SourceFile
+
+HOMES = {"Annotated": ("typing", "typing_extensions"), "Field": ("pydantic",)}
+"""Where the names of a described parameter come from; the first is imported where none is."""
+
+_SPACE = cst.SimpleWhitespace(" ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeEdit:
+    """One change of a node: equal edits are made once, different ones of one slot exclude each other."""
+
+    module: SourceModule
+    node: cst.CSTNode
+    slot: str = ""
+    """What of the node changes, such as a keyword; empty for the whole."""
+
+    code: str
+    make: Callable[[Any], Any] = field(compare=False)
+    """The new node, from the old one in which edits further down are made already."""
+
+    imports: tuple[str, ...] = ()
+    """Names of HOMES that the code needs."""
+
+
+Outcome = list[NodeEdit] | str
+"""The edits that make a change, or why there are none."""
+
+
+_Placed = tuple[LeftOut, list[NodeEdit]]
+"""A change's entry should it be left out yet, and its edits."""
+
+
+def patch_python(files: Sequence[SourceFile], rewrites: Sequence[Rewrite]) -> Patch:
+    """The patch of a server's Python files. Whatever is not certain to be a definition's only source is left out."""
+    modules, problems = _read_modules(files)
+    source = ServerSource(modules)
+    placed: list[_Placed] = []
+    left_out: list[LeftOut] = []
+    for tool, change in ((rewrite.name, change) for rewrite in rewrites for change in rewrite.changes):
+        outcome = _place(source, tool, change)
+        if isinstance(outcome, str):
+            left_out.append(LeftOut(tool=tool, path=change.path, reason=outcome))
+        else:
+            placed.append((LeftOut(tool=tool, path=change.path, reason=""), outcome))
+    agreed, disputed = _agreed(placed)
+    diffs, broken = [], []
+    for module in modules:
+        mine = [(entry, edits) for entry, edits in agreed if any(edit.module is module for edit in edits)]
+        diff = _diff(module, [edit for _, edits in mine for edit in edits])
+        if isinstance(diff, str):
+            broken += [replace(entry, reason=diff) for entry, _ in mine]
+        else:
+            diffs.append(diff)
+    return Patch(
+        diff=b"".join(diffs),
+        made=len(agreed) - len(broken),
+        left_out=(*left_out, *disputed, *broken),
+        problems=tuple(problems),
+    )
+
+
+def _read_modules(files: Sequence[SourceFile]) -> tuple[list[SourceModule], list[str]]:
+    modules, problems = [], []
+    for file in files:
+        try:
+            modules.append(SourceModule(file))
+        except UNPARSABLE as error:
+            line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+            problems.append(f"{file.name!r} does not parse with this version of Python{line}")
+    return modules, problems
+
+
+def _agreed(placed: Sequence[_Placed]) -> tuple[list[_Placed], list[LeftOut]]:
+    """What can be done together, and the changes that want different words in one place."""
+    wanted: dict[tuple[int, str], set[str]] = {}
+    for edit in (edit for _, edits in placed for edit in edits):
+        wanted.setdefault((id(edit.node), edit.slot), set()).add(edit.code)
+    agreed, disputed = [], []
+    for entry, edits in placed:
+        if any(len(wanted[id(edit.node), edit.slot]) > 1 for edit in edits):
+            disputed.append(replace(entry, reason="another tool shares this text and needs other words"))
+        else:
+            agreed.append((entry, edits))
+    return agreed, disputed
+
+
+class _Editor(cst.CSTTransformer):
+    """Makes edits from the innermost node outward."""
+
+    def __init__(self, edits: Sequence[NodeEdit]) -> None:
+        super().__init__()
+        self._edits: dict[cst.CSTNode, list[NodeEdit]] = {}
+        for edit in edits:
+            self._edits.setdefault(edit.node, []).append(edit)
+
+    def on_leave(self, original_node: Any, updated_node: Any) -> Any:  # noqa: ANN401  # libcst's own signature
+        """The node with its edits."""
+        for edit in self._edits.get(original_node, ()):
+            updated_node = edit.make(updated_node)
+        return updated_node
+
+
+def _diff(module: SourceModule, edits: Sequence[NodeEdit]) -> bytes | str:
+    """One file's part of the patch, or why there is none."""
+    if not edits:
+        return b""
+    tree = module.tree.visit(_Editor(list(dict.fromkeys(edits))))
+    names = sorted({name for edit in edits for name in edit.imports})
+    lines = [cst.parse_statement(f"from {HOMES[name][0]} import {name}") for name in names]
+    place = (_last_import(module) or 0) + 1 if names else 0
+    tree = tree.with_changes(body=[*tree.body[:place], *lines, *tree.body[place:]])
+    try:
+        check_syntax(tree.bytes)
+    except UNPARSABLE:
+        return "the patched file would not parse"
+    if module.tree.bytes != module.content:
+        return "its file would change in other places too"
+    old, new = (content.decode(_codec(module)) for content in (module.content, tree.bytes))
+    return unified(old, [Edit(start=0, end=len(old), text=new)], name=module.name).encode(_codec(module))
+
+
+def _codec(module: SourceModule) -> str:
+    """The file's encoding, with a byte order mark as a character of its text."""
+    encoding = module.tree.encoding
+    return "utf-8" if encoding == "utf-8-sig" else encoding
+
+
+def _place(source: ServerSource, tool: str, change: Change) -> Outcome:  # noqa: PLR0911  # a reason for each
+    found = source.declarations.get(tool, ())
+    if not _is_text(change.after):
+        return "it holds half a character (a lone surrogate), which no text can hold"
+    if not found:
+        return "no function and no Tool(…) declares it where the source was searched"
+    if len(found) > 1:
+        return f"it is declared more than once: {', '.join(each.place for each in found[:3])}"
+    (declaration,) = found
+    match split_pointer(change.path):
+        case ["description"]:
+            return _description(source, declaration, change)
+        case ["title"]:
+            return _keyword_text(source, declaration, "title", change)
+        case ["annotations", *keys]:
+            return _annotations(declaration, keys, change)
+        case ["inputSchema", *keys]:
+            return _schema(source, declaration, keys, change)
+    return "no keyword of a declaration says this"
+
+
+def _is_text(value: object) -> bool:
+    """Whether every string of a JSON value can be encoded: a lone surrogate is no character."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _keyword_text(source: ServerSource, declaration: Declaration, keyword: str, change: Change) -> Outcome:
+    """Another text for a keyword that is there."""
+    node = declaration.keyword(keyword)
+    if node is None:
+        return f"its declaration has no {keyword}="
+    return _other_text(source, declaration.module, node, change)
+
+
+def _description(source: ServerSource, declaration: Declaration, change: Change) -> Outcome:
+    if declaration.keyword("description") is not None:
+        return _keyword_text(source, declaration, "description", change)
+    function = declaration.function
+    if function is None:
+        call = declaration.call
+        return _with_members(declaration.module, call, {"description": change.after}) if call else "it has no call"
+    if source.is_shared(function):
+        return "its function serves several tools"
+    return _docstring(declaration.home, function, change)
+
+
+def _annotations(declaration: Declaration, keys: Sequence[str], change: Change) -> Outcome:
+    """Hints in `annotations=`, where that names them on the spot."""
+    node = declaration.keyword("annotations")
+    if node is None:
+        return "its declaration has no annotations="
+    if not isinstance(node, cst.Call | cst.Dict):
+        return "its annotations= is computed"
+    before = change.before if isinstance(change.before, dict) else {}
+    given = change.after if isinstance(change.after, dict) else {}
+    changed = {key: value for key, value in given.items() if key not in before or before[key] != value}
+    return _with_members(declaration.module, node, {keys[0]: change.after} if keys else changed)
+
+
+def _schema(  # noqa: PLR0911
+    source: ServerSource, declaration: Declaration, keys: Sequence[str], change: Change
+) -> Outcome:
+    """A member of the input schema: in a literal, or the description of a parameter or a model's field."""
+    function, home = declaration.function, declaration.home
+    given = None if function else declaration.keyword("inputSchema", "input_schema")
+    if isinstance(given, cst.Dict):
+        return _in_literal(source, declaration.module, given, keys, change)
+    match keys:
+        case ["properties", name, "description"]:
+            pass
+        case _:
+            return "only the type of its parameter can say this"
+    if function is not None:
+        if source.is_shared(function):
+            return "its function serves several tools"
+        listed = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
+        return _described(
+            source, home, [(each.name.value, each.annotation, each.default) for each in listed], name, change
+        )
+    if isinstance(given, cst.Call) and isinstance(given.func, cst.Attribute) and last_name(given.func) == _FROM_MODEL:
+        model = source.resolve(declaration.module, given.func.value)
+        if model and isinstance(model[1], cst.ClassDef) and _is_only_use(model[0], model[1]):
+            return _described(source, model[0], _fields_of(model[1]), name, change)
+        return "its model serves several tools or stands elsewhere"
+    return "its input schema is computed"
+
+
+_FROM_MODEL = "model_json_schema"
+
+
+def _is_only_use(module: SourceModule, model: cst.ClassDef) -> bool:
+    """Whether one schema is made of a model; other uses of it read what they get."""
+    made = [each for each in module.nodes if isinstance(each, cst.Attribute) and last_name(each) == _FROM_MODEL]
+    return sum(last_name(each.value) == model.name.value for each in made) <= 1
+
+
+def _in_literal(
+    source: ServerSource, module: SourceModule, node: cst.Dict, keys: Sequence[str], change: Change
+) -> Outcome:
+    for key in keys[:-1]:
+        inner = _members(node).get(key)
+        if not isinstance(inner, cst.Dict):
+            return "its input schema is computed" if inner else "its input schema has no place for it"
+        node = inner
+    if isinstance(change.after, str) and keys[-1] in _members(node):
+        return _other_text(source, module, _members(node)[keys[-1]], change)
+    return _with_members(module, node, {keys[-1]: change.after})
+
+
+_Slot = tuple[str, cst.Annotation | None, cst.BaseExpression | None]
+"""A parameter of a function or a field of a model: name, annotation, default."""
+
+
+def _fields_of(model: cst.ClassDef) -> list[_Slot]:
+    lines = (line for line in model.body.body if isinstance(line, cst.SimpleStatementLine))
+    fields = (each for line in lines for each in line.body if isinstance(each, cst.AnnAssign))
+    return [(each.target.value, each.annotation, each.value) for each in fields if isinstance(each.target, cst.Name)]
+
+
+def _described(  # noqa: PLR0911
+    source: ServerSource, module: SourceModule, slots: Sequence[_Slot], name: str, change: Change
+) -> Outcome:
+    """A parameter's description: another text for one that is there, else a keyword of its Field, else a Field."""
+    aliased = [slot for slot in slots if name in (text_of(keywords(each).get("alias")) for each in _field_calls(slot))]
+    slot = next(iter([*aliased, *(each for each in slots if each[0] == name)]), None)
+    if slot is None:
+        return "no parameter has this name"
+    if slot[1] is None:
+        return "its parameter has no type annotation to stand beside"
+    fields, annotation = _field_calls(slot), slot[1].annotation
+    for each in fields:
+        if "description" in keywords(each):
+            return _other_text(source, module, keywords(each)["description"], change)
+    if change.before is not None:
+        notes = [each for each in _metadata(annotation) if _is_same(text_of(each), change.before)]
+        return _other_text(source, module, notes[0], change) if notes else "its words come from elsewhere"
+    if fields:
+        return _with_members(module, fields[0], {"description": change.after})
+    if text_of(annotation) is not None:
+        return "its type annotation is a text"
+    return _with_field(module, annotation, str(change.after))
+
+
+def _field_calls(slot: _Slot) -> list[cst.Call]:
+    given = [*(_metadata(slot[1].annotation) if slot[1] else ()), slot[2]]
+    return [each for each in given if isinstance(each, cst.Call) and last_name(each.func) == "Field"]
+
+
+def _metadata(annotation: cst.BaseExpression) -> list[cst.BaseExpression]:
+    """What stands behind the type in `Annotated[…]`."""
+    if not isinstance(annotation, cst.Subscript) or last_name(annotation.value) != "Annotated":
+        return []
+    return [each.slice.value for each in annotation.slice[1:] if isinstance(each.slice, cst.Index)]
+
+
+def _with_field(module: SourceModule, annotation: cst.BaseExpression, text: str) -> Outcome:
+    """The type with a Field beside it."""
+    names = {name: _spelled_name(module, name) for name in HOMES}
+    for name, spelled in names.items():
+        if spelled is None:
+            return f"{name} cannot be imported there without a risk"
+    code = f"{names['Field']}(description={_string(text, module)})"
+    imports = tuple(name for name in HOMES if names[name] == name and name not in module.imports)
+    element = cst.SubscriptElement(slice=cst.Index(value=cst.parse_expression(code)))
+
+    def make(node: Any) -> Any:  # noqa: ANN401
+        if _metadata(node):
+            *rest, last = node.slice
+            spaced = last.with_changes(comma=cst.Comma(whitespace_after=_SPACE))
+            return node.with_changes(slice=[*rest, spaced, element.with_changes(comma=last.comma)])
+        first = cst.SubscriptElement(slice=cst.Index(value=node), comma=cst.Comma(whitespace_after=_SPACE))
+        return cst.Subscript(value=cst.parse_expression(str(names["Annotated"])), slice=[first, element])
+
+    return [NodeEdit(module=module, node=annotation, slot="Field", code=code, make=make, imports=imports)]
+
+
+def _spelled_name(module: SourceModule, name: str) -> str | None:
+    """How the file calls Annotated or Field, or would; None where it cannot be known."""
+    known = module.imports.items()
+    direct = [ours for ours, (home, theirs) in known if home in HOMES[name] and theirs == name]
+    whole = [f"{ours}.{name}" for ours, (home, theirs) in known if home in HOMES[name] and not theirs]
+    if direct or whole:
+        return [*direct, *whole][0]
+    return None if module.has_name(name) or _last_import(module) is None else name
+
+
+def _last_import(module: SourceModule) -> int | None:
+    """The place of the last import among the statements before the first function and class."""
+    last = None
+    for place, statement in enumerate(module.tree.body):
+        if isinstance(statement, cst.FunctionDef | cst.ClassDef):
+            break
+        if isinstance(statement, cst.SimpleStatementLine) and isinstance(
+            statement.body[0], cst.Import | cst.ImportFrom
+        ):
+            last = place
+    return last
+
+
+def _members(node: cst.Call | cst.Dict) -> dict[str, cst.BaseExpression]:
+    """Keywords of a call, members of a literal."""
+    if isinstance(node, cst.Call):
+        return keywords(node)
+    return {text_of(each.key) or "": each.value for each in node.elements if isinstance(each, cst.DictElement)}
+
+
+def _with_members(module: SourceModule, node: cst.Call | cst.Dict, after: Mapping[str, object]) -> Outcome:
+    """The members of a call or a literal with other values, new ones behind the last."""
+    if isinstance(node, cst.Call) and any(each.star == "**" for each in node.args):
+        return "its call takes keywords from elsewhere"
+    known = _members(node)
+    is_snake = isinstance(node, cst.Call) and any("_" in each for each in known)
+    edits = []
+    for key, value in after.items():
+        name = re.sub("(?=[A-Z])", "_", key).lower() if is_snake else key
+        old = known.get(name)
+        if old is None:
+            code = _literal(value, module)
+            edits.append(NodeEdit(module=module, node=node, slot=name, code=code, make=partial(_appended, name, code)))
+        elif isinstance(old, cst.BaseString | cst.BaseNumber) or last_name(old) in ("True", "False", "None"):
+            edits.append(_replaced(module, old, _literal(value, module, old)))
+        else:
+            return "its value is computed"
+    return edits
+
+
+def _appended(name: str, code: str, node: Any) -> Any:  # noqa: ANN401  # a call or a literal
+    """One more member behind the last one, on a line of its own where the closing bracket has one."""
+    new: cst.Arg | cst.DictElement
+    if isinstance(node, cst.Call):
+        nothing = cst.SimpleWhitespace("")
+        equal = cst.AssignEqual(whitespace_before=nothing, whitespace_after=nothing)
+        new = cst.Arg(keyword=cst.Name(name), value=cst.parse_expression(code), equal=equal)
+        items, opening, closing = node.args, node.whitespace_before_args, _space_behind(node.args)
+        changes: dict[str, Any] = {"whitespace_after_arg": nothing}
+    else:
+        new = cst.DictElement(key=cst.parse_expression(json.dumps(name)), value=cst.parse_expression(code))
+        items, opening, closing = node.elements, node.lbrace.whitespace_after, node.rbrace.whitespace_before
+        node, changes = node.with_changes(rbrace=cst.RightCurlyBrace()), {}
+    comma = items[-2].comma if len(items) > 1 else None
+    usual = comma.whitespace_after if isinstance(comma, cst.Comma) else opening
+    between: cst.BaseParenthesizableWhitespace = _SPACE
+    if isinstance(closing, cst.ParenthesizedWhitespace):
+        between = closing  # a comment behind the last member stays there
+        if isinstance(usual, cst.ParenthesizedWhitespace):
+            between = closing.with_changes(indent=usual.indent, last_line=usual.last_line)
+            behind = cst.ParenthesizedWhitespace(indent=closing.indent, last_line=closing.last_line)
+            new = new.with_changes(comma=cst.Comma(whitespace_after=behind))
+    last = [each.with_changes(comma=cst.Comma(whitespace_after=between), **changes) for each in items[-1:]]
+    return node.with_changes(**{"args" if isinstance(node, cst.Call) else "elements": [*items[:-1], *last, new]})
+
+
+def _space_behind(args: Sequence[cst.Arg]) -> cst.BaseParenthesizableWhitespace:
+    """What stands between the last argument, or its comma, and the closing bracket."""
+    if not args:
+        return cst.SimpleWhitespace("")
+    comma = args[-1].comma
+    return comma.whitespace_after if isinstance(comma, cst.Comma) else args[-1].whitespace_after_arg
+
+
+def _other_text(source: ServerSource, module: SourceModule, node: cst.BaseExpression, change: Change) -> Outcome:
+    """A text for another, in the place where the first one stands."""
+    if isinstance(node, cst.Name | cst.Attribute):
+        found = source.resolve(module, node)
+        name = node.value if isinstance(node, cst.Name) else ""
+        if found is None or not isinstance(found[1], cst.BaseExpression) or source.count_uses(name) != 1:
+            return "its text has a name that may be used elsewhere"
+        module, node = found[0], found[1]
+    reason = _refused(node, change)
+    return reason or [_replaced(module, node, _string(str(change.after), module, node))]
+
+
+def _replaced(module: SourceModule, node: cst.BaseExpression, code: str) -> NodeEdit:
+    def make(old: Any) -> Any:  # noqa: ANN401
+        return cst.parse_expression(code).with_changes(lpar=old.lpar, rpar=old.rpar)
+
+    return NodeEdit(module=module, node=node, code=code, make=make)
+
+
+def _refused(node: cst.BaseExpression, change: Change) -> str | None:
+    """Why a text must stay: it is computed, not what the server says, or holds a comment."""
+    if any(isinstance(each, cst.FormattedString) for each in _pieces(node)):
+        return "its text is an f-string"
+    old = text_of(node)
+    if old is None:
+        return "its text is computed"
+    if not _is_same(old, change.before):
+        return "the source says something else than the server; is it the same version?"
+    gaps = [each.whitespace_between for each in walk(node) if isinstance(each, cst.ConcatenatedString)]
+    is_commented = any("#" in cst.Module(body=()).code_for_node(gap) for gap in gaps)
+    return "a comment stands between its pieces" if is_commented else None
+
+
+def _pieces(node: cst.BaseExpression) -> list[cst.CSTNode]:
+    """The strings that stand side by side and make one text."""
+    if isinstance(node, cst.ConcatenatedString):
+        return [*_pieces(node.left), *_pieces(node.right)]
+    return [node]
+
+
+def _docstring(module: SourceModule, function: cst.FunctionDef, change: Change) -> Outcome:
+    """New words for the function's docstring, at its margin and between its own quotes; or a new one."""
+    first = function.body.body[0] if function.body.body else None
+    lines = first.body if isinstance(first, cst.SimpleStatementLine) else [first]
+    said = lines[0].value if isinstance(lines[0], cst.Expr) else None
+    if said is None or text_of(said) is None:
+        return _new_docstring(module, function, change)
+    if reason := _refused(said, change):
+        return reason
+    old = text_of(said) or ""
+    new = _indented(
+        str(change.after), _margin(old) or _indent(module, function), without=_margin(str(change.before or ""))
+    )
+    outer = len(old) - len(old.lstrip())
+    tail = old[len(old.rstrip()) :] if old.strip() else ""
+    return [_replaced(module, said, _string(f"{old[:outer]}{new}{tail}", module, said, may_grow=True))]
+
+
+def _new_docstring(module: SourceModule, function: cst.FunctionDef, change: Change) -> Outcome:
+    if change.before:
+        return "its function has no docstring, so its words come from elsewhere"
+    if not isinstance(function.body, cst.IndentedBlock):
+        return "its function stands on one line"
+    text = _indented(str(change.after), _indent(module, function), without="")
+    code = _string(text, module, cst.SimpleString('""""""'))
+
+    def make(block: Any) -> Any:  # noqa: ANN401
+        return block.with_changes(body=[cst.SimpleStatementLine([cst.Expr(cst.SimpleString(code))]), *block.body])
+
+    return [NodeEdit(module=module, node=function.body, code=code, make=make)]
+
+
+def _indent(module: SourceModule, function: cst.FunctionDef) -> str:
+    """The white space before the statements of a function."""
+    blocks = [each for each in module.nodes if isinstance(each, cst.IndentedBlock) and function.body in walk(each)]
+    return "".join(module.tree.default_indent if each.indent is None else each.indent for each in blocks)
+
+
+def _is_same(old: str | None, before: object) -> bool:
+    """Equal up to the white space around lines: some frameworks take a docstring's indentation away."""
+    if not isinstance(before, str | None):
+        return False
+    one, other = ([line.strip() for line in (text or "").strip().splitlines()] for text in (old, before))
+    return one == other
+
+
+def _margin(text: str) -> str:
+    """What all lines but the first begin with, as `inspect.cleandoc` counts it."""
+    later = [line for line in text.split("\n")[1:] if line.strip()]
+    if not later:
+        return ""
+    shortest = min(later, key=lambda line: len(line) - len(line.lstrip()))
+    return shortest[: len(shortest) - len(shortest.lstrip())]
+
+
+def _indented(text: str, margin: str, *, without: str) -> str:
+    """The text with all lines but the first at a margin, in place of the one that they may have."""
+    first, *later = text.strip().split("\n")
+    return "\n".join([first, *(f"{margin}{line.removeprefix(without)}" if line.strip() else "" for line in later)])
+
+
+def _literal(value: object, module: SourceModule, like: cst.BaseExpression | None = None) -> str:
+    """A JSON value as Python writes it."""
+    match value:
+        case str():
+            return _string(value, module, like)
+        case list():
+            return f"[{', '.join(_literal(each, module) for each in value)}]"
+        case dict():
+            members = (f"{_string(key, module)}: {_literal(each, module)}" for key, each in value.items())
+            return f"{{{', '.join(members)}}}"
+        case _:
+            return repr(value)
+
+
+def _string(value: str, module: SourceModule, like: cst.BaseExpression | None = None, *, may_grow: bool = False) -> str:
+    """A literal of exactly this value in the spelling of the old one; raw where both can be.
+
+    `may_grow` makes a short literal a long one for a text that has lines.
+    """
+    old = _pieces(like)[0] if like else None
+    prefix: str = old.prefix if isinstance(old, cst.SimpleString) else ""
+    quote: str = old.quote if isinstance(old, cst.SimpleString) else '"'
+    if may_grow and "\n" in value and len(quote) == 1:
+        quote *= 3
+    characters = [_escaped(each, module.tree.encoding, is_long=len(quote) == 3) for each in value]
+    if "r" in prefix:
+        is_plain = all(each in ("\\\\", old) for each, old in zip(characters, value, strict=True))
+        if is_plain and quote not in value and not value.endswith(("\\", quote[0])):
+            return f"{prefix}{quote}{value}{quote}".replace("\n", module.tree.default_newline)
+    body = "".join(characters).replace(quote, "".join(f"\\{each}" for each in quote))
+    if len(quote) == 3 and body.endswith(quote[0]) and not body.endswith(f"\\{quote[0]}"):
+        body = f"{body[:-1]}\\{quote[0]}"
+    return f"{prefix.replace('r', '')}{quote}{body}{quote}".replace("\n", module.tree.default_newline)
+
+
+def _escaped(character: str, encoding: str, *, is_long: bool) -> str:
+    """A character as a literal of the file can hold it."""
+    if is_long and character in "\n\t":
+        return character
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        return character.encode("unicode_escape").decode()
+    is_plain = character.isprintable() and character != "\\"
+    return character if is_plain else character.encode("unicode_escape").decode()

@@ -1,0 +1,268 @@
+"""Where Python source declares tools, found in its syntax trees without running it."""
+
+import ast
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+import libcst as cst
+from libcst.helpers import get_full_name_for_node
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from tdqs_mcp.sources.files import SourceFile
+
+MAX_DEPTH = 150
+"""Levels of a syntax tree; libcst recurses, and a much deeper file would end the process."""
+
+UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError, LookupError)
+"""What a file raises that is not Python of this interpreter or nests too deep; LookupError is an unknown encoding."""
+
+_MAKERS = ("tool", "add_tool", "from_function")
+"""Functions that make a tool of the function that they are given."""
+
+
+class SourceModule:
+    """A parsed file."""
+
+    def __init__(self, file: SourceFile) -> None:
+        """Raises one of UNPARSABLE."""
+        self.name = file.name
+        self.content = file.content
+        names = (node for node in _plain_nodes(file.content) if isinstance(node, ast.Name))
+        self.uses = Counter(name.id for name in names if isinstance(name.ctx, ast.Load))
+
+    @cached_property
+    def tree(self) -> cst.Module:
+        """The tree with every space and comment; empty where libcst cannot read the file."""
+        try:
+            return cst.parse_module(self.content)
+        except (cst.ParserSyntaxError, RecursionError):
+            return cst.Module(body=())
+
+    @cached_property
+    def nodes(self) -> tuple[cst.CSTNode, ...]:
+        """Every node but white space, in the order of the file."""
+        return tuple(walk(self.tree))
+
+    @property
+    def mentions_tools(self) -> bool:
+        """Whether the file can declare a tool at all."""
+        return any(word in self.content for word in (b"tool", b"Tool", b"from_function"))
+
+    @cached_property
+    def imports(self) -> dict[str, tuple[str, str]]:
+        """Names that imports bind at the top of the file: module, and name there, which is empty for the module."""
+        found: dict[str, tuple[str, str]] = {}
+        for statement in _small_statements(self.tree.body):
+            if isinstance(statement, cst.Import | cst.ImportFrom) and not isinstance(statement.names, cst.ImportStar):
+                source = full_name(statement.module) if isinstance(statement, cst.ImportFrom) else None
+                for each in statement.names:
+                    name = each.evaluated_name
+                    found[each.evaluated_alias or name] = (name, "") if source is None else (source, name)
+        return found
+
+    def has_name(self, name: str) -> bool:
+        """Whether the file uses a name for anything."""
+        return any(isinstance(node, cst.Name) and node.value == name for node in self.nodes)
+
+    def line(self, node: cst.CSTNode) -> int:
+        """The line on which a node begins, from 1."""
+        return MetadataWrapper(self.tree, unsafe_skip_copy=True).resolve(PositionProvider)[node].start.line
+
+
+def check_syntax(content: bytes) -> ast.Module:
+    """The plain tree of a file, without the warnings that its author has seen already. Raises one of UNPARSABLE."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(content)
+
+
+def _plain_nodes(content: bytes) -> list[ast.AST]:
+    """Every node of a file that is flat enough for libcst."""
+    level: list[ast.AST] = [check_syntax(content)]
+    found: list[ast.AST] = []
+    for _ in range(MAX_DEPTH):
+        found += level
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    if level:
+        raise RecursionError
+    return found
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The node and all below it, in the order of the file, without white space."""
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if not isinstance(each, cst.BaseParenthesizableWhitespace):
+            yield each
+            pending += reversed(each.children)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """Where one tool gets its definition from."""
+
+    module: SourceModule
+    call: cst.Call | None
+    """A decorator with arguments, or the call that makes or adds the tool."""
+
+    function: cst.FunctionDef | None
+    """None where the call says everything."""
+
+    home: SourceModule
+    """The function's file."""
+
+    @property
+    def place(self) -> str:
+        """File and line, for a message."""
+        node = self.call or self.function
+        return f"{self.module.name}:{self.module.line(node) if node else 1}"
+
+    def keyword(self, *names: str) -> cst.BaseExpression | None:
+        """What the call gives under one of some names; None where that is nothing."""
+        found = (value for name, value in keywords(self.call).items() if name in names) if self.call else ()
+        return next((each for each in found if not (isinstance(each, cst.Name) and each.value == "None")), None)
+
+
+class ServerSource:
+    """The files of a server, searched together."""
+
+    def __init__(self, modules: Sequence[SourceModule]) -> None:
+        self.modules = modules
+
+    @cached_property
+    def declarations(self) -> Mapping[str, Sequence[Declaration]]:
+        """Every declaration by its tool's name; one whose name is computed has none."""
+        found: dict[str, list[Declaration]] = {}
+        for module in self.modules:
+            for name, declaration in self._declared(module) if module.mentions_tools else ():
+                found.setdefault(name, []).append(declaration)
+        return found
+
+    def is_shared(self, function: cst.FunctionDef) -> bool:
+        """Whether a function serves several tools."""
+        served = (each.function for declared in self.declarations.values() for each in declared)
+        return sum(each is function for each in served) > 1
+
+    def count_uses(self, name: str) -> int:
+        """How often all files together use a name."""
+        return sum(module.uses[name] for module in self.modules)
+
+    def resolve(self, module: SourceModule, node: cst.BaseExpression | None) -> tuple[SourceModule, cst.CSTNode] | None:
+        """What a name of the module stands for: a function, a class or the value given to it once, imports followed."""
+        if isinstance(node, cst.Attribute):
+            owner = self.resolve(module, node.value)
+            if owner is None or not isinstance(owner[1], cst.ClassDef):
+                return owner if node.attr.value == "value" else None  # GitTools.STATUS.value
+            return _bound_once(owner[0], node.attr.value, owner[1].body.body)
+        if not isinstance(node, cst.Name):
+            return None if node is None or text_of(node) is None else (module, node)
+        here = _bound_once(module, node.value, module.nodes)
+        if here or node.value not in module.imports:
+            return here
+        source, name = module.imports[node.value]
+        homes = [each for each in self.modules if _is_module(each.name, source)]
+        return _bound_once(homes[0], name, homes[0].tree.body) if len(homes) == 1 else None
+
+    def _declared(self, module: SourceModule) -> Iterator[tuple[str, Declaration]]:
+        functions = [each for each in module.nodes if isinstance(each, cst.FunctionDef)]
+        decorators = {id(each.decorator) for function in functions for each in function.decorators}
+        for function in functions:
+            for each in function.decorators:
+                call = each.decorator if isinstance(each.decorator, cst.Call) else None
+                if last_name(each.decorator) == "tool":
+                    declaration = Declaration(module=module, call=call, function=function, home=module)
+                    yield from self._named(declaration, _first(call))
+        for node in module.nodes:
+            if isinstance(node, cst.Call) and id(node) not in decorators:
+                yield from self._called(module, node)
+
+    def _called(self, module: SourceModule, call: cst.Call) -> Iterator[tuple[str, Declaration]]:
+        outer = call.func if isinstance(call.func, cst.Call) else call  # mcp.tool(...)(function)
+        word, named = last_name(outer.func), keywords(call)
+        if word == "Tool" and {"name"} < named.keys():
+            yield from self._named(Declaration(module=module, call=call, function=None, home=module), None)
+        if word not in _MAKERS:
+            return
+        given = _first(call) or named.get("fn")
+        found = self.resolve(module, given)
+        if found is None and isinstance(given, cst.Attribute):  # self.list_orders, orders.list_orders
+            found = _bound_once(
+                module, given.attr.value, [each for each in module.nodes if isinstance(each, cst.FunctionDef)]
+            )
+        if found and isinstance(found[1], cst.FunctionDef):
+            yield from self._named(Declaration(module=module, call=outer, function=found[1], home=found[0]), None)
+
+    def _named(self, declaration: Declaration, first: cst.BaseExpression | None) -> Iterator[tuple[str, Declaration]]:
+        given = declaration.keyword("name") or (first if text_of(first) is not None else None)
+        if given is None and declaration.function:
+            yield declaration.function.name.value, declaration
+            return
+        found = self.resolve(declaration.module, given)
+        name = text_of(found[1]) if found else None
+        if name is not None:
+            yield name, declaration
+
+
+def keywords(call: cst.Call) -> dict[str, cst.BaseExpression]:
+    """A call's arguments by keyword."""
+    return {each.keyword.value: each.value for each in call.args if each.keyword}
+
+
+def text_of(node: cst.CSTNode | None) -> str | None:
+    """The string that an expression is, and not one that it would compute."""
+    if not isinstance(node, cst.SimpleString | cst.ConcatenatedString):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = node.evaluated_value
+    return value if isinstance(value, str) else None
+
+
+def full_name(node: cst.CSTNode | None) -> str:
+    """`server.tool` of `server.tool` and of a call of it; empty where there is no name."""
+    return (node and get_full_name_for_node(node)) or ""
+
+
+def last_name(node: cst.CSTNode) -> str:
+    """`tool` of `server.tool`, of `tool` and of a call of them."""
+    return full_name(node).rpartition(".")[2]
+
+
+def _first(call: cst.Call | None) -> cst.BaseExpression | None:
+    """The first positional argument."""
+    first = call.args[0] if call and call.args else None
+    return first.value if first and not first.keyword and not first.star else None
+
+
+def _bound_once(
+    module: SourceModule, name: str, nodes: Sequence[cst.CSTNode]
+) -> tuple[SourceModule, cst.CSTNode] | None:
+    """What is bound to a name, where that is one thing."""
+    found: list[cst.CSTNode] = []
+    for each in (*nodes, *_small_statements(nodes)):
+        match each:
+            case cst.FunctionDef(name=cst.Name(value=bound)) | cst.ClassDef(name=cst.Name(value=bound)):
+                found += [each] * (bound == name)
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=bound))], value=value):
+                found += [value] * (bound == name)
+            case cst.AnnAssign(target=cst.Name(value=bound), value=cst.BaseExpression() as value):
+                found += [value] * (bound == name)
+    once = {id(each): each for each in found}
+    return (module, next(iter(once.values()))) if len(once) == 1 else None
+
+
+def _small_statements(nodes: Sequence[cst.CSTNode]) -> Iterator[cst.BaseSmallStatement]:
+    """The simple statements directly among some nodes."""
+    return (each for line in nodes if isinstance(line, cst.SimpleStatementLine) for each in line.body)
+
+
+def _is_module(file: str, imported: str) -> bool:
+    """Whether a file is what an import means, as far as the last part of the module's name tells."""
+    path = PurePosixPath(file)
+    stem = path.parent.name if path.stem == "__init__" else path.stem
+    return bool(imported) and stem == imported.rpartition(".")[2]
