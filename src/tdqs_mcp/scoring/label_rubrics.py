@@ -117,7 +117,7 @@ def _alone(rubric: Rubric, verdict: Verdict, measured: Measured) -> Verdict:
 
 def _suggestions(measured: Measured, score: LabelScore) -> Iterator[Suggestion]:
     """Server smells, then what the skill lacks, then Bad tools with the worst first (MCPBundles, three bands)."""
-    for name, tools in metadata.shared_display_names(measured.catalog.tools).items():
+    for name, tools in metadata.shared_display_names(measured.catalog.tools, alike=str.casefold).items():
         yield Suggestion(
             band=Band.SERVER_SMELL,
             tools=tuple(tool.name for tool in tools),

@@ -1,6 +1,6 @@
 """What foreign conventions miss in resources, prompts, display names and the initialize answer."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.model.catalog import Catalog, Prompt, Resource, Tool
@@ -63,12 +63,15 @@ def display_name(tool: Tool) -> str | None:
     return next((trim(title) for title in titles if isinstance(title, str) and trim(title)), None)
 
 
-def shared_display_names(tools: Iterable[Tool]) -> dict[str, list[Tool]]:
-    """Tools with different names that are shown under one title, whatever its case, by the title of the first."""
+def shared_display_names(tools: Iterable[Tool], *, alike: Callable[[str], str] = str) -> dict[str, list[Tool]]:
+    """Tools with different names that are shown under one title, by the title of the first.
+
+    Titles are one if `alike` gives the same for them: rubrics ignore case, foreign linters do not.
+    """
     groups: dict[str, list[Tool]] = {}
     for tool in tools:
         if shown := display_name(tool):
-            groups.setdefault(shown.casefold(), []).append(tool)
+            groups.setdefault(alike(shown), []).append(tool)
     return {display_name(group[0]) or "": group for group in groups.values() if len({each.name for each in group}) > 1}
 
 
