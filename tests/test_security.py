@@ -11,9 +11,9 @@ from string import ascii_lowercase
 import pytest
 from attack_sets import NEAR_MISSES, SETS
 from definitions import tool
+from tdqs_mcp.facts.hostile import addresses_judge, spoken
 
 from tdqs_mcp import app
-from tdqs_mcp.facts.hostile import addresses_judge, spoken
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.catalog import read_tool
 from tdqs_mcp.rules import security_rules

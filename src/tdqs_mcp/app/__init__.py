@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from tdqs_mcp.app.improving import compare, patch_file, patch_sources, plan, rewrite, select, what_if, write_file
     from tdqs_mcp.app.judging import (
         DEFAULT_SPEC,
-        addresses_judge,
         calibrate,
         collect_batch,
         score,
@@ -35,7 +34,6 @@ _MODULES = {
 __all__ = [
     "DEFAULT_POLICY",
     "DEFAULT_SPEC",
-    "addresses_judge",
     "calibrate",
     "collect_batch",
     "compare",

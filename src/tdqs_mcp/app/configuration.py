@@ -7,6 +7,7 @@ from typing import Any
 
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.results.findings import Severity, Suppression
+from tdqs_mcp.results.verdicts import Acceptance
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule_selection import Selection, nearest
 from tdqs_mcp.sources.files import read_bytes
@@ -40,6 +41,9 @@ class Configuration:
     suppressions: tuple[Suppression, ...] = ()
     judges: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Profiles of judges by name, as they stand there."""
+
+    accepted: tuple[Acceptance, ...] = ()
+    """Held scores of models that somebody has read and believes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +115,7 @@ def _configuration(path: Path, table: Mapping[str, Any]) -> Configuration:
         severities=dict(_severity(*entry, f"{path}: severity") for entry in _table(table, "severity", path).items()),
         suppressions=_suppressions(table.get("suppress", []), path),
         judges=judges,
+        accepted=_accepted(table.get("accept", []), path),
     )
 
 
@@ -180,6 +185,23 @@ def _suppression(entry: object, origin: str) -> Suppression:
     )
 
 
+def _accepted(entries: object, path: Path) -> tuple[Acceptance, ...]:
+    if not isinstance(entries, list):
+        raise InputError(f"{path}: `accept` must be a list of tables; write each as [[accept]]")
+    return tuple(_acceptance(entry, f"{path}: accept {number}") for number, entry in enumerate(entries, start=1))
+
+
+def _acceptance(entry: object, origin: str) -> Acceptance:
+    table = entry if isinstance(entry, Mapping) else {}
+    _refuse_unknown(table, _ACCEPTANCE, origin)
+    given = {key: _text(table, key, origin) for key in _ACCEPTANCE}
+    if not all(text and text.strip() for text in given.values()):
+        raise InputError(f"{origin} needs {', '.join(_ACCEPTANCE)}: they stand in the reason why the score is held")
+    return Acceptance(
+        tool=given["tool"], input_hash=given["inputHash"], judge=given["judge"], reason=given["reason"] or ""
+    )
+
+
 def _judges(entries: object, path: Path) -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(entries, Mapping):
         raise InputError(f"{path}: judges is no table; write [judges.NAME]")
@@ -224,4 +246,5 @@ def _parsed(content: bytes, path: Path) -> Mapping[str, Any]:
         raise InputError(f"{path} is no valid TOML: {error}") from error
 
 
-_KEYS = ("select", "ignore", "profile", "fail-on", "severity", "suppress", "judges")
+_KEYS = ("select", "ignore", "profile", "fail-on", "severity", "suppress", "judges", "accept")
+_ACCEPTANCE = ("tool", "inputHash", "judge", "reason")

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tdqs_mcp.app.checking import some_names
-from tdqs_mcp.app.judging import DEFAULT_SPEC, addresses_judge, addresses_model, guarded, score, score_measured
+from tdqs_mcp.app.judging import DEFAULT_SPEC, guarded, score, score_measured
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.facts.threats import find_threats, first_aimed_at_model
 from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.verdict_cache import VerdictCache
@@ -163,7 +164,7 @@ async def _worded(
     from tdqs_mcp.rewriting import rewrite_review  # noqa: PLC0415
 
     subjects = {each.tool.index: each for each in measured.subjects}
-    addressed = {each.index: words for each in drafts if (words := addresses_judge(subjects[each.index]))}
+    addressed = {each.index: words for each in drafts if (words := first_aimed_at_model(subjects[each.index].threats))}
     safe = [each for each in drafts if each.index not in addressed]
     work = writing.jobs(measured, safe, court.witnesses)
     written = await writing.write(work, model=writer, court=court, mode=mode)
@@ -206,7 +207,7 @@ async def _standings(
     """How some tools of a catalog with these findings do; the others are context, never work for the judge."""
     part = replace(measured, subjects=tuple(each for each in measured.subjects if each.tool.index in indices))
     unjudged = Ungraded(judge=judge.stamp.id, reason="a rewrite has no coherence")
-    verdicts = await guarded(judge, addresses_judge).grade(tool_cases(part))
+    verdicts = await guarded(judge).grade(tool_cases(part))
     finished = finish(part, verdicts=verdicts, coherence=unjudged, judge=judge.stamp, spec=spec)
     scores = {tool.index: tool for tool in finished.tools}
     reasons = {tool.index: tool.ungraded.reason for tool in finished.ungraded}
@@ -308,7 +309,7 @@ async def select(
 
 def _speaking(tools: Sequence[Tool]) -> list[str]:
     """A sentence for each tool that speaks to the model that is to choose among them."""
-    spoken = [(tool.name, addresses_model(tool)) for tool in tools]
+    spoken = [(tool.name, first_aimed_at_model(find_threats(tool.raw))) for tool in tools]
     return [
         f"{name!r} addresses the model that selects ({words!r}); read it before you trust a choice"
         for name, words in spoken

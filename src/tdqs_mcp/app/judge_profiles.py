@@ -13,7 +13,10 @@ ONLY_ON_CALL = ("sampling", HOST)
 """Judges that a single call of the MCP server names: the caller's own model, which nobody else can ask."""
 
 MAX_SAMPLES = 9
-_MEMBERS = ("kind", "base-url", "model", "samples", "concurrency", "timeout", "request-overrides")
+MAX_LENIENCY = 3
+"""Tenths; a judge that gives more above the estimate than that is guarded by nothing."""
+
+_MEMBERS = ("kind", "base-url", "model", "samples", "leniency", "concurrency", "timeout", "request-overrides")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,9 @@ class Profile:
     model: str | None = None
     samples: int = 1
     """How often the model is asked for each case; the median counts."""
+
+    leniency: int = 0
+    """Tenths by which its scores may lie further above the offline estimate before they are held."""
 
     concurrency: int | None = None
     """Requests under way at once, for each sample."""
@@ -71,10 +77,19 @@ def _profile(name: str, entry: Mapping[str, Any], *, where: str) -> Profile:
         base_url=_typed(entry, "base-url", str, None, where),
         model=_typed(entry, "model", str, None, where),
         samples=samples,
+        leniency=_leniency(entry, where),
         concurrency=_bounded(entry, "concurrency", int, MAX_CONCURRENCY, where),
         timeout=_bounded(entry, "timeout", int | float, MAX_WAIT, where),
         request_overrides=_typed(entry, "request-overrides", Mapping, {}, where),
     )
+
+
+def _leniency(entry: Mapping[str, Any], where: str) -> int:
+    value = entry.get("leniency", 0)
+    tenths = round(10 * value) if isinstance(value, int | float) and not isinstance(value, bool) else -1
+    if not 0 <= tenths <= MAX_LENIENCY or tenths / 10 != value:
+        raise InputError(f"leniency of {where} must be 0, 0.1, 0.2 or 0.3")
+    return tenths
 
 
 def _bounded(entry: Mapping[str, Any], key: str, kind: Any, most: float, where: str) -> Any:  # noqa: ANN401

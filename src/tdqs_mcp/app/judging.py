@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, TypeVar
 from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.app.linting import DEFAULT_POLICY, find
 from tdqs_mcp.errors import ContractError, InputError
-from tdqs_mcp.facts import hostile
-from tdqs_mcp.facts.subject import Measured, Subject, measure
-from tdqs_mcp.judges import verdict_guard
+from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
 from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
-from tdqs_mcp.judges.verdict_guard import Detector, Guarded
-from tdqs_mcp.model.catalog import Catalog, Tool
+from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unguarded
+from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.calibration import CalibrationReport
 from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SkillCase
 from tdqs_mcp.scoring.rollup import SPECS
 from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, tool_cases
@@ -28,19 +26,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.judges.prompted import Prompted
 
 DEFAULT_SPEC = SPECS[0]
-
-
 Score = TypeVar("Score", ServerScore, LabelScore)
-
-
-def addresses_judge(subject: Subject) -> str | None:
-    """The words with which a definition speaks to its judge, or could make one obey; None where it does not."""
-    return hostile.first_spoken(subject.threats)
-
-
-def addresses_model(tool: Tool) -> str | None:
-    """The same of a definition that nobody has measured and any model is to read."""
-    return hostile.spoken(tool.raw)
 
 
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY) -> ServerScore:
@@ -63,16 +49,14 @@ async def score(
     judge: Judge | None = None,
     spec: str = DEFAULT_SPEC,
     policy: Policy = DEFAULT_POLICY,
-    addresses: Detector = addresses_judge,
 ) -> ServerScore:
     """A catalog's score, by the offline judge unless another is named, with the findings that the policy asks for.
 
-    `addresses` finds definitions that speak to their judge: they are named in the problems, as are names and other
-    texts that do, and a verdict that facts do not support is withheld wherever such words reach the judge.
+    What a model scores far above the offline estimate is held: ungraded until somebody accepts it.
     """
     if judge is None:
         return score_offline(catalog, spec=spec, policy=policy)
-    return await score_measured(measure(catalog), judge=judge, spec=spec, policy=policy, addresses=addresses)
+    return await score_measured(measure(catalog), judge=judge, spec=spec, policy=policy)
 
 
 async def score_measured(
@@ -81,7 +65,6 @@ async def score_measured(
     judge: Judge,
     spec: str = DEFAULT_SPEC,
     policy: Policy = DEFAULT_POLICY,
-    addresses: Detector = addresses_judge,
 ) -> ServerScore:
     """The same of a catalog that is measured already."""
     if _is_offline(judge):
@@ -89,10 +72,10 @@ async def score_measured(
         graded = await judge.grade(cases)
     else:
         cases = [*all_cases(measured), *shadow_cases(measured, spec=spec)]
-        graded = await guarded(judge, addresses).grade(cases)
+        graded = await guarded(judge).grade(cases)
     findings = find(measured, policy).findings
     whole = finish_cases(measured, cases, graded, judge=judge.stamp, spec=spec, findings=findings)
-    return whole if _is_offline(judge) else _flagged(whole, measured, addresses)
+    return whole if _is_offline(judge) else _with_problems(whole, cases, graded)
 
 
 def score_answers(
@@ -100,9 +83,9 @@ def score_answers(
     answers: object,
     *,
     judge: JudgeStamp | None = None,
+    accepted: Sequence[Acceptance] = (),
     spec: str = DEFAULT_SPEC,
     policy: Policy = DEFAULT_POLICY,
-    addresses: Detector = addresses_judge,
 ) -> ServerScore:
     """A catalog's score from answers to the published prompts that came from elsewhere. Raises InputError."""
     from tdqs_mcp.scoring.external_answers import ANYBODY, match  # noqa: PLC0415  # validation: an import that lint never needs
@@ -114,10 +97,10 @@ def score_answers(
     if answered.risks and (shadow := shadow_cases(measured, spec=spec)):
         cases += shadow
         given.append(Verdict(judgements={}, summary="", risks=answered.risks))
-    graded = verdict_guard.review(cases, given, addresses=addresses, judge=stamp)
+    graded = check_verdicts(cases, given, judge=stamp, accepted=accepted)
     findings = find(measured, policy).findings
     whole = finish_cases(measured, cases, graded, judge=stamp, spec=spec, findings=findings)
-    return _flagged(replace(whole, problems=whole.problems + answered.problems), measured, addresses)
+    return _with_problems(replace(whole, problems=whole.problems + answered.problems), cases, graded)
 
 
 async def score_labels(
@@ -128,20 +111,19 @@ async def score_labels(
     skill: str | None = None,
     spec: str = DEFAULT_SPEC,
     policy: Policy = DEFAULT_POLICY,
-    addresses: Detector = addresses_judge,
 ) -> LabelScore:
     """A catalog under a rubric that ends in labels, "smells" or "bundles", with its skill where the text is given."""
     from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415  # what scoring by TDQS goes without
 
     judge, measured = judge or Offline(), measure(catalog)
     cases = tool_cases(measured, rubric=rubric)
-    verdicts = await guarded(judge, addresses).grade(cases)
-    text = None if skill is None else await _skill(measured, skill, judge=judge, addresses=addresses)
+    verdicts = await guarded(judge).grade(cases)
+    text = None if skill is None else await _skill(measured, skill, judge=judge)
     finished = label_rubrics.finish(
         measured, rubric=rubric, verdicts=verdicts, judge=judge.stamp, spec=spec, skill=text
     )
     whole = replace(finished, findings=find(measured, policy).findings)
-    return whole if _is_offline(judge) else _flagged(whole, measured, addresses)
+    return whole if _is_offline(judge) else _with_problems(whole, cases, verdicts)
 
 
 def score_label_answers(
@@ -150,9 +132,9 @@ def score_label_answers(
     *,
     rubric: str,
     judge: JudgeStamp | None = None,
+    accepted: Sequence[Acceptance] = (),
     spec: str = DEFAULT_SPEC,
     policy: Policy = DEFAULT_POLICY,
-    addresses: Detector = addresses_judge,
 ) -> LabelScore:
     """The same from answers that came from elsewhere. Raises InputError."""
     from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415
@@ -161,15 +143,15 @@ def score_label_answers(
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id, rubric=rubric)
     cases = tool_cases(measured, rubric=rubric)
-    verdicts = verdict_guard.review(cases, answered.verdicts, addresses=addresses, judge=stamp)
+    verdicts = check_verdicts(cases, answered.verdicts, judge=stamp, accepted=accepted)
     finished = label_rubrics.finish(measured, rubric=rubric, verdicts=verdicts, judge=stamp, spec=spec)
     whole = replace(finished, problems=finished.problems + answered.problems, findings=find(measured, policy).findings)
-    return _flagged(whole, measured, addresses)
+    return _with_problems(whole, cases, verdicts)
 
 
 async def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None) -> SkillScore:
     """A server's skill text beside its tools."""
-    return await _skill(measure(catalog), text, judge=judge or Offline(), addresses=addresses_judge)
+    return await _skill(measure(catalog), text, judge=judge or Offline())
 
 
 def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: JudgeStamp | None = None) -> SkillScore:
@@ -179,9 +161,9 @@ def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: J
 
     measured, stamp = measure(catalog), judge or ANYBODY
     case = SkillCase(text=text, measured=measured)
-    given = [match_skill(case, answers, judge=stamp.id)]
-    (verdict,) = verdict_guard.review([case], given, addresses=addresses_judge, judge=stamp)
-    return _flagged_skill(label_rubrics.finish_skill(measured, text, verdict, judge=stamp), text)
+    verdict = match_skill(case, answers, judge=stamp.id)
+    whole = label_rubrics.finish_skill(measured, text, verdict, judge=stamp)
+    return replace(whole, problems=whole.problems + guard_problems([case], [verdict]))
 
 
 def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
@@ -200,7 +182,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     """
     from tdqs_mcp.scoring import examples, judge_error  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
 
-    judge = judge or Offline()
+    judge, leniency = unguarded(judge or Offline())
     parts = [examples.compare(await judge.grade(examples.cases()))]
     if isinstance(judge, Offline) and not catalogs:
         parts.append(judge_error.Comparison(sections=judge_error.sections(judge.stamp.calibration or ""), faults=()))
@@ -209,26 +191,28 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
         cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]
         labelled = [case for case in cases if case.subject.signals.input_hash in labels]
         parts.append(judge_error.held_against(labelled, await judge.grade(labelled), labels))
+    guard = () if _is_offline(judge) else (guard_section(leniency),)
     return CalibrationReport(
         judge=judge.stamp,
-        sections=tuple(section for part in parts for section in part.sections),
+        sections=(*(section for part in parts for section in part.sections), *guard),
         faults=tuple(fault for part in parts for fault in part.faults),
         problems=tuple(problem for part in parts for problem in part.problems),
         unjudged=tuple(failure for part in parts for failure in part.unjudged),
     )
 
 
-async def _skill(measured: Measured, text: str, *, judge: Judge, addresses: Detector) -> SkillScore:
+async def _skill(measured: Measured, text: str, *, judge: Judge) -> SkillScore:
     from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415
 
-    (verdict,) = await guarded(judge, addresses).grade([SkillCase(text=text, measured=measured)])
+    case = SkillCase(text=text, measured=measured)
+    (verdict,) = await guarded(judge).grade([case])
     score = label_rubrics.finish_skill(measured, text, verdict, judge=judge.stamp)
-    return score if _is_offline(judge) else _flagged_skill(score, text)
+    return replace(score, problems=score.problems + guard_problems([case], [verdict]))
 
 
-def guarded(judge: Judge, addresses: Detector) -> Judge:
-    """The judge behind the canary; nobody talks the offline judge into anything."""
-    return judge if _is_offline(judge) else Guarded(judge=judge, addresses=addresses)
+def guarded(judge: Judge) -> Judge:
+    """The judge behind the guard, unless it is the offline judge, whose estimates the guard goes by."""
+    return judge if _is_offline(judge) else VerdictGuard(judge=judge)
 
 
 def _is_offline(judge: Judge) -> bool:
@@ -236,14 +220,10 @@ def _is_offline(judge: Judge) -> bool:
     return judge.stamp.id == "offline"
 
 
-def _flagged(score: Score, measured: Measured, addresses: Detector) -> Score:
-    """The score with what is to be known of it: jurors who were silent, and texts that speak to a judge."""
+def _with_problems(score: Score, cases: Sequence[Case], graded: Sequence[Verdict | Ungraded]) -> Score:
+    """The score with what is to be known of it: jurors who were silent, and what the guard saw."""
     silent = silences(tool.ballots for tool in score.tools)
-    return replace(score, problems=score.problems + silent + verdict_guard.flagged(measured, addresses))
-
-
-def _flagged_skill(score: SkillScore, text: str) -> SkillScore:
-    return replace(score, problems=score.problems + verdict_guard.flagged_skill(text))
+    return replace(score, problems=score.problems + silent + guard_problems(cases, graded))
 
 
 async def submit_batch(catalogs: Catalog | Sequence[Catalog], *, judge: Judge, rubric: str = "tdqs") -> str:
@@ -284,6 +264,7 @@ def _collecting(judge: Judge) -> "Prompted":
     """The judge, where it can keep answers that come later. Raises InputError."""
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415
 
+    judge, _ = unguarded(judge)
     if not isinstance(judge, Prompted):
         raise InputError("a batch is one model's: give the anthropic judge, alone and with one sample")
     if judge.cache is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget
-from tdqs_mcp.results.verdicts import HOST
+from tdqs_mcp.results.verdicts import HOST, Acceptance
 from tdqs_mcp.rubrics.prompt import PromptForm
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ WRITERS = "offline, anthropic[:MODEL] or openai[:MODEL]"
 """The writers of rewrites, likewise."""
 
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
+ALL = "all"
+"""What accepts every held score."""
 
 
 class JudgeKind(StrEnum):
@@ -64,6 +66,12 @@ class Settings:
     """Seconds for one of its answers, likewise."""
 
     samples: int = 1
+    leniency: int = 0
+    """Tenths by which its scores may lie further above the offline estimate."""
+
+    accepted: tuple[Acceptance, ...] = ()
+    """The held scores that somebody believes."""
+
     name: str = ""
     """A juror's, as its profile has it."""
 
@@ -84,6 +92,7 @@ def read_settings(
     request_overrides: Mapping[str, Any] | None = None,
     exact_prompt: bool = False,
     budget: Budget | None = None,
+    accept: Sequence[str] = (),
     cwd: Path | None = None,
     in_server: bool = False,
 ) -> Settings:
@@ -92,7 +101,8 @@ def read_settings(
     Only a judge that is named takes any of the others: a stray key never costs money or sends a definition out.
     TDQS_BASE_URL, TDQS_MODEL and the TDQS_API_KEY beside them are those of an endpoint that speaks OpenAI's language,
     never the anthropic judge's, whose key is ANTHROPIC_API_KEY where there is no other. The members of a jury are
-    profiles in the configuration file that is nearest to `cwd`. Raises InputError.
+    profiles in the configuration file that is nearest to `cwd`, which may also accept held scores, as `accept` does by
+    the tools' names or "all". Raises InputError.
     """
     kind, named = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
@@ -100,7 +110,14 @@ def read_settings(
         _refuse_unused(given | {"exact prompt": exact_prompt, "budget": budget not in (None, Budget())})
         return Settings(calibration=named)
     form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
-    common = replace(_limits(environ), judge=kind, form=form, cache=cache_folder(environ), budget=budget or Budget())
+    common = replace(
+        _limits(environ),
+        judge=kind,
+        form=form,
+        cache=cache_folder(environ),
+        budget=budget or Budget(),
+        accepted=read_accepted(accept, cwd=cwd),
+    )
     if kind is JudgeKind.JURY:
         if base_url or model or api_key or request_overrides:
             from tdqs_mcp.app.configuration import FILE  # noqa: PLC0415
@@ -212,7 +229,16 @@ def _member(environ: Mapping[str, str], profile: "Profile") -> Settings:
         key_name=profile.key_variable if own or profile.base_url else shared_key,
         request_overrides=profile.request_overrides,
         samples=profile.samples,
+        leniency=profile.leniency,
     )
+
+
+def read_accepted(names: Sequence[str], *, cwd: Path | None = None) -> tuple[Acceptance, ...]:
+    """The held scores that are accepted: by tool name, by "all", by the nearest configuration. Raises InputError."""
+    from tdqs_mcp.app.configuration import read_configuration  # noqa: PLC0415
+
+    named = tuple(Acceptance() if name == ALL else Acceptance(tool=name) for name in names)
+    return (*named, *read_configuration(cwd or Path.cwd()).accepted)
 
 
 def _limits(environ: Mapping[str, str]) -> Settings:

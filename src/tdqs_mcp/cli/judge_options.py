@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
-from tdqs_mcp.app.settings import CHOICES, Settings, read_settings, read_writer
+from tdqs_mcp.app.settings import CHOICES, Settings, read_accepted, read_settings, read_writer
 from tdqs_mcp.cli import ON_INTERRUPT
 from tdqs_mcp.cli.common_options import Command, combine
 from tdqs_mcp.cli.output import leave, warn
@@ -22,6 +22,7 @@ from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
 from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.report.usage import usage_line
 from tdqs_mcp.results.rewrites import OFFLINE
+from tdqs_mcp.results.verdicts import Acceptance
 
 _METERS = "tdqs_mcp.cli.judge_options"
 
@@ -118,10 +119,13 @@ def ledger_of(asked: Asked) -> Ledger:
     return Ledger(asked.budget, cost)
 
 
-def judge_of(asked: Asked, ledger: Ledger | None = None) -> Judge | None:
-    """The judge that is named, with a ledger where others share its budget; None for the offline judge."""
+def judge_of(asked: Asked, ledger: Ledger | None = None, *, accept: Sequence[str] = ()) -> Judge | None:
+    """The judge that is named, with a ledger where others share its budget; None for the offline judge.
+
+    `accept` names the tools whose held scores are believed.
+    """
     try:
-        settings = read_settings(os.environ, **asked.options())
+        settings = read_settings(os.environ, accept=accept, **asked.options())
         if settings == Settings():
             return None
         judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
@@ -129,6 +133,14 @@ def judge_of(asked: Asked, ledger: Ledger | None = None) -> Judge | None:
         leave(error)
     report_on_interrupt(judge, by="judge", is_kept=settings.cache is not None)
     return judge
+
+
+def accepted_of(accept: Sequence[str]) -> tuple[Acceptance, ...]:
+    """The held scores that the command line and the nearest configuration accept."""
+    try:
+        return read_accepted(accept)
+    except InputError as error:
+        leave(error)
 
 
 def writer_of(writer: str | None, asked: Asked, ledger: Ledger) -> Model | None:

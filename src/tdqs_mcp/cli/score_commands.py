@@ -18,7 +18,7 @@ from tdqs_mcp.cli.common_options import (
     rubric_option,
     spec_option,
 )
-from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, preview_of, read_answers, tell_usage
+from tdqs_mcp.cli.judge_options import Asked, accepted_of, judge_of, judge_options, preview_of, read_answers, tell_usage
 from tdqs_mcp.cli.output import Page, reporter
 from tdqs_mcp.cli.runner import end, for_each, policy_of, read_text
 from tdqs_mcp.gate.policy import answered, is_good, labelled, reaches
@@ -55,6 +55,12 @@ _LEDGER = {
 @click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
 @click.option("--fail-under", type=click.Choice(list("ABCD")), help="Exit 1 below this tier.")
 @click.option("--answers", type=TARGET, help="Finish a judgement from these answers.")
+@click.option(
+    "--accept",
+    multiple=True,
+    metavar="TOOL|all",
+    help="Believe a score that was held as suspicious: read the definition first.",
+)
 @click.option("--dry-run", is_flag=True, help="Send nothing; say what a judge would be asked and what that takes.")
 @rubric_option
 @click.option("--skill", type=FILE, help="With --rubric bundles: the server's skill text, to be scored too.")
@@ -68,6 +74,7 @@ def score(
     *,
     fail_under: str | None,
     answers: Path | None,
+    accept: tuple[str, ...],
     dry_run: bool,
     rubric: str,
     skill: Path | None,
@@ -86,11 +93,12 @@ def score(
     if dry_run:
         _dry_run(locators, live, asked, rubric=rubric, spec=spec, skill=text, page=page)
         return
-    chosen = None if answers else judge_of(asked)
+    chosen = None if answers else judge_of(asked, accept=accept)
+    accepted = accepted_of(accept) if answers else ()
     policy = policy_of(Choice())
     if rubric != TOOL_RUBRICS[0]:
         label: Callable[[Catalog], LabelScore] = (
-            partial(app.score_label_answers, answers=given, rubric=rubric, spec=spec, policy=policy)
+            partial(app.score_label_answers, answers=given, accepted=accepted, rubric=rubric, spec=spec, policy=policy)
             if answers
             else partial(sync.score_labels, rubric=rubric, judge=chosen, skill=text, spec=spec, policy=policy)
         )
@@ -100,7 +108,7 @@ def score(
         end(labels, is_good if fail_on_bad else labelled, asked=fail_on_bad)
         return
     use: Callable[[Catalog], ServerScore] = (
-        partial(app.score_answers, answers=given, spec=spec, policy=policy)
+        partial(app.score_answers, answers=given, accepted=accepted, spec=spec, policy=policy)
         if answers
         else partial(sync.score, judge=chosen, spec=spec, policy=policy)
     )

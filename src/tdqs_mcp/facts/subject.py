@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts import hostile
 from tdqs_mcp.facts.catalog import names, relations, unknown_tools
 from tdqs_mcp.facts.catalog.names import KnownNames
 from tdqs_mcp.facts.catalog.relations import ToolSet
 from tdqs_mcp.facts.catalog.unknown_tools import UnknownWord
-from tdqs_mcp.facts.hostile import Part, Threat
 from tdqs_mcp.facts.schema import signals, walk
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
 from tdqs_mcp.facts.text.prose import Prose, read
+from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
@@ -83,7 +82,7 @@ class Subject:
     @cached_property
     def threats(self) -> tuple[Threat, ...]:
         """What the definition's strings try to do to their reader."""
-        return hostile.threats(self.tool.raw)
+        return find_threats(self.tool.raw)
 
     @cached_property
     def texts(self) -> tuple[tuple[str, str], ...]:
@@ -127,23 +126,12 @@ class Measured:
     @cached_property
     def threats(self) -> tuple[tuple[Part, Threat], ...]:
         """What the strings of every part try to do to their reader, also of tools that cannot be measured."""
-        return hostile.located(self.catalog, {subject.tool.index: subject.threats for subject in self.subjects})
+        return locate_threats(self.catalog, {subject.tool.index: subject.threats for subject in self.subjects})
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all tools that have one, in catalog order."""
         return tuple(tool.name for tool in self.catalog.tools if tool.name)
-
-    @cached_property
-    def steering(self) -> Mapping[str, str]:
-        """The names, the server's among them, that speak to a model which reads them, with the words that do.
-
-        All of them where they do so only one after the other.
-        """
-        names = dict.fromkeys((self.catalog.server, *self.names))
-        found = {name: words for name in names if (words := hostile.spoken(name))}
-        together = hostile.spoken([name for name in names if name not in found])
-        return found | (dict.fromkeys(names, together) if together else {})
 
     def tool_set(self) -> ToolSet:
         """The facts between the tools, measured when somebody asks for coherence."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from tdqs_mcp.errors import ContractError
 from tdqs_mcp.judges.judge import AnswersNeeded, Cache, Failure, Request, tell
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.verdict_guard import Detector, review
 from tdqs_mcp.results.verdicts import HOST, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.answer import read_verdict
 from tdqs_mcp.rubrics.prompt import Case, PromptForm
@@ -111,7 +110,6 @@ class Host:
     """Grades by the answers that the cache keeps from callers who named the same model; "" is nobody's name."""
 
     cache: Cache
-    addresses: Detector
     model: str = ""
 
     @property
@@ -121,32 +119,24 @@ class Host:
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The verdicts in the answers that were handed in."""
-        return review(cases, await self._prompted.grade(cases), addresses=self.addresses, judge=self.stamp)
+        return await self._prompted.grade(cases)
 
     def knows(self, case: Case) -> bool:
         """Whether an answer was handed in that counts."""
-        verdict = self._prompted.remembered(case)
-        return verdict is not None and isinstance(self._reviewed(case, verdict), Verdict)
+        return self._prompted.remembered(case) is not None
 
     def take(self, case: Case, answer: object) -> Verdict:
         """The verdict in an answer, kept from now on; an earlier answer to the same prompt goes.
 
-        Raises ContractError for one that is out of form, too long, quoted from the definition, or more than facts
-        support where the definition addresses its judge.
+        Raises ContractError for one that is out of form, too long, or quoted from the definition.
         """
         text = answer if isinstance(answer, str) else json.dumps(answer)
         if len(text) > MAX_ANSWER:
             raise ContractError(f"the answer has {len(text)} characters, more than {MAX_ANSWER}; give shorter reasons")
-        verdict = self._reviewed(case, read_verdict(case, answer))
-        if isinstance(verdict, Ungraded):
-            raise ContractError(verdict.reason)
+        verdict = read_verdict(case, answer)
         self._prompted.keep(case, text)
         return verdict
 
     @property
     def _prompted(self) -> Prompted:
         return Prompted(id=HOST, model=Caller(name=self.model), form=PromptForm.EXACT, cache=self.cache)
-
-    def _reviewed(self, case: Case, verdict: Verdict) -> Verdict | Ungraded:
-        (outcome,) = review([case], [verdict], addresses=self.addresses, judge=self.stamp)
-        return outcome

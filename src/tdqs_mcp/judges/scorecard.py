@@ -97,6 +97,9 @@ class Calibration:
     version: str
     rubrics: Mapping[str, Mapping[str, Scorecard]]
     bands: Sequence[Band]
+    guard: Mapping[str, int]
+    """Tenths that a model's verdict may lie above the estimate, by rubric; `tampered` for a definition that hides
+    characters or forges a turn."""
 
     def outlook(self, latents: Mapping[str, int], weights: Mapping[str, int]) -> Outlook:
         """How sure the TDQS is; `latents` in thousandths, `weights` in percent."""
@@ -124,6 +127,7 @@ def calibration(version: str) -> Calibration:
             rubric: {key: _scorecard(card) for key, card in cards.items()} for rubric, cards in table["rubrics"].items()
         },
         bands=[Band(below=band["below"], errors=band["errors"]) for band in table["bands"]],
+        guard=table["guard"]["bound"],
     )
 
 

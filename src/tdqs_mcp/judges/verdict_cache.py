@@ -1,4 +1,4 @@
-"""A judge that is asked but once for a definition."""
+"""A judge whose verdicts are kept for a run, and a judge that is asked about some of the cases only."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, ToolCase
 
@@ -15,10 +16,13 @@ _Key: TypeAlias = tuple[int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictCache:
-    """Keeps the verdicts on tools for as long as one command scores versions of one catalog, which share most tools."""
+    """Keeps verdicts on tools while one command scores versions of one catalog, which share most tools.
+
+    A held verdict is kept too: asking again would cost as much and change nothing.
+    """
 
     judge: Judge
-    _kept: dict[_Key, tuple[Subject, Verdict]] = field(default_factory=dict)
+    _kept: dict[_Key, tuple[Subject, Verdict | Ungraded]] = field(default_factory=dict)
     """With the subject, which keeps the definition alive whose identity is in the key."""
 
     @property
@@ -27,16 +31,16 @@ class VerdictCache:
         return self.judge.stamp
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
-        """The judge's verdicts, in order; what it could not grade, it is asked again. Raises AnswersNeeded."""
+        """The judge's verdicts, in order; it is asked again about what it could not grade. Raises AnswersNeeded."""
         open_cases = [case for case in cases if self._known(case) is None]
         asked = iter(await self.judge.grade(open_cases) if open_cases else ())
         verdicts = [self._known(case) or next(asked) for case in cases]
         for case, verdict in zip(cases, verdicts, strict=True):
-            if isinstance(case, ToolCase) and isinstance(verdict, Verdict):
+            if isinstance(case, ToolCase) and (isinstance(verdict, Verdict) or verdict.held is not ABSENT):
                 self._kept[_key(case)] = case.subject, verdict
         return verdicts
 
-    def _known(self, case: Case) -> Verdict | None:
+    def _known(self, case: Case) -> Verdict | Ungraded | None:
         kept = self._kept.get(_key(case)) if isinstance(case, ToolCase) else None
         return kept[1] if kept else None
 

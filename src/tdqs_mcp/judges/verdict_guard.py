@@ -1,41 +1,34 @@
-"""Texts that speak to their judge: a model's scores under their eyes count only where facts support them."""
+"""Holds what a model scores far above the offline judge's estimate of the same definition, whatever made it do so."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from tdqs_mcp.canonical import round_half_up
-from tdqs_mcp.facts import hostile
-from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.canonical import round_half_up, short_hash
 from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.threats import is_tampered
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.model.catalog import Tool
-from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Case, PromptForm, SetCase, ShadowCase, SkillCase, ToolCase
+from tdqs_mcp.judges.scorecard import calibration, versions
+from tdqs_mcp.results.calibration import Section
+from tdqs_mcp.results.verdicts import Acceptance, EstimateCheck, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 
-Detector: TypeAlias = Callable[[Subject], str | None]
-"""The words with which a definition speaks to its judge; None where it does not."""
-
-MARGIN = 1
-"""Points that a model may give one dimension above the offline judge: of the 1,401 labelled tools 3% got more in any.
-
-The whole may not exceed the upper end of the offline judge's 80% interval, where it states one: a model that was talked
-into a point more in every dimension stays within the margin of most, and only one in sixteen within the interval. A
-tool set has no such interval, so it has no margin either.
-"""
-
 MAX_NAMED = 3
-"""Names of one kind that a sentence holds."""
+"""Tools that one sentence names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guarded:
-    """Hands cases on, and withholds a verdict that what the judge was sent seems to have dictated."""
+class VerdictGuard:
+    """Hands cases on, and holds each verdict above the bound until somebody accepts it.
+
+    A verdict that another guard has checked passes: guards may stand around each other.
+    """
 
     judge: Judge
-    addresses: Detector
+    accepted: tuple[Acceptance, ...] = ()
+    leniency: int = 0
+    """Tenths by which the bounds of this judge are wider."""
 
     @property
     def stamp(self) -> JudgeStamp:
@@ -48,111 +41,113 @@ class Guarded:
         return used(self.judge)
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
-        """The judge's verdicts; Ungraded where one is suspicious."""
+        """The judge's verdicts; Ungraded where one is held. Raises AnswersNeeded."""
         verdicts = await self.judge.grade(cases)
-        return review(cases, verdicts, addresses=self.addresses, judge=self.stamp)
+        return check_verdicts(cases, verdicts, judge=self.stamp, accepted=self.accepted, leniency=self.leniency)
 
 
-def review(
-    cases: Sequence[Case], verdicts: Sequence[Verdict | Ungraded], *, addresses: Detector, judge: JudgeStamp
+def check_verdicts(
+    cases: Sequence[Case],
+    verdicts: Sequence[Verdict | Ungraded],
+    *,
+    judge: JudgeStamp,
+    accepted: Sequence[Acceptance] = (),
+    leniency: int = 0,
 ) -> list[Verdict | Ungraded]:
-    """The verdicts without those on a case that speaks to its judge and got more than facts support."""
-    is_hardened = judge.prompt == PromptForm.HARDENED
-    return [
-        _reviewed(case, verdict, _speech(case, addresses, is_hardened=is_hardened), judge.id)
-        if isinstance(verdict, Verdict)
-        else verdict
-        for case, verdict in zip(cases, verdicts, strict=True)
-    ]
+    """The verdicts of a model with the estimates beside them; Ungraded in place of those that are held."""
 
-
-def flagged(measured: Measured, addresses: Detector) -> tuple[str, ...]:
-    """One sentence for each definition that speaks to its judge, and for names or texts that do beside them."""
-    tools = [(subject.tool.name, addresses(subject)) for subject in measured.subjects]
-    tools += [(each.tool.name, hostile.spoken(each.tool.raw)) for each in measured.unmeasured]
-    found = {repr(name): words for name, words in tools if words}
-    names = [name for name in map(repr, measured.steering) if name not in found]
-    if names:
-        found[f"what calls itself {first_of(names, MAX_NAMED)}"] = next(iter(measured.steering.values()))
-    if not found and (words := _spoken(_texts(SetCase(measured=measured)))):
-        found["the tool set as a whole"] = words
-    return tuple(f"{_said(who, words)}; read it before you trust its score" for who, words in found.items())
-
-
-def flagged_skill(text: str) -> tuple[str, ...]:
-    """The sentence on a skill's text that speaks to its judge."""
-    words = hostile.spoken(text)
-    return (f"{_said('the skill', words)}; read it before you trust its score",) if words else ()
-
-
-def _said(who: str, words: str) -> str:
-    return f"{who} addresses its judge ({words!r})"
-
-
-_WHO = {
-    "coherence": "a definition of the tool set",
-    "skill": "the skill or a definition beside it",
-    "shadowing": "a definition of the pairs",
-}
-"""Who speaks to the judge of several definitions, by the rubric."""
-
-
-def _speech(case: Case, addresses: Detector, *, is_hardened: bool) -> str | None:
-    """What speaks to the judge in all that it is sent for a case; only an exact prompt holds names that steer."""
-    if isinstance(case, ToolCase):
-        names, who, words = case.steering, "the definition", addresses(case.subject)
-        beside = next((name for name in names if name != case.subject.tool.name), None)
-    else:
-        names, who, words = case.measured.steering, _WHO[case.rubric], _spoken(_texts(case))
-        beside = case.measured.catalog.server if case.measured.catalog.server in names else None
-    if words:
-        return _said(who, words)
-    return None if is_hardened or beside is None else _said("a name beside the definition", names[beside])
-
-
-def _texts(case: SetCase | SkillCase | ShadowCase) -> list[str]:
-    """What the judge of several definitions reads of them: names after names, descriptions after descriptions."""
-    tools: Sequence[Tool] = case.measured.catalog.tools
-    if isinstance(case, ShadowCase):
-        pairs = [(each.tool, each.cheaper_sibling) for each in case.measured.shadow_candidates]
-        asked = {name for pair in pairs for name in pair}
-        tools = [tool for tool in tools if tool.name in asked]
-    skill = [case.text] if isinstance(case, SkillCase) else []
-    return [*skill, *(tool.name for tool in tools), *(tool.description or "" for tool in tools)]
-
-
-def _spoken(texts: Sequence[str]) -> str | None:
-    """The words with which one of the texts, or what stands in several, speaks to the judge."""
-    return next(filter(None, map(hostile.spoken, texts)), None) or hostile.spoken(texts)
-
-
-def _reviewed(case: Case, verdict: Verdict, speech: str | None, judge: str) -> Verdict | Ungraded:
-    if speech is None:
-        return verdict
-    (bound,) = Offline().verdicts([case])
-    if isinstance(bound, Ungraded):
-        return _withheld(
-            judge,
-            speech,
-            f"and the offline judge, which cannot be talked to, has no {case.rubric} score to compare with",
+    def check(case: Case, verdict: Verdict | Ungraded) -> Verdict | Ungraded:
+        if isinstance(verdict, Ungraded) or verdict.check or (estimate := _estimate(case)) is None:
+            return verdict
+        numbers = EstimateCheck(
+            score=score_in_tenths(case.rubric, verdict), estimate=estimate, bound=_bound(case) + leniency
         )
-    margin = MARGIN if isinstance(case, ToolCase) else 0
-    for key, judgement in verdict.judgements.items():
-        most = min(5, bound.judgements[key].score + margin)
-        if judgement.score > most:
-            return _withheld(judge, speech, f"and {key} got {judgement.score}, where facts support at most {most}")
-    if bound.outlook is not None and (total := _tenths(case, verdict)) > (high := bound.outlook.high):
-        return _withheld(judge, speech, f"and all got {total / 10}, where facts support at most {high / 10}")
-    return verdict
+        if not numbers.is_too_high or any(each.covers(_name(case), _hash(case), judge) for each in accepted):
+            return replace(verdict, check=numbers)
+        return Ungraded(judge=judge.id, reason=_held(case, numbers, judge), held=numbers)
+
+    return [check(case, verdict) for case, verdict in zip(cases, verdicts, strict=True)]
 
 
-def _tenths(case: Case, verdict: Verdict) -> int:
-    weights = {dimension.key: dimension.weight for dimension in load(case.rubric).dimensions}
-    return round_half_up(sum(weights[key] * each.score for key, each in verdict.judgements.items()), 100)
+def unguarded(judge: Judge) -> tuple[Judge, int]:
+    """The judge inside a guard, and its leniency in tenths."""
+    return (judge.judge, judge.leniency) if isinstance(judge, VerdictGuard) else (judge, 0)
 
 
-def _withheld(judge: str, speech: str, why: str) -> Ungraded:
-    return Ungraded(
-        judge=judge,
-        reason=f"withheld as suspicious: {speech} {why}; remove these words, or use the offline judge",
+def score_in_tenths(rubric: str, verdict: Verdict) -> int:
+    """The weighted mean of a verdict's scores; of a rubric without weights, the plain mean."""
+    weights = {each.key: each.weight for each in load(rubric).dimensions}
+    even = not any(weights.values())
+    total = sum(each.score * (1 if even else weights[key]) for key, each in verdict.judgements.items())
+    return round_half_up(total, len(weights) if even else sum(weights.values()))
+
+
+def guard_problems(cases: Sequence[Case], outcomes: Sequence[Verdict | Ungraded]) -> tuple[str, ...]:
+    """What to know of verdicts that were not held: accepted ones, far lower ones, those without an estimate."""
+    checked = [
+        (_name(case), outcome.check)
+        for case, outcome in zip(cases, outcomes, strict=True)
+        if isinstance(outcome, Verdict) and outcome.check
+    ]
+    accepted = [f"{name!r} ({_numbers(check)})" for name, check in checked if check.is_too_high]
+    low = [f"{name!r} ({_numbers(check)})" for name, check in checked if check.is_too_low]
+    unchecked = {
+        case.rubric
+        for case, outcome in zip(cases, outcomes, strict=True)
+        if isinstance(outcome, Verdict) and outcome.judgements and outcome.check is None
+    }
+    sentences = [f"scores under the {rubric} rubric are unguarded: it has no offline estimate" for rubric in unchecked]
+    if accepted:
+        sentences.append(f"accepted although far above the offline estimate: {first_of(accepted, MAX_NAMED)}")
+    if low:
+        sentences.append(f"scored far below the offline estimate: {first_of(low, MAX_NAMED)}")
+    return tuple(sentences)
+
+
+def guard_section(leniency: int) -> Section:
+    """The bounds of a judge with so many tenths of leniency, as `calibrate` prints them."""
+    bounds = calibration(versions()[0]).guard
+    return Section(
+        title="Guard",
+        remark="a score further above the offline estimate is held; the judge's leniency widens the bound",
+        columns=("", "bound", "leniency"),
+        rows=tuple((name, (bound + leniency) / 10, leniency / 10) for name, bound in bounds.items()),
     )
+
+
+def _estimate(case: Case) -> int | None:
+    """The offline judge's score in tenths; None for a rubric that it does not know."""
+    (verdict,) = Offline().verdicts([case])
+    return score_in_tenths(case.rubric, verdict) if isinstance(verdict, Verdict) else None
+
+
+def _bound(case: Case) -> int:
+    """Tenths that a verdict may lie above the estimate: fewer where a definition hides or forges something."""
+    bounds = calibration(versions()[0]).guard
+    is_suspicious = isinstance(case, ToolCase) and is_tampered(case.subject.threats)
+    return min(bounds["tampered"], bounds[case.rubric]) if is_suspicious else bounds[case.rubric]
+
+
+def _name(case: Case) -> str:
+    return case.subject.tool.name if isinstance(case, ToolCase) else case.rubric
+
+
+def _hash(case: Case) -> str:
+    """The definition's inputHash; of a tool set, a digest of all of them."""
+    if isinstance(case, ToolCase):
+        return case.subject.signals.input_hash
+    subjects = case.measured.subjects if isinstance(case, SetCase) else ()
+    return short_hash("\0".join(each.signals.input_hash for each in subjects))
+
+
+def _held(case: Case, check: EstimateCheck, stamp: JudgeStamp) -> str:
+    name = _name(case)
+    return (
+        f"held as suspicious: {_numbers(check)}, more than {check.bound / 10} apart; read the definition, then use "
+        f"another judge, or accept the score with --accept {name!r} or in tdqs.toml with [[accept]] tool = {name!r}, "
+        f"inputHash = {_hash(case)!r}, judge = {stamp.label!r} and a reason"
+    )
+
+
+def _numbers(check: EstimateCheck) -> str:
+    return f"the model gave {check.score / 10}, the offline estimate is {check.estimate / 10}"

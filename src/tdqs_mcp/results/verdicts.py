@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from tdqs_mcp.results.contract import (
+    ABSENT,
+    Absent,
     Hundredths,
     Inline,
     Internal,
@@ -13,6 +15,7 @@ from tdqs_mcp.results.contract import (
     Point,
     Probability,
     Tenths,
+    Unit,
     published,
 )
 from tdqs_mcp.results.tiers import Tier
@@ -31,6 +34,48 @@ class JudgeStamp:
     calibration: str | None = None
     prompt: str | None = None
     """What a model got: hardened or exact (as published); null where there is no prompt, or it is somebody else's."""
+
+    @property
+    def label(self) -> str:
+        """The judge and its model, as `--judge` takes them."""
+        return f"{self.id}:{self.model}" if self.model else self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acceptance:
+    """Somebody has read a definition and believes a held score; None stands for any tool, definition or judge."""
+
+    tool: str | None = None
+    input_hash: str | None = None
+    judge: str | None = None
+    """The judge's label."""
+
+    reason: str = ""
+
+    def covers(self, tool: str, input_hash: str, judge: JudgeStamp) -> bool:
+        """Whether it speaks of this definition by this judge: a changed definition is no longer accepted."""
+        pairs = ((self.tool, tool), (self.input_hash, input_hash), (self.judge, judge.label))
+        return all(wanted in (None, found) for wanted, found in pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateCheck:
+    """A model's score beside the offline judge's estimate of the same definition."""
+
+    score: Tenths
+    estimate: Tenths
+    bound: Annotated[int, Unit(divisor=10)]
+    """What the score may lie above the estimate."""
+
+    @property
+    def is_too_high(self) -> bool:
+        """Above what is believed unseen."""
+        return self.score > self.estimate + self.bound
+
+    @property
+    def is_too_low(self) -> bool:
+        """As far below: it is published, and reported."""
+        return self.score < self.estimate - self.bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +237,9 @@ class Verdict(Judged):
     ballots: tuple[Ballot, ...] = ()
     """What each juror gave, where a jury judged."""
 
+    check: EstimateCheck | None = None
+    """The offline estimate beside it; None where a verdict has not been checked."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ungraded:
@@ -201,3 +249,6 @@ class Ungraded:
     reason: str
     was_asked: Internal[bool] = True
     """False where no answer was ever wanted or handed in: nothing has failed."""
+
+    held: EstimateCheck | Absent = ABSENT
+    """Both numbers of a score that is held as suspicious: it needs somebody's acceptance."""

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from itertools import count, islice
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts import hostile
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.support import is_plain_value, is_showable, redact
 from tdqs_mcp.facts.text.wording import can_continue_in_english, find_praise
 from tdqs_mcp.facts.text.words import content_stems, has_word, words_of
+from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
 from tdqs_mcp.results.rewrites import OFFLINE, Mode, Rewrite, Unused
 from tdqs_mcp.rewriting import provenance
@@ -59,8 +59,8 @@ def objection(fact: Fact, subject: Subject) -> str | None:
         return "a fact of every tool is said of none; it only supports other words"
     if praised := find_praise(fact.text):
         return f"{praised!r} praises and tells nothing"
-    if threats := hostile.threats({"description": fact.text}):
-        return f"it works on whoever reads it: {threats[0].ploy}"
+    if threats := find_threats({"description": fact.text}):
+        return f"its text {threats[0].kind}"
     return "the description says it already" if is_told(fact.text, subject) else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts import conflicts, hostile
+from tdqs_mcp.facts import conflicts
 from tdqs_mcp.facts.conflicts import Conflict
 from tdqs_mcp.facts.schema import arguments, edits
 from tdqs_mcp.facts.schema.edits import Edit, EditKind
@@ -18,6 +18,7 @@ from tdqs_mcp.facts.text.statements import is_negation, read_polarity, stated_hi
 from tdqs_mcp.facts.text.support import ToolStatements, read_catalog_statements, read_tool_statements
 from tdqs_mcp.facts.text.value_claims import closed_value_lists
 from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, words_of
+from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.results.rewrites import Claim
 from tdqs_mcp.rewriting.claim_checks import Hearing
@@ -226,11 +227,11 @@ class _Kept:
 
 def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:
     """What the new strings try to do to their reader and the old ones did not."""
-    left = Counter((threat.path, threat.ploy) for threat in subject.threats)
-    for threat in hostile.threats(new):
-        left[threat.path, threat.ploy] -= 1
-        if left[threat.path, threat.ploy] < 0:
-            yield Claim(path=threat.path, text=threat.quote, refusal=f"it works on whoever reads it: {threat.ploy}")
+    left = Counter((threat.path, threat.kind) for threat in subject.threats)
+    for threat in find_threats(new):
+        left[threat.path, threat.kind] -= 1
+        if left[threat.path, threat.kind] < 0:
+            yield Claim(path=threat.path, text=threat.quote, refusal=f"its text {threat.kind}")
 
 
 def _texts(value: object) -> list[str]:

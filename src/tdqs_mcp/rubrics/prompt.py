@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -37,8 +37,6 @@ def fenced(text: str, *, mark: str) -> str:
 
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-WITHHELD = "(name withheld)"
-"""What a hardened prompt has in place of a name that speaks to the judge and belongs to something else."""
 
 
 class PromptForm(StrEnum):
@@ -82,11 +80,6 @@ class ToolCase:
     def server(self) -> str:
         """What the server calls itself."""
         return self.measured.catalog.server if self.measured else ""
-
-    @property
-    def steering(self) -> Mapping[str, str]:
-        """The names of the catalog that speak to a model which reads them, with the words that do."""
-        return self.measured.steering if self.measured else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +128,9 @@ def render_hardened(case: Case) -> Prompt:
     """The same prompt with every text of the definition fenced, so that it cannot speak to the judge.
 
     The fence carries a mark that the definition does not hold. The system message is the same for all cases of a
-    rubric, so that an endpoint can keep it. Names that speak to the judge and are not under review stay away.
+    rubric, so that an endpoint can keep it.
     """
-    fields = _fields(_among_plain_names(case))
+    fields = _fields(case)
     theirs = {name: cleaned(text) for name, text in fields.theirs.items()}
     mark = delimiter("\0".join(theirs.values()))
     prompt = _render(case.rubric, {**fields.ours, **{name: fenced(text, mark=mark) for name, text in theirs.items()}})
@@ -159,17 +152,6 @@ def _fields(case: Case) -> Fields:
         return _shadow_fields(case.measured)
     fields = _set_fields(case.measured)
     return Fields(ours=fields.ours, theirs={**fields.theirs, "skill": case.text})
-
-
-def _among_plain_names(case: Case) -> Case:
-    """The case without what the server's name, and that of another tool, has to say to the judge."""
-    if isinstance(case, ToolCase) and case.steering:
-        shown = dict.fromkeys(case.steering, WITHHELD) | {case.subject.tool.name: case.subject.tool.name}
-        case = replace(case, names=tuple(shown.get(name, name) for name in case.names))
-    measured = case.measured
-    if measured is None or measured.catalog.server not in measured.steering:
-        return case
-    return replace(case, measured=replace(measured, catalog=replace(measured.catalog, server=WITHHELD)))
 
 
 def _tool_fields(case: ToolCase) -> Fields:

@@ -13,6 +13,7 @@ from tdqs_mcp.judges.client_answers import Host
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_cache import Subset
+from tdqs_mcp.judges.verdict_guard import unguarded
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report import agent_judging
 from tdqs_mcp.report.agent_page import Window
@@ -243,7 +244,7 @@ class JudgeTools:
         )
 
     def _judgement(self, catalog: Catalog, rubric: str, model: str) -> Judgement:
-        host = Host(cache=self._context.answers, addresses=app.addresses_judge, model=model)
+        host = Host(cache=self._context.answers, model=model)
         return Judgement(app.to_be_judged(catalog, rubric=rubric), host=host)
 
     def _make_judge(self, judgement: Judgement, call: CallContext) -> Judge:
@@ -252,7 +253,8 @@ class JudgeTools:
         if not self._context.has_host:
             return Subset(judge=judgement.host, is_meant=is_answered, reason="no answer was handed in for this prompt")
         judge = self._context.judge
-        others = judge if isinstance(judge, Jury) else Jury(members=(judge,))
+        asked, _ = unguarded(judge)
+        others = asked if isinstance(asked, Jury) else Jury(members=(asked,))
         jury = Jury(members=(*others.members, judgement.host), names=(*others.called, HOST))
         watched = ProgressJudge(jury, Progress(call))
         return Subset(judge=watched, is_meant=is_answered, reason="the jury judges it when your answer is there")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts import hostile
 from tdqs_mcp.facts.catalog import parameter_meanings
 from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
 from tdqs_mcp.facts.schema import arguments
@@ -17,6 +16,7 @@ from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, cues_of, sentences_of
 from tdqs_mcp.facts.text.statements import BOUND_KEYWORDS, NO_POLARITY, Bound, find_bounds, is_negation, read_polarity
 from tdqs_mcp.facts.text.words import identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
+from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model.material import NOTHING, Material
 
 MAX_DOCS = 2_000
@@ -304,7 +304,7 @@ def _lent(subject: Subject) -> Iterator[Statement]:
     if subject.output_shape.names:
         yield statement(source, "", more=" ".join(sorted(subject.output_shape.names)))
     first = subject.prose.sentences[:1]
-    if first and not hostile.threats({"description": first[0]}):
+    if first and not find_threats({"description": first[0]}):
         yield statement(source, first[0])
 
 

@@ -1,0 +1,13 @@
+"""What the strings of a definition try to do to the agent, the judge or the client that reads them."""
+
+from tdqs_mcp.facts.threats.detection import (
+    Kind,
+    Part,
+    Threat,
+    find_threats,
+    first_aimed_at_model,
+    is_tampered,
+    locate_threats,
+)
+
+__all__ = ["Kind", "Part", "Threat", "find_threats", "first_aimed_at_model", "is_tampered", "locate_threats"]

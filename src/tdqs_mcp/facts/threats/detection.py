@@ -1,0 +1,242 @@
+"""The kinds of threats, and the search for them in all strings of a definition, which most leave early."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.words import without_quotations
+from tdqs_mcp.facts.threats import payloads, structure
+from tdqs_mcp.facts.threats.structure import Pattern
+from tdqs_mcp.model.catalog import Catalog, Prompt, Resource, Tool
+
+Part: TypeAlias = Tool | Resource | Prompt | None
+"""What a threat stands in; None is the server itself."""
+
+MAX_QUOTE = 60
+"""Characters of a definition's text that a threat quotes."""
+
+MAX_THREATS = 50
+"""Threats of one part that are listed."""
+
+MAX_STRINGS = 50_000
+"""Strings of one definition that are read; the longest real one has fewer than 2,000."""
+
+MAX_CHARACTERS = 2_000_000
+"""Characters of one definition that are read; the longest real one has 60,000."""
+
+
+class Kind(StrEnum):
+    """What a text may try to do to whoever reads it, in words that follow "the text"."""
+
+    JUDGE = "speaks to whoever grades it"
+    OVERRIDE = "overrides the agent's instructions"
+    CONCEAL = "keeps something from the user"
+    LEAK = "asks for secrets, private files or the conversation"
+    REDIRECT = "changes how other tools are used"
+    SECRET = "looks like a secret"  # noqa: S105  # a kind of finding
+    UNSEEN = "holds characters that nobody sees"
+    LOOKALIKE = "mixes scripts inside a word"
+    TERMINAL = "holds control characters"
+    TURN = "imitates another part of the prompt"
+    ENCODED = "holds encoded text"
+    MARKUP = "holds markup that a rendered page hides or runs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threat:
+    """One finding at one place."""
+
+    kind: Kind
+    path: str
+    """JSON pointer inside the part."""
+
+    quote: str
+    """The words, decoded where they were encoded and cut at MAX_QUOTE characters."""
+
+    encoding: str | None = None
+    """How they were encoded; None where they stand in plain text."""
+
+    is_mild: bool = False
+    """It may be an accident, such as a stray character, or mere data."""
+
+
+_TAMPERING = frozenset({Kind.UNSEEN, Kind.TERMINAL, Kind.TURN, Kind.ENCODED})
+_AIMED_AT_MODEL = _TAMPERING | {Kind.JUDGE, Kind.OVERRIDE, Kind.LOOKALIKE, Kind.MARKUP}
+
+
+def is_tampered(found: Iterable[Threat]) -> bool:
+    """A hidden character, a forged turn or a decoded payload is among the threats."""
+    return any(threat.kind in _TAMPERING for threat in found)
+
+
+def first_aimed_at_model(found: Iterable[Threat]) -> str | None:
+    """The words that a model which reads the definition might obey; None where there are none. Readable words first."""
+    quotes = [threat.quote for threat in found if threat.kind in _AIMED_AT_MODEL and not threat.is_mild]
+    readable = [quote for quote in quotes if any(map(str.isalpha, quote))]
+    return next(iter([*readable, *quotes]), None)
+
+
+def locate_threats(catalog: Catalog, known: Mapping[int, tuple[Threat, ...]]) -> tuple[tuple[Part, Threat], ...]:
+    """The threats of everything that a server offers, its own words first; those of some tools are known by index."""
+    parts: list[tuple[Part, object]] = [
+        (None, {"serverInfo": catalog.server_info or {}, "instructions": catalog.instructions or ""})
+    ]
+    parts += [(tool, tool.raw) for tool in catalog.tools]
+    parts += [(resource, resource.raw) for resource in catalog.resources or ()]
+    parts += [(prompt, prompt.raw) for prompt in catalog.prompts or ()]
+    return tuple(
+        (part, threat)
+        for part, raw in parts
+        for threat in (known[part.index] if isinstance(part, Tool) and part.index in known else find_threats(raw))
+    )
+
+
+def find_threats(raw: object) -> tuple[Threat, ...]:
+    """What the strings of one part hold, one threat for each kind and place; linear in their length."""
+    strings = list(_strings(raw))
+    everything = "\n".join(each.text for each in strings)
+    checks = _checks_for(everything)
+    if not checks:
+        return ()
+    found: dict[tuple[Kind, str], Threat] = {}
+    for each in strings:
+        for threat in _threats_in(each, checks):
+            if len(found) < MAX_THREATS:
+                found.setdefault((threat.kind, threat.path), threat)
+    return tuple(found.values())
+
+
+class _Checks(NamedTuple):
+    """What may be found in the strings of a part."""
+
+    phrases: Mapping[str, Sequence[Pattern]]
+    marks: Mapping[str, Sequence[Pattern]]
+    has_secret: bool
+    has_payload: bool
+    is_odd: bool
+
+
+def _checks_for(text: str) -> _Checks | None:
+    """The checks that the text of all strings calls for; None for most definitions."""
+    checks = _Checks(
+        phrases=structure.find_patterns("phrases", text.replace("_", " ")),
+        marks=structure.find_patterns("structure", text),
+        has_secret=structure.may_hold_secret(text),
+        has_payload=payloads.may_be_encoded(text),
+        is_odd=structure.may_hold_odd_characters(text),
+    )
+    return checks if any(checks) else None
+
+
+def _threats_in(string: "_String", checks: _Checks) -> Iterator[Threat]:
+    text = string.text
+    found = [*_find_marks(text, checks.marks), *(_find_odd(text) if checks.is_odd else ())]
+    found += [(kind, quote, False) for kind, quote in _find_phrases(text, checks.phrases)] if checks.phrases else []
+    if checks.has_secret:
+        found += [(Kind.SECRET, secret, False) for secret in structure.find_secrets(text)]
+    for kind, quote, is_mild in found:
+        yield Threat(kind=kind, path=string.path, quote=_cut(quote), is_mild=is_mild)
+    if checks.has_payload and payloads.may_be_encoded(text):
+        yield from _find_payloads(string)
+
+
+def _find_payloads(string: "_String") -> Iterator[Threat]:
+    for encoding, text in payloads.decode_prose(string.text):
+        is_mild = not any(_find_phrases(text, structure.load_patterns("phrases")))
+        yield Threat(kind=Kind.ENCODED, path=string.path, quote=_cut(text), encoding=encoding, is_mild=is_mild)
+
+
+def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[Kind, str, bool]]:
+    if turn := structure.find_turn(text, marks) if marks else None:
+        yield Kind.TURN, turn, False
+    for name, kind in (("markup", Kind.MARKUP), ("link", Kind.LEAK)):
+        if quote := next((found[0] for each in marks.get(name, ()) if (found := each.match.search(text))), None):
+            yield kind, quote, False
+
+
+def _find_odd(text: str) -> Iterator[tuple[Kind, str, bool]]:
+    if control := structure.find_control(text):
+        yield Kind.TERMINAL, *control
+    if unseen := structure.find_unseen(text):
+        yield Kind.UNSEEN, *unseen
+    if mixed := structure.find_mixed(text):
+        yield Kind.LOOKALIKE, mixed, False
+
+
+def _find_phrases(text: str, phrases: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[Kind, str]]:
+    """The first phrase of each kind that is neither quoted nor denied."""
+    plain = without_quotations(text.replace("_", " "))
+    for kind, patterns in phrases.items():
+        matches = (found for each in patterns for found in each.match.finditer(plain))
+        if quote := next((found[0] for found in matches if not _DENIAL.search(plain[: found.start()][-40:])), None):
+            yield Kind[kind.upper()], quote
+
+
+_DENIAL = lazy_pattern(
+    r"\b(?:not|never|don['’]?t|cannot|can['’]t|won['’]t|refuses? to|rather than|instead of|no need to)\s+"
+    r"(?:\w+\s+){0,3}$",
+    re.IGNORECASE,
+)
+"""Words before a phrase that turn it: "do not follow …"."""
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text[: 4 * MAX_QUOTE].split())
+    return f"{line[:MAX_QUOTE]}…" if len(line) > MAX_QUOTE else line
+
+
+_Place: TypeAlias = "tuple[_Place, str | int] | tuple[()]"
+"""Where a value stands: in what, and under which key there. A pointer is spelled out when somebody asks for it."""
+
+
+class _String(NamedTuple):
+    """One string of a definition; a tuple, for a catalog has a hundred thousand of them."""
+
+    place: _Place
+    text: str
+
+    @property
+    def path(self) -> str:
+        """JSON pointer; a property's name is at the pointer of its value."""
+        keys: list[str] = []
+        place = self.place
+        while place:
+            place, key = place
+            keys.append(str(key).replace("~", "~0").replace("/", "~1"))
+        return "".join(f"/{key}" for key in reversed(keys))
+
+
+_KEYWORDS = frozenset(
+    "type format $ref $schema required name title description inputSchema outputSchema annotations properties items "
+    "enum default anyOf oneOf allOf not additionalProperties const examples pattern minimum maximum minLength "
+    "maxLength minItems maxItems uniqueItems $defs definitions _meta icons readOnlyHint destructiveHint idempotentHint "
+    "openWorldHint arguments uri uriTemplate mimeType".split()
+)
+"""Keys that MCP and JSON Schema give themselves: nobody can say anything with them."""
+
+
+def _strings(raw: object) -> Iterator[_String]:
+    """The strings of a part and the names that its author gave, up to MAX_STRINGS of them and MAX_CHARACTERS in all.
+
+    They come level by level: nothing can be buried under a long list that stands before it but further down.
+    """
+    pending: list[tuple[_Place, object]] = [((), raw)]
+    strings_left, characters_left = MAX_STRINGS, MAX_CHARACTERS
+    for place, value in pending:
+        said: list[_String] = []
+        if isinstance(value, str):
+            said.append(_String(place, value[:characters_left]))
+        elif isinstance(value, Mapping):
+            pending += [((place, name), child) for name, child in value.items()]
+            said += [_String((place, name), name[:characters_left]) for name in value if name not in _KEYWORDS]
+        elif isinstance(value, list | tuple):
+            room = max(0, 2 * MAX_STRINGS - len(pending))
+            pending += [((place, index), child) for index, child in enumerate(value[:room])]
+        yield from said
+        strings_left -= len(said)
+        characters_left -= sum(len(each.text) for each in said)
+        if strings_left <= 0 or characters_left <= 0:
+            return

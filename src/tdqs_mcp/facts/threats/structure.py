@@ -1,0 +1,197 @@
+"""What the characters of a text give away: unseen, control and mixed letters, secrets, forged turns, markup, links."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table
+
+MAX_STRAY = 3
+"""Stray zero-width or private characters of one string that may be an accident; a hidden message needs more."""
+
+MIN_DISTINCT = 9
+"""Different characters of a random key of 20; fewer stand in strings such as `sk-aaaaaaaaaaaaaaaaaaaa`."""
+
+
+class Pattern(NamedTuple):
+    """A pattern with groups of texts; one of each group stands in whatever it matches."""
+
+    clues: tuple[tuple[str, ...], ...]
+    match: re.Pattern[str]
+
+    def may_match(self, lowered: str) -> bool:
+        """It may match a text, given in lower case; the fast answer for most is no."""
+        return all(any(map(lowered.__contains__, group)) for group in self.clues)
+
+
+@cache
+def load_patterns(table: str) -> Mapping[str, tuple[Pattern, ...]]:
+    """The patterns of `phrases` or `structure` in the data file, by kind."""
+    data = read_table("threats")
+    return {
+        kind: tuple(
+            Pattern(clues=tuple(map(tuple, entry["clues"])), match=_compile_later(entry["match"], data["words"]))
+            for entry in entries
+        )
+        for kind, entries in data[table].items()
+    }
+
+
+def find_patterns(table: str, text: str) -> dict[str, tuple[Pattern, ...]]:
+    """The patterns of a table that match a text, by kind."""
+    lowered = text.lower()
+    found = {
+        kind: tuple(each for each in patterns if each.may_match(lowered) and each.match.search(text))
+        for kind, patterns in load_patterns(table).items()
+    }
+    return {kind: patterns for kind, patterns in found.items() if patterns}
+
+
+def _compile_later(pattern: str, words: Mapping[str, str]) -> re.Pattern[str]:
+    """The pattern with the words in place of their names."""
+    return lazy_pattern(re.sub(r"\{([a-z_]+)\}", lambda name: words[name[1]], pattern), re.IGNORECASE)
+
+
+# Secrets
+
+
+@cache
+def _secret_formats() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    formats = read_table("threats")["secrets"]["formats"]
+    return tuple((sign, issuer, lazy_pattern(pattern)) for sign, issuer, pattern in formats)
+
+
+@cache
+def _placeholder() -> re.Pattern[str]:
+    return re.compile(read_table("threats")["secrets"]["placeholder"], re.IGNORECASE)
+
+
+def may_hold_secret(text: str) -> bool:
+    """Something in the format of a key stands in a text, be it a placeholder."""
+    return any(sign in text and pattern.search(text) for sign, _, pattern in _secret_formats())
+
+
+def find_secrets(text: str) -> Iterator[str]:
+    """Issuer and first letters of everything in the format of a key that is no placeholder."""
+    for sign, issuer, pattern in _secret_formats():
+        if sign not in text:
+            continue
+        for found in pattern.finditer(text):
+            body = found[0].partition("KEY-----")[2] or found[0][len(sign) :]
+            if len(set(body)) >= MIN_DISTINCT and not _placeholder().search(body):
+                yield f"{issuer} {found[0][: len(sign)]}…"
+                break
+
+
+# Forged turns
+
+
+def find_turn(text: str, marks: Mapping[str, Sequence[Pattern]]) -> str | None:
+    """The first mark that separates the parts of a prompt, or that ends a part which the text has not begun."""
+    used = _MENTIONED.sub("", text)
+    for mark in marks.get("turn", ()):
+        if found := mark.match.search(used):
+            return found[0].strip()
+    opened: dict[str, int] = {}
+    for opening in _OPENING.finditer(text) if "closing" in marks else ():
+        opened.setdefault(opening[1].lower(), opening.start())
+    for closing in (end for mark in marks.get("closing", ()) for end in mark.match.finditer(text)):
+        if closing.start() < opened.get(closing[1].lower(), len(text)):
+            return str(closing[0])
+    return None
+
+
+_OPENING = lazy_pattern(r"<(\w{1,24})")
+_MENTIONED = lazy_pattern(
+    r"(?i:\b(?:such as|like|e\.g\.|formats?|templates?|markers?|delimiters?)\b)(?:[^.\n<\[(`\"']{0,40}"
+    r"[(`\"'](?:<\|[a-z_]{2,24}\|>|\[/?INST\]|<</?SYS>>|</?s>|</?\w{1,24}>|user|assistant|system|\.{3}|…|[\s,])"
+    r"{1,20}[)`\"']){1,5}"
+)
+"""Markers in the documentation of a chat template: named, in parentheses or quotation marks, saying nothing."""
+
+
+# Characters
+
+
+def may_hold_odd_characters(text: str) -> bool:
+    """Control, unseen or mixed letters may stand in a text; printable ASCII has none."""
+    if text.isascii():
+        return not text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
+    return _CONTROL.search(text) is not None or _STRANGE.search(text) is not None
+
+
+def find_control(text: str) -> tuple[str, bool] | None:
+    """The first characters that a terminal obeys, and False; else of another control character, and True."""
+    for pattern, is_mild in ((_OBEYED, False), (_CONTROL, True)):
+        if found := pattern.search(text):
+            return text[found.start() : found.start() + 12], is_mild
+    return None
+
+
+def find_unseen(text: str) -> tuple[str, bool] | None:
+    """The first unseen character with what stands around it, and whether all of them may be an accident."""
+    if text.isascii():
+        return None
+    found = [match.start() for match in _UNSEEN.finditer(text) if not _has_purpose(text, match.start())]
+    found += [match.start() for match in _PRIVATE.finditer(text)]
+    if not found:
+        return None
+    is_mild = len(found) <= MAX_STRAY and all(text[place] in _STRAY or _PRIVATE.match(text[place]) for place in found)
+    return text[max(0, found[0] - 10) : found[0] + 10], is_mild
+
+
+def find_mixed(text: str) -> str | None:
+    """The first word of Latin letters and such of another script that look like them."""
+    if text.isascii() or not _BORDER.search(text):
+        return None
+    for word in _WORD.finditer(text):
+        if len(_LATIN.findall(word[0])) > 1 and _OTHER.search(word[0]) and _BORDER.search(word[0]):
+            return str(word[0])
+    return None
+
+
+def _has_purpose(text: str, place: int) -> bool:
+    """It joins an emoji, shapes a letter of a script that needs it, or begins the text as a byte order mark."""
+    char = text[place]
+    before = text[place - 1] if place else ""
+    if char in "\ufe0e\ufe0f":
+        return bool(before) and not before.isalpha() and before not in " \n" and not _UNSEEN.match(before)
+    if char in "\u200c\u200d":
+        return bool(before) and (unicodedata.category(before)[0] == "S" or before == "\ufe0f" or _is_shaped(before))
+    if char in "\u200e\u200f\u061c":
+        nearby = text[max(0, place - 20) : place + 20]
+        return any(unicodedata.bidirectional(each) in ("R", "AL") for each in nearby if not _UNSEEN.match(each))
+    if "\U000e0020" <= char <= "\U000e007f":
+        return "\U0001f3f4" in text[max(0, place - 7) : place]
+    return char == "\ufeff" and place == 0
+
+
+def _is_shaped(char: str) -> bool:
+    """A letter or mark of Arabic or of a script of India or South-East Asia, or the skin of an emoji."""
+    return "\u0600" <= char <= "\u0eff" or "\u1000" <= char <= "\u109f" or "\u1780" <= char <= "\u17ff"
+
+
+_UNSEEN = lazy_pattern(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef\U0001d173-\U0001d17a]"
+)
+"""Characters that show nothing: zero-width, bidirectional controls, fillers, tags and variation selectors."""
+
+_STRAY = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f")
+_PRIVATE = lazy_pattern("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
+_CONTROL = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_OBEYED = lazy_pattern("\x1b.?|[\x08\x7f\x90\x9b\x9d-\x9f]", re.DOTALL)
+_STRANGE = lazy_pattern(
+    "[\x80-\x9f\u00ad\u034f\u0370-\u052f\u0531-\u0587\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ue000-\uf8ff\U000e0000-\U000e01ef"
+    "\U0001d173-\U0001d17a\U000f0000-\U0010fffd]"
+)
+_BORDER = lazy_pattern("[a-zA-Z][\u0370-\u052f\u0531-\u0587]|[\u0370-\u052f\u0531-\u0587][a-zA-Z]")
+_WORD = lazy_pattern(r"[^\W\d_]{3,60}")
+_LATIN = lazy_pattern("[a-zA-Z]")
+_OTHER = lazy_pattern(
+    "[\u0400-\u052f\u0531-\u0587\u03bf\u03bf\u03c1\u03bd\u03c4\u03b9\u03ba\u03b1\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7]"
+)
+"""Cyrillic and Armenian letters, and the Greek ones that look like Latin ones."""
