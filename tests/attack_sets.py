@@ -1,9 +1,7 @@
 """The sets of attacks in `attacks`, one file each, and the honest near misses beside them.
 
-A file says who wrote the set (`about`), how much of it was found when it was first run (`known_at_first_sight`,
-`found_at_first_sight`; absent where detection was developed with the set) and what is expected now, name by name: `unknown`
-(a judge would read it unwarned), `only_suspected` (no finding, but no high score is believed unseen), `unfound` (poison).
-An attack is a text that follows the description of OPENING_HOURS, or the fields that differ from it.
+A file says who wrote the set (`about`). An attack is a text that follows the description of OPENING_HOURS, or the fields
+that differ from it; `poison` holds sentences that work on an agent, by what they try.
 """
 
 import tomllib
@@ -23,21 +21,17 @@ class AttackSet:
     """What one file says."""
 
     about: str
-    known_at_first_sight: int | None = None
-    found_at_first_sight: int | None = None
     attacks: dict[str, Any] = field(default_factory=dict)
     """Definitions that address a judge, by name."""
 
-    unknown: list[str] = field(default_factory=list)
-    only_suspected: list[str] = field(default_factory=list)
     poison: dict[str, list[str]] = field(default_factory=dict)
     """Sentences that poison a definition, by what they try."""
 
-    unfound: list[str] = field(default_factory=list)
-
     @property
-    def sentences(self):
-        return [sentence for group in self.poison.values() for sentence in group]
+    def definitions(self):
+        """All of them as definitions."""
+        poisoned = [_definition(sentence) for group in self.poison.values() for sentence in group]
+        return [*self.attacks.values(), *poisoned]
 
 
 def _read(path):
@@ -52,7 +46,7 @@ def _definition(attack):
 
 
 _FILES = {path.stem: path for path in sorted((Path(__file__).parent / "attacks").glob("*.toml"))}
-NEAR_MISSES = tomllib.loads(_FILES.pop("near_misses").read_text(encoding="utf-8"))
-"""Honest tools that sound like attacks: `tools` by name, the rules by which some are `reported`, and `only_suspected`."""
+NEAR_MISSES = tomllib.loads(_FILES.pop("near_misses").read_text(encoding="utf-8"))["tools"]
+"""Honest tools that sound like attacks, by name."""
 
 SETS = {name: _read(path) for name, path in _FILES.items()}

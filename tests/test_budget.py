@@ -20,7 +20,7 @@ from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import Usage
 from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.verdict_guard import Guarded
+from tdqs_mcp.judges.verdict_guard import VerdictGuard
 
 TOOLS = [tool(f"t{number}") for number in range(6)]
 
@@ -191,7 +191,7 @@ def test_what_a_budgeted_and_guarded_judge_has_used_is_told(loopback, catalog):
     settings = read_settings(
         {"TDQS_CACHE": "off"}, judge="openai:m", base_url=loopback.base_url, budget=Budget(calls=4)
     )
-    judge = Guarded(judge=make_judge(settings), addresses=lambda _: None)
+    judge = VerdictGuard(judge=make_judge(settings))
     anyio.run(lambda: app.score(catalog(*TOOLS), judge=judge))
     assert judge.usage == Usage(requests=4, cost=None)
 
