@@ -13,7 +13,7 @@ from importlib.resources import files
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, Loopback, tdqs, tool_name, unfenced, user
+from loopback import USUAL, Loopback, tdqs, tool_name, unfenced, user
 from mcp import Client, StdioServerParameters
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -41,9 +41,9 @@ PATIENT = 3600.0
 """Seconds of back-off that no test could wait: whoever finishes did not use it."""
 
 
-GOOD = FOURS["tdqs"]
+GOOD = USUAL["tdqs"]
 WRONG = tdqs(9, 9, 9, 9, 9, 9)
-COHERENT = FOURS["coherence"]
+COHERENT = USUAL["coherence"]
 USED = {"input_tokens": 300, "cache_read_input_tokens": 2000, "cache_creation_input_tokens": 0, "output_tokens": 700}
 
 
@@ -141,7 +141,7 @@ class Fake(Loopback):
             return error(400, "invalid_request_error", "This model does not support the effort parameter.")
         if kind == "paired":
             await self._meet()
-            return says(FOURS["smells"])
+            return says(USUAL["smells"])
         behave = BEHAVIOUR.get(kind, lambda n: says(COHERENT if name == "(set)" else GOOD))
         response = behave(len(self.bodies(name)))
         if GOOD.encode() in response.body or json.dumps(GOOD).encode()[1:-1] in response.body:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, Loopback, rubric_of, tool_name
+from loopback import USUAL, Loopback, rubric_of, tool_name
 from mcp import Client, StdioServerParameters
 from starlette.responses import Response
 from starlette.routing import Route
@@ -67,7 +67,7 @@ def test_no_more_calls_are_made_than_allowed_and_the_rest_stays_ungraded(run, lo
 
 
 def test_corrections_count_as_calls(run, loopback):
-    loopback.answer = lambda body: "no" if tool_name(body) == "t0" else FOURS[rubric_of(body)]
+    loopback.answer = lambda body: "no" if tool_name(body) == "t0" else USUAL[rubric_of(body)]
     document = json.loads(run("--max-calls", "8").stdout)
     assert len(loopback.bodies) == 8
     assert [each["name"] for each in document["ungraded"]] == ["t0"]

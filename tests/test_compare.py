@@ -9,7 +9,7 @@ import pytest
 from definitions import CORNERS, STRING, tool
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from loopback import FOURS, rubric_of, tool_name
+from loopback import USUAL, rubric_of, tool_name
 from schemas import SCHEMAS as PUBLISHED
 from test_any_json import TOOLS
 
@@ -487,7 +487,7 @@ def test_the_command_says_what_is_worse_and_fails_only_when_asked(command, write
 
 
 def test_what_the_judge_failed_on_is_named_with_the_reason_and_nothing_is_cleared(command, write, loopback):
-    loopback.answer = lambda body: "No." if tool_name(body) == "new_one" else FOURS[rubric_of(body)]
+    loopback.answer = lambda body: "No." if tool_name(body) == "new_one" else USUAL[rubric_of(body)]
     kept, gone, come = (tool(name, f"Does {name}.") for name in ("get_order", "old_one", "new_one"))
     old, new = write("old.json", [kept, gone]), write("new.json", [kept, gone, come])
     asked = ["compare", old, new, "--fail-on-regression", "--judge", "openai:m", "--base-url", loopback.base_url]

@@ -6,7 +6,7 @@ import re
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, KEY, justified, rubric_of, tdqs, tool_name, user
+from loopback import KEY, USUAL, justified, rubric_of, tdqs, tool_name, user
 
 from tdqs_mcp import app
 from tdqs_mcp.judges.offline import Offline
@@ -116,7 +116,7 @@ def test_an_answer_that_stands_in_the_definition_is_not_the_judge_s(loopback, ca
     words = f"Gets it. A perfect answer: {FORGED}"
     schema = {"type": "object", "properties": {"id": {"type": "string", "description": words}}}
     forging = {"name": "forging", "description": words} if place == "description" else tool("forging", schema=schema)
-    loopback.answer = lambda body: QUOTING[form] if tool_name(body) == "forging" else FOURS[rubric_of(body)]
+    loopback.answer = lambda body: QUOTING[form] if tool_name(body) == "forging" else USUAL[rubric_of(body)]
     result = score(catalog(forging, tool("honest")), judge_of(loopback))
     assert [each.name for each in result.tools] == ["honest"]
     (ungraded,) = result.ungraded
@@ -127,7 +127,7 @@ def test_an_answer_that_stands_in_the_definition_is_not_the_judge_s(loopback, ca
 def test_a_judge_that_quotes_first_and_then_answers_itself_is_heard(loopback, catalog):
     own = tdqs(1, 1, 1, 1, 1, 1)
     loopback.answer = lambda body: (
-        FOURS["coherence"] if not tool_name(body) else own if len(body["messages"]) > 2 else QUOTING["in_prose"]
+        USUAL["coherence"] if not tool_name(body) else own if len(body["messages"]) > 2 else QUOTING["in_prose"]
     )
     result = score(catalog(tool("forging", f"Gets it. {FORGED}")), judge_of(loopback))
     assert {each.score for each in result.tools[0].judgements.values()} == {1}
@@ -238,7 +238,7 @@ def test_a_key_that_an_endpoint_repeats_reaches_no_report(command, loopback, wri
 
     def answer(body):
         named = "named" in user(body) if kind == "openai" else "named" in body["messages"][0]["content"]
-        said = tdqs(4, 4, 4, 4, 4, 4, words="SECRET") if "coherence" not in json.dumps(body) else FOURS["coherence"]
+        said = tdqs(4, 4, 4, 4, 4, 4, words="SECRET") if "coherence" not in json.dumps(body) else USUAL["coherence"]
         if named:
             said = said.replace('"purpose_clarity"', '"SECRET": {"score": 9}, "purpose_clarity"')
         return said.replace("SECRET", SPELLED[spelling])
@@ -271,7 +271,7 @@ def test_a_reason_as_long_as_a_book_goes_back(loopback, catalog):
     loopback.answer = lambda body: (
         tdqs(4, 4, 4, 4, 4, 4, words="So. " * (10_000 if len(body["messages"]) < 3 else 1))
         if tool_name(body)
-        else FOURS["coherence"]
+        else USUAL["coherence"]
     )
     result = score(catalog(tool()), judge_of(loopback))
     assert len(result.tools[0].judgements["purpose_clarity"].justification) < 10

@@ -13,7 +13,7 @@ from functools import partial
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, KEY, rubric_of, tool_name
+from loopback import KEY, USUAL, rubric_of, tool_name
 
 from tdqs_mcp import app
 from tdqs_mcp.app.judge_factory import make_judge
@@ -80,7 +80,7 @@ def test_a_second_run_asks_for_nothing_and_says_the_same(run, loopback, cache):
 def test_a_killed_run_goes_on_where_it_was(tdqs_mcp, loopback, cache, write, monkeypatch, kind):
     """Sixteen are under way; that the answers of the first four are kept is sure once four more were asked for."""
     monkeypatch.setenv("TDQS_API_KEY", KEY)
-    loopback.answer = lambda body: FOURS["tdqs" if tool_name(body) else "coherence"]
+    loopback.answer = lambda body: USUAL["tdqs" if tool_name(body) else "coherence"]
     loopback.hang_on = lambda body: tool_name(body) not in ("t00", "t01", "t02", "t03")
     command = [
         sys.executable,
@@ -204,9 +204,9 @@ def test_a_new_sibling_changes_every_case(judge_again):
 
 
 def test_an_answer_out_of_form_is_not_kept(judge_again, loopback):
-    loopback.answer = lambda body: "no" if tool_name(body) == "t05" else FOURS[rubric_of(body)]
+    loopback.answer = lambda body: "no" if tool_name(body) == "t05" else USUAL[rubric_of(body)]
     assert judge_again()[0] == 11
-    loopback.answer = lambda body: FOURS[rubric_of(body)]
+    loopback.answer = lambda body: USUAL[rubric_of(body)]
     assert judge_again() == (12, ["t05"])
 
 

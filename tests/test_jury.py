@@ -11,7 +11,7 @@ import pytest
 from definitions import tool
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback import FOURS, KEY, plain, rubric_of, tdqs, tool_name
+from loopback import KEY, USUAL, plain, rubric_of, tdqs, tool_name
 from schemas import SCHEMAS
 
 from tdqs_mcp import app
@@ -36,7 +36,7 @@ def votes(loopback):
     def set_votes(table, *, make=tdqs):
         def answer(body):
             vote = table.get(tool_name(body), {}).get(body["model"])
-            return FOURS[rubric_of(body)] if vote is None else vote if isinstance(vote, str) else make(*vote)
+            return USUAL[rubric_of(body)] if vote is None else vote if isinstance(vote, str) else make(*vote)
 
         loopback.answer = answer
 
@@ -232,7 +232,7 @@ def test_jurors_who_ask_one_model_are_heard_and_read_back_one_by_one(judged, loo
     write("tdqs.toml", PROFILES + '[judges.same]\nmodel = "a"\n[judges.twice]\nmodel = "a"\nsamples = 2\n')
     file = write("c.json", [tool("t"), tool("u")])
     loopback.answer = lambda body: (
-        tdqs(*[1 + len(loopback.bodies) % 5] * 6) if rubric_of(body) == "tdqs" else FOURS[rubric_of(body)]
+        tdqs(*[1 + len(loopback.bodies) % 5] * 6) if rubric_of(body) == "tdqs" else USUAL[rubric_of(body)]
     )
     first = json.loads(judged("score", file, "--format", "json", names=names).stdout)
     asked = len(loopback.bodies)

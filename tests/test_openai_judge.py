@@ -13,7 +13,7 @@ from urllib.parse import quote
 import anyio
 import pytest
 from definitions import flat, tool
-from loopback import FOURS, KEY, Loopback, justified, tdqs, tool_name
+from loopback import KEY, USUAL, Loopback, justified, tdqs, tool_name
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -44,7 +44,7 @@ def numbered(number):
     return [1 + (number >> bit & 1) for bit in range(6)]
 
 
-GOOD = FOURS["tdqs"]
+GOOD = USUAL["tdqs"]
 WRONG = tdqs(9, 4, 4, 4, 4, 4)
 COHERENT = justified("coherence", 5, 4, 4, 4)
 PUBLISHED = {"get_calls": (5, 5, 3, 3, 5, 5), "update_drive": (4, 2, 2, 3, 4, 2), "process_all": (1, 1, 1, 1, 2, 1)}

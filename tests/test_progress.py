@@ -12,7 +12,7 @@ import threading
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, Loopback, rubric_of, says
+from loopback import USUAL, Loopback, rubric_of, says
 from starlette.routing import Route
 
 pytestmark = pytest.mark.process
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 TOOLS = [tool(f"get_order_{number}", f"Gets order {number}.") for number in range(5)]
 """Five tools: their answers and that about coherence make six."""
 
-ANSWERS = FOURS | {
+ANSWERS = USUAL | {
     "select": '{"tools": [1]}',
     "augment": '{"description": "Gets it."}',
     "consolidate": '{"purpose": ""}',

@@ -9,7 +9,7 @@ import sys
 import jsonschema
 import pytest
 from definitions import CORNERS, FINE, LOOKUP, tool
-from loopback import FOURS
+from loopback import USUAL
 from schemas import SCHEMAS
 
 import tdqs_mcp
@@ -795,7 +795,7 @@ def test_what_the_judge_failed_on_is_named_with_the_reason_once(command, write, 
 
 def test_a_proposal_that_the_judge_failed_on_is_told(command, write, loopback):
     """The definition as it is has a score, and so stays; that nothing better is known is not for that proven."""
-    loopback.answer = lambda body: FOURS["tdqs"] if "This tool lists" in json.dumps(body) else "No."
+    loopback.answer = lambda body: USUAL["tdqs"] if "This tool lists" in json.dumps(body) else "No."
     options = ("--judge", "openai:m", "--base-url", loopback.base_url)
     done = command("rewrite", write("c.json", SHOP[:1]), *options)
     assert "1 not judged (list_orders): 3 answers of 'm' broke the output format" in done.stdout.decode()

@@ -7,7 +7,7 @@ import anyio
 import jsonschema
 import pytest
 from definitions import tool
-from loopback import FOURS, justified, plain, tool_name, user
+from loopback import USUAL, justified, plain, tool_name, user
 from schemas import SCHEMAS
 
 from tdqs_mcp import app
@@ -157,7 +157,7 @@ def test_a_lone_tool_cannot_be_confused_with_another(judged, loopback, write):
 def test_suggestions_come_in_three_bands_and_the_worst_tool_first(judged, loopback, write):
     vectors = {"one": (2, 4, 4, 4), "two": (1, 1, 4, 4), "three": (4, 4, 4, 4)}
     loopback.answer = lambda body: (
-        justified("bundles", *vectors[tool_name(body)]) if tool_name(body) else FOURS["skill"]
+        justified("bundles", *vectors[tool_name(body)]) if tool_name(body) else USUAL["skill"]
     )
     tools = [tool("one", title="Search"), tool("two", annotations={"title": "search "}), tool("three", title="Other")]
     skill = write("SKILL.md", "Paste your API key first.")
@@ -274,7 +274,7 @@ def test_the_offline_judge_has_no_score_for_rubrics_that_it_was_not_calibrated_f
 def test_answers_from_elsewhere_finish_any_rubric(command, write):
     server = write("c.json", [tool("a"), tool("b")])
     answers = write(
-        "answers.json", {"tools": [{"name": "a", "answer": FOURS["bundles"]}, {"name": "b", "answer": "no"}]}
+        "answers.json", {"tools": [{"name": "a", "answer": USUAL["bundles"]}, {"name": "b", "answer": "no"}]}
     )
     document = json.loads(
         command("score", server, "--rubric", "bundles", "--answers", answers, "--format", "json").stdout
@@ -287,7 +287,7 @@ def test_answers_from_elsewhere_finish_any_rubric(command, write):
         "--server",
         server,
         "--answers",
-        write("s.json", {"skill": FOURS["skill"]}),
+        write("s.json", {"skill": USUAL["skill"]}),
         "--format",
         "json",
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import anyio
 import pytest
 from definitions import flat, tool
-from loopback import FOURS, tdqs, tool_of
+from loopback import USUAL, tdqs, tool_of
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CreateMessageResult, ErrorData, ImageContent, TextContent
 from own_server import in_process, over_stdio
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.anyio
 ERAS = ["legacy", "auto"]
 
 
-GOOD = FOURS["tdqs"]
+GOOD = USUAL["tdqs"]
 WRONG = tdqs(9, 9, 9, 9, 9, 9)
-COHERENT = FOURS["coherence"]
+COHERENT = USUAL["coherence"]
 
 
 SHADOWED = {"tool": "dear", "cheaperSibling": "cheap", "justification": "Both report sales."}
@@ -102,7 +102,7 @@ async def test_the_client_s_model_is_asked_once_which_shadow_candidates_are_risk
 @pytest.mark.parametrize("mode", ERAS)
 async def test_the_client_s_model_judges_by_another_rubric(mode):
     async def sample(context, params):
-        said = TextContent(type="text", text=FOURS["bundles"])
+        said = TextContent(type="text", text=USUAL["bundles"])
         return CreateMessageResult(role="assistant", content=said, model="host-model-1")
 
     async with in_process(mode=mode, sampling_callback=sample) as client:

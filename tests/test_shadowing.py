@@ -6,7 +6,7 @@ import re
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, rubric_of, unfenced, user
+from loopback import USUAL, rubric_of, unfenced, user
 
 from tdqs_mcp import app
 from tdqs_mcp.app.judge_factory import make_judge
@@ -26,7 +26,7 @@ def confirms(loopback, *pairs, models=None):
     def answer(body):
         if rubric_of(body) == "shadowing" and (models is None or body["model"] in models):
             return json.dumps({"shadowing": pairs})
-        return FOURS[rubric_of(body)]
+        return USUAL[rubric_of(body)]
 
     loopback.answer = answer
 
@@ -89,7 +89,7 @@ def test_nobody_is_asked_without_candidates_or_before_the_version_that_asks(loop
 def test_an_answer_out_of_form_goes_back_with_the_reason_and_then_leaves_candidates_alone(
     loopback, catalog, answer, words
 ):
-    loopback.answer = lambda body: answer if rubric_of(body) == "shadowing" else FOURS[rubric_of(body)]
+    loopback.answer = lambda body: answer if rubric_of(body) == "shadowing" else USUAL[rubric_of(body)]
     result = score(catalog(DEAR, CHEAP), judge_of(loopback))
     assert words in questions(loopback)[1]["messages"][-1]["content"]
     assert len(questions(loopback)) == 3
@@ -141,7 +141,7 @@ def test_a_jury_confirms_what_most_of_its_members_do(loopback, catalog):
 
 
 def test_a_jury_whose_model_fails_says_why_nothing_is_flagged(loopback, catalog):
-    loopback.answer = lambda body: "no" if body["model"] == "b" else FOURS[rubric_of(body)]
+    loopback.answer = lambda body: "no" if body["model"] == "b" else USUAL[rubric_of(body)]
     result = score(catalog(DEAR, CHEAP), Jury(members=(judge_of(loopback, "a"), judge_of(loopback, "b"))))
     assert any("1 of 2 jurors gave a verdict, which is no majority" in problem for problem in result.problems)
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 from attack_sets import SETS
 from definitions import tool
-from loopback import FOURS, plain, tdqs, tool_name
+from loopback import USUAL, plain, tdqs, tool_name
 
 from tdqs_mcp import app
 from tdqs_mcp.app.judge_factory import make_judge
@@ -88,12 +88,12 @@ def estimated(definition):
 
 
 def test_a_score_above_the_bound_is_held_with_both_numbers_and_no_other(loopback, catalog):
-    loopback.answer = lambda body: FIVES if tool_name(body) else FOURS["coherence"]
+    loopback.answer = lambda body: FIVES if tool_name(body) else USUAL["coherence"]
     judge = Prompted(id="openai", model=OpenAI(Endpoint(base_url=loopback.base_url, model="m")))
     result = score([GOOD, POOR], judge)
     assert [each.name for each in result.tools] == ["list_orders"]
     (held,) = result.ungraded
-    check = held.ungraded.check
+    check = held.ungraded.held
     assert (held.name, check.score, check.estimate, check.bound) == ("poor", 50, estimated(POOR), 10)
     assert f"held as suspicious: the model gave 5.0, the offline estimate is {check.estimate / 10}" in (
         held.ungraded.reason

@@ -10,7 +10,7 @@ from dataclasses import replace
 import anyio
 import pytest
 from definitions import tool
-from loopback import FOURS, Loopback, rubric_of, says, unfenced
+from loopback import USUAL, Loopback, rubric_of, says, unfenced
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
@@ -77,8 +77,8 @@ class Author(Loopback):
         return await self.behave(stage, unfenced(messages[1]["content"]), len(messages) > 2, request)
 
     async def behave(self, stage, text, is_corrected, request):
-        if stage in FOURS:
-            return says(FOURS[stage])
+        if stage in USUAL:
+            return says(USUAL[stage])
         kind = next(name for name in (*WORDS, "garbage", "down", "hanging", "learning") if f"{name}_orders" in text)
         if kind == "down":
             return JSONResponse({"error": {"message": "maintenance"}}, 401)
@@ -282,7 +282,7 @@ def test_writer_and_judge_spend_from_one_budget_and_each_says_what_it_took(autho
     assert b"the budget of 3 calls is used up" in bounded.stdout
     author.asked.clear()
     said = command(*args, env=environ).stderr.decode().splitlines()
-    count = len([stage for stage in author.stages if stage in FOURS])
+    count = len([stage for stage in author.stages if stage in USUAL])
     assert len(author.asked) > 3
     assert [line.partition(",")[0] for line in said] == [
         f"writer: {len(author.asked) - count} requests",
