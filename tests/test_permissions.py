@@ -6,7 +6,7 @@ import os
 import pytest
 import walk
 from mcp import Client
-from test_live import answering, own_server, serving
+from test_live_http import answering, own_server, serving
 
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.errors import CaptureError, InputError

@@ -291,6 +291,20 @@ async def test_an_agent_selects_rules_by_word_lane_and_profile():
     assert profile["enum"] == ["default", *PROFILES]
 
 
+async def test_an_incomplete_list_has_no_overall_tier_and_no_final_verdict():
+    first = {"tools": [walk.BAD, walk.SIBLING], "nextCursor": "2"}
+    async with connect() as (client, call):
+        scored = await call("score_server", tools=first)
+        assert (scored["overallScore"], scored["overallTier"], scored["scoredToolCount"]) == (None, None, 2)
+        assert "the pages after it are missing" in scored["problems"][0]
+        compared = await call("compare_definitions", old=scored["catalog"], new=first)
+        for answer in (scored, compared, await call("lint_descriptions", catalog=scored["catalog"])):
+            assert answer["next"].startswith("The list of tools is incomplete, so no verdict on the server is final: ")
+        refused = await refusal(client, "plan_improvements", catalog=scored["catalog"], target="A")
+    assert "without an overall score there is nothing to plan" in refused
+    assert "the pages after it are missing" in refused
+
+
 # Definitions are data
 
 
