@@ -10,7 +10,7 @@ from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema import arguments, compatibility, tokens, walk
 from tdqs_mcp.facts.schema.compatibility import Break
-from tdqs_mcp.facts.text.value_claims import closed_value_lists
+from tdqs_mcp.facts.text.statements import closed_value_lists
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.results.comparison import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.findings import Finding, Severity, fingerprint

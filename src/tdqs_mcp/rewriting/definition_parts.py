@@ -12,9 +12,14 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, Cue, Effect
-from tdqs_mcp.facts.text.statements import says_read_only
-from tdqs_mcp.facts.text.value_claims import closed_value_lists
-from tdqs_mcp.facts.text.wording import copied_spans, is_in_other_language, lead_in_length, repeated_spans
+from tdqs_mcp.facts.text.statements import closed_value_lists
+from tdqs_mcp.facts.text.wording import (
+    copied_spans,
+    is_in_other_language,
+    lead_in_length,
+    repeated_spans,
+    says_read_only,
+)
 from tdqs_mcp.facts.text.words import name_parts, spell_acronyms, stem
 
 MAX_SIBLINGS = 2

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.statements import purpose
 from tdqs_mcp.facts.text.support import redact
+from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import Question, ask
 from tdqs_mcp.model.material import Material

@@ -9,7 +9,7 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, STOPWORDS, Effect
-from tdqs_mcp.facts.text.statements import purpose
+from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.facts.text.words import is_natural, stem, to_clause
 from tdqs_mcp.rewriting.definition_parts import Part, Scene, listed
 

@@ -5,11 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tdqs_mcp.facts.catalog.relations import shared_prefix
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.languages import STOPWORDS, Effect
-from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
-from tdqs_mcp.facts.text.words import PREPOSITIONS, effect_of, name_parts, stem
+from tdqs_mcp.facts.text.words import (
+    MAX_EXPLANATION,
+    MAX_TEXT,
+    PREPOSITIONS,
+    effect_of,
+    name_parts,
+    shared_prefix,
+    stem,
+)
 
 MAX_CROWD = 12
 """Tools that may share a word before it stops telling anything; more would make a choice among them arbitrary."""

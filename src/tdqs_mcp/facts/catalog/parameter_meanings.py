@@ -10,8 +10,7 @@ from tdqs_mcp.facts.catalog.names import is_plain
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.parameter_mentions import list_entries
-from tdqs_mcp.facts.text.prose import MAX_TEXT
-from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.facts.text.words import MAX_TEXT, name_parts
 
 MIN_WITNESSES = 2
 """Siblings that describe a parameter in one and the same way before another may say so too."""

@@ -12,8 +12,8 @@ from tdqs_mcp.canonical import utf16_order
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.text.languages import LEMMAS, VAGUE_VERBS, Cue, Effect
 from tdqs_mcp.facts.text.patterns import PatternTable, read_table, words_from
-from tdqs_mcp.facts.text.prose import MAX_TEXT, Prose
-from tdqs_mcp.facts.text.words import name_parts, stem
+from tdqs_mcp.facts.text.prose import Prose
+from tdqs_mcp.facts.text.words import MAX_TEXT, name_parts, shared_prefix, stem
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
@@ -206,13 +206,6 @@ def _style(name: str) -> str:
     if name == name.lower():
         return ""
     return "PascalCase" if name[:1].isupper() else "camelCase"
-
-
-def shared_prefix(names: Sequence[Sequence[str]]) -> str:
-    """The first part that over half of at least three names share and that is no verb, such as a product's name."""
-    firsts = Counter(parts[0] for parts in names if len(parts) > 1)
-    word, count = firsts.most_common(1)[0] if firsts else ("", 0)
-    return word if len(names) > 2 and 2 * count > len(names) and word not in LEMMAS else ""
 
 
 def _minority(named: Sequence[tuple[str, object]]) -> tuple[str, ...]:

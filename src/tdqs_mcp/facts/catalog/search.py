@@ -12,8 +12,7 @@ from tdqs_mcp.facts.schema import walk
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import STOPWORDS
 from tdqs_mcp.facts.text.patterns import read_table
-from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
-from tdqs_mcp.facts.text.words import MAX_NAME, empty_stems, name_parts, stem
+from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_NAME, MAX_TEXT, empty_stems, name_parts, stem
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.results.rewrites import Likeness
 

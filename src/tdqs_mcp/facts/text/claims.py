@@ -11,10 +11,9 @@ from tdqs_mcp.facts.schema.walk import ANYTHING, SIMPLE, Accepted, accepted_valu
 from tdqs_mcp.facts.text.languages import LEMMAS
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Claim, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.text.prose import MAX_TEXT
 from tdqs_mcp.facts.text.type_claims import cues_against, demands_type, find_type_clash, type_words, widened
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash
-from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.facts.text.words import MAX_TEXT, name_parts
 from tdqs_mcp.model.catalog import Tool
 
 _PATTERNS = PatternTable("claims")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts.schema.walk import Accepted, Node, Shape
 from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
+from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_TEXT
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")

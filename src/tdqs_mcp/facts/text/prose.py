@@ -24,14 +24,8 @@ from tdqs_mcp.facts.text.languages import (
     Lexicon,
     lexicon_of,
 )
-from tdqs_mcp.facts.text.words import index_phrases, name_parts, phrases_in, stem, words_of
+from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_TEXT, index_phrases, name_parts, phrases_in, stem, words_of
 from tdqs_mcp.model.catalog import Tool
-
-MAX_TEXT = 20_000
-"""Characters of a description that are read, five times the longest useful one; the rest cannot help an agent."""
-
-MAX_EXPLANATION = 2_000
-"""Characters of a parameter's description that are read."""
 
 MIN_LETTERS = 12
 """Letters below which a description says nothing beyond its purpose, whatever its language."""

@@ -1,24 +1,22 @@
-"""What a text states: what it affirms and denies, its bounds and defaults, its hints, its plain purpose."""
+"""What a text states: what it affirms and denies, its bounds and defaults, its hints, its closed lists of values."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.catalog.names import Label
-from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import LEMMAS, Cue
+from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.text.parameter_mentions import list_entries
 from tdqs_mcp.facts.text.patterns import PatternTable, expand, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.text.prose import cues_of
-from tdqs_mcp.facts.text.wording import is_in_other_language, lead_in_length
-from tdqs_mcp.facts.text.words import content_stems, stem, words_of
+from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_TEXT, content_stems, words_of
+from tdqs_mcp.model.catalog import Tool
 
 _PATTERNS = PatternTable("statements")
 _words = partial(words_from, "statements")
 
-MAX_BORROWED = 12
-"""Words of a first sentence that another description may carry; longer ones are no longer plain."""
+NO_FACTS: Mapping[str, str] = {}
 
 MAX_APART = 4
 """Words from the word "default" to the value that it speaks of."""
@@ -26,10 +24,13 @@ MAX_APART = 4
 MAX_REACH = 100
 """Characters that hold them."""
 
+_WITHOUT_VALUES = frozenset(("type", "title", "description", "default"))
+"""All that a schema may have that says nothing of its values beside their type."""
+
+_CLAIM_PATTERNS = PatternTable("claims")
 _JOINT = lazy_pattern(r"(?=,\s)|(?<=\s)(?=and\s)")
 _DEFAULT = lazy_pattern(r"\bdefaults?\b")
 _VALUE = lazy_pattern(r"-?\w[\w.+/:-]*(?<![.:])")
-_PLAIN_WORD = lazy_pattern(r"[A-Za-z0-9'/&-]{1,40}")
 
 
 class Polarity(NamedTuple):
@@ -204,29 +205,6 @@ def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
-def purpose(subject: Subject, label: Label) -> str:
-    """The first sentence's plain opening, in the imperative: "Lists open issues, newest first." -> list open issues.
-
-    Empty unless it opens with the name's kind of verb, has the name's resource, tells no limit or extent and says
-    nothing to an agent: another tool's text is hostile input, and nothing beyond its purpose may get into other
-    descriptions.
-    """
-    first = " ".join(subject.prose.sentences[0].split()) if subject.prose.sentences else ""
-    clause, *rest = _PATTERNS.purpose_end.split(first[lead_in_length(first) :], maxsplit=1)
-    words = clause.split()
-    while any(rest) and words and words[-1].lower() in _words("joints"):
-        words.pop()
-    spoken = [word.lower() for word in words]
-    verb = LEMMAS.get(spoken[0]) if words else None
-    is_short = len(words) <= MAX_BORROWED and all(map(_PLAIN_WORD.fullmatch, words))
-    is_scoped = Cue.LIMIT in cues_of(spoken) or ("all" in spoken and verb not in _words("listing_verbs"))
-    is_harmless = is_short and not is_scoped and _words("orders").isdisjoint(spoken)
-    is_plain = subject.prose.opens_with_verb and not is_in_other_language(subject)
-    is_purpose = is_plain and subject.prose.verb == verb and subject.prose.effect == label.effect
-    is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))
-    return " ".join((verb, *words[1:])) if verb and is_harmless and is_purpose and is_about else ""
-
-
 def stated_hints(sentence: str) -> tuple[tuple[str, bool], ...]:
     """The hints that a sentence states of the whole tool, without reservation and in a form that leaves no doubt.
 
@@ -237,16 +215,53 @@ def stated_hints(sentence: str) -> tuple[tuple[str, bool], ...]:
     return tuple(hint for hint, found in opened if found and not _PATTERNS.reserved.search(sentence, found.end()))
 
 
-def says_read_only(subject: Subject) -> bool:
-    """The description says of the whole tool, in a sentence of its own, that it is read-only; no verb gainsays it."""
-    effects = (subject.prose.effect, subject.prose.name_effect)
-    is_gainsaid = any(effect is not None and effect.is_mutating for effect in effects)
-    return not is_gainsaid and any(
-        ("readOnlyHint", True) in stated_hints(sentence) for sentence in subject.prose.sentences
-    )
-
-
 @cache
 def _hint_patterns() -> Mapping[tuple[str, bool], re.Pattern[str]]:
     entries = read_table("statements")["hints"]
     return {(hint, value): re.compile(expand("statements", form), re.IGNORECASE) for hint, value, form in entries}
+
+
+def closed_value_lists(tool: Tool, facts: Mapping[str, str] = NO_FACTS) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """The parameters of type string whose own text lists their values beyond doubt, the values, and where it stands.
+
+    That text is the parameter's description, its entry in the tool's, or a fact, given by its source, that names the
+    parameter. An open list, an example, a value that the list lacks, or a schema that says anything of its values
+    itself leaves the parameter alone.
+    """
+    for name, schema in arguments.properties(tool).items():
+        if isinstance(schema, dict) and schema.get("type") == "string" and schema.keys() <= _WITHOUT_VALUES:
+            for source, said in _texts_about(tool, name, schema, facts):
+                values = _closed_values(" ".join(said[:MAX_EXPLANATION].split()), schema)
+                if values:
+                    yield name, values, source
+
+
+def _texts_about(
+    tool: Tool, name: str, schema: Mapping[str, Any], facts: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    text = schema.get("description")
+    if isinstance(text, str) and trim(text):
+        yield f"{arguments.property_pointer(name)}/description", text
+    else:
+        yield f"description: its entry {name}", _entry_texts(tool).get(name, "")
+    for source, fact in facts.items():
+        if f"`{name}`" in fact or (not name.isalpha() and name.lower() in words_of(fact)):
+            yield source, fact.replace(f"`{name}`", name)
+
+
+def _entry_texts(tool: Tool) -> Mapping[str, str]:
+    text = tool.description or ""
+    return {each.name: each.text for each in list_entries(text)} if len(text) <= MAX_TEXT else {}
+
+
+def _closed_values(text: str, schema: Mapping[str, Any]) -> tuple[str, ...]:
+    found = list(_CLAIM_PATTERNS.closed_list.finditer(text))
+    if len(found) != 1 or _CLAIM_PATTERNS.open_list.search(text):
+        return ()
+    items = _CLAIM_PATTERNS.closed_item.findall(found[0]["list"])
+    quoted = [item[0] in "`'\"" for item in items]
+    values = tuple(item.strip("`'\"") for item in items)
+    is_plain = all(quoted) or (not any(quoted) and (found[0]["values"] is not None or len(values) > 2))
+    is_whole = set(_CLAIM_PATTERNS.quoted_word.findall(text)) <= {*values} and len(set(values)) == len(values)
+    default = schema.get("default")
+    return values if is_plain and is_whole and (default is None or default in values) else ()

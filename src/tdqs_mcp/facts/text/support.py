@@ -13,9 +13,9 @@ from tdqs_mcp.facts.schema.walk import Node, split_pointer
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, cues_of, sentences_of
+from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.statements import BOUND_KEYWORDS, NO_POLARITY, Bound, find_bounds, is_negation, read_polarity
-from tdqs_mcp.facts.text.words import identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
+from tdqs_mcp.facts.text.words import MAX_EXPLANATION, identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model.material import NOTHING, Material
 

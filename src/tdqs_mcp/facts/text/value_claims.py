@@ -1,17 +1,13 @@
 """Claims of a text about a parameter's allowed values and its default."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.schema import arguments
-from tdqs_mcp.facts.text.parameter_mentions import Claim, Clash, MentionKind, ParameterMention, list_entries, words_in
+from tdqs_mcp.facts.text.parameter_mentions import Claim, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.text.prose import MAX_EXPLANATION, MAX_TEXT
-from tdqs_mcp.facts.text.words import first_of, words_of
-from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.facts.text.words import first_of
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
@@ -19,13 +15,8 @@ _words = partial(words_from, "claims")
 MAX_LISTED = 60
 """Values of one list that are compared."""
 
-NO_FACTS: Mapping[str, str] = {}
-
 MAX_SHORT = 160
 """Characters of a description that does little else than to list the values."""
-
-_WITHOUT_VALUES = frozenset(("type", "title", "description", "default"))
-"""All that a schema may have that says nothing of its values beside their type."""
 
 _VALUE = lazy_pattern(r"[\w$][\w.$+/\-]{0,60}")
 _ENDS = lazy_pattern(r"\s*(?:$|[.,;)\]\n])")
@@ -255,49 +246,3 @@ def spell(value: Any) -> str:  # noqa: ANN401  # any JSON value
 def listing(values: Sequence[str]) -> str:
     """The first six of some values, shortened."""
     return first_of([value if len(value) <= 40 else f"{value[:39]}…" for value in values], 6)
-
-
-def closed_value_lists(tool: Tool, facts: Mapping[str, str] = NO_FACTS) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """The parameters of type string whose own text lists their values beyond doubt, the values, and where it stands.
-
-    That text is the parameter's description, its entry in the tool's, or a fact, given by its source, that names the
-    parameter. An open list, an example, a value that the list lacks, or a schema that says anything of its values
-    itself leaves the parameter alone.
-    """
-    for name, schema in arguments.properties(tool).items():
-        if isinstance(schema, dict) and schema.get("type") == "string" and schema.keys() <= _WITHOUT_VALUES:
-            for source, said in _texts_about(tool, name, schema, facts):
-                values = _closed_values(" ".join(said[:MAX_EXPLANATION].split()), schema)
-                if values:
-                    yield name, values, source
-
-
-def _texts_about(
-    tool: Tool, name: str, schema: Mapping[str, Any], facts: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
-    text = schema.get("description")
-    if isinstance(text, str) and trim(text):
-        yield f"{arguments.property_pointer(name)}/description", text
-    else:
-        yield f"description: its entry {name}", _entry_texts(tool).get(name, "")
-    for source, fact in facts.items():
-        if f"`{name}`" in fact or (not name.isalpha() and name.lower() in words_of(fact)):
-            yield source, fact.replace(f"`{name}`", name)
-
-
-def _entry_texts(tool: Tool) -> Mapping[str, str]:
-    text = tool.description or ""
-    return {each.name: each.text for each in list_entries(text)} if len(text) <= MAX_TEXT else {}
-
-
-def _closed_values(text: str, schema: Mapping[str, Any]) -> tuple[str, ...]:
-    found = list(_PATTERNS.closed_list.finditer(text))
-    if len(found) != 1 or _PATTERNS.open_list.search(text):
-        return ()
-    items = _PATTERNS.closed_item.findall(found[0]["list"])
-    quoted = [item[0] in "`'\"" for item in items]
-    values = tuple(item.strip("`'\"") for item in items)
-    is_plain = all(quoted) or (not any(quoted) and (found[0]["values"] is not None or len(values) > 2))
-    is_whole = set(_PATTERNS.quoted_word.findall(text)) <= {*values} and len(set(values)) == len(values)
-    default = schema.get("default")
-    return values if is_plain and is_whole and (default is None or default in values) else ()

@@ -4,16 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from tdqs_mcp.canonical import trim, utf16_length
+from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import LEMMAS
+from tdqs_mcp.facts.text.languages import LEMMAS, Cue
 from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.text.prose import MAX_TEXT
+from tdqs_mcp.facts.text.prose import cues_of
+from tdqs_mcp.facts.text.statements import stated_hints
+from tdqs_mcp.facts.text.words import MAX_TEXT, stem
 from tdqs_mcp.model.catalog import Tool
 
 _PATTERNS = PatternTable("wording")
 
 Span = tuple[int, int]
 """Start and end inside the description as it came."""
+
+MAX_BORROWED = 12
+"""Words of a first sentence that another description may carry; longer ones are no longer plain."""
 
 MIN_WORDS = 5
 """Words of a sentence that nobody says twice on purpose; shorter lines may well recur."""
@@ -43,6 +49,7 @@ MAX_PLACES = 6
 RESULTS = ("return", "output", "result", "respons", "respond", "yield", "give back", "gives back")
 """The keywords that mcptest names (return, output, result), in any form, and their plainest synonyms."""
 
+_PLAIN_WORD = lazy_pattern(r"[A-Za-z0-9'/&-]{1,40}")
 _FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
 _PROSE = lazy_pattern(r"[A-Z][^\n:|`]*[.!?]")
 _WORD_OR_END = lazy_pattern(r"\w|$")
@@ -123,6 +130,38 @@ def is_english(subject: Subject) -> bool:
 
 def _spaced(text: str) -> str:
     return text.lower().replace("_", " ").replace("-", " ")
+
+
+def purpose(subject: Subject, label: Label) -> str:
+    """The first sentence's plain opening, in the imperative: "Lists open issues, newest first." -> list open issues.
+
+    Empty unless it opens with the name's kind of verb, has the name's resource, tells no limit or extent and says
+    nothing to an agent: another tool's text is hostile input, and nothing beyond its purpose may get into other
+    descriptions.
+    """
+    first = " ".join(subject.prose.sentences[0].split()) if subject.prose.sentences else ""
+    clause, *rest = _PATTERNS.purpose_end.split(first[lead_in_length(first) :], maxsplit=1)
+    words = clause.split()
+    while any(rest) and words and words[-1].lower() in words_from("wording", "joints"):
+        words.pop()
+    spoken = [word.lower() for word in words]
+    verb = LEMMAS.get(spoken[0]) if words else None
+    is_short = len(words) <= MAX_BORROWED and all(map(_PLAIN_WORD.fullmatch, words))
+    is_scoped = Cue.LIMIT in cues_of(spoken) or ("all" in spoken and verb not in words_from("wording", "listing_verbs"))
+    is_harmless = is_short and not is_scoped and words_from("wording", "orders").isdisjoint(spoken)
+    is_plain = subject.prose.opens_with_verb and not is_in_other_language(subject)
+    is_purpose = is_plain and subject.prose.verb == verb and subject.prose.effect == label.effect
+    is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))
+    return " ".join((verb, *words[1:])) if verb and is_harmless and is_purpose and is_about else ""
+
+
+def says_read_only(subject: Subject) -> bool:
+    """The description says of the whole tool, in a sentence of its own, that it is read-only; no verb gainsays it."""
+    effects = (subject.prose.effect, subject.prose.name_effect)
+    is_gainsaid = any(effect is not None and effect.is_mutating for effect in effects)
+    return not is_gainsaid and any(
+        ("readOnlyHint", True) in stated_hints(sentence) for sentence in subject.prose.sentences
+    )
 
 
 def is_in_other_language(subject: Subject) -> bool:

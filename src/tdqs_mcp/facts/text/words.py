@@ -1,6 +1,7 @@
 """Splits texts and names into words, and compares words by their stems."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import TypeVar
@@ -9,6 +10,12 @@ from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS, STOPWORDS, Effect
 from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
 
 K = TypeVar("K")
+
+MAX_TEXT = 20_000
+"""Characters of a description that are read, five times the longest useful one; the rest cannot help an agent."""
+
+MAX_EXPLANATION = 2_000
+"""Characters of a parameter's description that are read."""
 
 MAX_NAME = 200
 """Characters of a name or title that are read; the longest real name has 64."""
@@ -123,6 +130,13 @@ def has_word(stems: frozenset[str], word: str) -> bool:
 def _synonyms() -> Mapping[str, frozenset[str]]:
     groups = [frozenset(line.split()) for line in read_table("wording")["synonyms"].splitlines()]
     return {word: frozenset().union(*(each for each in groups if word in each)) for group in groups for word in group}
+
+
+def shared_prefix(names: Sequence[Sequence[str]]) -> str:
+    """The first part that over half of at least three names share and that is no verb, such as a product's name."""
+    firsts = Counter(parts[0] for parts in names if len(parts) > 1)
+    word, count = firsts.most_common(1)[0] if firsts else ("", 0)
+    return word if len(names) > 2 and 2 * count > len(names) and word not in LEMMAS else ""
 
 
 def first_of(items: Sequence[str], most: int, *, separator: str = ", ") -> str:
