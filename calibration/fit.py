@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from definitions import COMPONENTS, CorpusFolder, Labeled, LabelFolder
+from labels import COMPONENTS, CorpusFolder, Labeled, LabelFolder
 from numpy.typing import NDArray
 from plans import COHERENCE, SMELLS, TOOL
 from scorecards import UNIT, Plan, Scorecard, Table, cross_validate, cuts, fit, scores, split, tabulate
