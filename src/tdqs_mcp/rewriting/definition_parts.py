@@ -12,6 +12,7 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, Cue, Effect
+from tdqs_mcp.facts.text.patterns import words_from
 from tdqs_mcp.facts.text.statements import closed_value_lists
 from tdqs_mcp.facts.text.wording import (
     copied_spans,
@@ -20,7 +21,7 @@ from tdqs_mcp.facts.text.wording import (
     repeated_spans,
     says_read_only,
 )
-from tdqs_mcp.facts.text.words import name_parts, spell_acronyms, stem
+from tdqs_mcp.facts.text.words import is_plain, name_parts, spell_acronyms, stem
 
 MAX_SIBLINGS = 2
 """Siblings that one description points to."""
@@ -155,7 +156,7 @@ def purpose(subject: Subject, label: Label, *, is_third_person: bool) -> Part | 
 
 def _first_purpose(label: Label, given: str, parameters: Sequence[str], *, is_third_person: bool) -> Part | None:
     """None where the schema proves nothing that the name does not say: a tautology would only hide the gap."""
-    if not (label.verb and label.nouns and given and names.is_plain(label.tool)):
+    if not (label.verb and label.nouns and given and is_plain(label.tool)):
         return None
     verb = _third_person(label.verb) if is_third_person else label.verb
     sentence = f"{verb.capitalize()} {' '.join(label.nouns)} {given}."
@@ -164,7 +165,7 @@ def _first_purpose(label: Label, given: str, parameters: Sequence[str], *, is_th
 
 def _given(subject: Subject, label: Label) -> tuple[str, list[str]]:
     """What identifies or makes the resource, from the required parameters: "by `issue_id` for the given `repo`"."""
-    required = [each for each in subject.signals.parameters if each.is_required and names.is_plain(each.name)]
+    required = [each for each in subject.signals.parameters if each.is_required and is_plain(each.name)]
     if not 0 < len(required) <= MAX_GIVEN or any(each.name in subject.prose.mentioned_parameters for each in required):
         return "", []
     own = [each.name for each in required if _identifies(each, label)]
@@ -197,8 +198,8 @@ def title(subject: Subject, label: Label) -> Part | None:
     raw = subject.tool.raw
     annotations = raw.get("annotations")
     is_titled = raw.get("title") is not None or (isinstance(annotations, Mapping) and annotations.get("title"))
-    is_plain = names.is_plain(label.tool) and (label.verb or names.PLAIN_VERBS.isdisjoint(label.nouns))
-    if is_titled or not is_plain or len(label.phrase.split()) < 2:
+    is_clear = is_plain(label.tool) and (label.verb or words_from("names", "plain_verbs").isdisjoint(label.nouns))
+    if is_titled or not is_clear or len(label.phrase.split()) < 2:
         return None
     words = spell_acronyms(label.phrase)
     return Part(path="/title", sources=("name",), value=words[:1].upper() + words[1:])

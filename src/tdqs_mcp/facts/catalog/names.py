@@ -3,19 +3,24 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.languages import STOPWORDS, Effect
+from tdqs_mcp.facts.text.patterns import words_from
 from tdqs_mcp.facts.text.words import (
     MAX_EXPLANATION,
+    MAX_PLAIN_NAME,
     MAX_TEXT,
     PREPOSITIONS,
     effect_of,
+    is_plain,
     name_parts,
     shared_prefix,
     stem,
 )
+
+_words = partial(words_from, "names")
 
 MAX_CROWD = 12
 """Tools that may share a word before it stops telling anything; more would make a choice among them arbitrary."""
@@ -26,44 +31,10 @@ HALF, THIRD = 50, 33
 BY_VERB = 25
 """Percent that the same verb counts for."""
 
-MAX_NAME = 64
-"""Characters of a name that other descriptions may carry; clients and models cut longer ones."""
-
-PLAIN_VERBS = frozenset(
-    "get list search find fetch read retrieve describe download validate verify generate convert calculate compute "
-    "create add insert append register upload send submit publish write update edit modify rename move set assign "
-    "attach detach enable disable activate explain analyze summarize extract inspect delete remove destroy cancel "
-    "revoke archive start stop count connect disconnect protect unprotect unlock install uninstall unsubscribe unpin "
-    "unarchive unassign unpublish approve reject restore customize populate "
-    "put".split()
-)
-"""Verbs that name no thing as well; `order_history` and `comment_list` open with nouns."""
-
-_TRAILING = PLAIN_VERBS - {"list", "search", "start", "stop", "register", "move", "archive", "count"}
-_INNER = PLAIN_VERBS - {
-    "set",
-    "read",
-    "compute",
-    "search",
-    "register",
-    "start",
-    "stop",
-    "move",
-    "archive",
-    "count",
-}
-"""Verbs behind a product's name: `r2_create_bucket`."""
-
-_COMMON_VERBS = frozenset({"get", "list", "create", "update", "delete", "add", "remove", "set"})
-"""Verbs that tell little: most tools of a server share them."""
 
 _AGAIN = re.compile(r"^(?:re|un)(?=\w{3})")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 _VERSION = re.compile(r"v?\d+")
-_PLAIN = re.compile(r"[A-Za-z]\w*(?:[.\-/]\w+)*", re.ASCII)
-_NO_NOUNS = STOPWORDS | {"many", "multiple", "bulk", "several"}
-_COMPOUNDS = {("search", word) for word in ("engine", "engines", "result", "results", "index", "indexes", "history")}
-"""Two nouns of which the first is a verb elsewhere."""
 
 _WRITES = (Effect.CREATE, Effect.UPDATE, Effect.ACT)
 
@@ -99,13 +70,12 @@ class Label:
     def resource(self) -> tuple[str, ...]:
         """The nouns that tell something, singular."""
         words = map(str.lower, self.nouns)
-        own = (stem(word) for word in words if word not in _NO_NOUNS and not word.isdigit())
+        own = (
+            stem(word)
+            for word in words
+            if word not in STOPWORDS and word not in _words("quantities") and not word.isdigit()
+        )
         return tuple(dict.fromkeys(own))
-
-
-def is_plain(name: str) -> bool:
-    """Fit to be quoted in another text: ASCII letters, digits and the joints that MCP allows, at most MAX_NAME."""
-    return len(name) <= MAX_NAME and _PLAIN.fullmatch(name) is not None
 
 
 def read_names(names: Iterable[str], openings: Mapping[str, str | None] | None = None) -> dict[str, Label]:
@@ -113,14 +83,14 @@ def read_names(names: Iterable[str], openings: Mapping[str, str | None] | None =
 
     Such a verb at the start of the name is one, whatever else the word can be: `merge_table_cells`, "Merges cells".
     """
-    parts = {name: _words(name) for name in names}
+    parts = {name: _split_name(name) for name in names}
     prefix = shared_prefix(list(parts.values()))
     return {name: _label(name, words, prefix, (openings or {}).get(name)) for name, words in parts.items()}
 
 
-def _words(name: str) -> tuple[str, ...]:
+def _split_name(name: str) -> tuple[str, ...]:
     """The words of a name as people write them: an acronym keeps its capitals, a number its letters."""
-    found = _WORDS.findall(name[:MAX_NAME])
+    found = _WORDS.findall(name[:MAX_PLAIN_NAME])
     is_shouted = name.isupper()
     return tuple(word if len(word) > 1 and word.isupper() and not is_shouted else word.lower() for word in found)
 
@@ -129,14 +99,27 @@ def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) ->
     own = tuple(words[1:] if prefix and len(words) > 1 and words[0] == prefix else words)
     effect = next((effect for word in own if (effect := effect_of(word))), None)
     plain = _AGAIN.sub("", own[0]) if own else ""
-    if own and own[:2] not in _COMPOUNDS and (own[0] in PLAIN_VERBS or plain in PLAIN_VERBS or own[0] == opening):
+    if (
+        own
+        and not _is_compound(own)
+        and (own[0] in _words("plain_verbs") or plain in _words("plain_verbs") or own[0] == opening)
+    ):
         return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect or effect_of(plain))
-    is_at_end = len(own) > 1 and own[-1] in _TRAILING and own[-2] not in PREPOSITIONS
-    if is_at_end and PLAIN_VERBS.isdisjoint(own[:-1]):
+    is_at_end = len(own) > 1 and _is_verb(own[-1], except_for="final_nouns") and own[-2] not in PREPOSITIONS
+    if is_at_end and _words("plain_verbs").isdisjoint(own[:-1]):
         return Label(tool=name, verb=own[-1], nouns=own[:-1], effect=effect_of(own[-1]) or effect)
-    if len(own) > 2 and own[1] in _INNER:
+    if len(own) > 2 and _is_verb(own[1], except_for="inner_nouns"):
         return Label(tool=name, verb=own[1], nouns=(own[0], *own[2:]), effect=effect_of(own[1]) or effect)
     return Label(tool=name, verb=None, nouns=own, effect=effect)
+
+
+def _is_verb(word: str, *, except_for: str) -> bool:
+    return word in _words("plain_verbs") and word not in _words(except_for)
+
+
+def _is_compound(words: Sequence[str]) -> bool:
+    """Two nouns of which the first is a verb elsewhere: `search_results`."""
+    return len(words) > 1 and words[0] == "search" and words[1] in _words("after_search")
 
 
 class NameNeighbors:
@@ -185,7 +168,7 @@ class NameNeighbors:
         things = sorted((label.thing.lower().split() for label in (own, other)), key=len)
         is_variant = bool(things[0]) and things[1][: len(things[0])] == things[0]
         is_of_kind = own.effect is not Effect.READ and things[0][-1:] == things[1][-1:]
-        is_telling = own.verb is not None and (own.verb not in _COMMON_VERBS or is_of_kind)
+        is_telling = own.verb is not None and (own.verb not in _words("common_verbs") or is_of_kind)
         is_near = is_variant or shared >= (THIRD if is_telling else HALF)
         return shared + BY_VERB if is_near else 0
 

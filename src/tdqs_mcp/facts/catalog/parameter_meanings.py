@@ -3,14 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.catalog.names import is_plain
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.parameter_mentions import list_entries
-from tdqs_mcp.facts.text.words import MAX_TEXT, name_parts
+from tdqs_mcp.facts.text.patterns import words_from
+from tdqs_mcp.facts.text.words import MAX_TEXT, is_plain, name_parts
+
+_words = partial(words_from, "names")
 
 MIN_WITNESSES = 2
 """Siblings that describe a parameter in one and the same way before another may say so too."""
@@ -44,10 +47,6 @@ _UNITS: Mapping[str, str] = {
 
 _PAGING = ("Entries to skip;", "Most entries in one answer;", "Where the next page begins,")
 """How the descriptions open that a pair proves: no siblings' voice where there is no pair."""
-
-_SIZES = frozenset("limit max_results maxresults page_size pagesize per_page perpage top first count".split())
-_SKIPS = frozenset("offset skip start_index startindex".split())
-_CURSORS = frozenset("cursor next_token nexttoken page_token pagetoken next_cursor nextcursor starting_token".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +114,9 @@ def _meaning(name: str, schema: Mapping[str, Any], names: AbstractSet[str], know
 def _page(name: str, kind: str, names: AbstractSet[str]) -> Meaning | None:
     """How a pair of parameters pages through a result; one of them alone may mean anything."""
     folded = {each.lower(): each for each in names if is_plain(each)}
-    size = next((folded[each] for each in folded if each in _SIZES), None)
-    skip = next((folded[each] for each in folded if each in _SKIPS), None)
-    cursor = next((folded[each] for each in folded if each in _CURSORS), None)
+    size = next((folded[each] for each in folded if each in _words("page_sizes")), None)
+    skip = next((folded[each] for each in folded if each in _words("page_offsets")), None)
+    cursor = next((folded[each] for each in folded if each in _words("page_cursors")), None)
     if name == skip and size and kind == "integer":
         text, other = f"{_PAGING[0]} raise it by `{size}` for the next page.", size
     elif name == size and skip and kind == "integer":

@@ -177,16 +177,15 @@ class _Named:
     def resource(self) -> str:
         """The nouns of the name, singular: `list_open_issues` -> open issue."""
         verb = self.verb
-        return " ".join(stem(part) for part in self.parts if LEMMAS.get(part) != verb and part not in _VAGUE_NOUNS)
+        return " ".join(
+            stem(part) for part in self.parts if LEMMAS.get(part) != verb and part not in words_from("names", "vague")
+        )
 
     @property
     def is_vague(self) -> bool:
         return self.verb is None or self.verb in VAGUE_VERBS
 
 
-_VAGUE_NOUNS = frozenset(
-    "thing things helper util utils utility data tool v1 v2 v3 1 2 3 v all new by id a the my".split()
-)
 _LIFECYCLE = {Effect.CREATE, Effect.READ, Effect.UPDATE, Effect.DELETE}
 _SYNONYMS = (
     frozenset({"get", "fetch", "retrieve", "read"}),

@@ -4,17 +4,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 
 from tdqs_mcp.facts.catalog.names import MAX_CROWD
 from tdqs_mcp.facts.schema import walk
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import STOPWORDS
-from tdqs_mcp.facts.text.patterns import read_table
+from tdqs_mcp.facts.text.patterns import read_table, words_from
 from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_NAME, MAX_TEXT, empty_stems, name_parts, stem
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.results.rewrites import Likeness
+
+_words = partial(words_from, "names")
 
 MAX_SAID = 8
 """New words of a description that a need is drawn from; it says every second of them."""
@@ -25,12 +27,6 @@ MAX_HELD = 4
 MIN_NEED = 2
 """Words below which nobody could tell what is needed."""
 
-_SILENT = STOPWORDS | frozenset(
-    "not no if when how what where who why do does did has have had been than then also only about between their them "
-    "they i me my we our etc per so but may should must would could such eg ie s t user users "
-    "return returns args arguments param params parameter parameters optional required default note example".split()
-)
-"""Words that say nothing of what is needed."""
 
 _JOINED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Scripts without spaces between words, and Hangul, whose words carry their particles."""
@@ -51,7 +47,7 @@ class Need:
 
 def search_terms(text: str) -> list[str]:
     """What a search compares: stems without function words; `getFile_path` is three, joined scripts are bigrams."""
-    return [stem(word) for word in _words(text, step=1) if word not in STOPWORDS]
+    return [stem(word) for word in _split_text(text, step=1) if word not in STOPWORDS]
 
 
 def indexed_text(tool: Tool) -> str:
@@ -68,8 +64,8 @@ def describe_need(tool: Tool) -> Need:
     withheld = tuple(dict.fromkeys(name_parts(tool.name)))
     taken = {stem(word) for word in withheld}
     replaced = [word for part in withheld if (word := _instead(part, taken))]
-    described = _new(_words((tool.description or "")[:MAX_TEXT], step=2), taken)
-    names = (word for name in _names(tool) for word in _words(name, step=2))
+    described = _new(_split_text((tool.description or "")[:MAX_TEXT], step=2), taken)
+    names = (word for name in _names(tool) for word in _split_text(name, step=2))
     held = _new(names, taken)
     own = [*list(islice(described, MAX_SAID))[::2], *list(islice(held, MAX_HELD))[::2]]
     said = tuple(dict.fromkeys([*replaced, *own])) if own else ()
@@ -91,12 +87,17 @@ def _new(words: Iterable[str], taken: set[str]) -> Iterator[str]:
     """Words that say something for the first time; `taken` takes them in."""
     for word in words:
         own = stem(word)
-        if own not in taken and word not in _SILENT and not (len(word) == 1 and word.isascii()):
+        if (
+            own not in taken
+            and word not in STOPWORDS
+            and word not in _words("no_need")
+            and not (len(word) == 1 and word.isascii())
+        ):
             taken.add(own)
             yield word
 
 
-def _words(text: str, *, step: int) -> Iterator[str]:
+def _split_text(text: str, *, step: int) -> Iterator[str]:
     """The lower-case words in order; a run of a joined script as pairs of characters, a pair every `step` of them."""
     for found in _WORD.finditer(text):
         if found[1] is None:

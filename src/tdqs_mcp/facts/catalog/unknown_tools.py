@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from tdqs_mcp.facts.catalog.names import PLAIN_VERBS, KnownNames, Mention, fold, style
+from tdqs_mcp.facts.catalog.names import KnownNames, Mention, fold, style
 from tdqs_mcp.facts.text.languages import LEMMAS
 from tdqs_mcp.facts.text.patterns import PatternTable, endings_from, words_from
 from tdqs_mcp.facts.text.words import name_parts
@@ -200,7 +200,9 @@ def _is_kin(name: str, words: KnownNames, *, is_ticked: bool) -> bool:
 def _is_imperative(name: str) -> bool:
     """A verb that names no thing, then a thing: `fetch_orders`, and no field such as `update_time`."""
     parts = name_parts(name)
-    return len(parts) > 1 and parts[0] in PLAIN_VERBS and parts[-1] not in _words("field_endings")
+    return (
+        len(parts) > 1 and parts[0] in words_from("names", "plain_verbs") and parts[-1] not in _words("field_endings")
+    )
 
 
 def _starts_with_verb(name: str) -> bool:

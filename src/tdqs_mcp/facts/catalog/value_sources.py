@@ -3,33 +3,20 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-from tdqs_mcp.facts.catalog.names import Label, is_plain
+from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import STOPWORDS, Cue, Effect
-from tdqs_mcp.facts.text.words import name_parts, stem
+from tdqs_mcp.facts.text.patterns import words_from
+from tdqs_mcp.facts.text.words import is_plain, name_parts, stem
+
+_words = partial(words_from, "names")
 
 MAX_GIVERS = 4
 """Tools whose answers hold one value; more would make a choice among them arbitrary."""
-
-KINDS = frozenset("id ids gid uuid guid key slug arn urn urns url name number".split())
-"""The last word of a parameter that identifies a thing which is there already."""
-
-_WEAK_KINDS = frozenset("name number url key slug".split())
-"""Kinds that identify only together with a thing: a plain `name` may as well be a new one."""
-
-_NO_THINGS = frozenset("new page line row column next previous start end file old phone".split())
-"""Words before a weak kind that name no resource: `page_number`, `new_name`, `file_name`."""
-
-_GENERIC = frozenset("resource object item entity record value attribute data type entry node element".split())
-"""Things of which a name alone does not tell the kind: a `resource_name` may be any resource's."""
-
-_ROLES = frozenset("parent target source destination child".split())
-"""Words that say what a thing is here for: the `parent_task_id` of a task is a task's."""
-
-_SCOPE_WORDS = STOPWORDS | {"all", "available", "every"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +101,7 @@ class ValueSources:
         label = self._labels[subject.tool.name]
         thing, own = _thing(parameter, label), set(label.resource)
         is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
-        is_weak = name_parts(parameter.name)[-1:] and name_parts(parameter.name)[-1] in _WEAK_KINDS
+        is_weak = name_parts(parameter.name)[-1:] and name_parts(parameter.name)[-1] in _words("weak_identifiers")
         ranked = sorted(
             (len(each.things - thing), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
             for word in sorted(thing)
@@ -150,10 +137,12 @@ def _listed(label: Label) -> tuple[str, ...]:
     if "list" in words and label.effect is Effect.READ and (label.verb is None or words[-1] == "list"):
         place = words.index("list")
         words = [*words[:place], *words[place + 1 :]]
-    elif label.verb not in _LISTING or not (label.verb in ("list", "search") or _is_plural(label)):
+    elif label.verb not in _words("listing_verbs") or not (label.verb in ("list", "search") or _is_plural(label)):
         return ()
-    end = next((place for place, word in enumerate(words) if word in _SCOPES), len(words))
-    return tuple(dict.fromkeys(stem(word) for word in words[:end] if word not in _SCOPE_WORDS))
+    end = next((place for place, word in enumerate(words) if word in _words("scopes")), len(words))
+    return tuple(
+        dict.fromkeys(stem(word) for word in words[:end] if word not in STOPWORDS and word not in _words("everything"))
+    )
 
 
 def _lists_done(lister: Subject, verb: str | None) -> bool:
@@ -164,11 +153,7 @@ def _lists_done(lister: Subject, verb: str | None) -> bool:
 
 def _is_scoped(label: Label) -> bool:
     """Only those of something else: `get_tags_for_task`."""
-    return any(word.lower() in _SCOPES for word in label.nouns)
-
-
-_LISTING = frozenset("list search find get fetch read describe retrieve".split())
-_SCOPES = frozenset("by in for of from on with at to and per".split())
+    return any(word.lower() in _words("scopes") for word in label.nouns)
 
 
 def _is_plural(label: Label) -> bool:
@@ -182,29 +167,33 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
     Nothing where it is new: the `event_id` that `create_event` may be given, the `connection_name` of `connect`.
     """
     words = name_parts(parameter.name)
-    if len(words) > 1 and words[0] == "id" and words[-1] not in KINDS:
+    if len(words) > 1 and words[0] == "id" and words[-1] not in _words("identifiers"):
         words = (*words[1:], "id")
     *rest, kind = words or ("",)
-    if kind not in KINDS or (kind in _WEAK_KINDS and _NO_THINGS & set(rest)):
+    if kind not in _words("identifiers") or (kind in _words("weak_identifiers") and _words("no_resources") & set(rest)):
         return frozenset()
     own = frozenset(map(stem, label.thing.lower().split()))
-    if rest and _ROLES.issuperset(rest):
+    if rest and _words("roles").issuperset(rest):
         return frozenset()
-    rest = [word for word in rest if word not in _ROLES]
+    rest = [word for word in rest if word not in _words("roles")]
     if not rest:
         is_there = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
-        return own if kind not in _WEAK_KINDS and is_there and not _listed(label) else frozenset()
+        return own if kind not in _words("weak_identifiers") and is_there and not _listed(label) else frozenset()
     thing = frozenset(map(stem, rest))
-    if kind in _WEAK_KINDS and thing <= _GENERIC:
+    if kind in _words("weak_identifiers") and thing <= _words("generic_things"):
         return frozenset()
     is_made = label.effect in (Effect.CREATE, Effect.PRODUCE) and thing <= own
-    is_named = kind in _WEAK_KINDS and label.verb is not None and any(word.startswith(label.verb) for word in rest)
+    is_named = (
+        kind in _words("weak_identifiers")
+        and label.verb is not None
+        and any(word.startswith(label.verb) for word in rest)
+    )
     return frozenset() if is_made or is_named else thing
 
 
 def _is_identifier(name: str) -> bool:
     words = name_parts(name)
-    return words[-1] in KINDS - _WEAK_KINDS or words[0] == "id"
+    return words[-1] in _words("identifiers") - _words("weak_identifiers") or words[0] == "id"
 
 
 def _returned(subject: Subject) -> Iterator[str]:

@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.catalog.names import is_plain
-from tdqs_mcp.facts.text.words import MAX_EXPLANATION
+from tdqs_mcp.facts.text.words import MAX_EXPLANATION, is_plain
 from tdqs_mcp.model.catalog import Tool
 
 TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")

@@ -20,6 +20,9 @@ MAX_EXPLANATION = 2_000
 MAX_NAME = 200
 """Characters of a name or title that are read; the longest real name has 64."""
 
+MAX_PLAIN_NAME = 64
+"""Characters of a name that other texts may carry; clients and models cut longer ones."""
+
 MAX_QUOTATION = 400
 """Characters of a quotation; what is longer is no quotation any more."""
 
@@ -228,3 +231,11 @@ def _span(patterns: Sequence[re.Pattern[str]], text: str) -> str | None:
             return None
         begin, end = match.start() if begin is None else begin, match.end()
     return text[begin:end]
+
+
+def is_plain(name: str) -> bool:
+    """Fit to be quoted in another text: ASCII letters, digits and MCP's joints, at most MAX_PLAIN_NAME characters."""
+    return len(name) <= MAX_PLAIN_NAME and _PLAIN_NAME.fullmatch(name) is not None
+
+
+_PLAIN_NAME = lazy_pattern(r"[A-Za-z]\w*(?:[.\-/]\w+)*", re.ASCII)
