@@ -301,8 +301,7 @@ async def test_an_incomplete_list_has_no_overall_tier_and_no_final_verdict():
         for answer in (scored, compared, await call("lint_descriptions", catalog=scored["catalog"])):
             assert answer["next"].startswith("The list of tools is incomplete, so no verdict on the server is final: ")
         refused = await refusal(client, "plan_improvements", catalog=scored["catalog"], target="A")
-    assert "without an overall score there is nothing to plan" in refused
-    assert "the pages after it are missing" in refused
+    assert "⟦The last page of tools/list has a nextCursor; the pages after it are missing.⟧" in refused
 
 
 # Definitions are data

@@ -173,7 +173,7 @@ def _json_edit(positions: Positions, rewrite: Rewrite, change: Change) -> Edit |
     way = [positions.node(tools[rewrite.index].raw)]
     for parent in parents:
         child = way[-1].children.get(parent) if way[-1] else None
-        way.append(positions.nodes.get(id(child[1])) if child else None)
+        way.append(positions.node(child[1]) if child else None)
     if any(each.is_repeated for each in way if each):
         return "a key stands twice in its definition, and readers differ in which of them they take"
     node = way[-1]

@@ -53,21 +53,12 @@ class UrlPattern:
     def fits(self, url: str) -> bool:
         """Whether scheme, host, port and path all match."""
         parts = urlsplit(url)
-        scheme = parts.scheme.lower()
-        port = parts.port or _PORTS[scheme]
-        is_port = self.port is None or port == self.port
         return (
-            scheme == self.scheme and is_port and self._fits_host(parts.hostname or "") and self._fits_path(parts.path)
+            parts.scheme.lower() == self.scheme
+            and self.port in (None, parts.port or _PORTS[self.scheme])
+            and fnmatchcase((parts.hostname or "").lower().rstrip("."), self.host)
+            and fnmatchcase(parts.path or "/", self.path)
         )
-
-    def _fits_host(self, host: str) -> bool:
-        host = host.lower().rstrip(".")
-        if self.host.startswith("*."):
-            return host.endswith(self.host[1:])
-        return self.host in ("*", host)
-
-    def _fits_path(self, path: str) -> bool:
-        return fnmatchcase(path or "/", self.path)
 
 
 def read_pattern(text: str) -> UrlPattern:

@@ -130,6 +130,8 @@ class RewriteTools:
         out; then, where those are not enough, tools that only the author can improve, with what to write.
         """
         found, key = await self._context.read_catalog(call, tools=tools, locator=locator, catalog=catalog)
+        if note := incomplete_note(found):
+            raise InputError(note.strip())
         asked = self._context.repeated_judge(judge, Progress(call))
         wanted = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
         plan = await while_connected(call, lambda: app.plan(found, target=wanted, judge=asked))

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, redirect_stdout, suppress
-from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +180,7 @@ def _import(locator: InProcess, spelled: str) -> Any:  # noqa: ANN401  # whateve
         what = f"{type(error).__name__}: {error}"
         raise InputError(f"{spelled} cannot be imported ({what}); check the name, --cwd and what it needs") from error
     try:
-        return reduce(getattr, locator.attribute.split("."), module)
+        return attrgetter(locator.attribute)(module)
     except AttributeError as error:
         names = [name for name, value in vars(module).items() if _server(value) is not None]
         hint = f"; it has {', '.join(map(repr, names))}" if names else ""
