@@ -1,11 +1,11 @@
-"""The walk of walk.py by an mcp 1.x client: `python mcp1_client.py URL|COMMAND…`; run by test_server.py."""
+"""The session of agent_session.py with an mcp 1.x client: `python mcp1_client.py URL|COMMAND…`; run by test_server.py."""
 
 import asyncio
 import os
 import sys
 from contextlib import asynccontextmanager
 
-import walk
+import agent_session
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamablehttp_client
@@ -34,9 +34,9 @@ async def main(words):
             assert not result.isError, result
             return result.structuredContent
 
-        result = await walk.judge(call, tools=[walk.BAD, walk.SIBLING])
+        result = await agent_session.judge(call, tools=[agent_session.BAD, agent_session.SIBLING])
         assert (result["judge"]["id"], result["overallTier"]) == ("host", "A"), result
-        await walk.walk(list_tools, call)
+        await agent_session.improve(list_tools, call)
 
 
 asyncio.run(main(sys.argv[1:]))

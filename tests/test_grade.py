@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import jsonschema
 import misbehaving_server
-import playground
+import playground_grade
 import pytest
 from definitions import tool
 from hypothesis import given, settings
@@ -52,7 +52,7 @@ def score(*tools, **listings):
 
 def test_every_real_catalog_gets_the_score_of_an_independent_calculation(catalog_files):
     catalogs = [sync.load(str(path)) for path in catalog_files]
-    assert [earned(each) for each in catalogs] == [playground.expected(*listed(each)) for each in catalogs]
+    assert [earned(each) for each in catalogs] == [playground_grade.expected(*listed(each)) for each in catalogs]
     assert {app.grade(each).letter for each in catalogs} == set("ABCDF")
 
 
@@ -112,7 +112,7 @@ INFO = st.fixed_dictionaries(
 @given(st.lists(TOOLS, max_size=3), st.lists(RESOURCES, max_size=2), st.lists(PROMPTS, max_size=2), INFO)
 def test_whatever_is_listed_gets_the_score_of_an_independent_calculation(tools, resources, prompts, info):
     catalog = app.read({"tools": tools, "resources": resources, "prompts": prompts, "serverInfo": info})
-    assert earned(catalog) == playground.expected(tools, resources, prompts, info)
+    assert earned(catalog) == playground_grade.expected(tools, resources, prompts, info)
 
 
 @given(st.lists(TOOLS, max_size=3))
@@ -341,7 +341,7 @@ def test_resources_and_prompts_of_a_server_in_this_process_are_judged(command, w
     }
     assert document["judged"] == {"tools": 1, "resources": 1, "prompts": 1}
     catalog = sync.load("py:harbour_server:server", LiveOptions(cwd=str(tmp_path)))
-    assert earned(catalog) == playground.expected(*listed(catalog)) == (document["score"], document["letter"])
+    assert earned(catalog) == playground_grade.expected(*listed(catalog)) == (document["score"], document["letter"])
 
 
 @pytest.mark.process
@@ -349,7 +349,7 @@ def test_a_server_that_does_not_name_itself_is_charged_for_name_and_version():
     catalog = sync.load(f"stdio:{sys.executable} {misbehaving_server.__file__} no-server-info")
     aliases = [deduction.alias for deduction in app.grade(catalog).deductions]
     assert {"server-no-name", "server-no-version"} <= set(aliases)
-    assert earned(catalog) == playground.expected(*listed(catalog))
+    assert earned(catalog) == playground_grade.expected(*listed(catalog))
 
 
 @pytest.mark.skipif(not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR")
@@ -360,6 +360,6 @@ def test_a_published_server_with_resources_and_prompts_gets_the_score_of_an_inde
     result = app.grade(catalog)
     assert result.resource_count
     assert result.prompt_count
-    assert (result.score, result.letter) == playground.expected(*listed(catalog))
+    assert (result.score, result.letter) == playground_grade.expected(*listed(catalog))
     kinds = {deduction.subject.kind for deduction in result.deductions}
     assert "prompt" in kinds

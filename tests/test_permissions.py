@@ -3,8 +3,8 @@
 import json
 import os
 
+import agent_session
 import pytest
-import walk
 from mcp import Client
 from test_live_http import answering, own_server, serving
 
@@ -25,7 +25,7 @@ def folder(tmp_path):
     (root / "deep").mkdir(parents=True)
     outside.mkdir()
     for place in (root, outside):
-        (place / "tools.json").write_text(json.dumps([walk.BAD]), encoding="utf-8")
+        (place / "tools.json").write_text(json.dumps([agent_session.BAD]), encoding="utf-8")
     (root / "link.json").symlink_to(outside / "tools.json")
     (root / "way").symlink_to(outside)
     (root / "inner.json").symlink_to(root / "tools.json")
@@ -63,7 +63,7 @@ async def test_without_the_operator_only_inline_definitions_are_read(locator, op
     refused = await answer(Permissions(), locator=locator)
     assert refused.endswith(f"send the definitions themselves in 'tools', or have the server started with {option}")
     assert "hunter2" not in refused
-    assert (await answer(Permissions(), tools=[walk.BAD]))["toolCount"] == 1
+    assert (await answer(Permissions(), tools=[agent_session.BAD]))["toolCount"] == 1
 
 
 @pytest.mark.parametrize(("name", "is_allowed"), [("shop", True), ("shops", False), ("cursor/shop", False)])

@@ -13,11 +13,11 @@ import uuid
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import agent_session
 import anyio
 import jsonschema
 import misbehaving_server
 import pytest
-import walk
 from definitions import flat, tool
 from mcp import MCPError
 from mcp.types import ResourceTemplateReference
@@ -69,7 +69,7 @@ async def test_an_agent_scores_lints_rewrites_and_scores_again_in_both_eras(mode
         async def list_tools():
             return [each.name for each in (await client.list_tools()).tools]
 
-        await walk.walk(list_tools, call)
+        await agent_session.improve(list_tools, call)
 
 
 @pytest.mark.process
@@ -78,7 +78,7 @@ async def test_an_agent_scores_lints_rewrites_and_scores_again_in_both_eras(mode
 async def test_the_calling_agent_finishes_a_judgement_of_a_live_server_in_pieces(mode):
     locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-everything stdio"
     async with connect("--allow-stdio", start=over_stdio, mode=mode) as (_, call):
-        result = await walk.judge(call, locator=locator)
+        result = await agent_session.judge(call, locator=locator)
     assert result["judge"] == {"id": "host", "version": "1", "model": "⟦a model⟧", "calibration": None}
     assert (result["descriptionQualityScore"], result["overallTier"]) == (4.0, "A")
     assert result["scoredToolCount"] == result["toolCount"] > 10
@@ -148,10 +148,10 @@ def test_a_client_of_the_first_sdk_walks_the_same_way():
 
 async def test_our_own_server_lints_clean_and_every_tool_is_tier_a():
     catalog = await app.load_object(make_server(permissions=Permissions(), settings=Settings()))
-    assert [each.name for each in catalog.tools] == walk.TOOLS
+    assert [each.name for each in catalog.tools] == agent_session.TOOLS
     assert [each for each in app.lint(catalog).findings if each.severity is not Severity.INFO] == []
     score = await app.score(catalog)
-    assert {each.name: each.tier for each in score.tools} == dict.fromkeys(walk.TOOLS, Tier.A)
+    assert {each.name: each.tier for each in score.tools} == dict.fromkeys(agent_session.TOOLS, Tier.A)
     assert score.rollup.overall >= Tier.A.floor
 
 
@@ -207,7 +207,7 @@ async def test_every_snippet_starts_our_server(place, block, tmp_path, monkeypat
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert [each.name for each in (await app.load("config:tdqs")).tools] == walk.TOOLS
+    assert [each.name for each in (await app.load("config:tdqs")).tools] == agent_session.TOOLS
 
 
 def test_server_json_fits_the_registry_s_schema_and_our_version():
@@ -252,15 +252,15 @@ async def test_names_as_long_as_books_do_not_make_the_answer_long():
 
 async def test_details_come_only_on_request():
     async with connect() as (_, call):
-        short = await call("score_tool_definition", definition=walk.BAD)
-        full = await call("score_tool_definition", definition=walk.BAD, detail="full")
+        short = await call("score_tool_definition", definition=agent_session.BAD)
+        full = await call("score_tool_definition", definition=agent_session.BAD, detail="full")
     assert "full" not in short
     assert full["full"]["contextSignals"]["paramCount"] == 2
 
 
 async def test_findings_are_filtered_by_severity_rule_and_tool():
     async with connect() as (client, call):
-        tools = [walk.BAD, walk.SIBLING]
+        tools = [agent_session.BAD, agent_session.SIBLING]
         errors = await call("lint_descriptions", tools=tools, severity="error")
         assert {each["severity"] for each in errors["findings"]} == {"error"}
         one = await call("lint_descriptions", tools=tools, select=["missing-output-schema"], tool="find_orders")
@@ -275,7 +275,7 @@ async def test_an_agent_selects_rules_by_word_lane_and_profile():
         return set(answer["rules"])
 
     async with connect() as (client, call):
-        tools = [{"name": "silent", "inputSchema": walk.BAD["inputSchema"]}, walk.SIBLING]
+        tools = [{"name": "silent", "inputSchema": agent_session.BAD["inputSchema"]}, agent_session.SIBLING]
         default = await call("lint_descriptions", tools=tools)
         assert rules(default) >= {"TDQ102", "TDQ109"}
         lane = await call("lint_descriptions", tools=tools, select=["TDQ1"], ignore=["no-output-schema"])
@@ -292,7 +292,7 @@ async def test_an_agent_selects_rules_by_word_lane_and_profile():
 
 
 async def test_an_incomplete_list_has_no_overall_tier_and_no_final_verdict():
-    first = {"tools": [walk.BAD, walk.SIBLING], "nextCursor": "2"}
+    first = {"tools": [agent_session.BAD, agent_session.SIBLING], "nextCursor": "2"}
     async with connect() as (client, call):
         scored = await call("score_server", tools=first)
         assert (scored["overallScore"], scored["overallTier"], scored["scoredToolCount"]) == (None, None, 2)
@@ -382,9 +382,9 @@ async def test_a_rewritten_definition_is_exact_json_between_the_marks():
 
 async def test_exact_prompts_stand_between_their_own_hash_and_name_what_cannot_be_seen():
     async with connect() as (_, call):
-        page = await call("prepare_judgement", tools=[HOSTILE, walk.SIBLING])
+        page = await call("prepare_judgement", tools=[HOSTILE, agent_session.SIBLING])
     hostile, plain = page["prompts"]
-    published = app.prompts(app.read([HOSTILE, walk.SIBLING]))["tools"]
+    published = app.prompts(app.read([HOSTILE, agent_session.SIBLING]))["tools"]
     assert [each["system"] for each in published] == [page["system"]] * 2
     for given, exact in zip(page["prompts"], published, strict=True):
         first, _, rest = given["user"].partition("\n")
@@ -402,9 +402,9 @@ async def test_exact_prompts_stand_between_their_own_hash_and_name_what_cannot_b
 
 async def test_a_refused_answer_says_why_and_leaves_the_others():
     async with connect() as (_, call):
-        tools = [walk.BAD | {"description": "Cancel_Order"}, walk.SIBLING]
+        tools = [agent_session.BAD | {"description": "Cancel_Order"}, agent_session.SIBLING]
         page = await call("prepare_judgement", tools=tools)
-        good = walk.tool_answer(page["answerSchema"])
+        good = agent_session.tool_answer(page["answerSchema"])
         bad = json.loads(json.dumps(good))
         bad["scores"]["purpose_clarity"]["score"] = 6
         given = [{"name": each["name"], "inputHash": each["inputHash"]} for each in page["prompts"]]
@@ -433,7 +433,11 @@ async def test_only_open_pairs_are_confirmed_and_a_later_word_counts():
         page = await call("prepare_judgement", tools=tools)
         keys = {"catalog": page["catalog"]}
         answers = [
-            {"name": each["name"], "inputHash": each["inputHash"], "answer": walk.tool_answer(page["answerSchema"])}
+            {
+                "name": each["name"],
+                "inputHash": each["inputHash"],
+                "answer": agent_session.tool_answer(page["answerSchema"]),
+            }
             for each in page["prompts"]
         ]
         wrong = await call("submit_judgement", answers=answers, shadowing=[{"tool": "nope"}, pair, pair], **keys)
@@ -447,20 +451,23 @@ async def test_only_open_pairs_are_confirmed_and_a_later_word_counts():
 
 async def test_everything_sent_at_once_needs_no_memory():
     async with connect() as (_, call):
-        page = await call("prepare_judgement", tools=[walk.BAD])
-        whole = await call("prepare_judgement", tools=[walk.BAD], part="coherence")
+        page = await call("prepare_judgement", tools=[agent_session.BAD])
+        whole = await call("prepare_judgement", tools=[agent_session.BAD], part="coherence")
     async with connect() as (client, call):
         prompt = page["prompts"][0]
         answer = {
             "name": prompt["name"],
             "inputHash": prompt["inputHash"],
-            "answer": walk.tool_answer(page["answerSchema"]),
+            "answer": agent_session.tool_answer(page["answerSchema"]),
         }
         assert "send 'tools' or 'locator' again" in await refusal(
             client, "submit_judgement", catalog=page["catalog"], answers=[answer]
         )
         result = await call(
-            "submit_judgement", tools=[walk.BAD], answers=[answer], coherence=walk.set_answer(whole["answerSchema"])
+            "submit_judgement",
+            tools=[agent_session.BAD],
+            answers=[answer],
+            coherence=agent_session.set_answer(whole["answerSchema"]),
         )
     assert result["overallScore"] is not None
 
@@ -475,7 +482,7 @@ async def test_everything_sent_at_once_needs_no_memory():
         ("score_server", {"tools": [], "locator": "x.json"}, "give exactly one"),
         ("score_server", {"catalog": "nope"}, "send 'tools' or 'locator' again"),
         ("score_server", {"tools": {"a": 1}}, "holds no tool definitions; give a tools/list result"),
-        ("score_server", {"tools": [walk.BAD] * 2001}, "send them in parts"),
+        ("score_server", {"tools": [agent_session.BAD] * 2001}, "send them in parts"),
         ("score_server", {"toolz": []}, "Its arguments are tools, locator"),
         *(
             (name, {argument: [entry] * 201}, f"{argument}: List should have at most 200 items")
@@ -489,9 +496,17 @@ async def test_everything_sent_at_once_needs_no_memory():
             ]
         ),
         ("score_tool_definition", {"definition": "not JSON"}, "definition is not valid JSON"),
-        ("score_tool_definition", {"definition": {"tools": [walk.BAD, walk.BAD]}}, "give lists to score_server"),
-        ("submit_judgement", {"tools": [walk.BAD], "rubric": "smells", "coherence": {}}, "leave 'coherence'"),
-        ("prepare_judgement", {"tools": [walk.BAD], "part": "coherence", "rubric": "bundles"}, "by rubric bundles"),
+        (
+            "score_tool_definition",
+            {"definition": {"tools": [agent_session.BAD, agent_session.BAD]}},
+            "give lists to score_server",
+        ),
+        ("submit_judgement", {"tools": [agent_session.BAD], "rubric": "smells", "coherence": {}}, "leave 'coherence'"),
+        (
+            "prepare_judgement",
+            {"tools": [agent_session.BAD], "part": "coherence", "rubric": "bundles"},
+            "by rubric bundles",
+        ),
         ("plan_improvements", {"tools": [tool()], "target": "E"}, "'E' is no target"),
         ("plan_improvements", {"tools": [tool()], "target": 3.55}, "give a tier A-D or an overall score such as 3.5"),
         ("plan_improvements", {"tools": []}, "without an overall score there is nothing to plan"),
@@ -500,9 +515,13 @@ async def test_everything_sent_at_once_needs_no_memory():
         ("compare_definitions", {"old": [tool()], "new": "0123456789ab"}, "--root"),
         ("suggest_rewrite", {}, "give either 'definition'"),
         ("suggest_rewrite", {"definition": {"description": "x", "name": ""}}, "no usable name"),
-        ("lint_descriptions", {"tools": [walk.BAD], "tool": "nope"}, "has no tool nope"),
+        ("lint_descriptions", {"tools": [agent_session.BAD], "tool": "nope"}, "has no tool nope"),
         ("explain_rule", {"rule": "TDQ999"}, "try one of TDQ101"),
-        ("prepare_judgement", {"tools": [walk.BAD], "part": "shadowing"}, "nothing to judge in part 'shadowing'"),
+        (
+            "prepare_judgement",
+            {"tools": [agent_session.BAD], "part": "shadowing"},
+            "nothing to judge in part 'shadowing'",
+        ),
     ],
 )
 async def test_a_mistake_is_answered_with_what_to_change(name, arguments, advice):
@@ -512,10 +531,10 @@ async def test_a_mistake_is_answered_with_what_to_change(name, arguments, advice
 
 async def test_a_malformed_definition_is_ungraded_with_the_reason():
     async with connect() as (_, call):
-        result = await call("score_tool_definition", definition=walk.BAD | {"name": 7})
+        result = await call("score_tool_definition", definition=agent_session.BAD | {"name": 7})
         assert (result["tdqs"], result["tier"]) == (None, None)
         assert result["ungraded"] == "⟦name is a number, not a string⟧"
-        server = await call("score_server", tools=[7, walk.BAD, None])
+        server = await call("score_server", tools=[7, agent_session.BAD, None])
         assert (server["scoredToolCount"], server["overallScore"]) == (1, None)
 
 
@@ -559,7 +578,11 @@ async def test_rules_rubrics_and_reports_are_resources(mode):
 
 def named(prompt):
     """Our tools in the order in which a prompt sends an agent to them."""
-    return [word for word in re.findall(r"[a-z]+(?:_[a-z]+)+", prompt.messages[0].content.text) if word in walk.TOOLS]
+    return [
+        word
+        for word in re.findall(r"[a-z]+(?:_[a-z]+)+", prompt.messages[0].content.text)
+        if word in agent_session.TOOLS
+    ]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -703,7 +726,9 @@ def test_a_call_that_scores_takes_at_most_six_times_as_long_as_an_empty_one(chec
     def call_empty():
         return lasts(peer, "empty", {"text": "x"})
 
-    pairs = [(call_empty(), lasts(ours, "score_tool_definition", {"definition": walk.SIBLING})) for _ in range(120)]
+    pairs = [
+        (call_empty(), lasts(ours, "score_tool_definition", {"definition": agent_session.SIBLING})) for _ in range(120)
+    ]
     empty, scored = map(
         min, zip(*pairs, strict=True)
     )  # the least of many in turn: what else runs here adds, never takes

@@ -9,11 +9,11 @@ import uuid
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 
+import agent_session
 import anyio
 import httpx2
 import misbehaving_server
 import pytest
-import walk
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from own_server import SERVE, caller
@@ -85,7 +85,7 @@ async def test_the_walk_is_the_same_over_http_in_both_eras(url, mode):
         async def list_tools():
             return [each.name for each in (await client.list_tools()).tools]
 
-        await walk.walk(list_tools, caller(client))
+        await agent_session.improve(list_tools, caller(client))
 
 
 @needs_servers
@@ -93,7 +93,7 @@ async def test_the_walk_is_the_same_over_http_in_both_eras(url, mode):
 async def test_the_calling_agent_finishes_a_judgement_over_http(url, mode):
     async with connect(url, mode) as client:
         locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-everything stdio"
-        result = await walk.judge(caller(client), model=mode, locator=locator)
+        result = await agent_session.judge(caller(client), model=mode, locator=locator)
     assert (result["judge"]["id"], result["overallTier"]) == ("host", "A")
 
 
@@ -113,7 +113,7 @@ async def test_progress_arrives_over_http(url, mode):
         heard.append((progress, total))
 
     async with connect(url, mode) as client:
-        tools = [walk.BAD, walk.SIBLING | {"name": f"find_in_{mode}"}]
+        tools = [agent_session.BAD, agent_session.SIBLING | {"name": f"find_in_{mode}"}]
         await client.call_tool("score_server", {"tools": tools}, progress_callback=hear)
         await until(lambda: heard)
     assert heard == [(3, 3)]
@@ -182,7 +182,7 @@ async def test_a_token_from_the_environment_is_asked_for_on_the_loopback_too():
     with serving(TDQS_SERVE_TOKEN=TOKEN) as (url, _):
         assert post(url).status_code == 401
         async with connect(url, token=TOKEN) as client:
-            assert len((await client.list_tools()).tools) == len(walk.TOOLS)
+            assert len((await client.list_tools()).tools) == len(agent_session.TOOLS)
 
 
 # Nothing is left behind

@@ -1,4 +1,4 @@
-"""What any client does with our server: score, lint, rewrite, score again, and judge for itself. Needs no package."""
+"""What an agent does with our server: score, lint, rewrite, score again, and judge for itself. Needs no package."""
 
 import json
 
@@ -34,7 +34,7 @@ SIBLING = {
 }
 
 
-async def walk(list_tools, call):
+async def improve(list_tools, call):
     """List, score a bad definition, lint, explain, rewrite, score again; `call(name, **arguments)` gives the JSON."""
     assert await list_tools() == TOOLS
     before = await call("score_tool_definition", definition=BAD, siblings=[SIBLING])
