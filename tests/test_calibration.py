@@ -25,7 +25,7 @@ from tdqs_mcp.report.calibration import calibration_markdown
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.results.verdicts import Judgement, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring import calibrate, judge_error
+from tdqs_mcp.scoring import judge_error
 from tdqs_mcp.scoring.rollup import tdqs
 from tdqs_mcp.scoring.score import tool_cases
 from tdqs_mcp.sources.files import read_file
@@ -44,7 +44,7 @@ PADDING = (
 )
 
 
-SECTIONS = cache(judge_error.sections)
+SECTIONS = cache(lambda version: judge_error.published_error(version).sections)
 
 
 def table(title):
@@ -69,11 +69,11 @@ def test_rank_correlation_and_kappa_are_those_of_independent_libraries():
     for position in range(6):
         labels = [row["labels"][position] for row in rows]
         scores = [row["predicted"][position] for row in rows]
-        assert calibrate.rank_correlation(labels, scores) == pytest.approx(spearmanr(labels, scores).statistic)
+        assert judge_error.rank_correlation(labels, scores) == pytest.approx(spearmanr(labels, scores).statistic)
         pairs, _ = to_table(
             [[label - 1, score - 1] for label, score in zip(labels, scores, strict=True)], bins=range(6)
         )
-        assert calibrate.weighted_kappa(labels, scores) == pytest.approx(cohens_kappa(pairs, wt="quadratic").kappa)
+        assert judge_error.weighted_kappa(labels, scores) == pytest.approx(cohens_kappa(pairs, wt="quadratic").kappa)
 
 
 def test_the_evidence_rests_on_the_labels_as_they_are(shared):
@@ -312,7 +312,7 @@ def test_calibrate_shows_every_table_and_what_to_do_next(command):
     run = command("calibrate")
     text = run.stdout.decode()
     assert run.returncode == 0
-    for section in judge_error.sections(NEWEST):
+    for section in judge_error.published_error(NEWEST).sections:
         assert section.title in text
     assert text.rstrip().splitlines()[-1].startswith("Next: tdqs-mcp calibrate LOCATOR")
 
@@ -368,8 +368,8 @@ def test_a_mean_error_is_out_of_tolerance_only_where_the_rest_could_not_mend_it(
     cases = [case for each in measured for case in tool_cases(each) if case.subject.signals.input_hash in labels][:100]
     worst = Verdict(judgements={key: Judgement(score=1, justification="x") for key in CARDS["tdqs"]}, summary="")
     silent = Ungraded(judge="m", reason="away")
-    assert judge_error.held_against(cases, [*[worst] * 80, *[silent] * 20], labels).faults
-    partly = judge_error.held_against(cases, [*[worst] * 10, *[silent] * 90], labels)
+    assert judge_error.compare_to_labels(cases, [*[worst] * 80, *[silent] * 20], labels).faults
+    partly = judge_error.compare_to_labels(cases, [*[worst] * 10, *[silent] * 90], labels)
     assert (partly.faults, len(partly.unjudged), len(partly.sections)) == ((), 90, 2)
 
 

@@ -180,17 +180,17 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     The offline judge is held against its labels as it predicted servers that it had not seen. Any judge is held against
     the labelled tools that the catalogs hold, found by inputHash.
     """
-    from tdqs_mcp.scoring import examples, judge_error  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
+    from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
 
     judge, leniency = unguarded(judge or Offline())
-    parts = [examples.compare(await judge.grade(examples.cases()))]
+    parts = [judge_error.compare_to_examples(await judge.grade(judge_error.example_cases()))]
     if isinstance(judge, Offline) and not catalogs:
-        parts.append(judge_error.Comparison(sections=judge_error.sections(judge.stamp.calibration or ""), faults=()))
+        parts.append(judge_error.published_error(judge.stamp.calibration or ""))
     if catalogs:
         labels = judge_error.labels(versions()[0])
         cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]
         labelled = [case for case in cases if case.subject.signals.input_hash in labels]
-        parts.append(judge_error.held_against(labelled, await judge.grade(labelled), labels))
+        parts.append(judge_error.compare_to_labels(labelled, await judge.grade(labelled), labels))
     guard = () if _is_offline(judge) else (guard_section(leniency),)
     return CalibrationReport(
         judge=judge.stamp,

@@ -1,30 +1,55 @@
-"""The labels that the offline judge was fitted to, with what it predicted for servers that it had not seen."""
+"""How far a judge is off: held against the published examples and against labelled tools.
+
+The error of the offline judge is that of predictions for servers that the fit had not seen. All figures are floats.
+"""
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
+from statistics import correlation, mean
 from typing import Any
 
-from tdqs_mcp.results.calibration import Section
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.model.catalog import Catalog, read_tools
+from tdqs_mcp.results.calibration import Cell, Section
 from tdqs_mcp.results.tiers import Tier, tier_of
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.calibrate import agree, agree_in_total, best_constant, f1, rank_correlation, reliability
 from tdqs_mcp.scoring.rollup import SPECS, tdqs
 
-COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", "length")
-UNSEEN = "10-fold cross-validation by server: no prediction saw its server"
+NEAR = 2
+"""Score points that a dimension may lie off; two LLM judges on the same tools never differed by more than one."""
+
+TOLERANCE = 34
+"""Hundredths of TDQS: the registry's repeated scorings of one definition differ by 0.34 on average."""
+
+ENOUGH = 10
+"""Labelled tools from which their mean error says something about the judge."""
+
+FEWEST = 3
+"""Cases below which a correlation says nothing."""
+
 SIZES = (0, 400, 800, 1600)
 """Lower ends of the ranges of definitionBytes, near the quartiles of the labelled tools."""
 
 STATED = (0, 20, 40, 60, 80, 101)
+"""Percent of probability between which stated tiers are counted."""
 
-Row = tuple[str | int | float | None, ...]
+COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", "length")
+
+_SHORT = ("purpose", "usage", "behaviour", "params", "concise", "complete")
+_UNSEEN = "10-fold cross-validation by server: no prediction saw its server"
+_UNLABELLED = (
+    "no labelled tool is among these definitions; the calibration's evidence names the packages that have some"
+)
+
+Row = tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,22 +64,33 @@ class Scored:
     language: str
     has_hints: bool
 
-    @property
-    def label(self) -> int:
-        """The labels' TDQS in tenths."""
-        return _total(self.labels)
 
-    @property
-    def total(self) -> int:
-        """The judge's TDQS in tenths."""
-        return _total(self.scores)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A judge held against known scores."""
+
+    sections: tuple[Section, ...]
+    faults: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    unjudged: tuple[tuple[str, str], ...] = ()
+    """Name and reason of what the judge failed on."""
 
 
 @cache
 def evidence(version: str) -> Mapping[str, Any]:
     """What a calibration rests on."""
-    path = files("tdqs_mcp.judges").joinpath("data", "evidence", f"{version}.json")
-    document: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return _read("tdqs_mcp.judges", "evidence", f"{version}.json")
+
+
+@cache
+def _examples() -> Sequence[Mapping[str, Any]]:
+    """The definitions of the published prompt with the scores that it gives them; null where it gives none."""
+    found: Sequence[Mapping[str, Any]] = _read("tdqs_mcp.scoring", "published_examples.json")["examples"]
+    return found
+
+
+def _read(package: str, *path: str) -> Mapping[str, Any]:
+    document: Mapping[str, Any] = json.loads(files(package).joinpath("data", *path).read_text(encoding="utf-8"))
     return document
 
 
@@ -63,56 +99,43 @@ def labels(version: str) -> dict[str, tuple[int, ...]]:
     return {row["inputHash"]: tuple(row["labels"]) for row in evidence(version)["tools"]}
 
 
-def predicted(version: str) -> list[Scored]:
-    """The labelled tools with the predictions of fits that had not seen their servers."""
-    return [
-        Scored(
-            labels=tuple(row["labels"]),
-            scores=tuple(row["predicted"]),
-            size=row["bytes"],
-            language=row["language"] or "unknown",
-            has_hints=row["hints"],
-        )
-        for row in evidence(version)["tools"]
-    ]
+def example_cases() -> list[ToolCase]:
+    """A case for each published example; the sibling that the first one names is there."""
+    found = []
+    for example in _examples():
+        siblings = [{"name": "search_calls_extensive", "inputSchema": {"type": "object"}}]
+        measured = measure(Catalog(server="examples", tools=read_tools([example["definition"], *siblings])))
+        found.append(ToolCase(subject=measured.subjects[0], names=measured.names))
+    return found
 
 
-def sections(version: str) -> tuple[Section, ...]:
-    """Everything that is published about a calibration's error."""
-    found = evidence(version)
-    return (
-        *tool_sections(predicted(version), remark=f"labels of an LLM judge with the published prompt; {UNSEEN}"),
-        _odds(found["tools"]),
-        _published(found["published"]),
-        _coherence(found["servers"]),
-        _smells(found["components"]),
-    )
+def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> Comparison:
+    """The judge's scores beside the published ones, where it is out of tolerance, and where it has failed."""
+    keys = load("tdqs").keys
+    rows: list[Row] = []
+    faults, failed = [], []
+    for example, verdict in zip(_examples(), verdicts, strict=True):
+        name = str(example["definition"]["name"])
+        rows.append((name, "published", *example["scores"]))
+        if isinstance(verdict, Ungraded):
+            rows.append((name, "judged", *[None] * len(keys)))
+            failed.append((name, verdict.reason))
+            continue
+        scores = tuple(verdict.judgements[key].score for key in keys)
+        rows.append((name, "judged", *scores))
+        faults += [
+            f"{name}: {key} is {score}, published {wanted}"
+            for key, wanted, score in zip(keys, example["scores"], scores, strict=True)
+            if wanted is not None and abs(score - wanted) > NEAR
+        ]
+        if example["contradiction"] and not verdict.contradiction:
+            faults.append(f"{name}: the contradiction with readOnlyHint was not seen")
+    remark = f"definitions of the published prompt; every dimension may lie {NEAR} off"
+    table = Section(title="Calibration examples", remark=remark, columns=("tool", "scores", *_SHORT), rows=tuple(rows))
+    return Comparison(sections=(table,), faults=tuple(faults), unjudged=tuple(failed))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """A judge held against labelled tools."""
-
-    sections: tuple[Section, ...]
-    faults: tuple[str, ...]
-    problems: tuple[str, ...] = ()
-    unjudged: tuple[tuple[str, str], ...] = ()
-    """Name and reason of what the judge failed on."""
-
-
-TOLERANCE = 34
-"""Hundredths of TDQS: the registry's repeated scorings of one definition differ by 0.34 on average."""
-
-ENOUGH = 10
-"""Labelled tools from which their mean error says something about the judge."""
-
-
-_UNLABELLED = (
-    "no labelled tool is among these definitions; the calibration's evidence names the packages that have some"
-)
-
-
-def held_against(
+def compare_to_labels(
     cases: Sequence[ToolCase], outcomes: Sequence[Verdict | Ungraded], known: Mapping[str, tuple[int, ...]]
 ) -> Comparison:
     """A judge's scores beside the labels of the same definitions.
@@ -134,30 +157,53 @@ def held_against(
             )
         )
     if not tools:
-        return Comparison(sections=(), faults=(), problems=() if cases else (_UNLABELLED,), unjudged=tuple(failed))
-    total = sum(abs(tool.label - tool.total) for tool in tools) * 10
+        return Comparison(sections=(), problems=() if cases else (_UNLABELLED,), unjudged=tuple(failed))
+    total = sum(abs(_total(tool.labels) - _total(tool.scores)) for tool in tools) * 10
     error, is_off = total / len(tools), len(tools) >= ENOUGH and total > TOLERANCE * len(cases)
     fault = f"mean |delta TDQS| over {len(tools)} labelled tools is {error / 100:.2f}, above {TOLERANCE / 100}"
     return Comparison(
-        sections=tool_sections(tools, remark="labels of an LLM judge with the published prompt, judged now"),
+        sections=_tool_sections(tools, remark="labels of an LLM judge with the published prompt, judged now"),
         faults=(fault,) if is_off else (),
         unjudged=tuple(failed),
     )
 
 
-def tool_sections(tools: Sequence[Scored], *, remark: str) -> tuple[Section, Section]:
-    """Agreement by dimension, then where the bias is."""
-    total = agree_in_total([each.label for each in tools], [each.total for each in tools])
-    rows: list[Row] = [
-        ("TDQS", total.count, total.error, total.correlation, None, None, None, total.same_tier, total.bias)
-    ]
-    for position, key in enumerate(load("tdqs").keys):
-        each = agree([tool.labels[position] for tool in tools], [tool.scores[position] for tool in tools])
-        rows.append(
-            (key, each.count, each.error, each.correlation, each.kappa, each.exact, each.within_one, None, each.bias)
+def published_error(version: str) -> Comparison:
+    """Everything that is published about the error of a calibration of the offline judge."""
+    found = evidence(version)
+    tools = [
+        Scored(
+            labels=tuple(row["labels"]),
+            scores=tuple(row["predicted"]),
+            size=row["bytes"],
+            language=row["language"] or "unknown",
+            has_hints=row["hints"],
         )
+        for row in found["tools"]
+    ]
+    return Comparison(
+        sections=(
+            *_tool_sections(tools, remark=f"labels of an LLM judge with the published prompt; {_UNSEEN}"),
+            _odds(found["tools"]),
+            _published(found["published"]),
+            _coherence(found["servers"]),
+            _smells(found["components"]),
+        )
+    )
+
+
+def _tool_sections(tools: Sequence[Scored], *, remark: str) -> tuple[Section, Section]:
+    """Agreement by dimension, then where the bias is."""
+    columns = ("", "count", "MAE", "Spearman", "kappa", "exact", "within 1", "same tier", "bias")
+    count, error, bias, order, same_tier = _total_error(tools)
+    rows: list[Row] = [("TDQS", count, error, order, None, None, None, same_tier, bias)]
+    for position, key in enumerate(load("tdqs").keys):
+        wanted, given = [tool.labels[position] for tool in tools], [tool.scores[position] for tool in tools]
+        within = mean(abs(label - score) <= 1 for label, score in zip(wanted, given, strict=True))
+        bias = mean(score - label for label, score in zip(wanted, given, strict=True))
+        rows.append((key, *_agreement(wanted, given), within, None, bias))
     return (
-        Section(title="Tools", remark=remark, columns=_COLUMNS, rows=tuple(rows)),
+        Section(title="Tools", remark=remark, columns=columns, rows=tuple(rows)),
         Section(
             title="Bias of TDQS",
             remark="mean of score minus label",
@@ -167,25 +213,40 @@ def tool_sections(tools: Sequence[Scored], *, remark: str) -> tuple[Section, Sec
     )
 
 
-_COLUMNS = ("", "count", "MAE", "Spearman", "kappa", "exact", "within 1", "same tier", "bias")
+def _total_error(tools: Sequence[Scored]) -> tuple[int, float, float, float | None, float]:
+    """Of TDQS: count, mean absolute difference and bias in points, Spearman's correlation, share of equal tiers."""
+    wanted, given = [_total(tool.labels) for tool in tools], [_total(tool.scores) for tool in tools]
+    pairs = list(zip(wanted, given, strict=True))
+    return (
+        len(pairs),
+        mean(abs(label - score) for label, score in pairs) / 10,
+        mean(score - label for label, score in pairs) / 10,
+        rank_correlation(wanted, given),
+        mean(tier_of(label) is tier_of(score) for label, score in pairs),
+    )
+
+
+def _agreement(wanted: Sequence[int], given: Sequence[int]) -> tuple[int, float, float | None, float | None, float]:
+    """Of scores 1-5: count, mean absolute difference, Spearman's correlation, Cohen's kappa, share of equal ones."""
+    pairs = list(zip(wanted, given, strict=True))
+    return (
+        len(pairs),
+        mean(abs(label - score) for label, score in pairs),
+        rank_correlation(wanted, given),
+        weighted_kappa(wanted, given),
+        mean(label == score for label, score in pairs),
+    )
 
 
 def _biases(tools: Sequence[Scored]) -> list[Row]:
-    groups: dict[str, list[Scored]] = {name: [] for name in _SIZE_NAMES}
+    names = [f"{lower}-{upper - 1} bytes" for lower, upper in pairwise(SIZES)] + [f"{SIZES[-1]} bytes and more"]
+    groups: dict[str, list[Scored]] = {name: [] for name in names}
     for tool in sorted(tools, key=lambda tool: (tool.language, not tool.has_hints)):
-        groups[_SIZE_NAMES[bisect_right(SIZES, tool.size) - 1]].append(tool)
+        groups[names[bisect_right(SIZES, tool.size) - 1]].append(tool)
         groups.setdefault(f"language {tool.language}", []).append(tool)
     for tool in sorted(tools, key=lambda tool: not tool.has_hints):
         groups.setdefault("with hints" if tool.has_hints else "without hints", []).append(tool)
-    rows: list[Row] = []
-    for name, chosen in groups.items():
-        if chosen:
-            total = agree_in_total([each.label for each in chosen], [each.total for each in chosen])
-            rows.append((name, total.count, total.error, total.bias))
-    return rows
-
-
-_SIZE_NAMES = [f"{lower}-{upper - 1} bytes" for lower, upper in pairwise(SIZES)] + [f"{SIZES[-1]} bytes and more"]
+    return [(name, *_total_error(chosen)[:3]) for name, chosen in groups.items() if chosen]
 
 
 def _odds(rows: Sequence[Mapping[str, Any]]) -> Section:
@@ -198,8 +259,19 @@ def _odds(rows: Sequence[Mapping[str, Any]]) -> Section:
         title="Probabilities of tiers",
         remark=f"how often a tier that was given so many percent was right; {share}% of labels lie in the 80% range",
         columns=("percent stated", "count", "right"),
-        rows=tuple((f"{low}-{high}", count, so) for low, high, count, so in reliability(odds, truths, STATED)),
+        rows=tuple((f"{low}-{high}", count, so) for low, high, count, so in _stated_odds(odds, truths)),
     )
+
+
+def _stated_odds(odds: Sequence[Mapping[Tier, int]], tiers: Sequence[Tier]) -> list[tuple[int, int, int, float]]:
+    """For ranges of stated percent: from, to, how often a tier was given so much, and how often it was right."""
+    said = [(share, tier is truth) for each, truth in zip(odds, tiers, strict=True) for tier, share in each.items()]
+    found = []
+    for lower, upper in pairwise(STATED):
+        inside = [truth for share, truth in said if lower <= share < upper]
+        if inside:
+            found.append((lower, min(upper, 100), len(inside), mean(inside)))
+    return found
 
 
 def _published(rows: Sequence[Mapping[str, Any]]) -> Section:
@@ -214,7 +286,7 @@ def _published(rows: Sequence[Mapping[str, Any]]) -> Section:
         wanted = [row["published"] / 1000 for row in chosen]
         given = [row["predicted"] / 1000 for row in chosen]
         error = sum(abs(one - other) for one, other in zip(wanted, given, strict=True)) / len(chosen)
-        constant = best_constant(wanted, lambda one, other: abs(one - other))
+        constant = _best_constant(wanted, lambda one, other: abs(one - other))
         found.append((name, len(chosen), error, constant, rank_correlation(wanted, given)))
     return Section(
         title="Scores published by the registry",
@@ -228,12 +300,11 @@ def _coherence(rows: Sequence[Mapping[str, Any]]) -> Section:
     found: list[Row] = []
     for position, key in enumerate(load("coherence").keys):
         wanted = [row["labels"][position] for row in rows]
-        each = agree(wanted, [row["predicted"][position] for row in rows])
-        constant = 1 - best_constant(wanted, lambda one, other: float(one != other))
-        found.append((key, each.count, each.error, each.correlation, each.kappa, each.exact, constant))
+        constant = 1 - _best_constant(wanted, lambda one, other: float(one != other))
+        found.append((key, *_agreement(wanted, [row["predicted"][position] for row in rows]), constant))
     return Section(
         title="Coherence",
-        remark=f"labels of an LLM judge with the published prompt; {UNSEEN}",
+        remark=f"labels of an LLM judge with the published prompt; {_UNSEEN}",
         columns=("", "count", "MAE", "Spearman", "kappa", "exact", "exact of best constant"),
         rows=tuple(found),
     )
@@ -251,18 +322,55 @@ def _smells(rows: Sequence[Mapping[str, Any]]) -> Section:
                 len(rows),
                 rank_correlation(wanted, [row["latents"][position] for row in rows]),
                 rank_correlation(wanted, words),
-                f1(smells, [row["smells"][position] for row in rows]),
-                f1(smells, [True] * len(rows)),
+                _f1(smells, [row["smells"][position] for row in rows]),
+                _f1(smells, [True] * len(rows)),
             )
         )
     return Section(
         title="Components of the paper",
-        remark=f"mean and median of its three judges (smell: median below 3); {UNSEEN}",
+        remark=f"mean and median of its three judges (smell: median below 3); {_UNSEEN}",
         columns=("", "count", "Spearman", "Spearman of word count", "F1 of smell", "F1 of always yes"),
         rows=tuple(found),
     )
 
 
+def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Spearman's, ties at their mean rank; None where it is not defined."""
+    if len(one) < FEWEST or len(set(one)) == 1 or len(set(other)) == 1:
+        return None
+    return correlation(_ranks(one), _ranks(other))
+
+
+def weighted_kappa(labels: Sequence[int], scores: Sequence[int]) -> float | None:
+    """Cohen's kappa with quadratic weights; None where chance alone leaves no disagreement."""
+    count = len(labels)
+    seen = sum((label - score) ** 2 for label, score in zip(labels, scores, strict=True)) / count
+    of_labels, of_scores = Counter(labels), Counter(scores)
+    by_chance = sum(
+        of_labels[label] * of_scores[score] * (label - score) ** 2 for label in of_labels for score in of_scores
+    ) / (count * count)
+    return None if by_chance == 0 else 1 - seen / by_chance
+
+
+def _best_constant(values: Sequence[float], error: Callable[[float, float], float]) -> float:
+    """The lowest mean error of one answer for all cases."""
+    return min(mean(error(value, answer) for value in values) for answer in set(values))
+
+
+def _f1(smells: Sequence[bool], predicted: Sequence[bool]) -> float:
+    """The harmonic mean of precision and recall; 0 where nothing is found."""
+    hits = sum(smell and guess for smell, guess in zip(smells, predicted, strict=True))
+    return 2 * hits / max(1, sum(smells) + sum(predicted))
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    places: dict[float, list[int]] = {}
+    for place, value in enumerate(sorted(values)):
+        places.setdefault(value, []).append(place)
+    return [mean(places[value]) for value in values]
+
+
 def _total(scores: Sequence[int]) -> int:
+    """TDQS in tenths."""
     rubric = load("tdqs")
     return tdqs(rubric, dict(zip(rubric.keys, scores, strict=True)), spec=SPECS[0])
