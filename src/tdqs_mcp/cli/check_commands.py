@@ -12,6 +12,7 @@ from tdqs_mcp import app, sync
 from tdqs_mcp.cli.common_options import (
     FILE,
     TARGET,
+    command,
     live_options,
     output_option,
     page_options,
@@ -19,7 +20,7 @@ from tdqs_mcp.cli.common_options import (
     spec_option,
 )
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, tell_usage
-from tdqs_mcp.cli.output import Page, View, leave, reporter, warn, write
+from tdqs_mcp.cli.output import Page, View, leave, warn, write
 from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.cli.runner import end, for_each, read_text
 from tdqs_mcp.errors import TdqsError
@@ -31,24 +32,21 @@ from tdqs_mcp.results.grades import Letter
 from tdqs_mcp.sources.live import LiveOptions
 
 _GRADE = {
-    "text": reporter("grade:grade_view"),
-    "json": reporter("json_values:document"),
-    "markdown": reporter("grade:grade_markdown"),
+    "text": "grade:grade_view",
+    "markdown": "grade:grade_markdown",
 }
 _GATE = {
-    "text": reporter("gate:gate_view"),
-    "json": reporter("json_values:document"),
-    "markdown": reporter("gate:gate_markdown"),
-    "junit": reporter("gate:gate_junit"),
+    "text": "gate:gate_view",
+    "markdown": "gate:gate_markdown",
+    "junit": "gate:gate_junit",
 }
 _CALIBRATION = {
-    "text": reporter("calibration:calibration_view"),
-    "json": reporter("json_values:document"),
-    "markdown": reporter("calibration:calibration_markdown"),
+    "text": "calibration:calibration_view",
+    "markdown": "calibration:calibration_markdown",
 }
 
 
-@click.command()
+@command()
 @click.argument("locator", metavar="LOCATOR")
 @click.option("--fail-under", type=click.Choice(list(Letter)), help="Exit 1 below this letter.")
 @live_options
@@ -60,7 +58,7 @@ def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page
     end(grades, lambda result: earns(result, Letter(fail_under or Letter.F)), asked=fail_under is not None)
 
 
-@click.command()
+@command()
 @click.argument("suite", type=TARGET, metavar="SUITE.yml")
 @click.option(
     "--timeout",
@@ -80,7 +78,7 @@ def gate(suite: Path, *, timeout: float, page: Page) -> None:
     sys.exit(decide(rows))
 
 
-@click.command()
+@command()
 @click.argument("locators", nargs=-1, metavar="[LOCATOR]...")
 @judge_options
 @live_options
@@ -102,11 +100,11 @@ def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, pag
     end([report if len(known) == len(catalogs) else None], calibrated, asked=False)
 
 
-_TEXT = reporter("documents:prompts_text")
+_TEXT = "documents:prompts_text"
 _PROMPTS: Mapping[str, View] = {"text": _TEXT, "json": dict, "markdown": _TEXT}
 
 
-@click.command()
+@command()
 @click.argument("name", metavar="ID")
 @page_options()
 def explain(name: str, *, page: Page) -> None:
@@ -119,7 +117,7 @@ def explain(name: str, *, page: Page) -> None:
     page.show([text], views)
 
 
-@click.command()
+@command()
 @click.argument("locator", metavar="LOCATOR")
 @click.option("--tool", metavar="NAME", help="Only this tool's prompt.")
 @rubric_option
@@ -144,7 +142,7 @@ def prompts(
     end(documents)
 
 
-@click.command()
+@command()
 @click.argument("locator", metavar="LOCATOR")
 @live_options
 @output_option

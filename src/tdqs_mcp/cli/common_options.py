@@ -1,7 +1,6 @@
 """Options that several commands share; a group of options reaches its command as one value."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,9 @@ from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.scoring.rollup import SPECS
 from tdqs_mcp.sources.live import LiveOptions
 
-Command = Callable[..., Any]
+Callback = Callable[..., Any]
+
+_GROUPS = "__tdqs_option_groups__"
 
 
 def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -26,61 +27,54 @@ def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> 
     return pairs
 
 
-def combine(command: Command, *options: Callable[[Command], Command]) -> Command:
-    """The options in the order of the help."""
-    for option in reversed(options):
-        command = option(command)
-    return command
+class GroupedCommand(click.Command):
+    """Hands each group of its options to the callback as one value."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # what the callback returns
+        """What the callback returns, as click has it."""
+        for name, build, fields in getattr(self.callback, _GROUPS, ()):
+            ctx.params[name] = build(**{field: ctx.params.pop(field) for field in fields})
+        return super().invoke(ctx)
 
 
-def live_options(command: Command) -> Command:
-    """The options of live locators, as `live: LiveOptions`."""
-
-    @wraps(command)
-    def run(
-        *args: Any,  # noqa: ANN401  # what click hands on
-        headers: Mapping[str, str],
-        env: Mapping[str, str],
-        cwd: str | None,
-        timeout: float,
-        **options: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
-        return command(*args, live=LiveOptions(headers=headers, env=env, cwd=cwd, timeout=timeout), **options)
-
-    return combine(
-        run,
-        click.option(
-            "--header", "headers", multiple=True, metavar="NAME:VALUE", callback=_pairs, help="Sent to a URL."
-        ),
-        click.option(
-            "--env", multiple=True, metavar="NAME=VALUE", callback=_pairs, help="Set for a stdio: or py: server."
-        ),
-        click.option(
-            "--cwd", type=click.Path(exists=True, file_okay=False), help="Where a stdio: or py: server starts."
-        ),
-        click.option(
-            "--timeout",
-            type=click.FloatRange(min=0.1),
-            default=60.0,
-            show_default=True,
-            help="Seconds for a live server.",
-        ),
-    )
+def command() -> Callable[[Callback], GroupedCommand]:
+    """A command whose options may come in groups."""
+    return click.command(cls=GroupedCommand)
 
 
-def page_options(*more: str, help: str = "What to print.") -> Callable[[Command], Command]:  # noqa: A002  # click's word
-    """`--format` (text, json, markdown and what a command has more) and `--output`, as `page: Page`."""
+def group_options(
+    name: str, build: Callable[..., object], *options: Callable[[Callback], Callback]
+) -> Callable[[Callback], Callback]:
+    """Options, in the order of the help, that reach the callback as `name`, which `build` makes of their values."""
 
-    def decorate(command: Command) -> Command:
-        @wraps(command)
-        def run(*args: Any, form: str, output: Path | None, **options: Any) -> Any:  # noqa: ANN401
-            return command(*args, page=Page(form=form, file=output), **options)
-
-        forms = click.Choice(["text", "json", "markdown", *more])
-        form_option = click.option("--format", "form", type=forms, default="text", show_default=True, help=help)
-        return combine(run, form_option, output_option)
+    def decorate(callback: Callback) -> Callback:
+        for option in reversed(options):
+            callback = option(callback)
+        parameters: list[click.Parameter] = vars(callback)["__click_params__"][-len(options) :]
+        vars(callback).setdefault(_GROUPS, []).append((name, build, [each.name for each in parameters]))
+        return callback
 
     return decorate
+
+
+live_options = group_options(
+    "live",
+    LiveOptions,
+    click.option("--header", "headers", multiple=True, metavar="NAME:VALUE", callback=_pairs, help="Sent to a URL."),
+    click.option("--env", multiple=True, metavar="NAME=VALUE", callback=_pairs, help="Set for a stdio: or py: server."),
+    click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where a stdio: or py: server starts."),
+    click.option(
+        "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for a live server."
+    ),
+)
+"""The options of live locators, as `live: LiveOptions`."""
+
+
+def page_options(*more: str, help: str = "What to print.") -> Callable[[Callback], Callback]:  # noqa: A002  # click's word
+    """`--format` (text, json, markdown and what a command has more) and `--output`, as `page: Page`."""
+    forms = click.Choice(["text", "json", "markdown", *more])
+    form = click.option("--format", "form", type=forms, default="text", show_default=True, help=help)
+    return group_options("page", Page, form, output_option)
 
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

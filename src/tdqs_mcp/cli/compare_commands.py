@@ -11,9 +11,9 @@ import click
 from tdqs_mcp import sync
 from tdqs_mcp.app.judge_factory import make_model
 from tdqs_mcp.app.settings import read_settings
-from tdqs_mcp.cli.common_options import FILE, live_options, page_options, spec_option
+from tdqs_mcp.cli.common_options import FILE, command, live_options, page_options, spec_option
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, report_on_interrupt, tell_usage
-from tdqs_mcp.cli.output import Page, leave, reporter, warn
+from tdqs_mcp.cli.output import Page, leave, warn
 from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.cli.runner import end, for_each
 from tdqs_mcp.errors import InputError, TdqsError
@@ -29,18 +29,16 @@ from tdqs_mcp.rewriting.selectors import Embedded, Prompted, Selector
 from tdqs_mcp.sources.live import LiveOptions
 
 _PLAN = {
-    "text": reporter("plan:plan_view"),
-    "json": reporter("json_values:document"),
-    "markdown": reporter("plan:plan_markdown"),
+    "text": "plan:plan_view",
+    "markdown": "plan:plan_markdown",
 }
 _WHAT_IF = {
-    "text": reporter("plan:what_if_view"),
-    "json": reporter("json_values:document"),
-    "markdown": reporter("plan:what_if_markdown"),
+    "text": "plan:what_if_view",
+    "markdown": "plan:what_if_markdown",
 }
 
 
-@click.command()
+@command()
 @click.argument("locator", metavar="LOCATOR")
 @click.option(
     "--target",
@@ -81,13 +79,12 @@ def plan(
 
 
 _COMPARE = {
-    "text": reporter("compare:compare_view"),
-    "json": reporter("json_values:document"),
-    "markdown": reporter("compare:compare_markdown"),
+    "text": "compare:compare_view",
+    "markdown": "compare:compare_markdown",
 }
 
 
-@click.command()
+@command()
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option("--fail-on-regression", is_flag=True, help="Exit 1 when NEW is worse, as said above.")
@@ -133,13 +130,12 @@ def _outcome(comparison: Comparison, *, fails: bool) -> Outcome:
 
 
 _SELECT = {
-    "text": reporter("select:select_view"),
-    "json": reporter("json_values:document"),
-    "markdown": reporter("select:select_markdown"),
+    "text": "select:select_view",
+    "markdown": "select:select_markdown",
 }
 
 
-@click.command()
+@command()
 @click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
 @click.option(
     "--queries", "file", type=FILE, help="A list of {query, tool}: JSON, JSON Lines, YAML, or an earlier JSON report."

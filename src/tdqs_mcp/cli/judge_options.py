@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import click
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
 from tdqs_mcp.app.settings import CHOICES, Settings, read_accepted, read_settings, read_writer
 from tdqs_mcp.cli import ON_INTERRUPT
-from tdqs_mcp.cli.common_options import Command, combine
+from tdqs_mcp.cli.common_options import group_options
 from tdqs_mcp.cli.output import leave, warn
 from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.cli.runner import read_json
@@ -64,54 +64,47 @@ def _nanodollars(_: click.Context, __: click.Parameter, text: str | None) -> int
         raise click.BadParameter(str(error)) from error
 
 
-def judge_options(command: Command) -> Command:
-    """The options that name a judge, without which the TDQS_ variables do, and what it may take, as `asked: Asked`."""
+def _asked(
+    *,
+    max_calls: int | None,
+    max_tokens: int | None,
+    max_cost: int | None,
+    **named: Any,  # noqa: ANN401  # Asked's own
+) -> Asked:
+    return Asked(budget=Budget(calls=max_calls, tokens=max_tokens, cost=max_cost), **named)
 
-    @wraps(command)
-    def run(
-        *args: Any,  # noqa: ANN401
-        judge: str | None,
-        base_url: str | None,
-        model: str | None,
-        exact_prompt: bool,
-        max_calls: int | None,
-        max_tokens: int | None,
-        max_cost: int | None,
-        **options: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
-        budget = Budget(calls=max_calls, tokens=max_tokens, cost=max_cost)
-        asked = Asked(judge=judge, base_url=base_url, model=model, exact_prompt=exact_prompt, budget=budget)
-        return command(*args, asked=asked, **options)
 
-    return combine(
-        run,
-        click.option(
-            "--judge",
-            metavar="JUDGE",
-            help=f"{CHOICES}; the key is TDQS_API_KEY, or ANTHROPIC_API_KEY.  [default: offline]",
-        ),
-        click.option("--base-url", metavar="URL", help="Where the model answers, such as http://127.0.0.1:11434/v1."),
-        click.option("--model", help="The model's name at its vendor."),
-        click.option(
-            "--exact-prompt",
-            is_flag=True,
-            help="Send a judge the published bytes, without the fence that keeps a definition from speaking to it.",
-        ),
-        click.option(
-            "--max-calls", type=click.IntRange(min=0), help="At most this many requests to models, tries included."
-        ),
-        click.option(
-            "--max-tokens",
-            type=click.IntRange(min=1),
-            help="At most this many tokens, estimated until an answer reports them.",
-        ),
-        click.option(
-            "--max-cost",
-            metavar="DOLLARS",
-            callback=_nanodollars,
-            help="At most this much money, likewise; for known prices.",
-        ),
-    )
+judge_options = group_options(
+    "asked",
+    _asked,
+    click.option(
+        "--judge",
+        metavar="JUDGE",
+        help=f"{CHOICES}; the key is TDQS_API_KEY, or ANTHROPIC_API_KEY.  [default: offline]",
+    ),
+    click.option("--base-url", metavar="URL", help="Where the model answers, such as http://127.0.0.1:11434/v1."),
+    click.option("--model", help="The model's name at its vendor."),
+    click.option(
+        "--exact-prompt",
+        is_flag=True,
+        help="Send a judge the published bytes, without the fence that keeps a definition from speaking to it.",
+    ),
+    click.option(
+        "--max-calls", type=click.IntRange(min=0), help="At most this many requests to models, tries included."
+    ),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(min=1),
+        help="At most this many tokens, estimated until an answer reports them.",
+    ),
+    click.option(
+        "--max-cost",
+        metavar="DOLLARS",
+        callback=_nanodollars,
+        help="At most this much money, likewise; for known prices.",
+    ),
+)
+"""The options that name a judge, without which the TDQS_ variables do, and what it may take, as `asked: Asked`."""
 
 
 def ledger_of(asked: Asked) -> Ledger:

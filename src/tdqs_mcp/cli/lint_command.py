@@ -8,7 +8,7 @@ import click
 
 from tdqs_mcp import app
 from tdqs_mcp.app.configuration import FAIL_ON, Choice, Policy
-from tdqs_mcp.cli.common_options import TARGET, live_options, page_options
+from tdqs_mcp.cli.common_options import TARGET, command, live_options, page_options
 from tdqs_mcp.cli.output import Page, View, leave, reporter, write
 from tdqs_mcp.cli.runner import end, for_each, policy_of, read_json
 from tdqs_mcp.errors import InputError
@@ -20,7 +20,7 @@ from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.sources.live import LiveOptions
 
-_VIEWS = {"text": reporter("text:lint_view"), "json": reporter("json_values:document")}
+_VIEWS = {"text": "text:lint_view"}
 _DOCUMENTS = ("markdown", "sarif", "junit", "github")
 """Formats that hold several servers in one document."""
 
@@ -31,7 +31,7 @@ def _split(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tupl
     return words or None
 
 
-@click.command()
+@command()
 @click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
 @click.option(
     "--select",
@@ -101,7 +101,7 @@ def _documents(policy: Policy) -> dict[str, View]:
         "markdown": lambda reports: reporter("markdown:lint_markdown")([sited.report for sited in reports]),
         "sarif": lambda reports: json_text(reporter("sarif:sarif_document")(reports)),
         "junit": partial(reporter("junit:junit_text"), fail_on=policy.fail_on),
-        "github": reporter("github:github_text"),
+        "github": "github:github_text",
     }
 
 

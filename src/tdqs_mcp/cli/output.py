@@ -18,16 +18,9 @@ from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.gate import Outcome
 from tdqs_mcp.sources.files import write_bytes
 
-View = Callable[..., Any]
-
-
-def reporter(name: str) -> View:
-    """A function of the reporters, `module:function`, imported when it is called: most runs need one."""
-
-    def view(*args: Any, **options: Any) -> Any:  # noqa: ANN401  # the function's own
-        return resolve_name(f"tdqs_mcp.report.{name}")(*args, **options)
-
-    return view
+View = Callable[[Any], Any] | str
+"""What shows a result: a function, or `module:function` of the reports, imported when it is needed: most runs need one.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,20 +28,29 @@ class Page:
     """Where results go, and in which format."""
 
     form: str
-    file: Path | None = None
+    output: Path | None = None
     """None for standard output."""
 
     def show(self, results: Sequence[Any], views: Mapping[str, View]) -> None:
-        """Print the results that are not None: as JSON one object for one locator and a list for several."""
-        shown = [views[self.form](result) for result in results if result is not None]
+        """Print the results that are not None, JSON in the shape of their contract unless there is a view for it.
+
+        JSON is one object for one locator and a list for several.
+        """
+        view = reporter(views.get(self.form, "json_values:document"))
+        shown = list(map(view, (result for result in results if result is not None)))
         if not shown:
             return
         if self.form == "json":
-            write(json_text(shown[0] if len(results) == 1 else shown), self.file)
+            write(json_text(shown[0] if len(results) == 1 else shown), self.output)
         elif self.form == "markdown" or isinstance(shown[0], str):
-            write("\n".join(shown), self.file)
+            write("\n".join(shown), self.output)
         else:
-            _write_rich(shown, self.file)
+            _write_rich(shown, self.output)
+
+
+def reporter(view: View) -> Callable[..., Any]:
+    """The function that a view names."""
+    return resolve_name(f"tdqs_mcp.report.{view}") if isinstance(view, str) else view
 
 
 def write(text: str, output: Path | None) -> None:

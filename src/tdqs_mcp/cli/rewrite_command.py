@@ -8,7 +8,7 @@ import click
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.app.settings import WRITERS
-from tdqs_mcp.cli.common_options import FILE, TARGET, live_options, page_options, spec_option
+from tdqs_mcp.cli.common_options import FILE, TARGET, command, live_options, page_options, spec_option
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, ledger_of, tell_usage, writer_of
 from tdqs_mcp.cli.output import Page, View, leave, reporter, save, warn, write
 from tdqs_mcp.cli.runner import end, for_each
@@ -30,7 +30,7 @@ SUFFIXES = (".patch", ".diff")
 """Names of a `--write` file that ask for a patch."""
 
 
-@click.command()
+@command()
 @click.argument("locator", metavar="LOCATOR")
 @click.option("--tool", "tools", multiple=True, metavar="NAME", help="Only this tool; may be given again.")
 @click.option(
@@ -139,7 +139,6 @@ def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> Rewr
 def _views(*, is_saved: bool) -> dict[str, View]:
     return {
         "text": partial(reporter("rewrite:rewrite_view"), is_saved=is_saved),
-        "json": reporter("json_values:document"),
         "markdown": partial(reporter("rewrite:rewrite_markdown"), is_saved=is_saved),
     }
 

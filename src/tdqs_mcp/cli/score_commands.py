@@ -13,13 +13,14 @@ from tdqs_mcp.cli.common_options import (
     FILE,
     TARGET,
     bad_option,
+    command,
     live_options,
     page_options,
     rubric_option,
     spec_option,
 )
 from tdqs_mcp.cli.judge_options import Asked, accepted_of, judge_of, judge_options, preview_of, read_answers, tell_usage
-from tdqs_mcp.cli.output import Page, reporter
+from tdqs_mcp.cli.output import Page
 from tdqs_mcp.cli.runner import end, for_each, policy_of, read_text
 from tdqs_mcp.gate.policy import answered, is_good, labelled, reaches
 from tdqs_mcp.model.catalog import Catalog
@@ -30,28 +31,25 @@ from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.sources.live import LiveOptions
 
 _SCORE = {
-    "text": reporter("text:score_view"),
-    "json": reporter("json_values:document"),
-    "markdown": reporter("markdown:score_markdown"),
+    "text": "text:score_view",
+    "markdown": "markdown:score_markdown",
 }
 _LABELS = {
-    "text": reporter("labels:label_view"),
-    "json": reporter("json_values:document"),
-    "markdown": reporter("labels:label_markdown"),
+    "text": "labels:label_view",
+    "markdown": "labels:label_markdown",
 }
 _SKILL = {
-    "text": reporter("labels:skill_view"),
-    "json": reporter("json_values:document"),
-    "markdown": reporter("labels:skill_markdown"),
+    "text": "labels:skill_view",
+    "markdown": "labels:skill_markdown",
 }
 _LEDGER = {
-    "text": reporter("usage:ledger_line"),
-    "json": reporter("usage:ledger_document"),
-    "markdown": reporter("usage:ledger_line"),
+    "text": "usage:ledger_line",
+    "json": "usage:ledger_document",
+    "markdown": "usage:ledger_line",
 }
 
 
-@click.command()
+@command()
 @click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
 @click.option("--fail-under", type=click.Choice(list("ABCD")), help="Exit 1 below this tier.")
 @click.option("--answers", type=TARGET, help="Finish a judgement from these answers.")
@@ -122,7 +120,7 @@ def score(
     )
 
 
-@click.command()
+@command()
 @click.argument("file", type=FILE, metavar="FILE")
 @click.option("--server", "locator", required=True, metavar="LOCATOR", help="The server that the skill is about.")
 @click.option("--answers", type=FILE, help='Finish a judgement from {"skill": answer}.')

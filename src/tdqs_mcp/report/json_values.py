@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache
+from itertools import repeat
 from types import NoneType
 from typing import Any, TypeAlias, get_args, get_origin
 
@@ -66,17 +67,19 @@ def _fenced(text: str, limit: int) -> str:
 @cache
 def _object(cls: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401  # a class
     """A class, or only some of its members."""
-    plan = [(each.key, each.path, _converter(each.kind, limit)) for each in members(cls, only)]
+    shown = members(cls, only)
+    converters = list(map(_converter, [each.kind for each in shown], repeat(limit)))
+    plan = [(each.key, each.path, inner) for each, inner in zip(shown, converters, strict=True)]
 
     def convert(value: Any, text: Text) -> dict[str, Any]:  # noqa: ANN401  # an instance of the class
-        shown = {}
+        written = {}
         for key, path, inner in plan:
             found = value
             for name in path:
                 found = getattr(found, name)
             if found is not ABSENT:
-                shown[key] = inner(found, text)
-        return shown
+                written[key] = inner(found, text)
+        return written
 
     return convert
 
