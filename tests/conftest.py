@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
+import hypothesis
 import pytest
 from click.testing import CliRunner
 from loopback import Chat
@@ -16,6 +17,9 @@ from measurement import least_work
 from tdqs_mcp.cli import cli
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.sources.files import read_catalog
+
+hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("tests")
 
 FIXTURE_MARKERS = {
     "tdqs_mcp": "process",

@@ -39,7 +39,7 @@ ANYTHING = st.recursive(
 TOOLS = st.fixed_dictionaries({}, optional=dict.fromkeys((*TOOL_FIELDS, "_meta"), ANYTHING | TEXT)) | ANYTHING
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(TOOLS, max_size=4))
 def test_any_list_of_tools_is_scored_linted_and_shown(tools):
     try:
@@ -60,7 +60,7 @@ def test_any_list_of_tools_is_scored_linted_and_shown(tools):
         shown.encode("utf-8")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(ANYTHING)
 def test_any_json_is_a_catalog_or_an_input_error(value):
     with suppress(InputError):

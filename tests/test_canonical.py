@@ -33,7 +33,7 @@ def javascript():
     return evaluate
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(VALUES)
 @example(
     [
@@ -58,7 +58,7 @@ def test_pretty_json_is_what_node_writes(javascript, value):
     assert pretty_json(value) == javascript("JSON.stringify(value, null, 2)", value)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(VALUES)
 @example({"\ue000": 1, "😀": 2, "z": 3, "Z": 4, "": 5})
 @pytest.mark.process

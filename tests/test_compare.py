@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import jsonschema
 import pytest
 from definitions import CORNERS, STRING, tool
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from loopback import USUAL, rubric_of, tool_name
 from schemas import SCHEMAS as PUBLISHED
@@ -342,7 +342,7 @@ def closed(schema):
     )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(SCHEMAS, SCHEMAS, st.lists(INSTANCES, min_size=4, max_size=8))
 def test_without_a_break_every_old_call_is_still_taken(old, new, instances):
     """The oracle is a JSON Schema validator: what it takes by the old schema and refuses by the new one is a break.
@@ -357,7 +357,7 @@ def test_without_a_break_every_old_call_is_still_taken(old, new, instances):
     assert breaking_changes(old, old) == ()
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80)
 @given(st.lists(TOOLS, max_size=3), st.lists(TOOLS, max_size=3))
 @example([], [{"name": "0", "description": ":\nL"}])
 def test_any_json_on_either_side_is_compared(old, new):

@@ -498,7 +498,7 @@ def test_the_keywords_that_mcptest_names_silence_its_rule_in_real_catalogs(catal
 # Bad input
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(TOOLS, max_size=3))
 def test_any_definition_is_judged_by_every_rule(tools):
     with suppress(InputError):

@@ -176,7 +176,7 @@ def test_a_declared_listing_that_failed_leaves_a_server_without_tools_ungraded()
     assert (result.score, result.letter, result.deductions) == (None, None, ())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(ANY_TOOL, max_size=3), st.lists(ANYTHING, max_size=2), st.lists(ANYTHING, max_size=2), ANYTHING)
 def test_any_json_is_graded_and_shown(tools, resources, prompts, info):
     listed = {"tools": tools, "resources": resources, "prompts": prompts, "serverInfo": info}

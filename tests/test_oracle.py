@@ -114,7 +114,7 @@ def test_every_real_definition_measures_like_the_oracle(catalog_files):
     assert count == 1649
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(SCHEMAS, min_size=1, max_size=4), JSON)
 def test_any_schema_measures_like_the_oracle(schemas, value):
     definitions = [tool(f"t{number}", schema=schema, annotations={"x": value}) for number, schema in enumerate(schemas)]

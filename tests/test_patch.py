@@ -459,7 +459,7 @@ def test_files_of_a_server_are_read_together(tmp_path, catalog):
     assert (tmp_path / "texts.py").read_text() == "RUN = 'Run\\tit.'\n"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.text(max_size=40).filter(str.strip),
     st.sampled_from(['"', "'", '"""', "'''", 'r"', 'r"""', "R'''", "u'"]),

@@ -64,7 +64,7 @@ def tool_lists(draw):
     return tools
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(tool_lists(), st.integers(10, 50), st.integers(10, 50))
 def test_no_other_set_of_rewrites_is_cheaper(tools, target, coherence):
     """Every subset is tried: fewest tokens, then fewest tools, then the earliest tools."""

@@ -120,7 +120,7 @@ def test_a_query_file_that_cannot_be_used_says_why(command, write, content, mess
     assert message in run.stderr.decode()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12), min_size=1, max_size=12),
     st.lists(st.sampled_from("abcdefghz"), min_size=1, max_size=6),
