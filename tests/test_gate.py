@@ -268,6 +268,7 @@ def test_a_tool_that_is_not_there_is_not_known(held, field):
 # Servers
 
 
+@pytest.mark.process
 def test_an_unreachable_server_is_a_run_error_and_the_others_are_decided(gate, write):
     write("shop.json", [GOOD])
     done = gate(
@@ -326,7 +327,7 @@ def test_a_variable_that_is_not_set_is_told_and_nothing_is_started(gate):
 @pytest.mark.parametrize(
     ("suite", "place", "message"),
     [
-        ("servers: {", "", "is no YAML"),
+        ("servers: {", "", "is not YAML"),
         ("", "the file is empty", ""),
         ("- a\n- b", "line 1", "valid dictionary"),
         ("servers: {}\n", "tool_quality", "required"),

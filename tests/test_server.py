@@ -507,7 +507,7 @@ async def test_everything_sent_at_once_needs_no_memory():
             {"tools": [agent_session.BAD], "part": "coherence", "rubric": "bundles"},
             "by rubric bundles",
         ),
-        ("plan_improvements", {"tools": [tool()], "target": "E"}, "'E' is no target"),
+        ("plan_improvements", {"tools": [tool()], "target": "E"}, "'E' is not a target"),
         ("plan_improvements", {"tools": [tool()], "target": 3.55}, "give a tier A-D or an overall score such as 3.5"),
         ("plan_improvements", {"tools": []}, "without an overall score there is nothing to plan"),
         ("compare_definitions", {"old": [tool()]}, "compare_definitions was not called: new"),

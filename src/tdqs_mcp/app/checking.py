@@ -88,8 +88,9 @@ async def run_suite(path: Path, options: LiveOptions | None = None) -> list[Gate
     InputError, which says line and key, for a file that is not a suite.
     """
     read = _read_suite(path)
-    found = {server.name: await _evidence(server, options or LiveOptions()) for server in read.servers}
-    return [suite.check(entry, found[entry.server]) for entry in read.entries]
+    servers = read.used_servers.items()
+    found = {name: await _evidence(name, server, options or LiveOptions()) for name, server in servers}
+    return [suite.check(entry, found[entry.server]) for entry in read.tool_quality]
 
 
 def _read_suite(path: Path) -> suite.Suite:
@@ -101,10 +102,10 @@ def _read_suite(path: Path) -> suite.Suite:
     return suite.parse(text, origin=repr(str(path)))
 
 
-async def _evidence(server: suite.Server, options: LiveOptions) -> Evidence | str:
+async def _evidence(name: str, server: suite.Server, options: LiveOptions) -> Evidence | str:
     """What a suite's server is checked against, or why it could not be captured."""
     try:
-        locator, headers, env = suite.locate(server, os.environ)
+        locator, headers, env = server.locate(name, os.environ)
         chosen = replace(
             options, headers=headers, env=env, cwd=server.cwd or options.cwd, timeout=server.timeout or options.timeout
         )

@@ -28,7 +28,7 @@ def read_baseline(document: object, *, origin: str) -> tuple[KnownFinding, ...]:
     """The findings in a baseline file's JSON. Raises InputError, which names the origin."""
     entries = document.get("findings") if isinstance(document, Mapping) else None
     if not isinstance(document, Mapping) or not isinstance(entries, list):
-        raise InputError(f"{origin} is no baseline; write one with --write-baseline")
+        raise InputError(f"{origin} is not a baseline; write one with --write-baseline")
     if document.get("version") != VERSION:
         raise InputError(f"{origin} is a baseline of version {document.get('version')!r}; write it anew")
     return tuple(_entry(entry, f"finding {number} of {origin}") for number, entry in enumerate(entries, start=1))

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -16,9 +15,9 @@ from tdqs_mcp.results.gate import GateRow
 from tdqs_mcp.results.tiers import Tier
 
 DEFAULTS = (
-    (Kind.MIN_SCORE, Bar(minimum=Fraction(1, 2))),
-    (Kind.MEAN_SCORE, Bar(minimum=Fraction(7, 10))),
-    (Kind.CRITICAL_COUNT, Bar(maximum=Fraction(0))),
+    (parse_target("min_score"), Bar(minimum=Fraction(1, 2))),
+    (parse_target("mean_score"), Bar(minimum=Fraction(7, 10))),
+    (parse_target("critical_count"), Bar(maximum=Fraction(0))),
 )
 """What an entry without `expect` is held to (mcptest, tool_quality)."""
 
@@ -27,95 +26,6 @@ MAX_FAULTS = 5
 
 _PREFIX = "Value error, "
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
-    """Where the definitions come from, as the file says it."""
-
-    name: str
-    command: tuple[str, ...] = ()
-    """The words of a command; empty where there is a locator."""
-
-    locator: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    cwd: str | None = None
-    timeout: float | None = None
-    """Seconds; None for the caller's."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expectation:
-    """One target and the bar that it is held to."""
-
-    target: Target
-    bar: Bar
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One entry of `tool_quality`: a row of the result."""
-
-    name: str
-    server: str
-    expect: tuple[Expectation, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
-    """The servers that are asked, and the entries, in the file's order."""
-
-    servers: tuple[Server, ...]
-    entries: tuple[Entry, ...]
-
-
-def parse(text: str, *, origin: str) -> Suite:
-    """The suite in a YAML text. Other top-level blocks belong to other checks and are left alone.
-
-    Raises InputError, which says line and key.
-    """
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InputError(f"{origin} is no YAML: {' '.join(str(error).split())}") from error
-    _refuse_twice(root, origin)
-    try:
-        model = _Suite.model_validate(document)
-    except ValidationError as error:
-        faults = [f"{_place(root, fault['loc'])}{fault['msg'].removeprefix(_PREFIX)}" for fault in error.errors()]
-        raise InputError(f"{origin} is no suite: {'; '.join(faults[:MAX_FAULTS])}") from error
-    used = {entry.server for entry in model.tool_quality}
-    return Suite(
-        servers=tuple(_server(name, server) for name, server in model.servers.items() if name in used),
-        entries=tuple(_entry(entry) for entry in model.tool_quality),
-    )
-
-
-def locate(server: Server, environ: Mapping[str, str]) -> tuple[str, dict[str, str], dict[str, str]]:
-    """A server's locator, headers and variables, with `${NAME}` replaced. Raises InputError for one that is not set."""
-
-    def filled(text: str) -> str:
-        for name in _VARIABLE.findall(text):
-            if name not in environ:
-                raise InputError(f"server {server.name!r} needs the environment variable {name}; set it")
-        return _VARIABLE.sub(lambda found: environ[found[1]], text)
-
-    locator = f"stdio:{shlex.join(map(filled, server.command))}" if server.command else filled(server.locator)
-    return (
-        locator,
-        {name: filled(value) for name, value in server.headers.items()},
-        {name: filled(value) for name, value in server.env.items()},
-    )
-
-
-def check(entry: Entry, evidence: Evidence | str) -> GateRow:
-    """An entry's row: its checks, or the reason why its server has no evidence."""
-    if isinstance(evidence, str):
-        return GateRow(name=entry.name, server=entry.server, checks=(), reason=evidence)
-    checks = tuple(hold(each.target, each.bar, evidence) for each in entry.expect)
-    return GateRow(name=entry.name, server=entry.server, checks=checks)
 
 
 def _scalar(value: object) -> object:
@@ -154,22 +64,36 @@ class _Schema(_Strict):
     enum: list[Tier] | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
-    def says_something(self) -> "_Schema":
+    def has_bound(self) -> "_Schema":
+        """Refuses a bar without a bound."""
         if not self.model_fields_set:
             raise ValueError("give minimum, maximum or enum")
         return self
+
+    @property
+    def bar(self) -> Bar:
+        """The shortest decimal that a number in the file is read as, exact: 0.7 is seven tenths."""
+        minimum, maximum = (
+            None if value is None or isinstance(value, str) else Fraction(repr(value))
+            for value in (self.minimum, self.maximum)
+        )
+        tier = Tier(self.minimum) if isinstance(self.minimum, str) else None
+        return Bar(minimum=minimum, maximum=maximum, tier=tier, tiers=tuple(self.enum or ()))
 
 
 class _Matcher(_Strict):
     schema_: _Schema = Field(alias="schema")
 
 
-class _Expectation(_Strict):
+class Expectation(_Strict):
+    """One target and the bar that it is held to."""
+
     target: Annotated[str, AfterValidator(_known)]
     matcher: _Matcher
 
     @model_validator(mode="after")
-    def fits(self) -> "_Expectation":
+    def fits(self) -> "Expectation":
+        """Refuses a letter for a number and a number for a letter."""
         schema, is_tier = self.matcher.schema_, parse_target(self.target).kind is Kind.OVERALL_TIER
         if is_tier and (isinstance(schema.minimum, float) or schema.maximum is not None):
             raise ValueError(f"{self.target} is a letter: give minimum: B, or enum: [A, B]")
@@ -178,79 +102,101 @@ class _Expectation(_Strict):
         return self
 
 
-class _Entry(_Strict):
+class Entry(_Strict):
+    """One entry of `tool_quality`: a row of the result."""
+
     name: str
     server: str
-    expect: list[_Expectation] | None = Field(default=None, min_length=1)
+    expect: list[Expectation] | None = Field(default=None, min_length=1)
+
+    @property
+    def expectations(self) -> Sequence[tuple[Target, Bar]]:
+        """What the entry is held to; the published defaults where it does not say."""
+        if self.expect is None:
+            return DEFAULTS
+        return [(parse_target(each.target), each.matcher.schema_.bar) for each in self.expect]
 
 
-class _Server(BaseModel):
+class Server(BaseModel):
     """A server's keys that concern the connection; others belong to other checks."""
 
     command: Annotated[list[Text], BeforeValidator(_words)] = Field(default_factory=list)
     args: list[Text] = Field(default_factory=list)
     url: str | None = None
     locator: str | None = None
-    env: dict[str, Text] = Field(default_factory=dict)
-    headers: dict[str, Text] = Field(default_factory=dict)
+    env: dict[str, Text] = Field(default_factory=dict, repr=False)
+    headers: dict[str, Text] = Field(default_factory=dict, repr=False)
     cwd: str | None = None
     timeout: float | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
-    def is_one(self) -> "_Server":
+    def is_one(self) -> "Server":
+        """Refuses a server with no locator or with several."""
         given = [key for key in ("command", "url", "locator") if getattr(self, key)]
         if len(given) != 1:
             raise ValueError(f"give one of command, url and locator, not {' and '.join(given) or 'none'}")
         return self
 
+    def locate(self, name: str, environ: Mapping[str, str]) -> tuple[str, dict[str, str], dict[str, str]]:
+        """Locator, headers and variables, with `${NAME}` replaced. Raises InputError for a variable that is not set."""
 
-class _Suite(BaseModel):
-    servers: dict[str, _Server]
-    tool_quality: list[_Entry] = Field(min_length=1)
+        def filled(text: str) -> str:
+            for variable in _VARIABLE.findall(text):
+                if variable not in environ:
+                    raise InputError(f"server {name!r} needs the environment variable {variable}; set it")
+            return _VARIABLE.sub(lambda found: environ[found[1]], text)
+
+        words = [*self.command, *self.args] if self.command else []
+        return (
+            f"stdio:{shlex.join(map(filled, words))}" if words else filled(self.url or self.locator or ""),
+            {key: filled(value) for key, value in self.headers.items()},
+            {key: filled(value) for key, value in self.env.items()},
+        )
+
+
+class Suite(BaseModel):
+    """The servers and the entries. Other top-level blocks belong to other checks and are left alone."""
+
+    servers: dict[str, Server]
+    tool_quality: list[Entry] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def names_its_servers(self) -> "_Suite":
+    def names_its_servers(self) -> "Suite":
+        """Refuses an entry whose server is not in the file."""
         for entry in self.tool_quality:
             if entry.server not in self.servers:
                 known = ", ".join(map(repr, self.servers)) or "none"
                 raise ValueError(f"tool_quality asks for the server {entry.server!r}; servers has {known}")
         return self
 
-
-def _server(name: str, server: _Server) -> Server:
-    return Server(
-        name=name,
-        command=(*server.command, *server.args) if server.command else (),
-        locator=server.url or server.locator or "",
-        headers=server.headers,
-        env=server.env,
-        cwd=server.cwd,
-        timeout=server.timeout,
-    )
+    @property
+    def used_servers(self) -> dict[str, Server]:
+        """The servers that an entry asks for, by name."""
+        used = {entry.server for entry in self.tool_quality}
+        return {name: server for name, server in self.servers.items() if name in used}
 
 
-def _entry(entry: _Entry) -> Entry:
-    if entry.expect is None:
-        expect = tuple(Expectation(target=Target(text=kind.value, kind=kind), bar=bar) for kind, bar in DEFAULTS)
-    else:
-        expect = tuple(
-            Expectation(target=parse_target(each.target), bar=_bar(each.matcher.schema_)) for each in entry.expect
-        )
-    return Entry(name=entry.name, server=entry.server, expect=expect)
+def parse(text: str, *, origin: str) -> Suite:
+    """The suite in a YAML text. Raises InputError, which says line and key."""
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        document = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InputError(f"{origin} is not YAML: {' '.join(str(error).split())}") from error
+    _refuse_twice(root, origin)
+    try:
+        return Suite.model_validate(document)
+    except ValidationError as error:
+        faults = [f"{_place(root, fault['loc'])}{fault['msg'].removeprefix(_PREFIX)}" for fault in error.errors()]
+        raise InputError(f"{origin} is not a suite: {'; '.join(faults[:MAX_FAULTS])}") from error
 
 
-def _bar(schema: _Schema) -> Bar:
-    """The shortest decimal that a number in the file is read as, exact: 0.7 is seven tenths."""
-    minimum, maximum = (
-        None if value is None or isinstance(value, str) else Fraction(repr(value))
-        for value in (schema.minimum, schema.maximum)
-    )
-    return Bar(
-        minimum=minimum,
-        maximum=maximum,
-        tier=Tier(schema.minimum) if isinstance(schema.minimum, str) else None,
-        tiers=tuple(schema.enum or ()),
-    )
+def check(entry: Entry, evidence: Evidence | str) -> GateRow:
+    """An entry's row: its checks, or the reason why its server has no evidence."""
+    if isinstance(evidence, str):
+        return GateRow(name=entry.name, server=entry.server, checks=(), reason=evidence)
+    checks = tuple(hold(target, bar, evidence) for target, bar in entry.expectations)
+    return GateRow(name=entry.name, server=entry.server, checks=checks)
 
 
 def _place(root: yaml.Node | None, steps: Sequence[str | int]) -> str:
@@ -282,7 +228,7 @@ def _refuse_twice(root: yaml.Node | None, origin: str) -> None:
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
                 raise InputError(
-                    f"{origin} is no suite: line {key.start_mark.line + 1}, {key.value} stands there twice"
+                    f"{origin} is not a suite: line {key.start_mark.line + 1}, {key.value} stands there twice"
                 )
             seen.add(str(key.value))
 

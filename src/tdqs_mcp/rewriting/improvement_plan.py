@@ -42,7 +42,7 @@ def read_target(text: str) -> int:
     except InvalidOperation:
         tenths = Decimal("NaN")
     if not (tenths.is_finite() and LOWEST <= tenths <= HIGHEST and tenths % 1 == 0):
-        raise InputError(f"{text!r} is no target; give a tier A-D or an overall score such as 3.5")
+        raise InputError(f"{text!r} is not a target; give a tier A-D or an overall score such as 3.5")
     return int(tenths)
 
 

@@ -56,7 +56,9 @@ def patch_json(content: bytes, rewrites: Sequence[Rewrite], *, name: str) -> Pat
     encoding = json.detect_encoding(content)
     positions = locate(content) if encoding in ("utf-8", "utf-8-sig") else None
     if positions is None:
-        return Patch(diff=b"", made=0, problems=(f"{name!r} is no UTF-8 file of definitions that can be patched",))
+        return Patch(
+            diff=b"", made=0, problems=(f"{name!r} is not a UTF-8 file of definitions, so it cannot be patched",)
+        )
     edits, left_out = _json_edits(positions, rewrites)
     mark = "\ufeff" * (encoding == "utf-8-sig")
     shifted = [Edit(start=len(mark) + each.start, end=len(mark) + each.end, text=each.text) for each in edits]
