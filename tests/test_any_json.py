@@ -11,13 +11,12 @@ from schemas import VALIDATORS
 from tdqs_mcp import app, sync
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.catalog import TOOL_FIELDS
+from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.documents import capture_document
-from tdqs_mcp.report.github import github_text
 from tdqs_mcp.report.json_values import document, json_text
-from tdqs_mcp.report.junit import junit_text
-from tdqs_mcp.report.markdown import lint_markdown, score_markdown
-from tdqs_mcp.report.sarif import sarif_document
-from tdqs_mcp.report.sited import Sited
+from tdqs_mcp.report.lint_formats import github_text, junit_text, sarif_document
+from tdqs_mcp.report.lint_report import LocatedReport, comment_blocks
+from tdqs_mcp.report.score_report import score_blocks
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.sources.positions import locate
 
@@ -51,12 +50,18 @@ def test_any_list_of_tools_is_scored_linted_and_shown(tools):
     assert json.loads(json.dumps(capture_document(catalog)["tools"])) == json.loads(json.dumps(tools))
     for kind, result in (("score", score), ("lint", report)):
         VALIDATORS[kind].validate(json.loads(json_text(document(result)).encode("utf-8")))
-    sited = [Sited(report=report, file="any.json", positions=locate(json.dumps({"tools": tools}).encode()))]
+    sited = [LocatedReport(report=report, file="any.json", positions=locate(json.dumps({"tools": tools}).encode()))]
     ET.fromstring(junit_text(sited, fail_on=Severity.INFO))  # noqa: S314  # our own output
     annotations = github_text(sited)
     assert annotations.count("\n") == len(report.findings)
     sarif = json_text(sarif_document(sited))
-    for shown in (score_markdown(score), lint_markdown([report]), json_text(app.prompts(catalog)), annotations, sarif):
+    for shown in (
+        as_markdown(score_blocks(score)),
+        as_markdown(comment_blocks([report])),
+        json_text(app.prompts(catalog)),
+        annotations,
+        sarif,
+    ):
         shown.encode("utf-8")
 
 

@@ -21,7 +21,8 @@ from tdqs_mcp.judges import features
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import UNIT, calibration, versions
 from tdqs_mcp.model.catalog import Catalog, read_tools
-from tdqs_mcp.report.calibration import calibration_markdown
+from tdqs_mcp.report.blocks import as_markdown
+from tdqs_mcp.report.check_reports import calibration_blocks
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.results.verdicts import Judgement, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
@@ -59,7 +60,7 @@ def column(section, name):
 
 
 def test_the_readme_carries_the_table_that_calibrate_prints():
-    printed = calibration_markdown(sync.calibrate())
+    printed = as_markdown(calibration_blocks(sync.calibrate()))
     tools = printed[printed.index("### Tools") :].split("\n\n")[2]
     assert tools in README.read_text(encoding="utf-8")
 

@@ -63,7 +63,7 @@ def test_markdown_is_a_table_with_the_overall_tier(command, write):
     text = command("score", write("shop.json", [FINE, POOR]), "--format", "markdown").stdout.decode()
     assert text.startswith("## shop: ")
     assert "| process | 1.7 D |" in text
-    assert "Fix first:" in text
+    assert "### Fix first" in text
 
 
 def test_output_goes_to_a_file(command, write, tmp_path):

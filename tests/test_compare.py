@@ -16,7 +16,7 @@ from test_any_json import TOOLS
 import tdqs_mcp
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema.compatibility import breaking_changes, lost_outputs
-from tdqs_mcp.report.compare import COMPARE_MARKER
+from tdqs_mcp.report.improvement_reports import COMPARE_MARKER
 from tdqs_mcp.results.comparison import Impact
 from tdqs_mcp.sources.files import read_file
 
@@ -500,7 +500,7 @@ def test_what_the_judge_failed_on_is_named_with_the_reason_and_nothing_is_cleare
     assert "can be used" not in said
     page = command(*asked, "--format", "markdown").stdout.decode()
     assert "which is not all" in page
-    assert "### Not judged (1)\n\n- 1 not judged \\(new\\_one \\(new\\)\\): " in page
+    assert "### Not judged (1)\n\n- 1 not judged (new\\_one (new)): " in page
     document = json.loads(command(*asked, "--format", "json").stdout)
     jsonschema.validate(document, PUBLISHED["compare"])
     assert (document["ungradedBefore"], [each["name"] for each in document["ungradedAfter"]]) == ([], ["new_one"])

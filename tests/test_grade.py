@@ -18,7 +18,8 @@ from test_any_json import TOOLS as ANY_TOOL
 
 from tdqs_mcp import LiveOptions, app, sync
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.report.grade import grade_markdown
+from tdqs_mcp.report.blocks import as_markdown
+from tdqs_mcp.report.check_reports import grade_blocks
 from tdqs_mcp.report.json_values import document, json_text
 
 SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
@@ -184,7 +185,7 @@ def test_any_json_is_graded_and_shown(tools, resources, prompts, info):
         result = app.grade(app.read(listed, server="any"))
         assert len(result.unmeasured) <= result.tool_count == len(tools)
         VALIDATORS["grade"].validate(json.loads(json_text(document(result)).encode("utf-8")))
-        grade_markdown(result).encode("utf-8")
+        as_markdown(grade_blocks(result)).encode("utf-8")
 
 
 # The command

@@ -15,7 +15,7 @@ import tdqs_mcp
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.gate.policy import arrives
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.report.plan import PLAN_MARKER
+from tdqs_mcp.report.improvement_reports import PLAN_MARKER
 from tdqs_mcp.results.gate import Outcome
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded
@@ -280,7 +280,7 @@ def test_the_command_exits_1_out_of_reach_and_says_what_only_the_author_can_writ
     text = done.stdout.decode()
     assert done.returncode == 1
     assert "out of reach without" in text
-    assert "Not proven: the author has to bring 3 tools to TDQS" in text
+    assert "Not checked: the author has to bring 3 tools to TDQS" in text
     assert "? " in text
 
 
@@ -295,8 +295,8 @@ def test_the_command_exits_0_at_the_target_and_names_what_to_rewrite(command, wr
     now = tdqs_mcp.score(orders()).rollup.overall
     done = command("plan", file, "--target", str((now + 1) / 10))
     assert (done.returncode, done.stderr) == (0, b"")
-    assert "Proven: apply these rewrites" in done.stdout.decode()
-    assert "Not proven" not in done.stdout.decode()
+    assert "Checked: apply these rewrites" in done.stdout.decode()
+    assert "Not checked" not in done.stdout.decode()
     there = command("plan", file, "--target", "D")
     assert (there.returncode, b"at the target 1.0 D already" in there.stdout) == (0, True)
 

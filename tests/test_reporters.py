@@ -12,9 +12,10 @@ from definitions import CORNERS, flat, tool
 
 from tdqs_mcp import app
 from tdqs_mcp.app.configuration import Policy
-from tdqs_mcp.report.markdown import lint_markdown, score_markdown
-from tdqs_mcp.report.sarif import sarif_document
-from tdqs_mcp.report.sited import Sited
+from tdqs_mcp.report.blocks import as_markdown
+from tdqs_mcp.report.lint_formats import sarif_document
+from tdqs_mcp.report.lint_report import LocatedReport, comment_blocks
+from tdqs_mcp.report.score_report import score_blocks
 from tdqs_mcp.results.findings import LintReport, Location
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.positions import locate
@@ -272,7 +273,7 @@ def test_a_comment_has_a_summary_a_fold_and_a_marker(command, write):
     text = command("lint", *files, "--format", "markdown").stdout.decode()
     assert text.startswith("## a: 1 error, 1 warning, 1 info\n\n| rule | severity | findings |\n")
     assert "| TDQ102 missing-description | error | 1 |" in text
-    assert text.count("<details>\n<summary>All findings</summary>\n\n| tool |") == 2
+    assert text.count("<details>\n<summary>Findings, the worst first</summary>\n\n| tool |") == 2
     assert text.endswith("\n\n<!-- tdqs-mcp lint -->\n\n")
     assert text.count("<!-- tdqs-mcp lint -->") == 1
 
@@ -287,23 +288,29 @@ def test_a_comment_says_what_does_not_count(command, write, tmp_path):
 @pytest.mark.parametrize("count", [300, 600])
 def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(count, catalog):
     report = app.lint(catalog(*(tool(f"tool_{number}", "Lists.", flat(5)) for number in range(count))))
-    text = lint_markdown([report])
+    text = as_markdown(comment_blocks([report]))
     assert len(text) <= 65_536
     shown = text.count("\n| tool\\_") + text.count("\n| server |")
     assert 0 < shown < len(report.findings)
     assert f"{len(report.findings) - shown} more are too long for a comment" in text
     assert text.rstrip().endswith("<!-- tdqs-mcp lint -->")
-    text = score_markdown(app.score_offline(catalog(*(tool(f"t{n}", "Lists.", flat(5)) for n in range(3 * count)))))
+    text = as_markdown(
+        score_blocks(app.score_offline(catalog(*(tool(f"t{n}", "Lists.", flat(5)) for n in range(3 * count)))))
+    )
     assert len(text) <= 65_536
     assert text.rstrip().endswith("<!-- tdqs-mcp score -->")
-    assert "Fix first:" in text
+    assert "### Fix first" in text
 
 
 def test_a_comment_on_very_many_servers_or_with_huge_names_is_cut_at_a_line(catalog):
     reports = [app.lint(catalog(SILENT, name=f"server_{number}")) for number in range(1000)]
     report = app.lint(catalog(tool("x" * 100_000, "x")))
     huge = LintReport(server="y" * 100_000, version=None, source=None, tools=(), findings=(), problems=())
-    for text in (lint_markdown(reports), lint_markdown([report]), lint_markdown([huge])):
+    for text in (
+        as_markdown(comment_blocks(reports)),
+        as_markdown(comment_blocks([report])),
+        as_markdown(comment_blocks([huge])),
+    ):
         assert len(text) <= 65_536
         assert text.rstrip().endswith("<!-- tdqs-mcp lint -->")
 
@@ -329,4 +336,4 @@ def test_a_format_changes_no_exit_code_and_writes_to_a_file(command, write, tmp_
 
 def test_a_report_without_a_file_needs_none():
     report = app.lint(app.read([SILENT]))
-    assert sarif_document([Sited(report=report)])["runs"][0]["results"]
+    assert sarif_document([LocatedReport(report=report)])["runs"][0]["results"]

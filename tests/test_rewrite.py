@@ -785,7 +785,7 @@ def test_what_the_judge_failed_on_is_named_with_the_reason_once(command, write, 
     assert done.returncode == 2
     said = " ".join(done.stdout.decode().split())
     assert said.count(reason) == said.count("broke the output format") == 1
-    assert said.endswith("What was not judged is not proven. Next: see that the judge answers, then rewrite again")
+    assert said.endswith("What was not judged is not checked. Next: see that the judge answers, then rewrite again")
     page = command("rewrite", file, *options, "--format", "markdown").stdout.decode()
     assert "- 2 not judged \\(find\\_orders, find\\_customer\\): 3 answers" in page
     document = json.loads(command("rewrite", file, *options, "--format", "json").stdout)
@@ -893,7 +893,7 @@ list_orders   TDQS 2.5 C → 3.2 B · about 44 → 54 tokens
     from description; description: its first sentence; tool search_orders: its name
   + title: List orders
     from name
-  proof: 3 new statements, each with a source
+  checked: 3 new statements, each with a source
   tells: purpose, guidelines
   nearest sibling: search_orders, 16 % → 16 % of the words
   ? When should an agent choose `list_orders` rather than `search_orders`, and when not?

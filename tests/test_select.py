@@ -25,8 +25,7 @@ from tokenizers.pre_tokenizers import Whitespace
 import tdqs_mcp
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.text.words import name_parts, stem, words_of
-from tdqs_mcp.model.mutation import Mutation
-from tdqs_mcp.results.selection import Query
+from tdqs_mcp.results.selection import Mutation, Query
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.selectors import bm25_scores, bm25_weights
 from tdqs_mcp.rewriting.tool_selection import exact_p_value, mutate, wilson_interval

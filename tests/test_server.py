@@ -25,7 +25,7 @@ from own_server import SERVE, caller, in_process, over_stdio, refusal
 
 from tdqs_mcp import app
 from tdqs_mcp.app.settings import Settings
-from tdqs_mcp.report.fence import unfence
+from tdqs_mcp.report.escape import unfence
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.rules import registry

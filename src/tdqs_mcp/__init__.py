@@ -18,9 +18,8 @@ if TYPE_CHECKING:
         score_skill_answer,
     )
     from tdqs_mcp.model.material import Fact, Material, Trace
-    from tdqs_mcp.model.mutation import Mutation
     from tdqs_mcp.results.rewrites import Mode
-    from tdqs_mcp.results.selection import Query
+    from tdqs_mcp.results.selection import Mutation, Query
     from tdqs_mcp.sources.live import LiveOptions
     from tdqs_mcp.sync import (
         calibrate,
@@ -78,7 +77,7 @@ _TYPES = {
     "LiveOptions": "sources.live",
     "Material": "model.material",
     "Mode": "results.rewrites",
-    "Mutation": "model.mutation",
+    "Mutation": "results.selection",
     "Query": "results.selection",
     "Trace": "model.material",
 }

@@ -32,7 +32,7 @@ def assert_tool_quality(
     and CaptureError.
     """
     __tracebackhide__ = True
-    from tdqs_mcp.report.assertion import assertion_text  # noqa: PLC0415  # pytest imports this file in every run
+    from tdqs_mcp.report.score_report import assertion_text  # noqa: PLC0415  # pytest imports this file in every run
 
     catalog = _catalog(server, timeout)
     score = _score(catalog)

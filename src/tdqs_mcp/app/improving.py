@@ -27,10 +27,9 @@ from tdqs_mcp.scoring.score import finish, tool_cases
 from tdqs_mcp.sources.files import read_bytes
 
 if TYPE_CHECKING:
-    from tdqs_mcp.model.mutation import Mutation
     from tdqs_mcp.results.comparison import Comparison
     from tdqs_mcp.results.plan import Plan, WhatIf
-    from tdqs_mcp.results.selection import Query, Selection
+    from tdqs_mcp.results.selection import Mutation, Query, Selection
     from tdqs_mcp.rewriting.rewrite_review import Court
     from tdqs_mcp.rewriting.selectors import Selector
     from tdqs_mcp.rewriting.text_patches import LeftOut, Patch

@@ -7,7 +7,7 @@ from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.gate.known_findings import suppress
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.report.sited import Sited
+from tdqs_mcp.report.lint_report import LocatedReport
 from tdqs_mcp.results.findings import LintReport
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.locator import File, parse_locator
@@ -38,17 +38,17 @@ def find(measured: Measured, policy: Policy) -> LintReport:
     return suppress(report, policy.suppressions, rules=policy.selection.rules)
 
 
-def sited(report: LintReport, locator: str) -> Sited:
+def sited(report: LintReport, locator: str) -> LocatedReport:
     """The report with the file that its locator names, for formats that show a finding where it was made."""
     parsed = parse_locator(locator)
     if not isinstance(parsed, File) or parsed.path == "-":
-        return Sited(report=report)
+        return LocatedReport(report=report)
     path = Path(parsed.path)
     try:
         positions = locate(path.read_bytes())
     except OSError:  # it was there a moment ago; the findings hold all the same
         positions = None
-    return Sited(report=report, file=_below_cwd(path).as_posix(), positions=positions)
+    return LocatedReport(report=report, file=_below_cwd(path).as_posix(), positions=positions)
 
 
 def _below_cwd(path: Path) -> Path:

@@ -20,7 +20,7 @@ from tdqs_mcp.cli.common_options import (
     spec_option,
 )
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, tell_usage
-from tdqs_mcp.cli.output import Page, View, leave, warn, write
+from tdqs_mcp.cli.output import Page, View, leave, views, warn, write
 from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.cli.runner import end, for_each, read_text
 from tdqs_mcp.errors import TdqsError
@@ -31,19 +31,9 @@ from tdqs_mcp.results.gate import GateReport
 from tdqs_mcp.results.grades import Letter
 from tdqs_mcp.sources.live import LiveOptions
 
-_GRADE = {
-    "text": "grade:grade_view",
-    "markdown": "grade:grade_markdown",
-}
-_GATE = {
-    "text": "gate:gate_view",
-    "markdown": "gate:gate_markdown",
-    "junit": "gate:gate_junit",
-}
-_CALIBRATION = {
-    "text": "calibration:calibration_view",
-    "markdown": "calibration:calibration_markdown",
-}
+_GRADE = views("check_reports:grade_blocks")
+_GATE = views("check_reports:gate_blocks") | {"junit": "lint_formats:gate_junit"}
+_CALIBRATION = views("check_reports:calibration_blocks")
 
 
 @command()

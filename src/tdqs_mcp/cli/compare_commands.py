@@ -13,29 +13,22 @@ from tdqs_mcp.app.judge_factory import make_model
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli.common_options import FILE, command, live_options, page_options, spec_option
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, report_on_interrupt, tell_usage
-from tdqs_mcp.cli.output import Page, leave, warn
+from tdqs_mcp.cli.output import Page, leave, views, warn
 from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.cli.runner import end, for_each
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate.policy import answered, arrives, finds
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.mutation import Mutation
 from tdqs_mcp.results.comparison import Comparison
 from tdqs_mcp.results.gate import Outcome
 from tdqs_mcp.results.plan import WhatIfReport
-from tdqs_mcp.results.selection import Query
+from tdqs_mcp.results.selection import Mutation, Query
 from tdqs_mcp.rewriting.selectors import Embedded, Prompted, Selector
 from tdqs_mcp.sources.live import LiveOptions
 
-_PLAN = {
-    "text": "plan:plan_view",
-    "markdown": "plan:plan_markdown",
-}
-_WHAT_IF = {
-    "text": "plan:what_if_view",
-    "markdown": "plan:what_if_markdown",
-}
+_PLAN = views("improvement_reports:plan_blocks")
+_WHAT_IF = views("improvement_reports:what_if_blocks")
 
 
 @command()
@@ -78,10 +71,7 @@ def plan(
     end(results, arrives if tool is None else None)
 
 
-_COMPARE = {
-    "text": "compare:compare_view",
-    "markdown": "compare:compare_markdown",
-}
+_COMPARE = views("improvement_reports:compare_blocks")
 
 
 @command()
@@ -129,10 +119,7 @@ def _outcome(comparison: Comparison, *, fails: bool) -> Outcome:
     return max(answered(comparison.old), answered(comparison.new))
 
 
-_SELECT = {
-    "text": "select:select_view",
-    "markdown": "select:select_markdown",
-}
+_SELECT = views("selection_report:selection_blocks")
 
 
 @command()

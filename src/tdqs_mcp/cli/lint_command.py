@@ -9,18 +9,18 @@ import click
 from tdqs_mcp import app
 from tdqs_mcp.app.configuration import FAIL_ON, Choice, Policy
 from tdqs_mcp.cli.common_options import TARGET, command, live_options, page_options
-from tdqs_mcp.cli.output import Page, View, leave, reporter, write
+from tdqs_mcp.cli.output import Page, View, leave, reporter, views, warn, write
 from tdqs_mcp.cli.runner import end, for_each, policy_of, read_json
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.known_findings import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
 from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.report.sited import unused_line
+from tdqs_mcp.report.lint_report import LocatedReport, unused_line
 from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.sources.live import LiveOptions
 
-_VIEWS = {"text": "text:lint_view"}
+_VIEWS = views("lint_report:lint_blocks")
 _DOCUMENTS = ("markdown", "sarif", "junit", "github")
 """Formats that hold several servers in one document."""
 
@@ -98,11 +98,16 @@ def lint(
 
 def _documents(policy: Policy) -> dict[str, View]:
     return {
-        "markdown": lambda reports: reporter("markdown:lint_markdown")([sited.report for sited in reports]),
-        "sarif": lambda reports: json_text(reporter("sarif:sarif_document")(reports)),
-        "junit": partial(reporter("junit:junit_text"), fail_on=policy.fail_on),
-        "github": "github:github_text",
+        "markdown": _comment,
+        "sarif": lambda reports: json_text(reporter("lint_formats:sarif_document")(reports)),
+        "junit": partial(reporter("lint_formats:junit_text"), fail_on=policy.fail_on),
+        "github": "lint_formats:github_text",
     }
+
+
+def _comment(reports: Sequence[LocatedReport]) -> str:
+    blocks = reporter("lint_report:comment_blocks")([located.report for located in reports])
+    return str(reporter("blocks:as_markdown")(blocks))
 
 
 def _known_findings(baseline: Path | None, *, is_new: bool) -> tuple[KnownFinding, ...]:
@@ -130,4 +135,4 @@ def _renew(
 def _warn_unused(reports: Sequence[LintReport]) -> None:
     """Say on standard error what the configuration suppresses in vain."""
     for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
-        click.echo(f"warning: {unused_line(unused)}", err=True)
+        warn(unused_line(unused))

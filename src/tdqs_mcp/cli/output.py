@@ -23,6 +23,15 @@ View = Callable[[Any], Any] | str
 """
 
 
+def views(blocks: str, **options: Any) -> dict[str, View]:  # noqa: ANN401  # the function's own
+    """Text and Markdown of a result, by the function of the reports that gives its blocks."""
+
+    def written(form: str) -> View:
+        return lambda result: reporter(f"blocks:{form}")(reporter(blocks)(result, **options))
+
+    return {"text": written("as_text"), "markdown": written("as_markdown")}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """Where results go, and in which format."""

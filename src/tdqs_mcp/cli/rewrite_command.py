@@ -1,7 +1,6 @@
 """`rewrite`: better definitions, and `--write` saves them in a file or as a patch."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 import click
@@ -10,7 +9,7 @@ from tdqs_mcp import app, sync
 from tdqs_mcp.app.settings import WRITERS
 from tdqs_mcp.cli.common_options import FILE, TARGET, command, live_options, page_options, spec_option
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, ledger_of, tell_usage, writer_of
-from tdqs_mcp.cli.output import Page, View, leave, reporter, save, warn, write
+from tdqs_mcp.cli.output import Page, leave, save, views, warn, write
 from tdqs_mcp.cli.runner import end, for_each
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate.policy import rewritten
@@ -116,7 +115,7 @@ def rewrite(
     tell_usage(author, by="writer")
     tell_usage(chosen)
     reports = [None if result is None else _report(*result, spec=spec) for result in results]
-    page.show(reports, _views(is_saved=target is not None))
+    page.show(reports, views("improvement_reports:rewrite_blocks", is_saved=target is not None))
     for catalog, rewrites in (result for result in results if result is not None and target is not None):
         if place and target:
             _write_patch(place, rewrites, target, is_code=source is not None)
@@ -134,13 +133,6 @@ def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> Rewr
         rewrites=tuple(rewrites),
         spec_version=spec,
     )
-
-
-def _views(*, is_saved: bool) -> dict[str, View]:
-    return {
-        "text": partial(reporter("rewrite:rewrite_view"), is_saved=is_saved),
-        "markdown": partial(reporter("rewrite:rewrite_markdown"), is_saved=is_saved),
-    }
 
 
 def _material(file: Path | None) -> Material:

@@ -20,7 +20,7 @@ from tdqs_mcp.cli.common_options import (
     spec_option,
 )
 from tdqs_mcp.cli.judge_options import Asked, accepted_of, judge_of, judge_options, preview_of, read_answers, tell_usage
-from tdqs_mcp.cli.output import Page
+from tdqs_mcp.cli.output import Page, views
 from tdqs_mcp.cli.runner import end, for_each, policy_of, read_text
 from tdqs_mcp.gate.policy import answered, is_good, labelled, reaches
 from tdqs_mcp.model.catalog import Catalog
@@ -30,18 +30,9 @@ from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.sources.live import LiveOptions
 
-_SCORE = {
-    "text": "text:score_view",
-    "markdown": "markdown:score_markdown",
-}
-_LABELS = {
-    "text": "labels:label_view",
-    "markdown": "labels:label_markdown",
-}
-_SKILL = {
-    "text": "labels:skill_view",
-    "markdown": "labels:skill_markdown",
-}
+_SCORE = views("score_report:score_blocks")
+_LABELS = views("label_report:label_blocks")
+_SKILL = views("label_report:skill_blocks")
 _LEDGER = {
     "text": "usage:ledger_line",
     "json": "usage:ledger_document",

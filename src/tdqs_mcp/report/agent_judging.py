@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from tdqs_mcp.report.agent_page import MAX_NAMES, CatalogPage, Window
 from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, score_fields
-from tdqs_mcp.report.fence import unseen
+from tdqs_mcp.report.escape import unseen
 from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Mark, Name, Own
 
 Part: TypeAlias = Literal["tools", "coherence", "shadowing"]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from tdqs_mcp.report.fence import MAX_FENCED, NOTICE
+from tdqs_mcp.report.escape import MAX_FENCED, NOTICE
 from tdqs_mcp.results.contract import Internal, Max, Name, Only, Own
 from tdqs_mcp.results.findings import Finding, LintReport, Severity, Tally, tally
 from tdqs_mcp.results.verdicts import JudgeStamp

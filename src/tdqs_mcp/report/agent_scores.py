@@ -15,7 +15,7 @@ from tdqs_mcp.report.agent_page import (
     first_problems,
     page_of,
 )
-from tdqs_mcp.report.fence import NOTICE
+from tdqs_mcp.report.escape import NOTICE
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.contract import (
     ABSENT,

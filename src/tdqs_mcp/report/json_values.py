@@ -10,8 +10,7 @@ from itertools import repeat
 from types import NoneType
 from typing import Any, TypeAlias, get_args, get_origin
 
-from tdqs_mcp.report.escape import well_formed
-from tdqs_mcp.report.fence import MAX_FENCED, fence, fence_exact, fence_json
+from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_exact, fence_json, well_formed
 from tdqs_mcp.results.contract import ABSENT, Absent, Mark, Max, Only, Own, Rounded, Unit, members, options, unwrap
 
 Text: TypeAlias = Callable[[str, int], str]

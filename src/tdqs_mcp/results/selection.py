@@ -1,6 +1,7 @@
 """What a selection test asks and what it finds: queries, ranks, figures and a paired comparison."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated
 
@@ -16,6 +17,16 @@ from tdqs_mcp.results.contract import (
     Unit,
     published,
 )
+
+
+class Mutation(StrEnum):
+    """How every definition of a catalog is made worse, to see what its words are worth."""
+
+    TRUNCATE = "truncate"
+    GENERIC = "generic"
+    BLANK = "blank"
+    DISTRACTORS = "distractors"
+
 
 Rank = Annotated[Fraction, Unit(low=1, says="Expected place: of n tied tools, each has the mean of their places")]
 

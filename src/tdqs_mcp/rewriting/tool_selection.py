@@ -14,8 +14,7 @@ from tdqs_mcp.facts.catalog import search
 from tdqs_mcp.facts.text.words import first_of, name_parts
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.catalog import Catalog, Tool, read_tools
-from tdqs_mcp.model.mutation import Mutation
-from tdqs_mcp.results.selection import Against, Choice, Confusion, Figures, Paired, Query, Selection, Share
+from tdqs_mcp.results.selection import Against, Choice, Confusion, Figures, Mutation, Paired, Query, Selection, Share
 from tdqs_mcp.rewriting.selectors import Ranking
 
 MAX_NAMED = 8

@@ -14,7 +14,7 @@ from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.agent_scores import Scored
 from tdqs_mcp.report.documents import capture_document
-from tdqs_mcp.report.fence import fence, fence_name, unfence
+from tdqs_mcp.report.escape import fence, fence_name, unfence
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.rewrites import OFFLINE
 from tdqs_mcp.server.connected_client import (

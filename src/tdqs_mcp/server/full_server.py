@@ -12,7 +12,7 @@ from pydantic import Field
 from tdqs_mcp import app
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.report.agent_scores import report_document
-from tdqs_mcp.report.fence import fence
+from tdqs_mcp.report.escape import fence
 from tdqs_mcp.rubrics.rubric import RUBRICS, system_prompt, user_template
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry

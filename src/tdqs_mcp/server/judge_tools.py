@@ -18,7 +18,7 @@ from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report import agent_judging
 from tdqs_mcp.report.agent_page import Window
 from tdqs_mcp.report.agent_scores import Scored
-from tdqs_mcp.report.fence import fence, fence_name
+from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.verdicts import HOST, Verdict
 from tdqs_mcp.rubrics.answer import SHADOWING, answer_schema, read_shadowing_answer
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase

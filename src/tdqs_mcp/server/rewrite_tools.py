@@ -18,7 +18,7 @@ from tdqs_mcp.report.agent_improvements import (
     rewrite_answer,
 )
 from tdqs_mcp.report.agent_page import Window
-from tdqs_mcp.report.fence import fence, fence_name, unfence
+from tdqs_mcp.report.escape import fence, fence_name, unfence
 from tdqs_mcp.results.comparison import Comparison
 from tdqs_mcp.results.plan import Plan
 from tdqs_mcp.results.rewrites import Mode, Rewrite

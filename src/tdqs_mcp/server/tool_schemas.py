@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from tdqs_mcp.errors import TdqsError
-from tdqs_mcp.report.fence import MAX_FENCED, fence
+from tdqs_mcp.report.escape import MAX_FENCED, fence
 from tdqs_mcp.report.json_schema import published_schema
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.rewrites import Mode

@@ -1,0 +1,312 @@
+"""What a report for people is made of, and the two places where it becomes text for a terminal or Markdown.
+
+Every text of a block is escaped where it is shown, ours and foreign text alike, so that no report can forget to. Only
+`Code`, which holds words of ours, is markup.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from tdqs_mcp.report.escape import markdown, printable, visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+MAX_COMMENT = 65_536
+"""Characters that GitHub takes in a comment."""
+
+_ROWS = (1_000_000, 500, 200, 100, 50, 20, 5, 0)
+"""Rows of each table and list, fewer until the comment fits."""
+
+_TICKS = re.compile("`+")
+_DIFF_STYLES = {"-": "red", "+": "green", "@": "cyan"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Text with a style for a terminal."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A command or option of ours."""
+
+    text: str
+
+
+Part: TypeAlias = str | Span | Code
+Words: TypeAlias = Part | tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """What the report is about and what came out."""
+
+    words: Words
+    style: str = "bold"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The heading of what follows."""
+
+    words: Words
+    style: str = "bold"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A paragraph."""
+
+    words: Words
+    style: str = ""
+    indent: int = 0
+    """In a terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list; a terminal shows each entry on a line of its own."""
+
+    entries: Sequence[tuple[Words, str]]
+    """Words and style."""
+
+    indent: int = 0
+    shown: int = 1_000_000
+    """So many of them in a terminal."""
+
+    is_numbered: bool = False
+    below: Sequence["Items"] = ()
+    """A list below each entry, where there is one for each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """The heading of a column and how a terminal sets it."""
+
+    head: str
+    is_right: bool = False
+    is_whole: bool = False
+    """Never wrapped."""
+
+    min_width: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headings; the first `shown` of them in a terminal."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Words]]
+    shown: int = 1_000_000
+    more: str = "more"
+    """What is said of the rows that are left out, after their number."""
+
+    has_head: bool = True
+    """Whether a terminal shows the headings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Lines of a unified diff."""
+
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An empty line in a terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A line of Markdown that nobody sees, by which a workflow finds the comment to update."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What Markdown hides until somebody opens it."""
+
+    summary: str
+    blocks: Sequence["Block"] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Blocks of one form of the report."""
+
+    form: Literal["text", "markdown"]
+    blocks: Sequence["Block"]
+
+
+Block: TypeAlias = Title | Section | Line | Items | Table | Diff | Gap | Marker | Fold | Only
+
+
+def columns(*heads: str, left: int = 1) -> tuple[Column, ...]:
+    """Columns with these headings, the first `left` of them for words and the others for numbers."""
+    return tuple(Column(head=head, is_right=place >= left) for place, head in enumerate(heads))
+
+
+def as_text(blocks: Sequence[Block]) -> "RenderableType":
+    """The report for a terminal."""
+    from rich.console import Group  # noqa: PLC0415  # Markdown goes without
+
+    return Group(*(part for block in blocks for part in _text(block)))
+
+
+def as_markdown(blocks: Sequence[Block]) -> str:
+    """The report for a pull request; with a marker it has as many rows as fit a comment."""
+    marker = next((block.text for block in blocks if isinstance(block, Marker)), None)
+    if marker is None:
+        return _markdown(blocks, _ROWS[0])
+    texts = (_markdown(blocks, rows) for rows in _ROWS)
+    text = next((text for text in texts if len(text) <= MAX_COMMENT), None)
+    if text is not None:
+        return text
+    end = f"\n\nThe rest is too long for a comment; `--format json` has all.\n\n{marker}\n"
+    kept = _markdown(blocks, 0)[: MAX_COMMENT - len(end)]
+    return kept[: kept.rfind("\n")] + end
+
+
+def _text(block: Block) -> "Iterator[RenderableType]":
+    from rich.text import Text  # noqa: PLC0415
+
+    match block:
+        case Title():
+            yield _styled(block.words, block.style)
+        case Section():
+            yield from (Text(), _styled(block.words, block.style))
+        case Line():
+            yield _indented(block.words, block.style, block.indent)
+        case Items():
+            yield from _text_items(block)
+        case Table():
+            yield from _text_table(block)
+        case Diff():
+            yield from (Text(f"  {visible(line)}", style=_DIFF_STYLES.get(line[:1], "")) for line in block.lines)
+        case Gap():
+            yield Text()
+        case Only(form="text"):
+            yield from (part for each in block.blocks for part in _text(each))
+        case _:
+            pass
+
+
+def _text_items(items: Items) -> "Iterator[RenderableType]":
+    for place, (words, style) in enumerate(items.entries[: items.shown]):
+        number = (f"{place + 1}. ",) if items.is_numbered else ()
+        yield _indented((*number, *_parts(words)), style, items.indent)
+        if items.below:
+            yield from _text_items(items.below[place])
+    more = len(items.entries) - items.shown
+    if more > 0:
+        yield _indented(f"… and {more} more; --format json has all", "", items.indent)
+
+
+def _text_table(table: Table) -> "Iterator[RenderableType]":
+    from rich import table as rich_table  # noqa: PLC0415
+
+    made = rich_table.Table(box=None, pad_edge=False, header_style="dim", show_header=table.has_head)
+    for column in table.columns:
+        made.add_column(
+            _styled(column.head, ""),
+            justify="right" if column.is_right else "left",
+            no_wrap=column.is_whole,
+            overflow="ellipsis" if column.is_right else "fold",
+            min_width=column.min_width,
+        )
+    for row in table.rows[: table.shown]:
+        made.add_row(*(_styled(cell, "") for cell in row))
+    yield made
+    more = len(table.rows) - table.shown
+    if more > 0:
+        yield _styled(f"… and {more} {table.more}; --format json has all", "dim")
+
+
+def _indented(words: Words, style: str, indent: int) -> "RenderableType":
+    from rich.padding import Padding  # noqa: PLC0415
+
+    return Padding(_styled(words, style), (0, 0, 0, indent)) if indent else _styled(words, style)
+
+
+def _styled(words: Words, style: str) -> "Text":
+    from rich.text import Text  # noqa: PLC0415
+
+    text = Text(style=style)
+    for part in _parts(words):
+        text.append(printable(part.text, is_part=True), style=part.style if isinstance(part, Span) else None)
+    text.rstrip()
+    return text
+
+
+def _markdown(blocks: Sequence[Block], rows: int) -> str:
+    return "\n\n".join(text for block in blocks if (text := _markdown_block(block, rows))).strip() + "\n"
+
+
+def _markdown_block(block: Block, rows: int) -> str:  # noqa: PLR0911  # one return for each block
+    match block:
+        case Title():
+            return f"## {_escaped(block.words)}"
+        case Section():
+            return f"### {_escaped(block.words)}"
+        case Line():
+            return _escaped(block.words)
+        case Items():
+            return "\n".join(_markdown_items(block, rows))
+        case Table():
+            return _markdown_table(block, rows)
+        case Diff():
+            return "\n".join(_code_block([visible(line) for line in block.lines]))
+        case Marker():
+            return block.text
+        case Fold():
+            inner = _markdown(block.blocks, rows).strip()
+            return f"<details>\n<summary>{block.summary}</summary>\n\n{inner}\n\n</details>"
+        case Only(form="markdown"):
+            return _markdown(block.blocks, rows).strip()
+        case _:
+            return ""
+
+
+def _markdown_items(items: Items, rows: int) -> Iterator[str]:
+    for place, (words, _) in enumerate(items.entries[:rows]):
+        yield f"{place + 1}. {_escaped(words)}" if items.is_numbered else f"- {_escaped(words)}"
+        if items.below:
+            yield from (f"  {line}" for line in _markdown_items(items.below[place], rows))
+    if len(items.entries) > rows:
+        yield f"- and {len(items.entries) - rows} more; `--format json` has all"
+
+
+def _markdown_table(table: Table, rows: int) -> str:
+    head = " | ".join(_escaped(column.head) for column in table.columns)
+    rule = " | ".join("---:" if column.is_right else "---" for column in table.columns)
+    body = [" | ".join(map(_escaped, row)) for row in table.rows[:rows]]
+    text = "\n".join(f"| {line} |" for line in (head, rule, *body))
+    more = len(table.rows) - rows
+    return f"{text}\n\n{more} {table.more} are too long for a comment; `--format json` has all." if more > 0 else text
+
+
+def _escaped(words: Words) -> str:
+    return "".join(
+        f"`{part.text}`" if isinstance(part, Code) else markdown(part.text, is_part=True) for part in _parts(words)
+    ).strip()
+
+
+def _parts(words: Words) -> tuple[Span | Code, ...]:
+    parts = words if isinstance(words, tuple) else (words,)
+    return tuple(Span(part) if isinstance(part, str) else part for part in parts)
+
+
+def _code_block(lines: Sequence[str]) -> list[str]:
+    """A code block that no line can close."""
+    longest = max((len(ticks) for line in lines for ticks in _TICKS.findall(line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}diff", *lines, fence]

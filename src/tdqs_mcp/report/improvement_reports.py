@@ -1,0 +1,278 @@
+"""Plans, what-ifs, comparisons and rewrites for people."""
+
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+
+from tdqs_mcp.report.blocks import Block, Diff, Gap, Items, Line, Marker, Only, Section, Table, Title, columns
+from tdqs_mcp.report.words import count_words, score_words, unjudged_lines, unjudged_words
+from tdqs_mcp.results.comparison import Comparison, Impact, ToolComparison
+from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.plan import Advice, Fix, Outcome, Plan, WhatIf, WhatIfReport
+from tdqs_mcp.results.rewrites import OFFLINE, Change, Rewrite, RewriteReport
+from tdqs_mcp.results.verdicts import Outlook
+from tdqs_mcp.scoring.score import unjudged
+
+COMPARE_MARKER = "<!-- tdqs-mcp compare -->"
+PLAN_MARKER = "<!-- tdqs-mcp plan -->"
+
+MAX_ROWS = 20
+"""Tools that a terminal shows; JSON has them all."""
+
+MAX_DIFFERENCES = 40
+"""Lines below one heading in a terminal."""
+
+MAX_ROOMS = 2
+"""Dimensions named for one tool."""
+
+MAX_QUESTIONS = 2
+_IMPACTS = {
+    Impact.BREAKING: ("Breaking", "red"),
+    Impact.DANGEROUS: ("More dangerous", "magenta"),
+    Impact.COMPATIBLE: ("Compatible", "green"),
+    Impact.WORDING: ("Wording", "cyan"),
+}
+_KINDS = ("fact", "trace", "docs")
+
+
+def plan_blocks(plan: Plan) -> list[Block]:
+    """What is checked, what the author has to write, and what to do next."""
+    blocks: list[Block] = [Title(f"{plan.server} · {_plan_summary(plan)}")]
+    if plan.fixes:
+        rows = [(each.rewrite.name, *_fix_cells(each)) for each in plan.fixes]
+        table = Table(columns("tool", "TDQS", "likely", "tokens"), rows, shown=MAX_ROWS)
+        blocks += [Section("Checked: apply these rewrites"), table]
+    if plan.advice:
+        wanted = plan.advice[0].wanted / 10
+        tools = count_words(len(plan.advice), "tool")
+        entries = [(_advice_head(each), "bold") for each in plan.advice]
+        below = [Items(list(_advice_lines(each)), indent=4) for each in plan.advice]
+        blocks += [
+            Section(f"Not checked: the author has to bring {tools} to TDQS {wanted}"),
+            Items(entries, indent=2, shown=MAX_ROWS, below=below),
+        ]
+    return [*blocks, Gap(), Line(_plan_next(plan), "dim"), Marker(PLAN_MARKER)]
+
+
+def what_if_blocks(report: WhatIfReport) -> list[Block]:
+    """The server's score for every height that a tool may get to."""
+    blocks: list[Block] = []
+    for each in report.tools:
+        scores = f"TDQS {score_words(each.tool.tdqs)}, overall {score_words(each.overall)}"
+        rows = [(_case(one, each), score_words(one.tdqs), score_words(one.overall)) for one in each.outcomes]
+        blocks += [Title(f"{each.tool.name} of {each.server}: {scores}"), Table(columns("if", "TDQS", "overall"), rows)]
+    return blocks
+
+
+def compare_blocks(comparison: Comparison) -> list[Block]:
+    """Numbers, then differences by what they mean for a caller, then findings."""
+    verdict = _verdict(comparison)
+    blocks: list[Block] = [Title(_compare_summary(comparison)), Only("markdown", [Line(f"{verdict}.")])]
+    for title, style, lines in _compare_sections(comparison):
+        entries = [(line, "") for line in lines]
+        blocks += [Only("text", [Section(title, style)]), Only("markdown", [Section(f"{title} ({len(lines)})")])]
+        blocks.append(Items(entries, indent=2, shown=MAX_DIFFERENCES))
+    return [*blocks, Gap(), Only("text", [Line(verdict, "dim")]), Marker(COMPARE_MARKER)]
+
+
+def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False) -> list[Block]:
+    """Every changed tool with its diff and numbers, then the questions of those that stay as they are."""
+    rewrites = report.rewrites
+    blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
+    told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.questions or rewrite.setback]
+    told.sort(key=lambda rewrite: (not rewrite.changes, -_gain(rewrite), rewrite.index))
+    shown = [_rewrite_tool(rewrite) for rewrite in told]
+    blocks += [block for each in shown[:MAX_ROWS] for block in each]
+    if len(told) > MAX_ROWS:
+        more = f"… and {len(told) - MAX_ROWS} more; --tool NAME shows one, --format json all"
+        rest = [block for each in shown[MAX_ROWS:] for block in each]
+        blocks += [Only("text", [Gap(), Line(more)]), Only("markdown", rest)]
+    failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
+    noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
+    blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
+    return [*blocks, Line(_rewrite_next(rewrites, is_saved=is_saved), "dim")]
+
+
+def _plan_summary(plan: Plan) -> str:
+    now, then, target = score_words(plan.before.overall), score_words(plan.after.overall), score_words(plan.target)
+    done = f"with {count_words(len(plan.fixes), 'rewrite')}, about {plan.tokens_added:+d} tokens"
+    if plan.is_reached and not plan.fixes:
+        return f"overall {now} is at the target {target} already"
+    if plan.is_reached:
+        return f"overall {now} → {then} {done}: the target {target} is reached"
+    change = f"{now} → {then} {done}" if plan.fixes else f"stays {now}, no rewrite moves it"
+    return f"overall {change}: the target {target} is out of reach{' without the author' * bool(plan.advice)}"
+
+
+def _plan_next(plan: Plan) -> str:
+    if plan.advice:
+        return "Next: answer the questions in the definitions, then plan again"
+    if not plan.is_reached:
+        return "Even with every tool at 5.0 the target is missed: the tool set itself has to become more coherent"
+    if not plan.fixes:
+        return "Nothing to do"
+    return "Next: tdqs-mcp rewrite LOCATOR, with --tool NAME for each of these and --write FILE"
+
+
+def _fix_cells(fix: Fix) -> tuple[str, str, str]:
+    scores = f"{score_words(fix.before.tdqs)} → {score_words(fix.after.tdqs)}"
+    return scores, _likely(fix.after.outlook), f"{fix.tokens_added:+d}"
+
+
+def _likely(outlook: Outlook | None) -> str:
+    """The middle 80% of what the judge's own error leaves open."""
+    return f"{outlook.low / 10}-{outlook.high / 10}" if outlook else ""
+
+
+def _advice_head(advice: Advice) -> str:
+    likely = f" ({_likely(advice.tool.outlook)})" if advice.tool.outlook else ""
+    return f"{advice.tool.name}   {score_words(advice.tool.tdqs)}{likely}"
+
+
+def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
+    """The best dimensions, and what to answer, each with its style."""
+    for room in advice.rooms[:MAX_ROOMS]:
+        yield f"{room.dimension} {room.score} (each point +{room.gain / 100:.2f}): {room.advice}", ""
+    for question in advice.questions[:MAX_QUESTIONS]:
+        yield f"? {question}", "yellow"
+
+
+def _case(outcome: Outcome, each: WhatIf) -> str:
+    if outcome.is_rewrite:
+        return f"its rewrite is applied ({each.tokens_added:+d} tokens)"
+    return "it is perfect" if outcome.tdqs == 50 else f"it reaches {outcome.tier}"
+
+
+def _compare_summary(comparison: Comparison) -> str:
+    old, new = comparison.old, comparison.new
+    name = new.server if old.server == new.server else f"{old.server} → {new.server}"
+    overall = f"overall {score_words(old.rollup.overall)} → {score_words(new.rollup.overall)}"
+    cost = f"about {comparison.tokens_before} → {comparison.tokens_after} tokens"
+    return f"{name}: {overall}, {old.tool_count} → {new.tool_count} tools, {cost}"
+
+
+def _verdict(comparison: Comparison) -> str:
+    """Whether the new version is worse, and what to do about it."""
+    if comparison.regressions:
+        count = count_words(len(comparison.regressions), "regression")
+        return f"{count}. Next: take these changes back, or tell the people who call these tools"
+    if not comparison.changed:
+        return "The definitions are the same"
+    if unjudged(comparison.old) or unjudged(comparison.new):
+        return (
+            "No regression in what was judged, which is not all. Next: see that the judge answers, then compare again"
+        )
+    return "No regression: the new version can be used"
+
+
+def _compare_sections(comparison: Comparison) -> Iterator[tuple[str, str, list[str]]]:
+    """Title, style and lines of everything that is not empty."""
+    sections = [
+        ("Not judged", "yellow", unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))),
+        ("Regressions", "bold red", list(comparison.regressions)),
+        *((*_IMPACTS[impact], _differences(comparison, impact)) for impact in Impact),
+        ("Scores", "bold", [line for tool in comparison.tools for line in _score_change(tool)]),
+        ("New findings", "red", list(map(_finding, comparison.findings_added))),
+        ("Fixed findings", "green", list(map(_finding, comparison.findings_fixed))),
+    ]
+    return (section for section in sections if section[2])
+
+
+def _differences(comparison: Comparison, impact: Impact) -> list[str]:
+    return [
+        ": ".join(part for part in (tool.name or "a tool without a name", each.path, each.message) if part)
+        for tool in comparison.tools
+        for each in tool.differences
+        if each.impact is impact
+    ]
+
+
+def _score_change(tool: ToolComparison) -> Iterator[str]:
+    if tool.before and tool.after and tool.before.tdqs != tool.after.tdqs:
+        scores = f"TDQS {score_words(tool.before.tdqs)} → {score_words(tool.after.tdqs)}"
+        yield f"{tool.name}: {scores}, about {tool.tokens_before} → {tool.tokens_after} tokens"
+
+
+def _finding(finding: Finding) -> str:
+    return f"{finding.subject.label}: {finding.severity} {finding.rule}: {finding.message}"
+
+
+def _rewrite_tool(rewrite: Rewrite) -> list[Block]:
+    """One tool's diff, numbers and questions."""
+    blocks: list[Block] = [
+        Only("text", [Section(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
+        Only("markdown", [Section(rewrite.name), Line(_rewrite_numbers(rewrite))]),
+    ]
+    if rewrite.changes:
+        blocks.append(Diff(list(_diff_lines(rewrite.changes))))
+    return [
+        *blocks,
+        Items([(line, "dim") for line in _evidence(rewrite)], indent=2),
+        Items([(f"? {question}", "yellow") for question in rewrite.questions], indent=2),
+    ]
+
+
+def _gain(rewrite: Rewrite) -> int:
+    return rewrite.after.tdqs - rewrite.before.tdqs if rewrite.before and rewrite.after else 0
+
+
+def _rewrite_summary(rewrites: Sequence[Rewrite]) -> str:
+    changed = sum(bool(rewrite.changes) for rewrite in rewrites)
+    before, after = sum(each.tokens_before for each in rewrites), sum(each.tokens_after for each in rewrites)
+    return f"{changed} of {count_words(len(rewrites), 'tool')} rewritten · about {before} → {after} tokens"
+
+
+def _rewrite_numbers(rewrite: Rewrite) -> str:
+    before, after = (score_words(each.tdqs if each else None) for each in (rewrite.before, rewrite.after))
+    if not rewrite.changes:
+        return f"TDQS {before}, unchanged"
+    return f"TDQS {before} → {after} · about {rewrite.tokens_before} → {rewrite.tokens_after} tokens"
+
+
+def _evidence(rewrite: Rewrite) -> Iterator[str]:
+    """What stands behind a rewrite, in a line each; of one that changes nothing only why its writer was set back."""
+    if rewrite.changes:
+        by = "" if rewrite.writer == OFFLINE else f" in the words of {rewrite.writer}"
+        yield f"checked: {count_words(len(rewrite.claims), 'new statement')}{by}, each with a source"
+        yield f"tells: {', '.join(rewrite.components)}"
+    before, after = rewrite.likeness_before, rewrite.likeness_after
+    if rewrite.changes and before and after and after.sibling:
+        yield f"nearest sibling: {after.sibling}, {before.percent} % → {after.percent} % of the words"
+    if rewrite.setback:
+        yield f"the writer's words do not stand: {rewrite.setback}"
+
+
+def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
+    """What of the material no rewrite rests on, in a line each."""
+    used = frozenset[str]().union(*(rewrite.sources for rewrite in rewrites))
+    reasons = {each.source: each.reason for rewrite in rewrites for each in rewrite.unused if each.source not in used}
+    ordered = sorted(reasons, key=lambda source: (_KINDS.index(source.split()[0]), len(source), source))
+    more = len(ordered) - MAX_ROWS
+    shown = [f"not used: {source}: {reasons[source]}" for source in ordered[:MAX_ROWS]]
+    return [*shown, f"not used: {more} more; --format json has all"] if more > 0 else shown
+
+
+def _diff_lines(changes: Sequence[Change]) -> Iterator[str]:
+    """A unified diff of the description, one line for any other field, and what the new words rest on."""
+    for change in changes:
+        if change.path == "/description":
+            old = str(change.before).split("\n") if change.before else []
+            lines = unified_diff(old, str(change.after).split("\n"), lineterm="", n=1)
+            yield from (line for line in lines if line not in ("--- ", "+++ "))
+        else:
+            if change.before is not None:
+                yield f"- {change.path[1:]}: {change.before}"
+            yield f"+ {change.path[1:]}: {change.after}"
+        yield f"  from {'; '.join(change.sources)}"
+
+
+def _rewrite_next(rewrites: Sequence[Rewrite], *, is_saved: bool) -> str:
+    """What is left to do; where the changes went, whoever has saved them says."""
+    if any(rewrite.unjudged for rewrite in rewrites):
+        return "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
+    is_changed = any(rewrite.changes for rewrite in rewrites)
+    steps = ["answer the questions in the definitions"] if any(rewrite.questions for rewrite in rewrites) else []
+    steps += ["--write FILE saves the catalog with these changes"] if is_changed and not is_saved else []
+    if not is_changed and not steps:
+        return "Nothing to rewrite and nothing to ask"
+    nothing = "" if is_changed else "Nothing can be improved from what is known. "
+    return f"{nothing}Next: {'; '.join(steps or ['read the changes'])}"

@@ -1,0 +1,224 @@
+"""Findings for programs: annotations of GitHub Actions, JUnit XML and SARIF 2.1.0.
+
+Each format has one function through which every text goes: `_command`, `_element` and `_plain`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from itertools import groupby
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree as ET  # only written, never read
+
+from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.json_values import clean
+from tdqs_mcp.report.lint_report import LocatedReport, sentence, tally_words
+from tdqs_mcp.results.findings import Confidence, Finding, LintReport, Severity, fingerprint
+from tdqs_mcp.results.gate import Check, GateReport, GateResult, GateRow
+from tdqs_mcp.rules import registry
+from tdqs_mcp.rules.rule import AnyRule
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_PRECISIONS = {Confidence.HIGH: "high", Confidence.MEDIUM: "medium", Confidence.LOW: "low"}
+_LINK = re.compile(r"\](?=\()")
+_PLACEHOLDER = re.compile(r"\{(?=\d+\})")
+
+
+def github_text(reports: Sequence[LocatedReport]) -> str:
+    """One line for each finding, then one for each server; GitHub shows the first ten of a step and severity."""
+    found = [(located, finding) for located in reports for finding in located.report.findings]
+    worst = sorted(found, key=lambda each: -each[1].severity.rank)
+    counts = (f"tdqs-mcp: {printable(each.report.server)}: {tally_words(each.report)}" for each in reports)
+    return "\n".join([*(_annotation(located, finding) for located, finding in worst), *counts])
+
+
+def _annotation(located: LocatedReport, finding: Finding) -> str:
+    position = located.find(finding)
+    values = {"title": f"{finding.rule} {finding.name}"}
+    if located.file is not None and position is not None:
+        values = {"file": located.file, "line": str(position.line), "col": str(position.column), **values}
+    where = f"{located.report.server}, {finding.subject.label}"
+    return _command(_COMMANDS[finding.severity], values, f"{where}: {sentence(finding)}")
+
+
+def _command(name: str, properties: dict[str, str], message: str) -> str:
+    """A workflow command; nothing in it can end it or begin another one."""
+    data = {key: _percent_encoded(value) for key, value in properties.items()}
+    shown = ",".join(f"{key}={value.replace(':', '%3A').replace(',', '%2C')}" for key, value in data.items())
+    return f"::{name} {shown}::{_percent_encoded(printable(message))}"
+
+
+def _percent_encoded(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def junit_text(reports: Sequence[LocatedReport], *, fail_on: Severity | None) -> str:
+    """A suite for each server, a case for each tool, one failure for all findings that fail it.
+
+    Findings milder than `fail_on` stand in a case's output, all of them where it is None.
+    """
+    suites = [_suite(located.report, fail_on=fail_on) for located in reports]
+    sums = {key: str(sum(int(suite.get(key, "0")) for suite in suites)) for key in ("tests", "failures", "errors")}
+    root = _element("testsuites", {"name": "tdqs-mcp lint", **sums})
+    root.extend(suites)
+    return _xml_text(root)
+
+
+def gate_junit(report: GateReport) -> str:
+    """One test case for each entry of a suite."""
+    results = [row.result for row in report.rows]
+    counts = {"failures": results.count(GateResult.FAIL), "errors": results.count(GateResult.ERROR)}
+    shown = {"tests": str(len(results)), **{key: str(count) for key, count in counts.items()}}
+    root = _element("testsuite", {"name": report.suite, **shown})
+    root.extend(map(_gate_case, report.rows))
+    return _xml_text(root)
+
+
+def check_words(check: Check) -> str:
+    """A target, what it is and what was wanted."""
+    verb = "is not known:" if check.result is GateResult.ERROR else "is"
+    return f"{check.target} {verb} {actual_words(check)}, wanted {check.wanted}"
+
+
+def actual_words(check: Check) -> str:
+    """What a target is, and why."""
+    reason = f"({check.reason})" if check.actual and check.reason else check.reason
+    return " ".join(filter(None, (check.actual, reason)))
+
+
+def _gate_case(row: GateRow) -> ET.Element:
+    case = _element("testcase", {"classname": row.server, "name": row.name})
+    if row.result is not GateResult.PASS:
+        missed = [check_words(check) for check in row.checks if check.result is not GateResult.PASS]
+        lines = missed or [row.reason or ""]
+        name = "failure" if row.result is GateResult.FAIL else "error"
+        case.append(_element(name, {"message": lines[0]}, lines))
+    case.append(_element("system-out", {}, [check_words(check) for check in row.checks]))
+    return case
+
+
+def _suite(report: LintReport, *, fail_on: Severity | None) -> ET.Element:
+    cases = [_case(report, name, findings, fail_on=fail_on) for name, findings in _cases(report)]
+    failures = sum(case.find("failure") is not None for case in cases)
+    counts = {"tests": str(len(cases)), "failures": str(failures), "errors": "0", "skipped": "0", "time": "0"}
+    suite = _element("testsuite", {"name": report.server, **counts})
+    suite.extend(cases)
+    return suite
+
+
+def _cases(report: LintReport) -> Iterator[tuple[str, list[Finding]]]:
+    """Every tool with its findings, clean or not, after the server and before other parts that have any."""
+    grouped = groupby(report.findings, key=lambda finding: (finding.subject.kind, finding.subject.index))
+    found = {part: list(findings) for part, findings in grouped}
+    if ("server", None) in found:
+        yield "server", found[("server", None)]
+    for index, name in enumerate(report.tools):
+        yield name or f"tool {index + 1}, without a name", found.get(("tool", index), [])
+    for (kind, _), findings in found.items():
+        if kind not in ("server", "tool"):
+            yield findings[0].subject.label, findings
+
+
+def _case(report: LintReport, name: str, findings: Sequence[Finding], *, fail_on: Severity | None) -> ET.Element:
+    case = _element("testcase", {"classname": report.server, "name": name, "time": "0"})
+    limit = Severity.ERROR.rank + 1 if fail_on is None else fail_on.rank
+    failing = [each for each in findings if each.severity.rank >= limit]
+    rest = [each for each in findings if each.severity.rank < limit]
+    if failing:
+        worst = max(failing, key=lambda finding: finding.severity.rank)
+        message = worst.message if len(failing) == 1 else f"{len(failing)} findings"
+        attributes = {"message": message, "type": f"{worst.rule} {worst.name}"}
+        case.append(_element("failure", attributes, map(_finding_line, failing)))
+    if rest:
+        case.append(_element("system-out", {}, map(_finding_line, rest)))
+    return case
+
+
+def _finding_line(finding: Finding) -> str:
+    return f"{finding.severity} {finding.rule} {finding.subject.path or '-'}: {sentence(finding)}"
+
+
+def _element(name: str, attributes: dict[str, str], lines: Iterator[str] | Sequence[str] = ()) -> ET.Element:
+    """An element with attributes and lines of text that hold no control character."""
+    element = ET.Element(name, {key: printable(value) for key, value in attributes.items()})
+    element.text = "\n".join(map(printable, lines)) or None
+    return element
+
+
+def _xml_text(root: ET.Element) -> str:
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def sarif_document(reports: Sequence[LocatedReport]) -> dict[str, Any]:
+    """One run over all servers; every rule stands at its own index, whichever ran."""
+    indices = {rule.id: index for index, rule in enumerate(registry.RULES)}
+    seen: Counter[str] = Counter()
+    results = [
+        _result(located, finding, index=indices[finding.rule], seen=seen)
+        for located in reports
+        for finding in located.report.findings
+    ]
+    rules = [_rule(rule) for rule in registry.RULES]
+    driver = {"name": "tdqs-mcp", "version": version("tdqs-mcp"), "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": clean(results, _plain)}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(rule: AnyRule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "name": "".join(word.capitalize() for word in rule.name.split("-")),
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.summary},
+        "help": {"text": f"{rule.summary} tdqs-mcp explain {rule.id} says more.", "markdown": rule.page},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "properties": {
+            "precision": _PRECISIONS[rule.confidence],
+            "tags": [each for each in (rule.dimension, *rule.aliases) if each],
+            "source": rule.source,
+        },
+    }
+
+
+def _result(located: LocatedReport, finding: Finding, *, index: int, seen: Counter[str]) -> dict[str, Any]:
+    """Equal findings, of tools with one name, are numbered so that each keeps a fingerprint of its own."""
+    digest = fingerprint(finding, server=located.report.server)
+    seen[digest] += 1
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": index,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": sentence(finding)},
+        "locations": [_location(located, finding)],
+        "partialFingerprints": {"tdqsFinding/v1": f"{digest}:{seen[digest]}"},
+        "properties": {"server": located.report.server, "pointer": finding.subject.path},
+    }
+
+
+def _location(located: LocatedReport, finding: Finding) -> dict[str, Any]:
+    part = finding.subject.label
+    name = f"{located.report.server}/{part}{finding.subject.path}"
+    location: dict[str, Any] = {"logicalLocations": [{"name": part, "fullyQualifiedName": name, "kind": "object"}]}
+    position = located.find(finding)
+    if located.file is not None and position is not None:
+        location["physicalLocation"] = {
+            "artifactLocation": {"uri": _uri(located.file)},
+            "region": {"startLine": position.line, "startColumn": position.column},
+        }
+    return location
+
+
+def _uri(path: str) -> str:
+    """Relative where the path is, so that a viewer finds the file in its own checkout."""
+    return PurePath(path).as_uri() if PurePath(path).is_absolute() else quote(path, errors="replace")
+
+
+def _plain(text: str) -> str:
+    """Text without control characters, in which nothing is a link or a placeholder (SARIF 3.11.5 and 3.11.6)."""
+    return _PLACEHOLDER.sub("{ ", _LINK.sub("] ", printable(text)))

@@ -1,0 +1,156 @@
+"""Findings for people, and the file that they are about, for formats that show a finding where it was made."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tdqs_mcp.report.blocks import (
+    Block,
+    Code,
+    Column,
+    Fold,
+    Gap,
+    Line,
+    Marker,
+    Section,
+    Span,
+    Table,
+    Title,
+    columns,
+)
+from tdqs_mcp.report.words import count_words, named
+from tdqs_mcp.results.findings import Finding, LintReport, Severity, Suppression
+from tdqs_mcp.sources.positions import Position, Positions
+
+LINT_MARKER = "<!-- tdqs-mcp lint -->"
+
+MAX_FINDINGS = 30
+"""Findings printed one by one."""
+
+SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocatedReport:
+    """A server's findings and where its definitions stand."""
+
+    report: LintReport
+    file: str | None = None
+    """The path of the file, with forward slashes; None for a live server or standard input."""
+
+    positions: Positions | None = None
+
+    def find(self, finding: Finding) -> Position | None:
+        """Where the finding is in the file; its start for the server's own, None where there is no file."""
+        if self.file is None:
+            return None
+        found = self.positions.find(finding.subject) if self.positions else None
+        return found or Position(line=1, column=1)
+
+
+def lint_blocks(report: LintReport) -> list[Block]:
+    """The findings of a server by tool; of very many the worst, and how often each rule fires."""
+    worst = sorted(report.findings, key=lambda finding: -finding.severity.rank)[:MAX_FINDINGS]
+    head = f"{named(report.server, report.version)} · {count_words(len(report.tools), 'tool')}"
+    blocks: list[Block] = [Title(head)]
+    for name, findings in _by_subject(worst):
+        blocks += [Section(name), _findings(findings)]
+    if len(report.findings) > MAX_FINDINGS:
+        blocks += [Section("all findings by rule (--format json lists each)"), _by_rule(report.findings)]
+    blocks += [Gap(), Line(_counts(report)), *(Line(line, "dim") for line in notes(report))]
+    if worst:
+        blocks.append(Line(("Next: ", Code(f"tdqs-mcp explain {worst[0].rule}")), "dim"))
+    return blocks
+
+
+def comment_blocks(reports: Sequence[LintReport]) -> list[Block]:
+    """One pull-request comment on all servers: the rules that fire, and every finding that fits below a fold."""
+    return [*(block for report in reports for block in _comment(report)), Marker(LINT_MARKER)]
+
+
+def sentence(finding: Finding) -> str:
+    """Message and suggestion on one line."""
+    return f"{finding.message}; {finding.suggestion}" if finding.suggestion else finding.message
+
+
+def tally_words(report: LintReport) -> str:
+    """The counts in words, the worst first: `2 errors, 1 warning`; Pass where there is nothing."""
+    counts = [(severity, sum(each.severity is severity for each in report.findings)) for severity in Severity]
+    said = [_severity_words(severity, count) for severity, count in counts if count]
+    return ", ".join(said) or f"Pass: no {'new ' if report.baseline else ''}finding"
+
+
+def notes(report: LintReport) -> list[str]:
+    """What was found and does not count, each with what to do about it."""
+    lines = []
+    if report.hidden:
+        lines.append(f"{count_words(report.hidden, 'low-confidence finding')} hidden: --profile strict")
+    if report.suppressed:
+        lines.append(f"{count_words(len(report.suppressed), 'finding')} suppressed by the configuration")
+    lines += [unused_line(unused) for unused in report.unused_suppressions]
+    if report.baseline and report.baseline.known:
+        lines.append(f"{count_words(report.baseline.known, 'finding')} known from the baseline")
+    if report.baseline and report.baseline.fixed:
+        fixed = count_words(len(report.baseline.fixed), "finding")
+        lines.append(f"{fixed} of the baseline fixed: --write-baseline prunes the file")
+    return lines
+
+
+def unused_line(suppression: Suppression) -> str:
+    """What to do about an entry of the configuration that matches nothing."""
+    where = f" for {suppression.tool}" if suppression.tool else ""
+    return f"the suppression of {suppression.rule}{where} matches nothing: remove it"
+
+
+def _comment(report: LintReport) -> list[Block]:
+    blocks: list[Block] = [Title(f"{report.server}: {tally_words(report)}")]
+    if report.findings:
+        worst = sorted(report.findings, key=lambda finding: -finding.severity.rank)
+        rows = [(each.subject.label, each.severity, each.rule, sentence(each)) for each in worst]
+        whole = Table(columns("tool", "severity", "rule", "finding", left=4), rows)
+        blocks += [_rules(report), Fold("Findings, the worst first", [whole])]
+    return [*blocks, *(Line(note) for note in notes(report))]
+
+
+def _rules(report: LintReport) -> Table:
+    """The worst severity of each rule and how many findings it has, the worst and most frequent first."""
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        by_rule.setdefault(finding.rule, []).append(finding)
+    worst = [(max(each, key=lambda finding: finding.severity.rank), len(each)) for each in by_rule.values()]
+    worst.sort(key=lambda each: (-each[0].severity.rank, -each[1], each[0].rule))
+    rows = [(f"{each.rule} {each.name}", each.severity, str(count)) for each, count in worst]
+    return Table(columns("rule", "severity", "findings", left=2), rows)
+
+
+def _by_subject(findings: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
+    groups: dict[tuple[str, int | None], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.subject.kind, finding.subject.index), []).append(finding)
+    return [(group[0].subject.label, group) for group in groups.values()]
+
+
+def _findings(findings: Sequence[Finding]) -> Table:
+    heads = (Column(head="severity", is_whole=True), Column(head="rule", is_whole=True), Column(head="finding"))
+    rows = [
+        (Span(f"  {each.severity}", SEVERITY_STYLES[each.severity]), Span(each.rule, "dim"), each.message)
+        for each in findings
+    ]
+    return Table(heads, rows, has_head=False)
+
+
+def _by_rule(findings: Sequence[Finding]) -> Table:
+    counts = Counter((finding.rule, finding.name) for finding in findings).most_common()
+    rows = [(f"  {count}", Span(rule, "dim"), name) for (rule, name), count in counts]
+    return Table(columns("findings", "rule", "name", left=3), rows, has_head=False)
+
+
+def _counts(report: LintReport) -> str:
+    if not report.findings:
+        return tally_words(report)
+    counts = [(severity, sum(finding.severity is severity for finding in report.findings)) for severity in Severity]
+    return ", ".join(_severity_words(severity, count) for severity, count in counts)
+
+
+def _severity_words(severity: Severity, count: int) -> str:
+    return f"{count} {severity}{'s' if count != 1 and severity is not Severity.INFO else ''}"

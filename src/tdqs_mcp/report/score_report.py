@@ -1,0 +1,240 @@
+"""A server's TDQS for people: the roll-up, the lowest tools, what is uncertain, what to fix first."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.report.blocks import (
+    Block,
+    Code,
+    Column,
+    Gap,
+    Items,
+    Line,
+    Marker,
+    Only,
+    Part,
+    Section,
+    Span,
+    Table,
+    Title,
+    Words,
+    columns,
+)
+from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.words import (
+    MAX_NAMED,
+    count_words,
+    judge_words,
+    named,
+    number,
+    problem_items,
+    score_words,
+    ungraded_items,
+)
+from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.labels import LabelScore
+from tdqs_mcp.results.scores import ServerScore, ToolScore
+from tdqs_mcp.results.verdicts import Judgement, Ungraded, Verdict
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.score import Fix, first_fixes
+
+SCORE_MARKER = "<!-- tdqs-mcp score -->"
+
+MAX_ROWS = 20
+"""Tools in a terminal's table; the lowest scores come first."""
+
+MAX_NAME = 40
+"""Columns that a tool's name gets before it is folded."""
+
+MAX_QUOTE = 60
+"""Characters of a quotation."""
+
+MAX_FIXES = {"text": 3, "markdown": 5}
+MAX_ASSERTED_TOOLS = 5
+MAX_ASSERTED_FINDINGS = 3
+"""Findings of each tool in an assertion's message, the worst first."""
+
+WIDE_SPREAD = 2
+"""Points between two jurors that are worth a word: one point is what one model's own samples differ by."""
+
+_SHORT = {
+    "purpose_clarity": "purpose",
+    "usage_guidelines": "usage",
+    "behavioral_transparency": "behavior",
+    "parameter_semantics": "params",
+    "conciseness_structure": "concise",
+    "contextual_completeness": "complete",
+}
+
+
+def score_blocks(score: ServerScore) -> list[Block]:
+    """A server's score; a terminal gets the lowest tools, a pull request as many as fit."""
+    rollup, judge = score.rollup, judge_words(score.judge)
+    head = f"{named(score.server, score.version)} · {count_words(score.tool_count, 'tool')}"
+    numbers = f"Descriptions {score_words(rollup.description_quality)}, coherence {score_words(rollup.coherence)}."
+    blocks: list[Block] = [
+        Only("text", [Title(f"{head} · TDQS {score.spec_version} by {judge}"), _rollup(score)]),
+        Only("markdown", [Title(f"{score.server}: {score_words(rollup.overall)}")]),
+        Only("markdown", [Line(f"{score.tool_count} tools, TDQS {score.spec_version} by {judge}. {numbers}")]),
+    ]
+    if score.tools:
+        blocks += [Gap(), _table(score)]
+    blocks += [*uncertainty(score), ungraded_items(score.ungraded)]
+    if isinstance(score.coherence, Ungraded) and score.tools:
+        blocks.append(Items([(f"ungraded: coherence: {score.coherence.reason}", "yellow")]))
+    blocks.append(problem_items(score.problems))
+    close = sum(tool.outlook is not None and tool.outlook.is_close for tool in score.tools)
+    if close:
+        words = f"{count_words(close, 'tool')} too close to call between two tiers (tdqs-mcp calibrate)"
+        blocks.append(Only("text", [Line(words, "dim")]))
+    return [*blocks, *_fixes(score), Marker(SCORE_MARKER)]
+
+
+def assertion_text(score: ServerScore, missed: Sequence[str]) -> str:
+    """Why a test about tool quality fails: what was missed, then the lowest tools with their worst findings."""
+    overall = "no overall score" if score.rollup.overall is None else f"overall {score_words(score.rollup.overall)}"
+    calibration = f", calibration {score.judge.calibration}" if score.judge.calibration else ""
+    lines = [
+        f"{score.server}: {'; '.join(missed)}",
+        f"{overall}; TDQS {score.spec_version} by {score.judge.id}{calibration}",
+    ]
+    found = {finding.tool_index for finding in score.findings}
+    worst = sorted((tool for tool in score.tools if tool.index in found), key=lambda tool: tool.tdqs)
+    lines += [line for tool in worst[:MAX_ASSERTED_TOOLS] for line in _asserted(tool, score.findings)]
+    lines += [f"  {each.name}: {each.ungraded.reason}" for each in score.ungraded[:MAX_ASSERTED_TOOLS]]
+    return "\n".join(f"{line[: len(line) - len(line.lstrip())]}{printable(line)}" for line in lines)
+
+
+def uncertainty(score: ServerScore | LabelScore) -> list[Block]:
+    """What makes a score less certain than it looks: jurors who disagree, quotations that nobody wrote."""
+    blocks: list[Block] = []
+    if score.agreement:
+        ballots = [tool.ballots for tool in score.tools if tool.ballots]
+        complete = sum(all(ballot.scores for ballot in each) for each in ballots)
+        blocks = [
+            Gap(),
+            Line(f"jurors: {', '.join(ballot.juror for ballot in ballots[0])}", "dim"),
+            Line(f"jury agreement over {count_words(complete, 'tool')} that every juror scored", "dim"),
+            Table(
+                columns("dimension", "ICC(2,1)", "mean", "median", "smells by mean", "by median"),
+                [
+                    (
+                        key.replace("_", " "),
+                        "none" if each.icc is None else f"{each.icc:.2f}",
+                        _points(each.mean),
+                        _points(each.median),
+                        str(each.smells_by_mean),
+                        str(each.smells_by_median),
+                    )
+                    for key, each in score.agreement.items()
+                ],
+            ),
+        ]
+    doubts = [*_disputed(score), *_misquoted(score)]
+    return [*blocks, Items([(doubt, "yellow") for doubt in doubts])]
+
+
+def _rollup(score: ServerScore) -> Line:
+    rollup = score.rollup
+    if rollup.mean_tdqs is None or rollup.min_tdqs is None:
+        return Line("nothing could be scored", "red")
+    lowest = f" (mean {rollup.mean_tdqs / 10}, lowest {rollup.min_tdqs / 10})   coherence "
+    head: tuple[Part, ...] = ("overall ", number(rollup.overall), "   descriptions ")
+    return Line((*head, number(rollup.description_quality), lowest, number(rollup.coherence)))
+
+
+def _table(score: ServerScore) -> Only | Table:
+    longest = max(len(printable(tool.name)) for tool in score.tools)
+    keys = load("tdqs").keys
+    heads = (
+        Column(head="tool", min_width=min(longest, MAX_NAME)),
+        Column(head="TDQS", is_right=True),
+        *(Column(head=_SHORT[key], is_right=True) for key in keys),
+        Column(head="flags"),
+    )
+    lowest = sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index))
+    return Table(heads, [_row(tool, keys) for tool in lowest], shown=MAX_ROWS, more="more with higher scores")
+
+
+def _row(tool: ToolScore, keys: Sequence[str]) -> tuple[Words, ...]:
+    scores = [Span(str(tool.scores[key]), "red" if tool.scores[key] < 3 else "") for key in keys]
+    flags = [flag.value for flag in (*tool.flags, *tool.server_flags)]
+    if tool.enforced:
+        flags.append(f"enforced {score_words(tool.enforced.tdqs)}")
+    remarks: tuple[Part, ...] = (Span(", ".join(flags), "red"),)
+    if tool.outlook and tool.outlook.is_close:
+        odds = " or ".join(f"{tier} {tool.outlook.tiers[tier]}%" for tier in tool.outlook.likeliest)
+        remarks += (Span(f"{', ' if flags else ''}close: {odds}", "dim"),)
+    return (tool.name, number(tool.tdqs), *scores, remarks)
+
+
+def _fixes(score: ServerScore) -> list[Block]:
+    fixes = first_fixes(score, MAX_FIXES["markdown"])
+    if not fixes:
+        return []
+    told: list[Block] = []
+    for place, fix in enumerate(fixes[: MAX_FIXES["text"]], start=1):
+        told.append(Line(f"{place}. {_fix(fix)}"))
+        if fix.finding.suggestion:
+            told.append(Line(f"{fix.finding.suggestion} [{fix.finding.rule}]", "dim", indent=3))
+    whole = [
+        (f"{'; '.join(filter(None, (_fix(fix), fix.finding.suggestion)))} ({fix.finding.rule})", "") for fix in fixes
+    ]
+    return [
+        Section("Fix first"),
+        Only("text", told),
+        Only("markdown", [Items(whole, is_numbered=True)]),
+        Line(("Next: ", Code(f"tdqs-mcp explain {fixes[0].finding.rule}")), "dim"),
+    ]
+
+
+def _fix(fix: Fix) -> str:
+    return f"{fix.tool.name} ({score_words(fix.tool.tdqs)}): {fix.finding.message}"
+
+
+def _asserted(tool: ToolScore, findings: Sequence[Finding]) -> list[str]:
+    own = [finding for finding in findings if finding.tool_index == tool.index]
+    lines = [f"  {tool.name} {score_words(tool.tdqs)}"]
+    for finding in own[:MAX_ASSERTED_FINDINGS]:
+        lines.append(f"    {finding.severity} {finding.rule} {finding.message}")
+        if finding.suggestion:
+            lines.append(f"      -> {finding.suggestion}")
+    hidden = len(own) - MAX_ASSERTED_FINDINGS
+    return [*lines, f"    and {hidden} more"] if hidden > 0 else lines
+
+
+def _points(hundredths: int | None) -> str:
+    return "none" if hundredths is None else f"{hundredths / 100:.2f}"
+
+
+def _disputed(score: ServerScore | LabelScore) -> list[str]:
+    found = [(tool.name, tool.jury) for tool in score.tools if tool.jury]
+    close = [f"{name} ({', '.join(each.grades)})" for name, each in found if each.too_close]
+    apart = [
+        f"{name} ({', '.join(f'{key} by {points}' for key, points in wide.items())})"
+        for name, each in found
+        if (wide := {key: points for key, points in each.spread.items() if points >= WIDE_SPREAD})
+    ]
+    return _listed("too close to call", close) + _listed("jurors far apart", apart)
+
+
+def _misquoted(score: ServerScore | LabelScore) -> list[str]:
+    parts: list[tuple[str, Mapping[str, Judgement]]] = [(tool.name, tool.judgements) for tool in score.tools]
+    if isinstance(score, ServerScore) and isinstance(score.coherence, Verdict):
+        parts.append(("coherence", score.coherence.judgements))
+    found = [(name, tuple(_unverified(judgements.values()))) for name, judgements in parts]
+    quoted = [f"{name} ({_some(quotes)})" for name, quotes in found if quotes]
+    return _listed("quoted, but not in the definition", quoted)
+
+
+def _unverified(judgements: Iterable[Judgement]) -> dict[str, None]:
+    return dict.fromkeys(quote for judgement in judgements for quote in judgement.unverified)
+
+
+def _some(quotes: Sequence[str]) -> str:
+    first = quotes[0] if len(quotes[0]) <= MAX_QUOTE else f"{quotes[0][:MAX_QUOTE]}…"
+    return f'"{first}"' + (f" and {len(quotes) - 1} more" if len(quotes) > 1 else "")
+
+
+def _listed(title: str, entries: Sequence[str]) -> list[str]:
+    return [f"{title}: {first_of(entries, MAX_NAMED, separator='; ')}"] if entries else []
