@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from tdqs_mcp.results.verdicts import Acceptance
 from tdqs_mcp.rubrics.rubric import load
 
 KEY = "sk-loopback-0123456789abcdef"
@@ -44,6 +45,10 @@ USUAL = {
     "skill": justified("skill", 4, 4, 4, 4, 4, 4, asks_for_credentials=False),
 }
 """What a model may say of a poor definition: more than this above the offline estimate would be held as suspicious."""
+
+
+ACCEPT_ALL = (Acceptance(),)
+"""For tests of what becomes of scores, whatever the offline estimate is."""
 
 
 def rubric_of(body):

@@ -251,7 +251,7 @@ HOPELESS = {
 def test_a_usable_answer_becomes_a_verdict_in_the_end(outcome, name):
     result = outcome(name)
     assert isinstance(result, Verdict)
-    assert {judgement.score for judgement in result.judgements.values()} == {4}
+    assert {judgement.score for judgement in result.judgements.values()} == {3}
 
 
 @pytest.mark.parametrize("name", HOPELESS)

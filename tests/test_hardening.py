@@ -162,7 +162,7 @@ QUOTES = [
 def test_what_a_judge_quotes_is_looked_up_in_the_definition(command, write, words, found, missing):
     schema = {"type": "object", "properties": {"repo": {"type": "string", "description": "Owner and name"}}}
     file = write("c.json", [tool("list_issues", "Lists open issues\nof a repository, newest first.", schema)])
-    answers = write("answers.json", {"tools": [{"name": "list_issues", "answer": tdqs(4, 4, 4, 4, 4, 4, words=words)}]})
+    answers = write("answers.json", {"tools": [{"name": "list_issues", "answer": tdqs(3, 3, 3, 3, 3, 3, words=words)}]})
     document = json.loads(command("score", file, "--answers", answers, "--format", "json").stdout)
     judgement = document["tools"][0]["justifications"]["purpose_clarity"]
     assert (judgement["evidence"], judgement["unverified"]) == (found, missing)
@@ -172,7 +172,7 @@ def test_what_a_judge_quotes_is_looked_up_in_the_definition(command, write, word
 @pytest.mark.parametrize("rubric", ["tdqs", "bundles"])
 def test_people_see_what_a_judge_quotes_although_nobody_wrote_it(command, write, form, rubric):
     def shown(words):
-        answer = justified(rubric, *[4] * len(load(rubric).keys), annotation_contradiction=False, words=words)
+        answer = justified(rubric, *[3] * len(load(rubric).keys), annotation_contradiction=False, words=words)
         answers = write("answers.json", {"tools": [{"name": "list_issues", "answer": answer}]})
         file = write("c.json", [tool("list_issues", "Lists open issues.")])
         options = ["--answers", answers, "--rubric", rubric, "--format", form]
@@ -186,7 +186,7 @@ def test_people_see_what_a_judge_quotes_although_nobody_wrote_it(command, write,
 
 
 def test_evidence_that_is_offered_as_such_is_checked_to_the_word(catalog):
-    answer = json.loads(tdqs(4, 4, 4, 4, 4, 4))
+    answer = json.loads(tdqs(3, 3, 3, 3, 3, 3))
     answer["scores"]["purpose_clarity"]["evidence"] = ["Gets", "Puts"]
     result = app.score_answers(catalog(tool("a", "Gets it.")), {"tools": [{"name": "a", "answer": answer}]})
     judgement = result.tools[0].judgements["purpose_clarity"]
@@ -210,7 +210,7 @@ def test_a_contradiction_that_judge_and_facts_do_not_agree_on_is_a_problem(
     catalog, description, annotations, flagged, words
 ):
     definition = tool("record", description, **({"annotations": annotations} if annotations else {}))
-    answers = {"tools": [{"name": "record", "answer": tdqs(4, 4, 4, 4, 4, 4, contradiction=flagged)}]}
+    answers = {"tools": [{"name": "record", "answer": tdqs(3, 3, 3, 3, 3, 3, contradiction=flagged)}]}
     problems = app.score_answers(catalog(definition), answers).problems
     assert [words in problem for problem in problems] == ([True] if words else [])
 
@@ -238,7 +238,7 @@ def test_a_key_that_an_endpoint_repeats_reaches_no_report(command, loopback, wri
 
     def answer(body):
         named = "named" in user(body) if kind == "openai" else "named" in body["messages"][0]["content"]
-        said = tdqs(4, 4, 4, 4, 4, 4, words="SECRET") if "coherence" not in json.dumps(body) else USUAL["coherence"]
+        said = tdqs(3, 3, 3, 3, 3, 3, words="SECRET") if "coherence" not in json.dumps(body) else USUAL["coherence"]
         if named:
             said = said.replace('"purpose_clarity"', '"SECRET": {"score": 9}, "purpose_clarity"')
         return said.replace("SECRET", SPELLED[spelling])
@@ -258,7 +258,7 @@ def test_a_key_that_is_no_secret_costs_no_answer(loopback, catalog):
 
 
 def test_an_answer_s_own_words_stay_short_in_a_reason(catalog):
-    answers = json.loads(tdqs(4, 4, 4, 4, 4, 4))
+    answers = json.loads(tdqs(3, 3, 3, 3, 3, 3))
     answers["scores"] |= {f"{number}{'X' * 100_000}": {"score": 9} for number in range(9)}
     pair = {"tool": "X" * 100_000, "cheaperSibling": "Y" * 100_000, "justification": ""}
     given = {"tools": [{"name": "t", "answer": answers}], "shadowing": [pair]}
@@ -269,7 +269,7 @@ def test_an_answer_s_own_words_stay_short_in_a_reason(catalog):
 
 def test_a_reason_as_long_as_a_book_goes_back(loopback, catalog):
     loopback.answer = lambda body: (
-        tdqs(4, 4, 4, 4, 4, 4, words="So. " * (10_000 if len(body["messages"]) < 3 else 1))
+        tdqs(3, 3, 3, 3, 3, 3, words="So. " * (10_000 if len(body["messages"]) < 3 else 1))
         if tool_name(body)
         else USUAL["coherence"]
     )

@@ -50,13 +50,13 @@ async def test_a_client_that_dies_halfway_is_asked_only_for_the_rest(mode):
         assert (names(rest), rest["answeredCount"], rest["nextOffset"]) == (["letters", "notes"], 2, None)
         await call("submit_judgement", catalog=rest["catalog"], answers=answers(rest), model="m")
         done = await call("submit_judgement", catalog=rest["catalog"], coherence=USUAL["coherence"], model="m")
-    assert (done["missingCount"], done["coherenceMissing"], done["overallScore"]) == (0, False, 4.0)
+    assert (done["missingCount"], done["coherenceMissing"], done["overallScore"]) == (0, False, 3.3)
     assert done["judge"]["model"] == "m"
     async with connect(mode=mode) as (_, call):
         for part in ("tools", "coherence"):
             none = await call("prepare_judgement", tools=TOOLS, part=part, model="m")
             assert (none["prompts"], "submit_judgement" in none["next"]) == ([], True)
-        assert (await call("submit_judgement", tools=TOOLS, model="m"))["overallScore"] == 4.0
+        assert (await call("submit_judgement", tools=TOOLS, model="m"))["overallScore"] == 3.3
         assert len(names(await call("prepare_judgement", tools=TOOLS, model="m", again=True))) == 4
 
 

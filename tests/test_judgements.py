@@ -181,7 +181,7 @@ def test_what_we_send_along_is_part_of_the_judgement_whoever_said_so(judge, same
     def parameters(overrides):
         keys = {"TDQS_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
         environ = {"TDQS_REQUEST_OVERRIDES": overrides, "TDQS_BASE_URL": "http://127.0.0.1/v1", **keys}
-        return make_judge(read_settings(environ, judge=judge)).parameters
+        return make_judge(read_settings(environ, judge=judge)).judge.parameters
 
     assert parameters("{}") == parameters(same)
     assert len({parameters(each) for each in ("{}", *other)}) == 1 + len(other)

@@ -11,7 +11,7 @@ import pytest
 from definitions import tool
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback import KEY, USUAL, plain, rubric_of, tdqs, tool_name
+from loopback import ACCEPT_ALL, KEY, USUAL, plain, rubric_of, tdqs, tool_name
 from schemas import SCHEMAS
 
 from tdqs_mcp import app
@@ -23,6 +23,7 @@ from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
+from tdqs_mcp.judges.verdict_guard import VerdictGuard
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.agreement import icc, reliability
 
@@ -51,7 +52,9 @@ def juror(loopback, model):
 def bench(loopback, catalog):
     def score(*definitions, models=("a", "b", "c"), judge=None, **options):
         jury = judge or Jury(members=tuple(juror(loopback, model) for model in models))
-        return anyio.run(lambda: app.score(catalog(*definitions), judge=jury, **options))
+        return anyio.run(
+            lambda: app.score(catalog(*definitions), judge=VerdictGuard(judge=jury, accepted=ACCEPT_ALL), **options)
+        )
 
     return score
 
@@ -138,7 +141,7 @@ def judged(command, loopback, write, tmp_path, monkeypatch):
     monkeypatch.setenv("TDQS_BASE_URL", loopback.base_url)
 
     def run(*args, names="mini,haiku,qwen"):
-        return command(*args, "--judge", f"jury:{names}", cwd=tmp_path)
+        return command(*args, "--judge", f"jury:{names}", "--accept", "all", cwd=tmp_path)
 
     return run
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import anyio
 import pytest
 from definitions import flat, tool
-from loopback import KEY, USUAL, Loopback, justified, tdqs, tool_name
+from loopback import ACCEPT_ALL, KEY, USUAL, Loopback, justified, tdqs, tool_name
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -28,6 +28,7 @@ from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.transport import Transport
+from tdqs_mcp.judges.verdict_guard import VerdictGuard
 from tdqs_mcp.results.tiers import Tier
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import PromptForm, render
@@ -258,7 +259,7 @@ HOPELESS = [
 def test_a_usable_answer_becomes_a_verdict(outcome, name):
     result = outcome(name)
     assert isinstance(result, Verdict)
-    assert {judgement.score for judgement in result.judgements.values()} == {4}
+    assert {judgement.score for judgement in result.judgements.values()} == {3}
     assert result.summary == "All said."
 
 
@@ -578,7 +579,8 @@ def test_without_a_key_there_is_no_authorization(fake, catalog):
 
 def test_the_published_examples_score_as_published(fake, catalog):
     examples = catalog(*map(tool, PUBLISHED), tool("stubborn"), tool("silent", None))
-    score = anyio.run(lambda: app.score(examples, judge=judge_of(fake)))
+    judge = VerdictGuard(judge=judge_of(fake), accepted=ACCEPT_ALL)
+    score = anyio.run(lambda: app.score(examples, judge=judge))
     assert [(each.name, each.tdqs, each.tier) for each in score.tools] == [
         ("get_calls", 43, Tier.A),
         ("update_drive", 29, Tier.C),

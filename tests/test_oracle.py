@@ -8,6 +8,7 @@ import pytest
 from definitions import CORNERS, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loopback import ACCEPT_ALL
 from tdqs import (
     TOOL_SCORING_SYSTEM_PROMPT,
     CostedTool,
@@ -173,7 +174,7 @@ def test_the_same_answers_finish_into_the_oracle_s_scores_and_roll_up(seed):
             "summary": "x",
         },
     }
-    ours = score_answers(read({"tools": definitions}), given)
+    ours = score_answers(read({"tools": definitions}), given, accepted=ACCEPT_ALL)
     for mine, their_score in zip(ours.tools, expected, strict=True):
         assert {key: judgement.score for key, judgement in mine.judgements.items()} == their_score.scores
         assert (mine.tdqs / 10, mine.tier) == (their_score.tdqs, their_score.tier)

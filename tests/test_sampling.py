@@ -76,10 +76,10 @@ async def test_the_client_s_model_scores_a_server(mode, start):
         again = await call(client, "score_tool_definition", definition=tool("good", "Other words."))
     assert answer["judge"] == {"id": "sampling", "version": "1", "model": "host-model-1", "calibration": None}
     scores = {each["name"]: each["tdqs"] for each in answer["tools"]}
-    assert scores == {"good": 4.0, "mended": 4.0, "silent": 1.0, "stubborn": None}
+    assert scores == {"good": 3.0, "mended": 3.0, "silent": 1.0, "stubborn": None}
     assert "3 answers of 'host-model-1' broke the output format" in reasons(answer)["stubborn"]
     assert answer["coherenceScore"] == 4.0
-    assert again["tdqs"] == 4.0
+    assert again["tdqs"] == 3.0
     assert host.names() == ["(set)", "good", "good", "mended", "mended", "stubborn", "stubborn", "stubborn"]
     _, params = next(asked for asked in host.asked if asked[0] == "good")
     assert params.system_prompt.startswith("You evaluate MCP tool definitions")
@@ -133,7 +133,7 @@ async def test_a_declined_request_ends_a_call_that_waits_for_it_and_the_server_g
     async with in_process(mode="auto", sampling_callback=Host().sample) as client:
         with pytest.raises(MCPError, match="User rejected"):
             await call(client, "score_server", tools=[tool("declined"), tool("good")])
-        assert (await call(client, "score_tool_definition", definition=tool("good")))["tdqs"] == 4.0
+        assert (await call(client, "score_tool_definition", definition=tool("good")))["tdqs"] == 3.0
 
 
 @pytest.mark.parametrize("mode", ERAS)

@@ -4,9 +4,11 @@ import itertools
 import json
 import shutil
 import subprocess
+from functools import partial
 
 import pytest
 from definitions import CORNERS, flat, tool
+from loopback import ACCEPT_ALL
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.app.configuration import Policy
@@ -21,6 +23,7 @@ from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import roll_up, tdqs
 from tdqs_mcp.sources.files import read_catalog
 
+finish = partial(app.score_answers, accepted=ACCEPT_ALL)
 TDQS = load("tdqs")
 DESCRIBED = {"type": "string", "description": "An ISO 8601 date, inclusive"}
 
@@ -72,15 +75,13 @@ def coherent(*vector):
 
 @pytest.mark.parametrize(("definition", "vector", "tenths", "tier"), EXAMPLES)
 def test_the_published_answers_finish_into_the_published_scores(catalog, definition, vector, tenths, tier):
-    finished = app.score_answers(
-        catalog(definition), {"tools": [{"name": definition["name"], "answer": answer(vector)}]}
-    )
+    finished = finish(catalog(definition), {"tools": [{"name": definition["name"], "answer": answer(vector)}]})
     assert (finished.tools[0].tdqs, finished.tools[0].tier) == (tenths, tier)
 
 
 def test_the_published_contradiction_gets_its_flag_and_behaviour_1(catalog):
     said = answer((4, 2, 1, 3, 4, 2), contradiction=True)
-    finished = app.score_answers(catalog(CREATE_RECORD), {"tools": [{"name": "create_record", "answer": said}]})
+    finished = finish(catalog(CREATE_RECORD), {"tools": [{"name": "create_record", "answer": said}]})
     offline = sync.score(catalog(CREATE_RECORD))
     for score in (finished.tools[0], offline.tools[0]):
         assert score.flags == (Flag.ANNOTATION_CONTRADICTION,)
@@ -98,7 +99,7 @@ def test_the_offline_judge_is_within_half_a_point_of_the_published_examples(cata
 
 def test_a_contradiction_that_the_judge_scored_high_is_enforced_beside_the_published_number(catalog):
     said = answer((5, 5, 5, 5, 5, 5), contradiction=True)
-    score = app.score_answers(catalog(CREATE_RECORD), {"tools": [{"name": "create_record", "answer": said}]}).tools[0]
+    score = finish(catalog(CREATE_RECORD), {"tools": [{"name": "create_record", "answer": said}]}).tools[0]
     assert (score.tdqs, score.enforced.tdqs) == (50, 42)
     assert score.enforced.scores["behavioral_transparency"] == 1
     assert "'creates'" in score.enforced.why
@@ -108,7 +109,7 @@ def test_a_contradiction_that_the_judge_scored_high_is_enforced_beside_the_publi
 def test_a_tautology_that_escapes_the_exact_gate_is_enforced_and_found(catalog, name, description):
     definitions = catalog(tool(name, description))
     said = {"tools": [{"name": name, "answer": answer((5, 3, 3, 3, 3, 3))}]}
-    score = app.score_answers(definitions, said).tools[0]
+    score = finish(definitions, said).tools[0]
     assert score.flags == ()
     assert score.judgements["purpose_clarity"].score == 5
     assert score.enforced.scores["purpose_clarity"] == 2
@@ -118,7 +119,7 @@ def test_a_tautology_that_escapes_the_exact_gate_is_enforced_and_found(catalog, 
 def test_the_tautology_gate_caps_purpose_at_2_and_leaves_a_lower_score(catalog):
     for given, expected in ((5, 2), (1, 1)):
         said = {"tools": [{"name": "process", "answer": answer((given, 3, 3, 3, 3, 3))}]}
-        score = app.score_answers(catalog(PROCESS), said).tools[0]
+        score = finish(catalog(PROCESS), said).tools[0]
         assert score.judgements["purpose_clarity"].score == expected
         assert score.flags == (Flag.TAUTOLOGICAL_DESCRIPTION,)
 
@@ -127,7 +128,7 @@ def test_the_tautology_gate_caps_purpose_at_2_and_leaves_a_lower_score(catalog):
 def test_a_missing_description_needs_no_judge(catalog, description):
     definitions = catalog(tool("silent", description))
     assert app.prompts(definitions)["tools"] == []
-    score = app.score_answers(definitions, {"tools": []}).tools[0]
+    score = finish(definitions, {"tools": []}).tools[0]
     assert (score.tdqs, score.tier, score.flags) == (10, Tier.D, (Flag.NO_DESCRIPTION,))
 
 
@@ -183,7 +184,7 @@ def test_answers_are_matched_by_hash_then_by_name_and_order(catalog):
             {"name": "other", "inputHash": "0" * 16, "answer": answer((2,) * 6)},
         ]
     }
-    finished = app.score_answers(definitions, given)
+    finished = finish(definitions, given)
     assert [score.tdqs for score in finished.tools] == [10, 20, 50]
     assert [problem for problem in finished.problems if "'ghost'" in problem or "'other'" in problem] == list(
         finished.problems
@@ -207,7 +208,7 @@ def test_one_bad_answer_leaves_one_tool_ungraded_with_the_reason(catalog, broken
     definitions = catalog(*(tool(f"t{number}", f"Does {number}.") for number in range(5)))
     good = [{"name": f"t{number}", "answer": answer((4.0,) + (4,) * 5)} for number in range(1, 5)]
     given = {"tools": [{"name": "t0", "answer": broken}, *good], "coherence": coherent(5, 5, 5, 5)}
-    finished = app.score_answers(definitions, given)
+    finished = finish(definitions, given)
     assert [score.name for score in finished.tools] == ["t1", "t2", "t3", "t4"]
     assert reason in finished.ungraded[0].ungraded.reason
     assert finished.rollup.overall == 43
@@ -227,16 +228,16 @@ def test_shadowing_is_confirmed_only_for_a_pair_that_was_asked_about(catalog):
             "nonsense",
         ],
     }
-    finished = app.score_answers(definitions, given)
+    finished = finish(definitions, given)
     assert [risk.justification for risk in finished.shadowing_risks] == ["both report sales"]
     assert finished.tools[0].server_flags == (Flag.SHADOWING_RISK,)
-    assert len(finished.problems) == 3
+    assert len(finished.problems) == 4
     assert sync.score(definitions).shadowing_risks == ()
 
 
 def test_answers_of_another_shape_are_refused_with_the_right_one(catalog):
     with pytest.raises(InputError, match='"tools"'):
-        app.score_answers(catalog(PROCESS), [1])
+        finish(catalog(PROCESS), [1])
 
 
 def test_the_same_catalog_gives_the_same_score_every_time(catalog):
@@ -269,7 +270,7 @@ def test_a_recognised_fact_raises_its_dimension_and_its_absence_is_named(catalog
 def judged_with(coherence, *, tools=3):
     definitions = read_catalog([tool(f"t{number}", f"Does {number}.") for number in range(tools)], name="x")
     answers = {"tools": [{"name": f"t{number}", "answer": answer((3,) * 6)} for number in range(tools)]}
-    return app.score_answers(definitions, answers | coherence)
+    return finish(definitions, answers | coherence)
 
 
 def test_a_failed_coherence_judgement_leaves_open_only_what_it_could_change():
@@ -288,7 +289,7 @@ def test_a_failed_coherence_judgement_leaves_open_only_what_it_could_change():
 
 
 def test_coherence_that_was_judged_has_its_number_even_without_a_single_tool_score():
-    score = app.score_answers(read_catalog([tool("t", "Does.")], name="x"), {"coherence": coherent(4, 4, 4, 4)})
+    score = finish(read_catalog([tool("t", "Does.")], name="x"), {"coherence": coherent(4, 4, 4, 4)})
     assert (score.rollup.coherence, score.rollup.overall) == (40, None)
 
 
