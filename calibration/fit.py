@@ -24,7 +24,7 @@ from tdqs_mcp.facts.catalog.relations import ToolSet
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.content import read_content
 from tdqs_mcp.judges.features import of_set, of_tool
-from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
 
 TARGET = Path(__file__).parent.parent / "src" / "tdqs_mcp" / "judges" / "data"

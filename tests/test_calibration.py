@@ -23,8 +23,7 @@ from tdqs_mcp.judges.scorecard import UNIT, calibration, versions
 from tdqs_mcp.model.catalog import Catalog, read_tools
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.check_reports import calibration_blocks
-from tdqs_mcp.results.tiers import Tier
-from tdqs_mcp.results.verdicts import Judgement, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring import judge_error
 from tdqs_mcp.scoring.rollup import tdqs

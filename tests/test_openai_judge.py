@@ -29,8 +29,7 @@ from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.transport import Transport
 from tdqs_mcp.judges.verdict_guard import VerdictGuard
-from tdqs_mcp.results.tiers import Tier
-from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import JudgeStamp, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import PromptForm, render
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import set_case, tool_cases

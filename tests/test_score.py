@@ -14,10 +14,9 @@ from tdqs_mcp import app, sync
 from tdqs_mcp.app.configuration import Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, reaches
-from tdqs_mcp.results.gate import Outcome
+from tdqs_mcp.results.checks import Outcome
 from tdqs_mcp.results.scores import Flag
-from tdqs_mcp.results.tiers import Tier
-from tdqs_mcp.results.verdicts import Verdict
+from tdqs_mcp.results.verdicts import Tier, Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import roll_up, tdqs

@@ -27,7 +27,7 @@ from tdqs_mcp import app
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.report.escape import unfence
 from tdqs_mcp.results.findings import Severity
-from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.server.permissions import Permissions

@@ -26,8 +26,7 @@ from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.scorecard import calibration, versions
 from tdqs_mcp.judges.verdict_cache import VerdictCache
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, score_in_tenths
-from tdqs_mcp.results.tiers import Tier, tier_of
-from tdqs_mcp.results.verdicts import Acceptance, Judgement, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import Acceptance, Judgement, JudgeStamp, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring import judge_error
 from tdqs_mcp.scoring.score import all_cases, tool_cases

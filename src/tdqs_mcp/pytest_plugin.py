@@ -91,8 +91,8 @@ def _apart(use: "Callable[[Any, LiveOptions], Awaitable[Catalog]]", *arguments: 
 
 def _below(score: "ServerScore", tier: str | None) -> list[str]:
     from tdqs_mcp.gate.policy import reaches  # noqa: PLC0415
-    from tdqs_mcp.results.gate import Outcome  # noqa: PLC0415
-    from tdqs_mcp.results.tiers import Tier  # noqa: PLC0415
+    from tdqs_mcp.results.checks import Outcome  # noqa: PLC0415
+    from tdqs_mcp.results.verdicts import Tier  # noqa: PLC0415
 
     if tier is None:
         return []
@@ -105,7 +105,7 @@ def _below(score: "ServerScore", tier: str | None) -> list[str]:
 
 
 def _tools_below(score: "ServerScore", tier: str | None) -> list[str]:
-    from tdqs_mcp.results.tiers import Tier  # noqa: PLC0415
+    from tdqs_mcp.results.verdicts import Tier  # noqa: PLC0415
 
     if tier is None:
         return []

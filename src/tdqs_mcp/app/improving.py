@@ -27,8 +27,7 @@ from tdqs_mcp.scoring.score import finish, tool_cases
 from tdqs_mcp.sources.files import read_bytes
 
 if TYPE_CHECKING:
-    from tdqs_mcp.results.comparison import Comparison
-    from tdqs_mcp.results.plan import Plan, WhatIf
+    from tdqs_mcp.results.improvements import Comparison, Plan, WhatIf
     from tdqs_mcp.results.selection import Mutation, Query, Selection
     from tdqs_mcp.rewriting.rewrite_review import Court
     from tdqs_mcp.rewriting.selectors import Selector

@@ -14,7 +14,7 @@ from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unguarded
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.results.calibration import CalibrationReport
+from tdqs_mcp.results.checks import CalibrationReport
 from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict

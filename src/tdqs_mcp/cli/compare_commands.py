@@ -20,9 +20,8 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate.policy import answered, arrives, finds
 from tdqs_mcp.judges.judge import Model
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.results.comparison import Comparison
-from tdqs_mcp.results.gate import Outcome
-from tdqs_mcp.results.plan import WhatIfReport
+from tdqs_mcp.results.checks import Outcome
+from tdqs_mcp.results.improvements import Comparison, WhatIfReport
 from tdqs_mcp.results.selection import Mutation, Query
 from tdqs_mcp.rewriting.selectors import Embedded, Prompted, Selector
 from tdqs_mcp.sources.live import LiveOptions
@@ -119,7 +118,7 @@ def _outcome(comparison: Comparison, *, fails: bool) -> Outcome:
     return max(answered(comparison.old), answered(comparison.new))
 
 
-_SELECT = views("selection_report:selection_blocks")
+_SELECT = views("check_reports:selection_blocks")
 
 
 @command()

@@ -20,7 +20,7 @@ from tdqs_mcp.cli.runner import read_json
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
 from tdqs_mcp.judges.judge import Judge, Model, used
-from tdqs_mcp.report.usage import usage_line
+from tdqs_mcp.report.documents import usage_line
 from tdqs_mcp.results.rewrites import OFFLINE
 from tdqs_mcp.results.verdicts import Acceptance
 

@@ -14,7 +14,7 @@ from tdqs_mcp.cli.output import fail, leave
 from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.results.gate import Outcome
+from tdqs_mcp.results.checks import Outcome
 from tdqs_mcp.sources.files import parse_json, read_bytes
 from tdqs_mcp.sources.live import LiveOptions
 from tdqs_mcp.sources.locator import parse_locator, public

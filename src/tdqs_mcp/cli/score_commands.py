@@ -26,17 +26,17 @@ from tdqs_mcp.gate.policy import answered, is_good, labelled, reaches
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.sources.live import LiveOptions
 
 _SCORE = views("score_report:score_blocks")
-_LABELS = views("label_report:label_blocks")
-_SKILL = views("label_report:skill_blocks")
+_LABELS = views("check_reports:label_blocks")
+_SKILL = views("check_reports:skill_blocks")
 _LEDGER = {
-    "text": "usage:ledger_line",
-    "json": "usage:ledger_document",
-    "markdown": "usage:ledger_line",
+    "text": "documents:ledger_line",
+    "json": "documents:ledger_document",
+    "markdown": "documents:ledger_line",
 }
 
 

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.results.checks import Outcome
 from tdqs_mcp.results.findings import (
     Baseline,
     Finding,
@@ -18,7 +19,6 @@ from tdqs_mcp.results.findings import (
     Suppression,
     fingerprint,
 )
-from tdqs_mcp.results.gate import Outcome
 
 VERSION = 1
 _FIELDS = tuple(field.name for field in fields(KnownFinding))

@@ -3,20 +3,17 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tdqs_mcp.results.calibration import CalibrationReport
-from tdqs_mcp.results.gate import GateResult, GateRow, Outcome
-from tdqs_mcp.results.grades import Letter, ServerGrade
+from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Letter, Outcome, ServerGrade
 from tdqs_mcp.results.labels import Label, LabelScore, SkillScore
 from tdqs_mcp.results.rewrites import Rewrite
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.results.tiers import Tier
-from tdqs_mcp.results.verdicts import Ungraded
+from tdqs_mcp.results.verdicts import Tier, Ungraded
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import roll_up
 from tdqs_mcp.scoring.score import UNMEASURED, unjudged
 
 if TYPE_CHECKING:
-    from tdqs_mcp.results.plan import Plan
+    from tdqs_mcp.results.improvements import Plan
     from tdqs_mcp.results.selection import Selection
 
 

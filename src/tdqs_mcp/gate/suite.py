@@ -11,8 +11,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.gate.targets import Bar, Evidence, Kind, Target, hold, parse_target
-from tdqs_mcp.results.gate import GateRow
-from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.checks import GateRow
+from tdqs_mcp.results.verdicts import Tier
 
 DEFAULTS = (
     (parse_target("min_score"), Bar(minimum=Fraction(1, 2))),

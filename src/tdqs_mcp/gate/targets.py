@@ -12,11 +12,10 @@ from fractions import Fraction
 
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.gate.policy import reaches
+from tdqs_mcp.results.checks import Check, GateResult, Outcome
 from tdqs_mcp.results.findings import Finding, Severity
-from tdqs_mcp.results.gate import Check, GateResult, Outcome
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.results.tiers import Tier, tier_of
-from tdqs_mcp.results.verdicts import Ungraded
+from tdqs_mcp.results.verdicts import Tier, Ungraded, tier_of
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring import foreign_scores
 

@@ -9,8 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from tdqs_mcp.judges.features import CONTEXT
-from tdqs_mcp.results.tiers import Tier
-from tdqs_mcp.results.verdicts import Outlook
+from tdqs_mcp.results.verdicts import Outlook, Tier
 
 UNIT = 1000
 """Points are thousandths of a score point."""

@@ -9,7 +9,7 @@ from tdqs_mcp.facts.threats import is_tampered
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import calibration, versions
-from tdqs_mcp.results.calibration import Section
+from tdqs_mcp.results.checks import Section
 from tdqs_mcp.results.verdicts import Acceptance, EstimateCheck, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load

@@ -7,13 +7,12 @@ from typing import Annotated
 
 from tdqs_mcp.report.agent_page import MAX_MESSAGE, Answer, CatalogPage, Judge, Page, Window, page_of
 from tdqs_mcp.report.words import unjudged_lines
-from tdqs_mcp.results.comparison import Comparison, Difference, Impact
 from tdqs_mcp.results.contract import Inline, Max, Name, Only, Own, Tenths, published
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.plan import Advice, Fix, Plan
+from tdqs_mcp.results.improvements import Advice, Comparison, Difference, Fix, Impact, Plan
 from tdqs_mcp.results.rewrites import Claim, Component, Rewrite
 from tdqs_mcp.results.scores import Rollup, ToolScore
-from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.scoring.score import unjudged
 
 MAX_FINDINGS = 10

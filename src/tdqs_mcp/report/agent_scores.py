@@ -32,7 +32,7 @@ from tdqs_mcp.results.contract import (
 from tdqs_mcp.results.findings import Finding, tally
 from tdqs_mcp.results.labels import Label, LabelledTool, LabelScore
 from tdqs_mcp.results.scores import Flag, ServerScore, ToolScore, UngradedTool
-from tdqs_mcp.results.tiers import Tier
+from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.scoring.score import first_fixes
 
 Scored: TypeAlias = ServerScore | LabelScore

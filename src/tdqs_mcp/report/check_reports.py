@@ -3,16 +3,39 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from tdqs_mcp.report.blocks import Block, Code, Column, Gap, Items, Line, Only, Section, Span, Table, Title, columns
+from tdqs_mcp.report.blocks import (
+    Block,
+    Code,
+    Column,
+    Gap,
+    Items,
+    Line,
+    Only,
+    Section,
+    Span,
+    Table,
+    Title,
+    Words,
+    columns,
+)
 from tdqs_mcp.report.lint_formats import actual_words, check_words
 from tdqs_mcp.report.lint_report import SEVERITY_STYLES
-from tdqs_mcp.report.words import TIER_STYLES, count_words, named, problem_items, unjudged_words
-from tdqs_mcp.results.calibration import CalibrationReport, Cell
-from tdqs_mcp.results.calibration import Section as CalibrationTable
-from tdqs_mcp.results.gate import GateReport, GateResult
-from tdqs_mcp.results.grades import Deduction, ServerGrade
-from tdqs_mcp.results.tiers import Tier
-from tdqs_mcp.results.verdicts import JudgeStamp
+from tdqs_mcp.report.score_report import MAX_ROWS, uncertainty
+from tdqs_mcp.report.words import (
+    TIER_STYLES,
+    count_words,
+    judge_words,
+    named,
+    problem_items,
+    ungraded_items,
+    unjudged_words,
+)
+from tdqs_mcp.results.checks import CalibrationReport, Cell, Deduction, GateReport, GateResult, ServerGrade
+from tdqs_mcp.results.checks import Section as CalibrationTable
+from tdqs_mcp.results.labels import Band, Label, LabelScore, SkillScore
+from tdqs_mcp.results.selection import Choice, Mutation, Paired, Selection
+from tdqs_mcp.results.verdicts import JudgeStamp, Tier, Ungraded
+from tdqs_mcp.rubrics.rubric import load
 
 MAX_REASONS = 20
 """Reasons why something was not judged; JSON has them all."""
@@ -156,3 +179,155 @@ def _shown(cell: Cell) -> str:
     if cell is None:
         return ""
     return f"{cell:.2f}" if isinstance(cell, float) else str(cell).replace("_", " ")
+
+
+MAX_SUGGESTIONS = 10
+_STYLES = {Label.GOOD: "green", Label.BAD: "red", None: "dim"}
+_BANDS = {Band.SERVER_SMELL: "server", Band.BUNDLE_DEFICIENCY: "skill", Band.TOOL_ISSUE: "tool"}
+
+
+def label_blocks(score: LabelScore) -> list[Block]:
+    """A server's labels: how many are Good, the lowest tools, what could not be graded, what to fix first."""
+    counts = f"{score.good_tool_count} Good, {score.bad_tool_count} Bad"
+    if score.ungraded:
+        counts += f", {len(score.ungraded)} ungraded"
+    head = f"{named(score.server, score.version)} · {load(score.rubric).title} by {judge_words(score.judge)}"
+    blocks: list[Block] = [Title(head), Line(counts, "red" if score.bad_tool_count else "green")]
+    if score.tools:
+        blocks += [Gap(), _table(score)]
+    blocks += [*uncertainty(score), ungraded_items(score.ungraded)]
+    if score.skill is not None:
+        blocks += [Gap(), *skill_blocks(score.skill)]
+    blocks.append(problem_items(score.problems))
+    if score.suggestions:
+        told = [(f"{_BANDS[each.band]}: {each.message}", "") for each in score.suggestions]
+        blocks += [Section("Fix first"), Items(told, shown=MAX_SUGGESTIONS, is_numbered=True)]
+    return blocks
+
+
+def skill_blocks(skill: SkillScore) -> list[Block]:
+    """A skill's scores with the reason for each."""
+    overall = "" if skill.overall is None else f", overall {skill.overall / 10}"
+    blocks: list[Block] = [
+        Title(f"skill of {skill.server} · {load('skill').title} by {judge_words(skill.judge)}"),
+        Line(f"{skill.label or 'no label'}{overall}", _STYLES[skill.label]),
+    ]
+    if skill.credentials is not None:
+        blocks.append(Line(f"Bad by the credentials rule: {skill.credentials}", "red"))
+    if isinstance(skill.verdict, Ungraded):
+        blocks.append(Items([(f"ungraded: skill: {skill.verdict.reason}", "yellow")]))
+    else:
+        rows = [
+            (key.replace("_", " "), Span(str(each.score), "red" if each.score < 3 else ""), each.justification)
+            for key, each in skill.verdict.judgements.items()
+        ]
+        blocks.append(Table(columns("dimension", "score", "why", left=3), rows, has_head=False))
+    return [*blocks, problem_items(skill.problems)]
+
+
+def _table(score: LabelScore) -> Table:
+    keys = load(score.rubric).keys
+    rows: list[tuple[Words, ...]] = [
+        (
+            tool.name,
+            Span(tool.label, _STYLES[tool.label]),
+            str(tool.overall / 10),
+            *(Span(str(tool.scores[key]), "red" if tool.scores[key] < 3 else "") for key in keys),
+        )
+        for tool in sorted(score.tools, key=lambda tool: (tool.overall, tool.index))
+    ]
+    heads = columns("tool", "label", "overall", *(key.replace("_", " ") for key in keys), left=2)
+    return Table(heads, rows, shown=MAX_ROWS, more="more with higher scores")
+
+
+MAX_SHOWN = 10
+"""Rows of each list; JSON has them all."""
+
+
+def selection_blocks(selection: Selection) -> list[Block]:
+    """The figures, the shares of equivalent servers, the most frequent confusions, the queries that lost."""
+    servers = selection.servers[0] if len(selection.servers) == 1 else f"{len(selection.servers)} servers"
+    queries = count_words(len(selection.choices), "query", "queries")
+    counts = f"{count_words(selection.tool_count, 'tool')} · {queries}"
+    sections = (
+        ("How often the right tool is found", _figures(selection)),
+        ("Which server's tool is picked", _shares(selection)),
+        ("Picked instead", _confusions(selection)),
+        ("Queries that lost", _lost(selection)),
+    )
+    shown: list[Block] = [block for title, table in sections if table.rows for block in (Section(title), table)]
+    title = Title(f"{servers} · {counts} · selected by {selection.selector}")
+    return [title, *shown, Gap(), Line(f"Next: {_next_selection_report(selection)}", "dim")]
+
+
+def _figures(selection: Selection) -> Table:
+    before, against = selection.figures, selection.against
+    rows = [
+        ("first", _percent(before.top1)),
+        (f"among the first {selection.k}", _percent(before.recall)),
+        ("mean reciprocal rank", _thousandths(before.mrr)),
+    ]
+    if against is None:
+        return Table(columns("", "share", left=2), rows)
+    after = against.figures
+    changes = (
+        (_percent(after.top1), _change(against.top1)),
+        (_percent(after.recall), _change(against.recall)),
+        (_thousandths(after.mrr), ""),
+    )
+    heads = columns("", "before", against.label, "gained / lost, difference, 95 % interval, McNemar's p", left=4)
+    return Table(heads, [(*row, *change) for row, change in zip(rows, changes, strict=True)])
+
+
+def _change(paired: Paired | None) -> str:
+    if paired is None:
+        return ""
+    p = "< 0.001" if paired.p_value < 0.001 else f"= {paired.p_value:.3f}"  # three decimals are shown
+    points = f"{paired.difference:+.1f} points ({paired.low:+.1f} to {paired.high:+.1f}), p {p}"
+    return f"+{paired.gained} / -{paired.lost}, {points}"
+
+
+def _shares(selection: Selection) -> Table:
+    shares = sorted(selection.shares, key=lambda share: -(share.share or 0))[:MAX_SHOWN]
+    rows = [(each.server, str(each.queries), _percent(each.share), _percent(each.others)) for each in shares]
+    return Table(columns("server", "queries", "picked", "on queries made from others", left=4), rows)
+
+
+def _confusions(selection: Selection) -> Table:
+    rows = [(each.tool, each.picked, str(each.count)) for each in selection.confusions[:MAX_SHOWN]]
+    return Table(columns("wanted", "picked", "queries", left=3), rows)
+
+
+def _lost(selection: Selection) -> Table:
+    after = selection.against.choices if selection.against else ()
+    pairs = zip(selection.choices, after, strict=bool(after))
+    lost = [pair for pair in pairs if pair[1].found < pair[0].found or pair[1].first < pair[0].first]
+    rows = [(one.query.tool, one.query.text, _rank(one), _rank(other)) for one, other in lost[:MAX_SHOWN]]
+    return Table(columns("tool", "query", "rank", "then", left=4), rows)
+
+
+def _rank(choice: Choice) -> str:
+    return "not found" if choice.rank is None else f"{float(choice.rank):g}"
+
+
+def _next_selection_report(selection: Selection) -> str:
+    if not selection.figures.queries:
+        return "nothing was answered; see the problems"
+    against = selection.against
+    if against and against.label not in tuple(Mutation):
+        if against.top1 and against.top1.lost:
+            return "read the definitions of the tools that lost"
+        return "keep the change: no query lost its first place"
+    wrong = [each.tool for each in selection.confusions]
+    if not wrong:
+        is_made = any(choice.query.withheld for choice in selection.choices)
+        return "try the words of real users with --queries FILE" if is_made else "nothing, every query finds its tool"
+    return f"say what sets {wrong[0]} apart (tdqs-mcp rewrite), then prove it with --against"
+
+
+def _percent(tenths: int | None) -> str:
+    return "-" if tenths is None else f"{tenths // 10}.{tenths % 10} %"
+
+
+def _thousandths(value: int | None) -> str:
+    return "-" if value is None else f"{value / 1000:.3f}"

@@ -1,13 +1,18 @@
 """What else is handed on: the prompts of a judge, captured catalogs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from tdqs_mcp.facts.subject import Measured
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.judges.budget import Ledger
+from tdqs_mcp.judges.judge import Usage
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.escape import visible
+from tdqs_mcp.results.findings import Persona
 from tdqs_mcp.rubrics.prompt import Case, Prompt, ShadowCase, SkillCase, render, render_hardened
+from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
+from tdqs_mcp.rules.rule import Rule
 from tdqs_mcp.scoring.score import set_case, tool_cases
 
 
@@ -98,3 +103,69 @@ def _finite(value: Any) -> Any:  # noqa: ANN401  # any JSON value
     if isinstance(value, list):
         return [_finite(child) for child in value]
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:
+    """The rule's page below its metadata, which stands in the code alone."""
+    title, _, body = rule.page.partition("\n")
+    facts = [
+        f"severity {rule.severity}",
+        f"confidence {rule.confidence}",
+        *(["for auditors"] if rule.persona is Persona.AUDITOR else []),
+        *([f"dimension {rule.dimension}"] if rule.dimension else []),
+        f"source {rule.source}",
+        *([f"also known as {', '.join(rule.aliases)}"] if rule.aliases else []),
+    ]
+    return f"{title}\n\n{rule.summary}\n\n{'; '.join(facts)}\n{body}"
+
+
+def dimension_page(rubric: Rubric, dimension: Dimension, rules: Sequence[Rule[Subject] | Rule[Measured]]) -> str:
+    """What a dimension asks, what its scores mean, and the rules that speak of it."""
+    anchors = "\n".join(f"{score}. {anchor}" for score, anchor in enumerate(dimension.anchors, start=1))
+    related = f"\nRules: {', '.join(f'{rule.id} {rule.name}' for rule in rules)}\n" if rules else ""
+    share = f"{dimension.weight}%" if dimension.weight else f"One of {len(rubric.dimensions)} equal parts"
+    return (
+        f"# {dimension.key}: {dimension.title}\n\n{dimension.question} {share} of {rubric.title}.\n\n"
+        f"## Scores\n\n{anchors}\n\n## Bad\n\n> {dimension.bad}\n\n## Good\n\n> {dimension.good}\n{related}"
+    )
+
+
+def term_page(term: Term) -> str:
+    """What a flag or a tier means."""
+    return f"# {term.title}\n\n{term.meaning}\n\n## Bad\n\n> {term.bad or '(nothing)'}\n\n## Good\n\n> {term.good}\n"
+
+
+DOLLAR = 10**9
+"""Nanodollars."""
+
+
+def usage_line(usage: Usage, *, by: str = "judge") -> str:
+    """Who asked: requests, tokens and, where the prices are known, the cost, rounded up to a hundredth of a cent."""
+    cached = f" ({usage.cache_read_tokens:,} cached)" if usage.cache_read_tokens else ""
+    return (
+        f"{by}: {usage.requests:,} requests, {usage.input_tokens:,} input tokens{cached}, "
+        f"{usage.output_tokens:,} output tokens, {price(usage.cost)}"
+    )
+
+
+def price(cost: int | None) -> str:
+    """Nanodollars in dollars, rounded up to a hundredth of a cent; None is a price that nobody knows."""
+    if cost is None:
+        return "at an unknown price"
+    parts = -(-cost * 10_000 // DOLLAR)
+    return f"${parts // 10_000}.{parts % 10_000:04d}"
+
+
+def ledger_line(ledger: Ledger) -> str:
+    """What a run would ask for, in one line for people."""
+    return (
+        f"{ledger.calls} requests would be sent, with about {ledger.input_tokens} input and {ledger.output_tokens} "
+        f"output tokens, {price(ledger.cost)}; what is cached already costs nothing\n"
+    )
+
+
+def ledger_document(ledger: Ledger) -> dict[str, Any]:
+    """The same as JSON; the cost in dollars is null where a price is not known."""
+    cost = None if ledger.cost is None else ledger.cost / DOLLAR
+    counts = {"calls": ledger.calls, "inputTokens": ledger.input_tokens, "outputTokens": ledger.output_tokens}
+    return {**counts, "cost": cost}

@@ -5,9 +5,18 @@ from difflib import unified_diff
 
 from tdqs_mcp.report.blocks import Block, Diff, Gap, Items, Line, Marker, Only, Section, Table, Title, columns
 from tdqs_mcp.report.words import count_words, score_words, unjudged_lines, unjudged_words
-from tdqs_mcp.results.comparison import Comparison, Impact, ToolComparison
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.plan import Advice, Fix, Outcome, Plan, WhatIf, WhatIfReport
+from tdqs_mcp.results.improvements import (
+    Advice,
+    Comparison,
+    Fix,
+    Impact,
+    Outcome,
+    Plan,
+    ToolComparison,
+    WhatIf,
+    WhatIfReport,
+)
 from tdqs_mcp.results.rewrites import OFFLINE, Change, Rewrite, RewriteReport
 from tdqs_mcp.results.verdicts import Outlook
 from tdqs_mcp.scoring.score import unjudged

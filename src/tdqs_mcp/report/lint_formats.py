@@ -16,8 +16,8 @@ from xml.etree import ElementTree as ET  # only written, never read
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import clean
 from tdqs_mcp.report.lint_report import LocatedReport, sentence, tally_words
+from tdqs_mcp.results.checks import Check, GateReport, GateResult, GateRow
 from tdqs_mcp.results.findings import Confidence, Finding, LintReport, Severity, fingerprint
-from tdqs_mcp.results.gate import Check, GateReport, GateResult, GateRow
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule import AnyRule
 

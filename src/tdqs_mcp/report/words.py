@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from tdqs_mcp.report.blocks import Items, Span
 from tdqs_mcp.results.scores import UngradedTool
-from tdqs_mcp.results.tiers import Tier, tier_of
-from tdqs_mcp.results.verdicts import JudgeStamp
+from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
 MAX_NAMED = 20
 """Tools that a line names; JSON has them all."""

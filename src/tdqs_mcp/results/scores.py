@@ -19,7 +19,6 @@ from tdqs_mcp.results.contract import (
     published,
 )
 from tdqs_mcp.results.findings import Finding, OfServer
-from tdqs_mcp.results.tiers import Tier, tier_of
 from tdqs_mcp.results.verdicts import (
     Ballot,
     Judged,
@@ -29,9 +28,11 @@ from tdqs_mcp.results.verdicts import (
     Reliability,
     ShadowCandidate,
     ShadowingRisk,
+    Tier,
     Ungraded,
     Verdict,
     Votes,
+    tier_of,
 )
 
 

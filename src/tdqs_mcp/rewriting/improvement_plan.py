@@ -7,10 +7,10 @@ from decimal import Decimal, InvalidOperation
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.plan import Advice, Fix, Outcome, Plan, Room, WhatIf
+from tdqs_mcp.results.improvements import Advice, Fix, Outcome, Plan, Room, WhatIf
 from tdqs_mcp.results.rewrites import Rewrite
 from tdqs_mcp.results.scores import ServerScore, ToolScore
-from tdqs_mcp.results.tiers import Tier, tier_of
+from tdqs_mcp.results.verdicts import Tier, tier_of
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import overall_of
 

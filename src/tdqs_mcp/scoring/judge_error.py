@@ -16,9 +16,8 @@ from typing import Any
 
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.catalog import Catalog, read_tools
-from tdqs_mcp.results.calibration import Cell, Section
-from tdqs_mcp.results.tiers import Tier, tier_of
-from tdqs_mcp.results.verdicts import Ungraded, Verdict
+from tdqs_mcp.results.checks import Cell, Section
+from tdqs_mcp.results.verdicts import Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SPECS, tdqs

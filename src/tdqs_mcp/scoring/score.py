@@ -7,8 +7,7 @@ from tdqs_mcp.facts.schema.signals import context_signals
 from tdqs_mcp.facts.subject import Measured, Subject, Unmeasured
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.scores import Enforced, Flag, ServerScore, ToolScore, UngradedTool
-from tdqs_mcp.results.tiers import tier_of
-from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Rubric, load
 from tdqs_mcp.scoring.agreement import jury_of, reliabilities

@@ -19,8 +19,7 @@ from tdqs_mcp.report.agent_improvements import (
 )
 from tdqs_mcp.report.agent_page import Window
 from tdqs_mcp.report.escape import fence, fence_name, unfence
-from tdqs_mcp.results.comparison import Comparison
-from tdqs_mcp.results.plan import Plan
+from tdqs_mcp.results.improvements import Comparison, Plan
 from tdqs_mcp.results.rewrites import Mode, Rewrite
 from tdqs_mcp.scoring.score import unjudged
 from tdqs_mcp.server import tool_schemas as schema
