@@ -19,7 +19,8 @@ from tdqs_mcp.facts.text.words import stem, words_of
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rewriting.proposals import MENDED_ELSEWHERE, apply
+from tdqs_mcp.rewriting.proposals import apply
+from tdqs_mcp.rewriting.rewrite_review import MENDED_ELSEWHERE
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_file
 from tdqs_mcp.sources.input_files import parse_material

@@ -20,8 +20,9 @@ from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.rewrites import OFFLINE, Mode, Rewrite
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Ungraded
-from tdqs_mcp.rewriting import proposals as rewriting
-from tdqs_mcp.rewriting.proposals import Proposal, Standing
+from tdqs_mcp.rewriting import rewrite_review
+from tdqs_mcp.rewriting.proposals import Proposal, apply, propose
+from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.score import finish, tool_cases
 from tdqs_mcp.sources.files import read_bytes
@@ -29,7 +30,6 @@ from tdqs_mcp.sources.files import read_bytes
 if TYPE_CHECKING:
     from tdqs_mcp.results.improvements import Comparison, Plan, WhatIf
     from tdqs_mcp.results.selection import Mutation, Query, Selection
-    from tdqs_mcp.rewriting.rewrite_review import Court
     from tdqs_mcp.rewriting.selectors import Selector
     from tdqs_mcp.rewriting.text_patches import LeftOut, Patch
 
@@ -80,67 +80,69 @@ async def _rewritten(
     writer: Model | None = None,
     spec: str = DEFAULT_SPEC,
 ) -> list[Rewrite]:
-    from tdqs_mcp.rewriting import rewrite_review  # noqa: PLC0415  # lint and score go without a proof
-
     chosen, known = _chosen(measured, tools), registry.check(measured)
-    court = rewrite_review.Court.of(measured, material, growth=mode.growth if growth is None else growth)
-    proposed = rewriting.propose(measured, known, mode=mode)
-    proposals = [rewrite_review.admit(each, court, mode) for each in proposed if each.index in chosen]
-    before = await _standings(measured, chosen, known, judge=judge, spec=spec)
-    rewrites = await _drafts(measured, proposals, before, court=court, judge=judge, spec=spec)
+    basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
+    proposed = propose(measured, known, mode=mode)
+    proposals = [rewrite_review.admit(each, basis, mode) for each in proposed if each.index in chosen]
+    before = await _assessed(measured, chosen, known, judge=judge, spec=spec)
+    rewrites, tried = await _drafts(measured, proposals, before, basis=basis, judge=judge, spec=spec)
     if writer is not None:
-        worded = await _worded(measured, rewrites, court=court, mode=mode, writer=writer)
-        rewrites = await _better(measured, worded, rewrites, before, judge=judge, spec=spec)
-    improved = _remeasured(measured, rewrites)
+        worded = await _worded(measured, rewrites, basis=basis, mode=mode, writer=writer)
+        rewrites, tried = await _better(measured, worded, rewrites, before, judge=judge, spec=spec), None
+    improved = tried[0] if tried else _remeasured(measured, rewrites)
+    found = tried[1] if tried else registry.check(improved)
     scores = {each.index: each.after for each in rewrites if each.after}
-    after = rewriting.stand(improved, scores, registry.check(improved))
-    return rewrite_review.conclude(rewrites, improved, court, before=before, after=after)
+    after = rewrite_review.assess(improved, scores, found)
+    return rewrite_review.conclude(rewrites, improved, basis, before=before, after=after)
 
 
 async def _drafts(
     measured: Measured,
     proposals: list[Proposal],
-    before: Mapping[int, Standing],
+    before: Mapping[int, Assessment],
     *,
-    court: "Court",
+    basis: ReviewBasis,
     judge: Judge,
     spec: str,
-) -> list[Rewrite]:
-    """The proposals without the parts with which a tool would do worse, proven."""
-    from tdqs_mcp.rewriting import rewrite_review  # noqa: PLC0415
+) -> tuple[list[Rewrite], tuple[Measured, list[Finding]] | None]:
+    """The proposals without the parts with which a tool would do worse, as rewrites.
 
-    after, improved = dict(before), measured
+    Beside them the catalog that has just these rewrites, and its findings, where it has been measured already.
+    """
+    after, improved, failed = dict(before), measured, {0}
+    found: list[Finding] = []
     unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
     doubtful = [each for each in proposals if each.parts]
     while doubtful:
         improved = _remeasured(improved, proposals)
         found, tried = registry.check(improved), {each.index for each in doubtful}
-        after |= await _standings(improved, tried, found, judge=judge, spec=spec)
+        after |= await _assessed(improved, tried, found, judge=judge, spec=spec)
         unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
-        failed = {each.index for each in doubtful if not rewriting.holds(before[each.index], after[each.index])}
+        failed = {
+            each.index for each in doubtful if not rewrite_review.is_improvement(before[each.index], after[each.index])
+        }
         proposals = [each.reduced() if each.index in failed else each for each in proposals]
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
         doubtful = [each for each in proposals if each.index in failed and each.parts]
-    proven = [
-        rewrite_review.prove(each, court, before=before[each.index], after=after[each.index]) for each in proposals
+    rewrites = [
+        rewrite_review.review(each, basis, before=before[each.index], after=after[each.index]) for each in proposals
     ]
-    return [replace(each, unjudged=unjudged.get(each.index)) for each in proven]
+    told = [replace(each, unjudged=unjudged.get(each.index)) for each in rewrites]
+    return told, None if failed else (improved, found)
 
 
 async def _better(
     measured: Measured,
     worded: Sequence[Rewrite],
     drafts: Sequence[Rewrite],
-    before: Mapping[int, Standing],
+    before: Mapping[int, Assessment],
     *,
     judge: Judge,
     spec: str,
 ) -> list[Rewrite]:
     """Of each draft and a model's words for it the one that the judge finds better."""
-    from tdqs_mcp.rewriting import rewrite_review  # noqa: PLC0415
-
     improved, tried = _remeasured(measured, worded), {each.index for each in worded if each.writer != OFFLINE}
-    after = {**before, **await _standings(improved, tried, registry.check(improved), judge=judge, spec=spec)}
+    after = {**before, **await _assessed(improved, tried, registry.check(improved), judge=judge, spec=spec)}
     pairs = zip(worded, drafts, strict=True)
     return [rewrite_review.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
 
@@ -148,28 +150,27 @@ async def _better(
 def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:
     """The catalog with the proposed definitions; what they leave as it was is not measured again."""
     definitions = {each.index: each.definition for each in proposed}
-    return measure(rewriting.apply(measured.catalog, definitions), known=measured)
+    return measure(apply(measured.catalog, definitions), known=measured)
 
 
 async def _worded(
-    measured: Measured, drafts: Sequence[Rewrite], *, court: "Court", mode: Mode, writer: Model
+    measured: Measured, drafts: Sequence[Rewrite], *, basis: ReviewBasis, mode: Mode, writer: Model
 ) -> list[Rewrite]:
     """The drafts in a model's words, unscored; a draft that the model gave no words for stays, with the reason.
 
     What speaks to the model that reads it is not shown to one.
     """
     from tdqs_mcp.rewriting import model_writer as writing  # noqa: PLC0415  # validation, which the offline writer goes without
-    from tdqs_mcp.rewriting import rewrite_review  # noqa: PLC0415
 
     subjects = {each.tool.index: each for each in measured.subjects}
     addressed = {each.index: words for each in drafts if (words := first_aimed_at_model(subjects[each.index].threats))}
     safe = [each for each in drafts if each.index not in addressed]
-    work = writing.jobs(measured, safe, court.witnesses)
-    written = await writing.write(work, model=writer, court=court, mode=mode)
+    work = writing.jobs(measured, safe, basis.sources)
+    written = await writing.write(work, model=writer, basis=basis, mode=mode)
     outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=_UNSHOWN.format(words)) for index, words in addressed.items()}
     return [
-        rewrite_review.reworded(each, subjects[each.index], outcomes[each.index], court=court, writer=writer.name)
+        rewrite_review.reworded(each, subjects[each.index], outcomes[each.index], basis=basis, writer=writer.name)
         for each in drafts
     ]
 
@@ -199,9 +200,9 @@ def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
     return {each.tool.index for each in measured.subjects if tools is None or each.tool.name in tools}
 
 
-async def _standings(
+async def _assessed(
     measured: Measured, indices: AbstractSet[int], findings: Sequence[Finding], *, judge: Judge, spec: str
-) -> dict[int, Standing]:
+) -> dict[int, Assessment]:
     """How some tools of a catalog with these findings do; the others are context, never work for the judge."""
     part = replace(measured, subjects=tuple(each for each in measured.subjects if each.tool.index in indices))
     unjudged = Ungraded(judge=judge.stamp.id, reason="a rewrite has no coherence")
@@ -209,7 +210,7 @@ async def _standings(
     finished = finish(part, verdicts=verdicts, coherence=unjudged, judge=judge.stamp, spec=spec)
     scores = {tool.index: tool for tool in finished.tools}
     reasons = {tool.index: tool.ungraded.reason for tool in finished.ungraded}
-    return rewriting.stand(part, scores, findings, unjudged=reasons)
+    return rewrite_review.assess(part, scores, findings, unjudged=reasons)
 
 
 async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> "Plan":

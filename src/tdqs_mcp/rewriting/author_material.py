@@ -15,8 +15,8 @@ from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
 from tdqs_mcp.results.rewrites import OFFLINE, Mode, Rewrite, Unused
 from tdqs_mcp.rewriting import provenance
 from tdqs_mcp.rewriting.definition_parts import Part
-from tdqs_mcp.rewriting.proposals import Proposal
-from tdqs_mcp.rewriting.provenance import Witnesses
+from tdqs_mcp.rewriting.proposals import apply_parts
+from tdqs_mcp.rewriting.provenance import KnownSources
 
 MAX_CALL = 120
 """Characters of a call that a description carries as its example."""
@@ -131,22 +131,22 @@ def _example(subject: Subject, material: Material) -> Part | None:
     return Part(path="/description", sources=(f"trace {number}",), sentence=f"Example: `{call}`.")
 
 
-def unused_material(subject: Subject, rewrite: Rewrite, witnesses: Witnesses) -> tuple[Unused, ...]:
+def unused_material(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> tuple[Unused, ...]:
     """Every fact, trace and text about the tool that no change and no claim of its rewrite names."""
-    return tuple(each for each in _reasons(subject, rewrite, witnesses) if each.source not in rewrite.sources)
+    return tuple(each for each in _reasons(subject, rewrite, sources) if each.source not in rewrite.sources)
 
 
-def _reasons(subject: Subject, rewrite: Rewrite, witnesses: Witnesses) -> Iterator[Unused]:
+def _reasons(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> Iterator[Unused]:
     """A reason for everything that is not named; the proof is asked of no more than could have been said."""
-    material, tried = witnesses.material(subject), count()
-    for conflict in witnesses.conflicts(subject):
+    material, tried = sources.material(subject), count()
+    for conflict in sources.conflicts(subject):
         yield Unused(source=f"fact {conflict.fact}", reason=f"it cannot stand beside this: {conflict.other}")
     told: list[tuple[str, Part | None, str | None]]
     told = [(f"fact {each.number}", spoken(each), objection(each, subject)) for each in material.facts]
     told += [(f"trace {each.number}", limitation(each), _objection(each, subject, rewrite)) for each in material.traces]
     for source, part, reason in told:
         if reason is None and source not in rewrite.sources and part and next(tried) < rewrite.growth:
-            reason = _refusal(part, subject, witnesses)  # noqa: PLW2901  # the first reason that there is
+            reason = _refusal(part, subject, sources)  # noqa: PLW2901  # the first reason that there is
         yield Unused(source=source, reason=reason or _left_out(rewrite))
     if material.docs.strip():
         is_shown = rewrite.writer != OFFLINE
@@ -165,9 +165,8 @@ def _objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str | None:
     return None
 
 
-def _refusal(part: Part, subject: Subject, witnesses: Witnesses) -> str | None:
-    proposed = Proposal(subject=subject, parts=(part,))
-    refused = provenance.refused(provenance.claims(subject, proposed.definition, witnesses))
+def _refusal(part: Part, subject: Subject, sources: KnownSources) -> str | None:
+    refused = provenance.refused(provenance.claims(subject, apply_parts(subject.tool, (part,)), sources))
     return refused[0].refusal if refused else None
 
 

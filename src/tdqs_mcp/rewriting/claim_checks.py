@@ -1,4 +1,4 @@
-"""The hearing of one sentence: what it rests on, or the first reason why it may not stand."""
+"""The check of one sentence: what it rests on, or the first reason why it may not stand."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ _OPENING = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hearing:
+class SentenceCheck:
     """One text, heard sentence by sentence."""
 
     path: str
@@ -109,7 +109,7 @@ class _Sentence:
     plain: Sequence[Statement]
     """What is said of the very thing: it alone tells effects, limits and negations."""
 
-    witnesses: Sequence[Statement]
+    support: Sequence[Statement]
     """... and what the siblings that it names, or general words, may lend."""
 
     extra: Sequence[Statement]
@@ -123,19 +123,19 @@ class _Sentence:
     said: Polarity
 
     @classmethod
-    def of(cls, text: str, hearing: Hearing) -> "_Sentence":
-        """The sentence with its witnesses."""
-        ground, meant = hearing.ground, hearing.ground.meant.get(hearing.path, ())
+    def of(cls, text: str, check: SentenceCheck) -> "_Sentence":
+        """The sentence with its support."""
+        ground, meant = check.ground, check.ground.meant.get(check.path, ())
         named = ground.named(text)
         lent = tuple(each for statements in named.values() for each in statements)
         told = _MORE.sub(lambda found: _uncounted(found, text, ground, named), text)
         return cls(
-            path=hearing.path,
+            path=check.path,
             text=told,
             words=content_stems(words_of(told)) - (words_from("support", "routing") if named else frozenset()),
             spoken=words_of(told),
             plain=(*meant, *ground.plain),
-            witnesses=(*meant, *ground.own, *lent),
+            support=(*meant, *ground.own, *lent),
             extra=(*meant, *lent),
             others=[first for first, *_ in named.values()],
             ground=ground,
@@ -150,7 +150,7 @@ class _Sentence:
     @property
     def sources(self) -> tuple[str, ...]:
         """The fewest statements, taken greedily, that cover what the sentence says."""
-        found, _ = _cover(self.witnesses, self.words | numbers_of(self.text), limit=MAX_SOURCES)
+        found, _ = _cover(self.support, self.words | numbers_of(self.text), limit=MAX_SOURCES)
         return tuple(dict.fromkeys(each.source for each in found)) or ("name",)
 
 
@@ -170,7 +170,7 @@ def _style(sentence: _Sentence) -> Iterator[str]:
     if found and not any(found.lower() in name_parts(name) for name in identifiers_of(sentence.text)):
         yield f"{found!r} praises and tells nothing"
     found = find_reader_address(sentence.text)
-    if found and not any(sentence.text.lower() in each.text for each in sentence.witnesses):
+    if found and not any(sentence.text.lower() in each.text for each in sentence.support):
         yield f"{found!r} speaks to the reader; say it of the tool"
     if not sentence.words and not numbers_of(sentence.text):
         yield "it says nothing"
@@ -178,13 +178,13 @@ def _style(sentence: _Sentence) -> Iterator[str]:
 
 def _unsourced(sentence: _Sentence) -> Iterator[str]:
     """What nobody has said."""
-    words, witnesses = sentence.words, sentence.witnesses
+    words, support = sentence.words, sentence.support
     known = sentence.ground.words.union(*(each.words for each in sentence.extra))
     for name in sorted(identifiers_of(sentence.text)):
-        if not has_word(known, stem(name)) and not any(name in each.text for each in witnesses):
+        if not has_word(known, stem(name)) and not any(name in each.text for each in support):
             yield f"there is no {name!r}"
     for number in sorted(numbers_of(sentence.text)):
-        if not any(number in each.numbers and _is_about(each, words - {number}) for each in witnesses):
+        if not any(number in each.numbers and _is_about(each, words - {number}) for each in support):
             yield f"no source gives the number {number}"
     missing = sorted(word for word in words if not has_word(known, word) and not word.isdecimal())
     if missing:
@@ -212,7 +212,7 @@ def _unbounded(sentence: _Sentence) -> Iterator[str]:
         if said.value in values or said.value[-1].isdecimal():
             parameter = _bounded(sentence, said)
             rest = sentence.words - {said.value}
-            heard = [each for each in sentence.witnesses if (said.bound, said.value) in each.bounds]
+            heard = [each for each in sentence.support if (said.bound, said.value) in each.bounds]
             if not any(each.is_of(parameter) if parameter else _is_about(each, rest) for each in heard):
                 yield f"no source gives {said.value} as the {said.bound} of {f'`{parameter}`' if parameter else 'this'}"
 
@@ -244,7 +244,7 @@ def _undone(sentence: _Sentence) -> Iterator[str]:
         yield "no source tells this loss"
     verb = next((LEMMAS[word] for word in sentence.spoken[:_OPENING] if _is_active(word)), "")
     is_told = sentence.path in ("/description", "/title") and verb in sentence.said.affirmed
-    doers = sentence.witnesses if sentence.others and sentence.spoken[0] == "to" else sentence.plain
+    doers = sentence.support if sentence.others and sentence.spoken[0] == "to" else sentence.plain
     if is_told and EFFECTS[verb].is_mutating and not any(_does(each, verb) for each in doers):
         yield f"no source says that it does {verb!r}"
 
@@ -276,7 +276,7 @@ def _turned(sentence: _Sentence) -> Iterator[str]:
     if only:
         yield f"the sources only deny {only[0]!r}"
     if any(_denies(each, affirmed) for each in sentence.plain) and not any(
-        all(has_word(each.affirmed, word) for word in affirmed) for each in sentence.witnesses
+        all(has_word(each.affirmed, word) for word in affirmed) for each in sentence.support
     ):
         yield "a source denies this"
     things = frozenset(stem(part) for part in name_parts(ground.tool)) - EFFECTS.keys()
@@ -305,7 +305,7 @@ def _pieced(sentence: _Sentence) -> Iterator[str]:
     limit = MAX_SOURCES if sentence.path == "/description" else 1
     free = _free(sentence)
     wanted = frozenset(word for word in sentence.words if not word.isdecimal() and not has_word(free, word))
-    if _cover(sentence.witnesses, wanted, limit=limit)[1]:
+    if _cover(sentence.support, wanted, limit=limit)[1]:
         yield f"no {'one source says' if limit == 1 else f'{limit} sources say'} all of it"
 
 
@@ -317,16 +317,16 @@ def _free(sentence: _Sentence) -> frozenset[str]:
         named = [*identifiers_of(sentence.text), sentence.ground.tool]
         return content_stems([*named, *(part for name in named for part in name_parts(name))])
     parameter = sentence.path.removesuffix("/description")
-    said = [each for each in sentence.witnesses if each.source == parameter or each.source.startswith(f"{parameter}/")]
+    said = [each for each in sentence.support if each.source == parameter or each.source.startswith(f"{parameter}/")]
     return frozenset[str]().union(*(each.words for each in said))
 
 
 def _cover(
-    witnesses: Sequence[Statement], words: frozenset[str], *, limit: int
+    support: Sequence[Statement], words: frozenset[str], *, limit: int
 ) -> tuple[list[Statement], frozenset[str]]:
     """The fewest statements, taken greedily, that have these words, and the words that none of them has."""
     covers = [
-        (each, {word for word in words if word in each.numbers or has_word(each.words, word)}) for each in witnesses
+        (each, {word for word in words if word in each.numbers or has_word(each.words, word)}) for each in support
     ]
     found: list[Statement] = []
     rest = set(words)
@@ -342,7 +342,7 @@ def _cover(
 def _tells_result(sentence: _Sentence) -> bool:
     """It names parts of what comes back, which no client shows beside the description."""
     parts = identifiers_of(sentence.text)
-    results = [each.text for each in sentence.witnesses if each.source.startswith("/outputSchema")]
+    results = [each.text for each in sentence.support if each.source.startswith("/outputSchema")]
     is_result = Cue.RETURN in cues_of(sentence.spoken)
     return is_result and bool(parts) and all(any(name in result for result in results) for name in parts)
 

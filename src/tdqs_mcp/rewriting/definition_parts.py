@@ -54,7 +54,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class CatalogContext:
     """What the parts of one tool need to know of all the others."""
 
     subjects: Mapping[str, Subject]
@@ -79,8 +79,8 @@ class Scene:
     """Most descriptions are in another language than English."""
 
     @classmethod
-    def of(cls, measured: Measured) -> "Scene":
-        """The scene of a catalog, read once for all its tools."""
+    def of(cls, measured: Measured) -> "CatalogContext":
+        """The context of a catalog, read once for all its tools."""
         openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
         labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
         unique = {subject.tool.name: subject for subject in measured.subjects if subject.is_quotable}
@@ -293,11 +293,11 @@ def returned(subject: Subject) -> Part | None:
     return Part(path="/description", sources=("/outputSchema/properties",), sentence=sentence)
 
 
-def explained(subject: Subject, scene: Scene) -> tuple[Part, ...]:
+def explained(subject: Subject, context: CatalogContext) -> tuple[Part, ...]:
     """Descriptions of parameters that have none."""
     return tuple(
         Part(path=f"{arguments.property_pointer(each.parameter)}/description", sources=each.sources, value=each.text)
-        for each in meanings_of(subject, scene.agreed)
+        for each in meanings_of(subject, context.agreed)
     )
 
 

@@ -15,9 +15,9 @@ from tdqs_mcp.judges.prompted import Question, ask
 from tdqs_mcp.model.material import Material
 from tdqs_mcp.results.rewrites import Mode, Rewrite
 from tdqs_mcp.rewriting import provenance
-from tdqs_mcp.rewriting.definition_parts import Scene
-from tdqs_mcp.rewriting.provenance import Witnesses
-from tdqs_mcp.rewriting.rewrite_review import REFUSED, Court, grown
+from tdqs_mcp.rewriting.definition_parts import CatalogContext
+from tdqs_mcp.rewriting.provenance import KnownSources
+from tdqs_mcp.rewriting.rewrite_review import REFUSED, ReviewBasis, grown
 from tdqs_mcp.rubrics.writing import (
     Augmented,
     Consolidated,
@@ -66,23 +66,25 @@ class Job:
     """The other tools in a line each."""
 
 
-def jobs(measured: Measured, drafts: Sequence[Rewrite], witnesses: Witnesses) -> list[Job]:
+def jobs(measured: Measured, drafts: Sequence[Rewrite], sources: KnownSources) -> list[Job]:
     """A job for each draft; a tool sees the siblings that lie near it, with what they do in harmless words."""
-    scene = Scene.of(measured)
+    context = CatalogContext.of(measured)
     subjects = {subject.tool.index: subject for subject in measured.subjects}
-    return [_job(subjects[draft.index], draft, witnesses=witnesses, scene=scene) for draft in drafts]
+    return [_job(subjects[draft.index], draft, sources=sources, context=context) for draft in drafts]
 
 
-def _job(subject: Subject, draft: Rewrite, *, witnesses: Witnesses, scene: Scene) -> Job:
+def _job(subject: Subject, draft: Rewrite, *, sources: KnownSources, context: CatalogContext) -> Job:
     return Job(
         subject=subject,
         draft=draft.definition,
-        material=witnesses.material(subject),
-        siblings="\n".join(_line(scene, name) for name in scene.near(subject)),
+        material=sources.material(subject),
+        siblings="\n".join(_line(context, name) for name in context.near(subject)),
     )
 
 
-async def write(work: Sequence[Job], *, model: Model, court: Court, mode: Mode) -> list[Mapping[str, Any] | Failure]:
+async def write(
+    work: Sequence[Job], *, model: Model, basis: ReviewBasis, mode: Mode
+) -> list[Mapping[str, Any] | Failure]:
     """A definition for each job, in order, of which the proof refuses nothing; a Failure where the model gave none.
 
     Each stage asks for all tools at once. Without recorded calls there is nothing to read from them, and that stage is
@@ -97,11 +99,11 @@ async def write(work: Sequence[Job], *, model: Model, court: Court, mode: Mode) 
     )
     notes = dict(zip(traced, noted, strict=True))
     ready = {place: each for place, each in enumerate(augmented) if not isinstance(each, Failure)}
-    ours = {"growth": str(court.growth), "wish": _WISHES[mode]}
+    ours = {"growth": str(basis.growth), "wish": _WISHES[mode]}
 
     def consolidate(place: int, text: str) -> Question[Mapping[str, Any]]:
         request = _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), ours)
-        return request, partial(_definition, work[place], court=court, mode=mode)
+        return request, partial(_definition, work[place], basis=basis, mode=mode)
 
     final = await ask(model, [consolidate(place, each.model_dump_json()) for place, each in ready.items()])
     written = dict(zip(ready, final, strict=True))
@@ -114,14 +116,14 @@ class Refusal(ContractError):  # noqa: N818  # the proof's word
     fault: ClassVar = REFUSED
 
 
-def _definition(job: Job, answer: str, *, court: Court, mode: Mode) -> Mapping[str, Any]:
+def _definition(job: Job, answer: str, *, basis: ReviewBasis, mode: Mode) -> Mapping[str, Any]:
     """The definition that an answer makes. Raises Refusal, which names the claims, and ContractError."""
     fields = read_stage(Consolidated, answer)
     made = _composed(job, fields, mode)
-    found = provenance.refused(provenance.claims(job.subject, made, court.witnesses))
+    found = provenance.refused(provenance.claims(job.subject, made, basis.sources))
     if found:
         raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in found[:MAX_REASONS]))
-    over = grown(job.subject, made) - court.growth
+    over = grown(job.subject, made) - basis.growth
     if over > 0:
         raise Refusal(f"the definition is {over} tokens too long: say less, the least useful first")
     return made
@@ -188,7 +190,7 @@ def _facts(material: Material) -> str:
     return "\n".join(f"{fact.number}. {fact.text}" for fact in material.facts)
 
 
-def _line(scene: Scene, name: str) -> str:
+def _line(context: CatalogContext, name: str) -> str:
     """A sibling with what it does, in the words that may stand in another definition."""
-    label = scene.labels[name]
-    return f"{name}: {purpose(scene.subjects[name], label) or label.phrase}"
+    label = context.labels[name]
+    return f"{name}: {purpose(context.subjects[name], label) or label.phrase}"

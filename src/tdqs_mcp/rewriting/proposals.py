@@ -1,4 +1,4 @@
-"""A better definition from what is known of it, with its proof; what is not known is asked."""
+"""What could make a definition better: the parts that facts support, and questions for what only the author knows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -7,23 +7,16 @@ from functools import cached_property, partial
 from typing import Any
 
 from tdqs_mcp.facts.catalog.names import Label
-from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.language_detection import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.languages import Effect
 from tdqs_mcp.facts.text.wording import can_continue_in_english, is_in_other_language
-from tdqs_mcp.model.catalog import Catalog, read_tool
+from tdqs_mcp.model.catalog import Catalog, Tool, read_tool
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.rewrites import Change, Claim, Mode, Rewrite
-from tdqs_mcp.results.scores import ToolScore
+from tdqs_mcp.results.rewrites import Claim, Mode
 from tdqs_mcp.rewriting import definition_parts, usage_guidance
-from tdqs_mcp.rewriting.definition_parts import Part, Scene, cut, purpose, title
-
-
-def _nothing(**_: object) -> tuple[str, ...]:
-    """A proposal on trial asks nothing."""
-    return ()
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, Part, cut, purpose, title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +25,7 @@ class Proposal:
 
     subject: Subject
     parts: tuple[Part, ...]
-    ask: Callable[..., tuple[str, ...]] = _nothing
+    ask: Callable[..., tuple[str, ...]]
     """The questions that only the author can answer, but for those about hints that are `settled`."""
 
     questions: tuple[str, ...] = ()
@@ -42,7 +35,7 @@ class Proposal:
     """What to try where these parts do not hold: any one left out, the least certain first; then ever fewer."""
 
     claims: tuple[Claim, ...] | None = None
-    """The proof of these very parts, where there has been one."""
+    """Where these very parts were checked already: their statements."""
 
     @property
     def index(self) -> int:
@@ -51,14 +44,8 @@ class Proposal:
 
     @cached_property
     def definition(self) -> Mapping[str, Any]:
-        """The raw definition with the parts applied; what no part names is what it was."""
-        raw: Mapping[str, Any] = self.subject.tool.raw
-        for part in self.parts:
-            if part.path != "/description":
-                raw = _put(raw, split_pointer(part.path), part.value)
-        spoken = [part for part in self.parts if part.path == "/description"]
-        text = _description(self.subject.tool.description or "", spoken)
-        return _put(raw, ["description"], text) if spoken else raw
+        """The raw definition with the parts applied."""
+        return apply_parts(self.subject.tool, self.parts)
 
     def reduced(self) -> "Proposal":
         """The next fewer parts, without a title that would be left alone; none at last.
@@ -70,27 +57,17 @@ class Proposal:
         return self.only(() if all(part.path == "/title" for part in parts) else parts, left[1:])
 
     def only(self, parts: tuple[Part, ...], left: tuple[tuple[Part, ...], ...] = ()) -> "Proposal":
-        """Other parts, unproven, and what to try after them."""
+        """Other parts, not yet checked, and what to try after them."""
         return replace(self, parts=parts, next=left, claims=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """How one definition does."""
-
-    score: ToolScore | None
-    findings: tuple[Finding, ...]
-    unjudged: str | None = None
-    """Why there is no score."""
 
 
 def propose(measured: Measured, findings: Iterable[Finding], *, mode: Mode = Mode.COMPACT) -> list[Proposal]:
     """A proposal for every measured tool, in catalog order; pure, and linear in the size of the catalog."""
-    scene = Scene.of(measured)
+    context = CatalogContext.of(measured)
     rules: dict[int | None, set[str]] = {}
     for finding in findings:
         rules.setdefault(finding.tool_index, set()).add(finding.rule)
-    return [_proposal(subject, scene, rules.get(subject.tool.index, set()), mode) for subject in measured.subjects]
+    return [_proposal(subject, context, rules.get(subject.tool.index, set()), mode) for subject in measured.subjects]
 
 
 def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
@@ -105,106 +82,12 @@ def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Cat
     return replace(catalog, tools=tuple(tools))
 
 
-def stand(
-    measured: Measured,
-    scores: Mapping[int, ToolScore],
-    findings: Iterable[Finding],
-    *,
-    unjudged: Mapping[int, str] | None = None,
-) -> dict[int, Standing]:
-    """How every measured tool does, by its index; `unjudged` says why some have no score."""
-    by_index: dict[int | None, list[Finding]] = {}
-    for finding in findings:
-        by_index.setdefault(finding.tool_index, []).append(finding)
-    indices = [subject.tool.index for subject in measured.subjects]
-    return {
-        index: Standing(
-            score=scores.get(index),
-            findings=tuple(by_index.get(index, ())),
-            unjudged=(unjudged or {}).get(index),
-        )
-        for index in indices
-    }
-
-
-ALL_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
-"""Nothing is asked about any of them where the format has no annotations."""
-
-MENDED_ELSEWHERE = frozenset({"TDQ322"})
-"""Rules whose findings name another definition's gap: a boundary that only one side draws is still one."""
-
-
-def holds(before: Standing, after: Standing) -> bool:
-    """Whether a proposal may stand: a TDQS if there was one, no lower, and no new finding unless a worse one is gone.
-
-    A tool without any description has few findings; its first description may have more, all of them milder.
-    """
-    if before.score and (after.score is None or after.score.tdqs < before.score.tdqs):
-        return False
-    added = [finding for finding in _beyond(after, before) if finding.rule not in MENDED_ELSEWHERE]
-    return _worst(added) < max(_worst(_beyond(before, after)), 0)
-
-
-def compare(proposal: Proposal, before: Standing, after: Standing) -> Rewrite:
-    """The rewrite with its scores; what it does to findings, only the catalog that has all rewrites can show."""
-    tool = proposal.subject.tool
-    definition = proposal.definition
-    by_path: dict[str, list[str]] = {}
-    if tool.description and any(part.path == "/description" for part in proposal.parts):
-        by_path["/description"] = ["description"]
-    for part in proposal.parts:
-        by_path.setdefault(part.path, []).extend(part.sources)
-    return Rewrite(
-        index=tool.index,
-        name=tool.name,
-        original=tool.raw,
-        definition=definition,
-        changes=tuple(
-            Change(
-                path=path,
-                before=_at(tool.raw, path),
-                after=_at(definition, path),
-                sources=tuple(dict.fromkeys(sources)),
-            )
-            for path, sources in by_path.items()
-        ),
-        questions=(*proposal.questions, *proposal.ask(settled=_hints(definition) if tool.is_mcp else ALL_HINTS)),
-        before=before.score,
-        after=after.score,
-        tokens_before=tokens.definition_tokens(tool.raw),
-        tokens_after=tokens.definition_tokens(definition),
-    )
-
-
-def findings(before: Standing, after: Standing) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The ids of the rules whose findings are gone, and of those whose findings are new."""
-    gone, new = _beyond(before, after), _beyond(after, before)
-    return tuple(finding.rule for finding in gone), tuple(finding.rule for finding in new)
-
-
-def _beyond(standing: Standing, other: Standing) -> list[Finding]:
-    """The findings that the other does not have at this severity."""
-    known = {(finding.rule, finding.severity) for finding in other.findings}
-    return [finding for finding in standing.findings if (finding.rule, finding.severity) not in known]
-
-
-def _worst(findings: Sequence[Finding]) -> int:
-    return max((finding.severity.rank for finding in findings), default=-1)
-
-
-def _proposal(subject: Subject, scene: Scene, rules: set[str], mode: Mode) -> Proposal:
-    label, near = scene.labels[subject.tool.name], scene.near(subject)
-    found = compose_parts(subject, label=label, near=near, scene=scene, mode=mode)
-    unsaid = untranslated(subject, label=label, near=near, scene=scene)
+def _proposal(subject: Subject, context: CatalogContext, rules: set[str], mode: Mode) -> Proposal:
+    label, near = context.labels[subject.tool.name], context.near(subject)
+    found = compose_parts(subject, label=label, near=near, context=context, mode=mode)
+    unsaid = untranslated(subject, label=label, near=near, context=context)
     asking = partial(ask_author, subject, label=label, near=near, rules=rules, unsaid=unsaid)
     return Proposal(subject=subject, parts=found, ask=asking)
-
-
-def _hints(definition: Mapping[str, Any]) -> set[str]:
-    """The names of the annotations that say yes or no."""
-    annotations = definition.get("annotations")
-    known = annotations.items() if isinstance(annotations, Mapping) else ()
-    return {name for name, value in known if isinstance(value, bool)}
 
 
 def _fewer(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], ...]:
@@ -213,11 +96,14 @@ def _fewer(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], ...]:
     return (*(parts[:place] + parts[place + 1 :] for place in places), *(parts[:place] for place in places[1:]))
 
 
-def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
-    """What stands at a JSON pointer; None where there is nothing."""
-    for step in split_pointer(path):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
+def apply_parts(tool: Tool, parts: Sequence[Part]) -> Mapping[str, Any]:
+    """A tool's raw definition with parts applied; what no part names is what it was."""
+    raw: Mapping[str, Any] = tool.raw
+    for part in parts:
+        if part.path != "/description":
+            raw = _put(raw, split_pointer(part.path), part.value)
+    spoken = [part for part in parts if part.path == "/description"]
+    return _put(raw, ["description"], _description(tool.description or "", spoken)) if spoken else raw
 
 
 def _put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping[str, Any]:
@@ -252,17 +138,19 @@ def _with(text: str, said: str) -> str:
     return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {said}"
 
 
-def compose_parts(subject: Subject, *, label: Label, near: Sequence[str], scene: Scene, mode: Mode) -> tuple[Part, ...]:
+def compose_parts(
+    subject: Subject, *, label: Label, near: Sequence[str], context: CatalogContext, mode: Mode
+) -> tuple[Part, ...]:
     """Every part that facts support, the least certain last: cuts take words away that a judge may have liked.
 
     Parts with words of their own are English, so a definition in another language gets none of them.
     """
-    is_foreign = is_in_other_language(subject) or (subject.signals.is_missing_description and scene.is_foreign)
-    first = None if is_foreign else purpose(subject, label, is_third_person=scene.is_third_person)
+    is_foreign = is_in_other_language(subject) or (subject.signals.is_missing_description and context.is_foreign)
+    first = None if is_foreign else purpose(subject, label, is_third_person=context.is_third_person)
     has_text = first is not None or not subject.signals.is_missing_description
     is_fit = has_text and can_continue_in_english(subject)
-    said = usage_guidance.guidance_parts(subject, label, near, scene) if is_fit else ()
-    more = _more(subject, scene) if mode is Mode.FULL and is_fit else ()
+    said = usage_guidance.guidance_parts(subject, label, near, context) if is_fit else ()
+    more = _more(subject, context) if mode is Mode.FULL and is_fit else ()
     found = [
         part
         for part in (first, *said, definition_parts.read_only(subject), *definition_parts.enumerated(subject), *more)
@@ -273,19 +161,19 @@ def compose_parts(subject: Subject, *, label: Label, near: Sequence[str], scene:
     return (*found, *(part for part in (named, less) if part))
 
 
-def _more(subject: Subject, scene: Scene) -> tuple[Part | None, ...]:
+def _more(subject: Subject, context: CatalogContext) -> tuple[Part | None, ...]:
     return (
         definition_parts.hinted(subject),
         definition_parts.returned(subject),
-        *definition_parts.explained(subject, scene),
+        *definition_parts.explained(subject, context),
     )
 
 
-def untranslated(subject: Subject, *, label: Label, near: Sequence[str], scene: Scene) -> tuple[str, ...]:
+def untranslated(subject: Subject, *, label: Label, near: Sequence[str], context: CatalogContext) -> tuple[str, ...]:
     """The English sentences that facts support and that a description in another language cannot take as they are."""
     if not is_in_other_language(subject):
         return ()
-    return tuple(part.sentence for part in usage_guidance.guidance_parts(subject, label, near, scene))
+    return tuple(part.sentence for part in usage_guidance.guidance_parts(subject, label, near, context))
 
 
 MAX_NAMED = 5

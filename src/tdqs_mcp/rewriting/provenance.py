@@ -20,7 +20,7 @@ from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, w
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.results.rewrites import Claim
-from tdqs_mcp.rewriting.claim_checks import Hearing
+from tdqs_mcp.rewriting.claim_checks import SentenceCheck
 
 KEPT = 60
 """Percent of a warning's words that must stand somewhere in the new definition."""
@@ -31,7 +31,7 @@ MAX_SHOWN = 80
 _WARNINGS = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUISITE, Cue.LIMIT})
 
 
-class Witnesses(dict[int, ToolStatements]):
+class KnownSources(dict[int, ToolStatements]):
     """What a catalog as it came and its author have said: the ground of each tool by its index, read when asked for."""
 
     def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
@@ -66,7 +66,7 @@ class Witnesses(dict[int, ToolStatements]):
         return self._heard[index]
 
 
-def claims(subject: Subject, definition: Mapping[str, Any], witnesses: Witnesses) -> tuple[Claim, ...]:
+def claims(subject: Subject, definition: Mapping[str, Any], sources: KnownSources) -> tuple[Claim, ...]:
     """Every statement that a new definition adds to a tool's, and every one that it must not lose; pure.
 
     A claim without a source, one that only repeats what stands there, praise, words to the reader or a judge, and any
@@ -76,8 +76,8 @@ def claims(subject: Subject, definition: Mapping[str, Any], witnesses: Witnesses
     found = edits.list_edits(raw, definition)
     if not found:
         return ()
-    ground = witnesses[subject.tool.index]
-    weighed = [claim for edit in found for claim in _weigh(edit, subject, ground, witnesses.material(subject))]
+    ground = sources[subject.tool.index]
+    weighed = [claim for edit in found for claim in _weigh(edit, subject, ground, sources.material(subject))]
     return (*weighed, *_lost(subject, definition, found), *_threats(subject, definition))
 
 
@@ -96,7 +96,7 @@ def _weigh(edit: Edit, subject: Subject, ground: ToolStatements, material: Mater
     elif not isinstance(edit.after, str) or not edit.after.strip():
         yield Claim(path=edit.path, text=_shown(edit.after), refusal="it takes a text away")
     elif edit.kind is EditKind.TITLE:
-        yield Hearing(path="/title", ground=ground, may_restate=True).claim(edit.after)
+        yield SentenceCheck(path="/title", ground=ground, may_restate=True).claim(edit.after)
     else:
         yield from _sentences(edit, ground)
         yield from _shortened(edit)
@@ -107,12 +107,12 @@ def _sentences(edit: Edit, ground: ToolStatements) -> Iterator[Claim]:
     old = {_plain(sentence) for sentence in sentences_of(edit.before)} if isinstance(edit.before, str) else set()
     is_text = edit.kind is EditKind.DESCRIPTION
     own = _own_words(edit.path.removesuffix("/description"), ground) if not is_text else frozenset()
-    hearing = Hearing(path=edit.path, ground=ground, own=own, may_restate=is_text)
+    check = SentenceCheck(path=edit.path, ground=ground, own=own, may_restate=is_text)
     for sentence in sentences_of(str(edit.after)):
         if new := _beyond(sentence, old):
-            yield replace(hearing, may_restate=hearing.may_restate and new == sentence).claim(new)
+            yield replace(check, may_restate=check.may_restate and new == sentence).claim(new)
         said = content_stems(words_of(sentence)) | identifiers_of(sentence)
-        hearing = replace(hearing, sentences=(*hearing.sentences, said), may_restate=False)
+        check = replace(check, sentences=(*check.sentences, said), may_restate=False)
 
 
 def _beyond(sentence: str, old: AbstractSet[str]) -> str:

@@ -1,6 +1,6 @@
-"""The trial of a rewrite: which parts its proof admits, what the proof shows, and which of two rewrites stands."""
+"""The review of a rewrite: which parts may stand, whether they make the definition better, and which words win."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,21 +12,40 @@ from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.facts.text.words import identifiers_of
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.material import Material
-from tdqs_mcp.results.rewrites import Change, Claim, Component, Likeness, Mode, Rewrite
+from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.rewrites import Change, Component, Likeness, Mode, Rewrite
+from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import author_material, provenance
 from tdqs_mcp.rewriting.definition_parts import Part
-from tdqs_mcp.rewriting.proposals import Proposal, Standing, compare, findings, holds
-from tdqs_mcp.rewriting.provenance import Witnesses
+from tdqs_mcp.rewriting.proposals import Proposal
+from tdqs_mcp.rewriting.provenance import KnownSources
 
 REFUSED = "said what may not stand in a definition"
-"""The fault of words that the proof refuses: an answer all the same."""
+"""The fault of words that were refused: an answer all the same."""
+
+
+ALL_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
+"""Nothing is asked about any of them where the format has no annotations."""
+
+MENDED_ELSEWHERE = frozenset({"TDQ322"})
+"""Rules whose findings name another definition's gap: a boundary that only one side draws is still one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Court:
+class Assessment:
+    """How one definition does."""
+
+    score: ToolScore | None
+    findings: tuple[Finding, ...]
+    unjudged: str | None = None
+    """Why there is no score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewBasis:
     """What every rewrite of one catalog is held to."""
 
-    witnesses: Witnesses
+    sources: KnownSources
     growth: int
     """Tokens that a definition may grow by."""
 
@@ -34,28 +53,61 @@ class Court:
     """Before anything is rewritten."""
 
     @classmethod
-    def of(cls, measured: Measured, material: Material, *, growth: int) -> "Court":
-        """The court of a catalog as it came, read once for all its tools."""
-        witnesses = Witnesses(measured, material)
-        return cls(witnesses=witnesses, growth=growth, likeness=search.nearest_siblings(measured.subjects))
+    def of(cls, measured: Measured, material: Material, *, growth: int) -> "ReviewBasis":
+        """The basis of a catalog as it came, read once for all its tools."""
+        sources = KnownSources(measured, material)
+        return cls(sources=sources, growth=growth, likeness=search.nearest_siblings(measured.subjects))
 
 
-def admit(proposal: Proposal, court: Court, mode: Mode) -> Proposal:
+def assess(
+    measured: Measured,
+    scores: Mapping[int, ToolScore],
+    findings: Iterable[Finding],
+    *,
+    unjudged: Mapping[int, str] | None = None,
+) -> dict[int, Assessment]:
+    """How every measured tool does, by its index; `unjudged` says why some have no score."""
+    by_index: dict[int | None, list[Finding]] = {}
+    for finding in findings:
+        by_index.setdefault(finding.tool_index, []).append(finding)
+    indices = [subject.tool.index for subject in measured.subjects]
+    return {
+        index: Assessment(
+            score=scores.get(index),
+            findings=tuple(by_index.get(index, ())),
+            unjudged=(unjudged or {}).get(index),
+        )
+        for index in indices
+    }
+
+
+def is_improvement(before: Assessment, after: Assessment) -> bool:
+    """Whether a proposal may stand: a TDQS if there was one, no lower, and no new finding unless a worse one is gone.
+
+    A tool without any description has few findings; its first description may have more, all of them milder.
+    """
+    if before.score and (after.score is None or after.score.tdqs < before.score.tdqs):
+        return False
+    added = [finding for finding in _beyond(after, before) if finding.rule not in MENDED_ELSEWHERE]
+    return _worst(added) < max(_worst(_beyond(before, after)), 0)
+
+
+def admit(proposal: Proposal, basis: ReviewBasis, mode: Mode) -> Proposal:
     """The proposal with what the author gives, without parts of which a claim is refused, no longer than the budget."""
     subject, found = proposal.subject, proposal.parts
-    added = author_material.material_parts(subject, court.witnesses.material(subject), mode, growth=court.growth)
-    asked = tuple(dict.fromkeys(each.question for each in court.witnesses.conflicts(subject)))
+    added = author_material.material_parts(subject, basis.sources.material(subject), mode, growth=basis.growth)
+    asked = tuple(dict.fromkeys(each.question for each in basis.sources.conflicts(subject)))
     is_hinted = any(part.path == "/annotations" for part in added)
     own = [part for part in found if not (is_hinted and part.path == "/annotations")]
     parts = tuple(part for part in (*own[:1], *added, *own[1:]) if subject.tool.is_mcp or _is_common(part))
     whole = replace(proposal.only(parts), questions=asked)
-    claims = provenance.claims(subject, whole.definition, court.witnesses)
+    claims = provenance.claims(subject, whole.definition, basis.sources)
     if provenance.refused(claims):
-        admitted = whole.only(tuple(part for part in parts if _is_sound(whole, part, court)))
+        admitted = whole.only(tuple(part for part in parts if _is_sound(whole, part, basis)))
     else:
         admitted = replace(whole, claims=claims)
-    spent = author_material.told(subject, court.witnesses.material(subject), growth=court.growth)
-    return _within(admitted, court.growth - spent)
+    spent = author_material.told(subject, basis.sources.material(subject), growth=basis.growth)
+    return _within(admitted, basis.growth - spent)
 
 
 def _within(proposal: Proposal, growth: int) -> Proposal:
@@ -97,28 +149,60 @@ def grown(subject: Subject, definition: Mapping[str, Any]) -> int:
     return tokens.definition_tokens(definition) - tokens.definition_tokens(subject.tool.raw)
 
 
-def prove(proposal: Proposal, court: Court, *, before: Standing, after: Standing) -> Rewrite:
-    """An offline rewrite with its claims."""
-    return _proven(compare(proposal, before, after), proposal.subject, court, claims=proposal.claims)
+def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after: Assessment) -> Rewrite:
+    """An offline rewrite with its claims and scores.
+
+    What it does to findings, only the catalog that has all rewrites can show.
+    """
+    tool = proposal.subject.tool
+    definition = proposal.definition
+    by_path: dict[str, list[str]] = {}
+    if tool.description and any(part.path == "/description" for part in proposal.parts):
+        by_path["/description"] = ["description"]
+    for part in proposal.parts:
+        by_path.setdefault(part.path, []).extend(part.sources)
+    return Rewrite(
+        index=tool.index,
+        name=tool.name,
+        original=tool.raw,
+        definition=definition,
+        changes=tuple(
+            Change(
+                path=path,
+                before=_at(tool.raw, path),
+                after=_at(definition, path),
+                sources=tuple(dict.fromkeys(sources)),
+            )
+            for path, sources in by_path.items()
+        ),
+        questions=(*proposal.questions, *proposal.ask(settled=_hints(definition) if tool.is_mcp else ALL_HINTS)),
+        before=before.score,
+        after=after.score,
+        tokens_before=tokens.definition_tokens(tool.raw),
+        tokens_after=tokens.definition_tokens(definition),
+        claims=proposal.claims or provenance.claims(proposal.subject, definition, basis.sources),
+        likeness_before=basis.likeness.get(tool.index),
+        growth=basis.growth,
+    )
 
 
 def reworded(
-    draft: Rewrite, subject: Subject, outcome: Mapping[str, Any] | Failure, *, court: Court, writer: str
+    draft: Rewrite, subject: Subject, outcome: Mapping[str, Any] | Failure, *, basis: ReviewBasis, writer: str
 ) -> Rewrite:
     """The rewrite with another writer's definition, not scored yet; the draft with the reason where there is none."""
     if isinstance(outcome, Failure):
         return replace(draft, setback=outcome.reason, was_written=outcome.fault == REFUSED)
     told = replace(draft, definition=outcome, tokens_after=tokens.definition_tokens(outcome), writer=writer)
-    rewrite = _proven(told, subject, court)
+    rewrite = replace(told, claims=provenance.claims(subject, outcome, basis.sources))
     return replace(rewrite, changes=_changes(subject, rewrite))
 
 
-def better(rewrite: Rewrite, draft: Rewrite, before: Standing, after: Standing) -> Rewrite:
+def better(rewrite: Rewrite, draft: Rewrite, before: Assessment, after: Assessment) -> Rewrite:
     """Another writer's rewrite where it beats the draft, else the draft with the reason why."""
     if rewrite.writer == draft.writer:
         return rewrite
     scored = replace(rewrite, after=after.score, unjudged=draft.unjudged or after.unjudged)
-    setback = _objection(scored, draft, is_sound=holds(before, after))
+    setback = _objection(scored, draft, is_sound=is_improvement(before, after))
     return scored if setback is None else replace(draft, setback=setback, unjudged=scored.unjudged)
 
 
@@ -136,37 +220,55 @@ def _objection(rewrite: Rewrite, draft: Rewrite, *, is_sound: bool) -> str | Non
 def conclude(
     rewrites: Sequence[Rewrite],
     improved: Measured,
-    court: Court,
+    basis: ReviewBasis,
     *,
-    before: Mapping[int, Standing],
-    after: Mapping[int, Standing],
+    before: Mapping[int, Assessment],
+    after: Mapping[int, Assessment],
 ) -> list[Rewrite]:
     """The rewrites with what only the catalog that has all of them can show, and the material that none rests on."""
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = search.nearest_siblings(improved.subjects)
     concluded = []
     for each in rewrites:
-        removed, added = findings(before[each.index], after[each.index])
+        removed, added = _beyond(before[each.index], after[each.index]), _beyond(after[each.index], before[each.index])
         parts = describe_components(subjects[each.index])
         whole = replace(each, components=parts, likeness_after=near.get(each.index))
-        left = author_material.unused_material(court.witnesses.subjects[each.index], each, court.witnesses)
-        concluded.append(replace(whole, findings_removed=removed, findings_added=added, unused=left))
+        left = author_material.unused_material(basis.sources.subjects[each.index], each, basis.sources)
+        concluded.append(replace(whole, findings_removed=_rules(removed), findings_added=_rules(added), unused=left))
     return concluded
 
 
-def _is_sound(proposal: Proposal, part: Part, court: Court) -> bool:
+def _is_sound(proposal: Proposal, part: Part, basis: ReviewBasis) -> bool:
     alone = proposal.only((part,))
-    return not provenance.refused(provenance.claims(proposal.subject, alone.definition, court.witnesses))
+    return not provenance.refused(provenance.claims(proposal.subject, alone.definition, basis.sources))
 
 
-def _proven(rewrite: Rewrite, subject: Subject, court: Court, *, claims: tuple[Claim, ...] | None = None) -> Rewrite:
-    known = provenance.claims(subject, rewrite.definition, court.witnesses) if claims is None else claims
-    return replace(
-        rewrite,
-        claims=known,
-        likeness_before=court.likeness.get(rewrite.index),
-        growth=court.growth,
-    )
+def _hints(definition: Mapping[str, Any]) -> set[str]:
+    """The names of the annotations that say yes or no."""
+    annotations = definition.get("annotations")
+    known = annotations.items() if isinstance(annotations, Mapping) else ()
+    return {name for name, value in known if isinstance(value, bool)}
+
+
+def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
+    """What stands at a JSON pointer; None where there is nothing."""
+    for step in split_pointer(path):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _rules(findings: Sequence[Finding]) -> tuple[str, ...]:
+    return tuple(finding.rule for finding in findings)
+
+
+def _beyond(own: Assessment, other: Assessment) -> list[Finding]:
+    """The findings that the other does not have at this severity."""
+    known = {(finding.rule, finding.severity) for finding in other.findings}
+    return [finding for finding in own.findings if (finding.rule, finding.severity) not in known]
+
+
+def _worst(findings: Sequence[Finding]) -> int:
+    return max((finding.severity.rank for finding in findings), default=-1)
 
 
 def _changes(subject: Subject, rewrite: Rewrite) -> tuple[Change, ...]:

@@ -11,7 +11,7 @@ from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, STOPWORDS, Effect
 from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.facts.text.words import is_natural, stem, to_clause
-from tdqs_mcp.rewriting.definition_parts import Part, Scene, listed
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, Part, listed
 
 MAX_SOURCES = 2
 """Parameters of which one description says where their values come from."""
@@ -39,28 +39,28 @@ _OPPOSITES = {
 _SHOWING = frozenset("get read fetch retrieve describe show view".split())
 
 
-def guidance_parts(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> tuple[Part, ...]:
+def guidance_parts(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> tuple[Part, ...]:
     """What else to use and when, for a description that names no sibling yet; then the schema's demands."""
     found: list[Part | None] = []
     if not subject.mentions and not any(name in (subject.tool.description or "") for name in near):
-        sources = scene.origins.get(subject.tool.name, ())[:MAX_SOURCES]
+        sources = context.origins.get(subject.tool.name, ())[:MAX_SOURCES]
         named = {tool for origin in sources for tool in origin.tools}
         found = [
-            _uses(subject, scene),
-            _alternatives(subject, label, [name for name in near if name not in named], scene),
+            _uses(subject, context),
+            _alternatives(subject, label, [name for name in near if name not in named], context),
             _sources(sources),
-            _look(subject, label, named, scene),
+            _look(subject, label, named, context),
         ]
         if not any(found):
-            found.append(_undo(subject, label, near, scene))
+            found.append(_undo(subject, label, near, context))
     return tuple(part for part in (*found, _demands(subject)) if part)
 
 
-def _alternatives(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> Part | None:
+def _alternatives(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> Part | None:
     """Where to go instead; a twin that does the same is nowhere to go, and a deletion may be one change too many."""
     if label.effect is Effect.DELETE and not near:
-        near = [name for name in scene.twins(subject) if scene.labels[name].effect is Effect.UPDATE][:1]
-    known = ((name, _route(scene.subjects[name], scene.labels[name], subject, label)) for name in near)
+        near = [name for name in context.twins(subject) if context.labels[name].effect is Effect.UPDATE][:1]
+    known = ((name, _route(context.subjects[name], context.labels[name], subject, label)) for name in near)
     routes = [(name, *route) for name, route in known if route]
     said = [f"to {words}{'' if place else ' instead'}, use `{name}`" for place, (name, words, _) in enumerate(routes)]
     if not said:
@@ -79,10 +79,10 @@ def _sources(origins: Sequence[ValueSource]) -> Part | None:
     return _sentence(f"Look up {' and '.join(said)}.", [source for origin in origins for source in origin.sources])
 
 
-def _uses(subject: Subject, scene: Scene) -> Part | None:
+def _uses(subject: Subject, context: CatalogContext) -> Part | None:
     """What the answer of a listing is for: the parameter that most siblings take from it, and which they are."""
     takers: dict[str, list[str]] = {}
-    for parameter, name in scene.takers.get(subject.tool.name, ()):
+    for parameter, name in context.takers.get(subject.tool.name, ()):
         takers.setdefault(parameter, []).append(name)
     if not takers:
         return None
@@ -95,25 +95,25 @@ def _uses(subject: Subject, scene: Scene) -> Part | None:
     return _sentence(f"Use it to find the `{parameter}` that {others} {verb}.", sources)
 
 
-def _look(subject: Subject, label: Label, named: AbstractSet[str], scene: Scene) -> Part | None:
+def _look(subject: Subject, label: Label, named: AbstractSet[str], context: CatalogContext) -> Part | None:
     """What shows the thing before it is changed or deleted, called with what this tool is called with."""
     if label.effect not in (Effect.UPDATE, Effect.DELETE) or not label.thing:
         return None
     own = {each.name for each in subject.signals.parameters}
-    for name in scene.twins(subject):
-        required = {each.name for each in scene.subjects[name].signals.parameters if each.is_required}
-        is_showing = scene.labels[name].verb in _SHOWING and _is_same_thing(scene.labels[name], label)
+    for name in context.twins(subject):
+        required = {each.name for each in context.subjects[name].signals.parameters if each.is_required}
+        is_showing = context.labels[name].verb in _SHOWING and _is_same_thing(context.labels[name], label)
         if is_showing and required and required <= own and name not in named:
             source = f"tool {name}: its name and its required parameters"
             return _sentence(f"To see the {label.thing} first, use `{name}`.", [source])
     return None
 
 
-def _undo(subject: Subject, label: Label, near: Sequence[str], scene: Scene) -> Part | None:
+def _undo(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> Part | None:
     """What takes back the thing that this tool makes or turns on: said only where there is nothing to choose."""
-    for name in scene.twins(subject):
-        verb, opposites = scene.labels[name].verb, (f"un{label.verb}", *_OPPOSITES.get(label.verb or "", ()))
-        if verb in opposites and name not in near and _is_same_thing(scene.labels[name], label):
+    for name in context.twins(subject):
+        verb, opposites = context.labels[name].verb, (f"un{label.verb}", *_OPPOSITES.get(label.verb or "", ()))
+        if verb in opposites and name not in near and _is_same_thing(context.labels[name], label):
             return _sentence(f"To {verb} it later, use `{name}`.", [f"tool {name}: its name"])
     return None
 
