@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tdqs_mcp import app, sync
-from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Tier, tier_of
 from tdqs_mcp.rules import registry

@@ -11,7 +11,7 @@ import pytest
 from definitions import CORNERS, flat, tool
 
 from tdqs_mcp import app
-from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.lint_formats import sarif_document
 from tdqs_mcp.report.lint_report import LocatedReport, comment_blocks

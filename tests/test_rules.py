@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 
 from tdqs_mcp import app
-from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.rules import registry

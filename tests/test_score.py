@@ -11,7 +11,7 @@ from definitions import CORNERS, flat, tool
 from loopback import ACCEPT_ALL
 
 from tdqs_mcp import app, sync
-from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, reaches
 from tdqs_mcp.results.checks import Outcome

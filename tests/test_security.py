@@ -9,7 +9,7 @@ from definitions import tool
 from measurement import least_work
 
 from tdqs_mcp import app
-from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.threats import Kind, find_threats, is_tampered
 from tdqs_mcp.rules import registry, security_rules

@@ -9,7 +9,7 @@ from tdqs import lint_server
 from tdqs.parse_tool_definitions import parse_tool_definitions
 
 from tdqs_mcp import app
-from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.results.findings import Confidence, Persona, Severity

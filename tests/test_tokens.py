@@ -7,7 +7,7 @@ from definitions import flat, tool
 
 import tdqs_mcp
 from tdqs_mcp import app
-from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.rules import registry
 

@@ -1,19 +1,74 @@
-"""Findings without a score: the rules that a policy asks for, and the places in a file that they are about."""
+"""Findings without a score: which rules run, what they find, and the places in a file that it is about."""
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.app.configuration import Configuration, is_text
+from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.gate.known_findings import suppress
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport
-from tdqs_mcp.results.findings import LintReport
+from tdqs_mcp.results.findings import LintReport, Severity, Suppression
 from tdqs_mcp.rules import registry
+from tdqs_mcp.rules.rule_selection import Selection
 from tdqs_mcp.sources.locator import File, parse_locator
 from tdqs_mcp.sources.positions import locate
 
+NEVER = "never"
+"""The value of fail-on that lets every finding pass."""
+
+FAIL_ON = (*(severity.value for severity in Severity), NEVER)
+
+_SUPPRESSION = dict.fromkeys(("rule", "tool", "server", "reason"), (is_text, "a string"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What flags, the environment or a file say about the rules that run; None if they say nothing."""
+
+    select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    profile: str | None = None
+    fail_on: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Which rules run, which findings are suppressed, and from which severity a finding fails."""
+
+    selection: Selection = registry.DEFAULT
+    suppressions: tuple[Suppression, ...] = ()
+    fail_on: Severity | None = Severity.ERROR
+    """None if no finding fails."""
+
+
 DEFAULT_POLICY = Policy()
+
+
+def read_policy(flags: Choice, *, environ: Mapping[str, str], configuration: Configuration) -> Policy:
+    """The policy in force: flags before TDQS_SELECT, TDQS_IGNORE, TDQS_PROFILE and TDQS_FAIL_ON before the file.
+
+    What a flag selects in full, no lower level ignores. Raises InputError and UnknownIdError.
+    """
+    levels = (flags, _from_environment(environ), _from_file(configuration))
+    names = next((each.select for each in levels if each.select is not None), ())
+    ignored = next((each.ignore for each in levels if each.ignore is not None), ())
+    if flags.ignore is None and flags.select is not None:
+        wanted = {name.lower() for name in flags.select}
+        ignored = tuple(name for name in ignored if name.lower() not in wanted)
+    severities = configuration.table.get("severity", {})
+    return Policy(
+        selection=registry.select(
+            names=names,
+            ignored=ignored,
+            profile=next((each.profile for each in levels if each.profile is not None), None),
+            severities=dict(_severity(rule, word, configuration.origin) for rule, word in severities.items()),
+        ),
+        suppressions=tuple(_suppression(*entry) for entry in configuration.entries("suppress", _SUPPRESSION)),
+        fail_on=_fail_on(next((each.fail_on for each in levels if each.fail_on is not None), Severity.ERROR)),
+    )
 
 
 def lint(catalog: Catalog, policy: Policy = DEFAULT_POLICY) -> LintReport:
@@ -57,3 +112,68 @@ def _below_cwd(path: Path) -> Path:
         return path
     whole, here = path.resolve(), Path.cwd().resolve()
     return whole.relative_to(here) if whole.is_relative_to(here) else whole
+
+
+def _from_environment(environ: Mapping[str, str]) -> Choice:
+    """The TDQS_ variables, lists with commas; an empty variable says nothing."""
+    said = {name: environ.get(f"TDQS_{name}", "").strip() for name in ("SELECT", "IGNORE", "PROFILE", "FAIL_ON")}
+    choice = Choice(
+        select=_words(said["SELECT"].split(",")),
+        ignore=_words(said["IGNORE"].split(",")),
+        profile=said["PROFILE"] or None,
+        fail_on=said["FAIL_ON"] or None,
+    )
+    return _checked(choice, "the environment")
+
+
+def _from_file(configuration: Configuration) -> Choice:
+    table = configuration.table
+    choice = Choice(
+        select=tuple(table["select"]) if "select" in table else None,
+        ignore=tuple(table["ignore"]) if "ignore" in table else None,
+        profile=table.get("profile"),
+        fail_on=table.get("fail-on"),
+    )
+    return _checked(choice, str(configuration.path))
+
+
+def _words(parts: Sequence[str]) -> tuple[str, ...] | None:
+    return tuple(part.strip() for part in parts if part.strip()) or None
+
+
+def _checked(choice: Choice, origin: str) -> Choice:
+    """The choice itself. Raises InputError, which says where an unknown word is."""
+    try:
+        for names in (choice.select or (), choice.ignore or ()):
+            registry.select(names=names, profile="strict")
+        registry.select(profile=choice.profile)
+        _fail_on(choice.fail_on or NEVER)
+    except TdqsError as error:
+        raise InputError(f"{origin}: {error}") from error
+    return choice
+
+
+def _fail_on(word: str) -> Severity | None:
+    if word not in FAIL_ON:
+        raise InputError(f"fail-on cannot be {word!r}; give one of {', '.join(FAIL_ON)}")
+    return None if word == NEVER else Severity(word)
+
+
+def _severity(rule: str, word: object, path: str) -> tuple[str, Severity]:
+    origin = f"{path}: severity"
+    if not isinstance(word, str) or word not in tuple(Severity):
+        raise InputError(f"{origin} of {rule!r} cannot be {word!r}; give one of {', '.join(Severity)}")
+    return _rule(rule, origin), Severity(word)
+
+
+def _suppression(entry: Mapping[str, str], origin: str) -> Suppression:
+    if not entry.get("rule") or not entry.get("reason", "").strip():
+        raise InputError(f"{origin} needs a rule and a reason; say why the finding may stay")
+    return Suppression(**{**entry, "rule": _rule(entry["rule"], origin)})
+
+
+def _rule(name: str, origin: str) -> str:
+    try:
+        return registry.find(name).id
+    except TdqsError as error:
+        raise InputError(f"{origin}: {error}") from error

@@ -1,19 +1,17 @@
 """Which judge is meant and what it needs, from explicit values first and the environment second."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tdqs_mcp.app.configuration import FILE, Shapes, check_table, is_table, is_text, read_configuration
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget
 from tdqs_mcp.results.verdicts import HOST, Acceptance
 from tdqs_mcp.rubrics.prompt import PromptForm
-
-if TYPE_CHECKING:
-    from tdqs_mcp.app.judge_profiles import Profile
 
 CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
 """The judges as messages name them."""
@@ -24,6 +22,18 @@ WRITERS = "offline, anthropic[:MODEL] or openai[:MODEL]"
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 ALL = "all"
 """What accepts every held score."""
+
+KINDS = ("offline", "anthropic", "openai")
+"""What a judge profile may be."""
+
+ONLY_ON_CALL = ("sampling", HOST)
+"""Judges that a single call of the MCP server names: the caller's own model, which nobody else can ask."""
+
+MAX_SAMPLES = 9
+LENIENCIES = (0, 0.1, 0.2, 0.3)
+"""By tenths. A judge that gives more above the estimate than the last is guarded by nothing."""
+
+_ACCEPTANCE: Shapes = dict.fromkeys(("tool", "inputHash", "judge", "reason"), (is_text, "a string"))
 
 
 class JudgeKind(StrEnum):
@@ -120,8 +130,6 @@ def read_settings(
     )
     if kind is JudgeKind.JURY:
         if base_url or model or api_key or request_overrides:
-            from tdqs_mcp.app.configuration import FILE  # noqa: PLC0415
-
             raise InputError(f"the members of a jury have addresses and models of their own: set them in {FILE}")
         names, has_host = _seats(named or "", in_server=in_server)
         members = _members(environ, names, cwd=cwd or Path.cwd())
@@ -195,12 +203,9 @@ def _seats(names: str, *, in_server: bool) -> tuple[list[str], bool]:
 
 def _members(environ: Mapping[str, str], wanted: Sequence[str], *, cwd: Path) -> list[Settings]:
     """The settings of a jury's members. Raises InputError for a name without a profile."""
-    from tdqs_mcp.app.configuration import FILE, read_configuration  # noqa: PLC0415  # no file is read, no rule needed
-    from tdqs_mcp.app.judge_profiles import read_profiles  # noqa: PLC0415
-
     configuration = read_configuration(cwd)
-    where = str(configuration.path or f"{FILE}, which is not there")
-    profiles = read_profiles(configuration.judges, origin=where)
+    where, entries = configuration.origin, configuration.table.get("judges", {})
+    profiles = {name: _profile(name, entry, f"{where}: [judges.{name}]") for name, entry in entries.items()}
     for name in wanted:
         if name not in profiles:
             known = ", ".join(sorted(profiles)) or "none"
@@ -208,37 +213,87 @@ def _members(environ: Mapping[str, str], wanted: Sequence[str], *, cwd: Path) ->
     return [_member(environ, profiles[name]) for name in wanted]
 
 
-def _member(environ: Mapping[str, str], profile: "Profile") -> Settings:
+def _profile(name: str, entry: Mapping[str, Any], origin: str) -> Settings:
+    """A judge as its profile has it, which never holds a key. Raises InputError, which says what to change."""
+    from tdqs_mcp.judges.endpoint import MAX_CONCURRENCY, MAX_WAIT  # noqa: PLC0415  # only a jury has profiles
+
+    if name in ONLY_ON_CALL:
+        raise InputError(f"{origin} takes the name of the caller's own model; give the profile another one")
+    if "api-key" in entry:
+        raise InputError(f"{origin} holds a key; take it out and set {_key_variable(name)}")
+    if entry.get("kind") in ONLY_ON_CALL:
+        raise InputError(
+            f"{origin}: `kind` cannot be {entry['kind']!r}: the caller's own model judges alone, in one call of the "
+            f"MCP server, or as jury:NAME,host there, without a profile; give one of {', '.join(KINDS)}"
+        )
+    shapes: Shapes = {
+        "kind": (KINDS.__contains__, f"one of {', '.join(KINDS)}"),
+        "base-url": (is_text, "a string"),
+        "model": (is_text, "a string"),
+        "samples": (_is_count(MAX_SAMPLES), f"1 to {MAX_SAMPLES}"),
+        "leniency": (LENIENCIES.__contains__, f"one of {', '.join(map(str, LENIENCIES))}"),
+        "concurrency": (_is_count(MAX_CONCURRENCY), f"1 to {MAX_CONCURRENCY}"),
+        "timeout": (lambda value: _is_number(value) and 0 < value <= MAX_WAIT, f"more than 0 to {MAX_WAIT:g}"),
+        "request-overrides": (is_table, "a table"),
+    }
+    check_table(entry, shapes, origin)
+    return Settings(
+        name=name,
+        judge=JudgeKind(entry.get("kind", JudgeKind.OPENAI)),
+        base_url=entry.get("base-url"),
+        model=entry.get("model"),
+        samples=entry.get("samples", 1),
+        leniency=LENIENCIES.index(entry.get("leniency", 0)),
+        concurrency=entry.get("concurrency"),
+        timeout=entry.get("timeout"),
+        request_overrides=entry.get("request-overrides", {}),
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(most: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
+
+
+def _key_variable(name: str) -> str:
+    """The environment variable of a profile's key: no file can send another judge's key to an address that it names."""
+    return f"TDQS_API_KEY_{''.join(char if char.isalnum() else '_' for char in name).upper()}"
+
+
+def _member(environ: Mapping[str, str], profile: Settings) -> Settings:
     """A profile with what the environment adds: its own key, or the common endpoint with the common key.
 
-    The common endpoint speaks OpenAI's language, so its address and its key are no anthropic member's.
+    The common endpoint speaks OpenAI's language, so an anthropic member takes neither its address nor its key.
     """
-    kind = JudgeKind(profile.kind)
-    shared_key = ANTHROPIC_KEY if kind is JudgeKind.ANTHROPIC else "TDQS_API_KEY"
-    own = _variable(environ, profile.key_variable)
-    shared = None if own or profile.base_url else _variable(environ, shared_key)
-    usual = _limits(environ)
-    return Settings(
-        name=profile.name,
-        judge=kind,
+    is_anthropic = profile.judge is JudgeKind.ANTHROPIC
+    shared_name, own_name = ANTHROPIC_KEY if is_anthropic else "TDQS_API_KEY", _key_variable(profile.name)
+    own, usual = _variable(environ, own_name), _limits(environ)
+    is_elsewhere = bool(own or profile.base_url)
+    common_url = _variable(environ, "TDQS_BASE_URL") if profile.judge is JudgeKind.OPENAI else None
+    return replace(
+        profile,
         concurrency=profile.concurrency or usual.concurrency,
         timeout=profile.timeout or usual.timeout,
-        base_url=profile.base_url or (_variable(environ, "TDQS_BASE_URL") if kind is JudgeKind.OPENAI else None),
-        model=profile.model,
-        api_key=own or shared,
-        key_name=profile.key_variable if own or profile.base_url else shared_key,
-        request_overrides=profile.request_overrides,
-        samples=profile.samples,
-        leniency=profile.leniency,
+        base_url=profile.base_url or common_url,
+        api_key=own if is_elsewhere else _variable(environ, shared_name),
+        key_name=own_name if is_elsewhere else shared_name,
     )
 
 
 def read_accepted(names: Sequence[str], *, cwd: Path | None = None) -> tuple[Acceptance, ...]:
     """The held scores that are accepted: by tool name, by "all", by the nearest configuration. Raises InputError."""
-    from tdqs_mcp.app.configuration import read_configuration  # noqa: PLC0415
-
     named = tuple(Acceptance() if name == ALL else Acceptance(tool=name) for name in names)
-    return (*named, *read_configuration(cwd or Path.cwd()).accepted)
+    entries = read_configuration(cwd or Path.cwd()).entries("accept", _ACCEPTANCE)
+    return (*named, *(_acceptance(*entry) for entry in entries))
+
+
+def _acceptance(entry: Mapping[str, str], origin: str) -> Acceptance:
+    if not all(entry.get(key, "").strip() for key in _ACCEPTANCE):
+        raise InputError(f"{origin} needs {', '.join(_ACCEPTANCE)}: they stand in the reason why the score is held")
+    return Acceptance(tool=entry["tool"], input_hash=entry["inputHash"], judge=entry["judge"], reason=entry["reason"])
 
 
 def _limits(environ: Mapping[str, str]) -> Settings:

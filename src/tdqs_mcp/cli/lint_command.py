@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tdqs_mcp import app
-from tdqs_mcp.app.configuration import FAIL_ON, Choice, Policy
+from tdqs_mcp.app.linting import FAIL_ON, Choice, Policy
 from tdqs_mcp.cli.common_options import TARGET, command, live_options, page_options
 from tdqs_mcp.cli.output import Page, View, leave, reporter, views, warn, write
 from tdqs_mcp.cli.runner import end, for_each, policy_of, read_json

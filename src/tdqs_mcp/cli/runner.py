@@ -9,7 +9,8 @@ from typing import TypeVar
 import click
 
 from tdqs_mcp import sync
-from tdqs_mcp.app.configuration import Choice, Policy, read_configuration, read_policy
+from tdqs_mcp.app.configuration import read_configuration
+from tdqs_mcp.app.linting import Choice, Policy, read_policy
 from tdqs_mcp.cli.output import fail, leave
 from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.errors import InputError, TdqsError

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tdqs_mcp import app, sync
-from tdqs_mcp.app.configuration import Choice
+from tdqs_mcp.app.linting import Choice
 from tdqs_mcp.cli.common_options import (
     FILE,
     TARGET,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tdqs_mcp import app
-from tdqs_mcp.app.configuration import Policy
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.judges.verdict_cache import Subset, tool_at
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer, Wanted, Window, lint_answer
 from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, ToolAnswer, score_answer, tool_answer
