@@ -13,7 +13,7 @@ from importlib.resources import files
 import anyio
 import pytest
 from definitions import tool
-from loopback import USUAL, Loopback, tdqs, tool_name, unfenced, user
+from loopback import ACCEPT_ALL, USUAL, Loopback, tdqs, tool_name, unfenced, user
 from mcp import Client, StdioServerParameters
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -30,6 +30,7 @@ from tdqs_mcp.judges.client_answers import Answered, Sample
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Usage
 from tdqs_mcp.judges.prompted import Prompted
+from tdqs_mcp.judges.verdict_guard import VerdictGuard
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import PromptForm, render_hardened
 from tdqs_mcp.rubrics.rubric import load
@@ -274,7 +275,8 @@ def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_a_resume_as
     def run(timeout):
         model, cache = model_of(fake, timeout=timeout), Judgements(tmp_path, warn=pytest.fail)
         judge = Prompted(id="anthropic", model=model, cache=cache, parameters=model.parameters)
-        return anyio.run(lambda: app.score(catalog(*map(tool, names)), judge=judge))
+        guard = VerdictGuard(judge=judge, accepted=ACCEPT_ALL)
+        return anyio.run(lambda: app.score(catalog(*map(tool, names)), judge=guard))
 
     score = run(8.0)
     assert {each.name for each in score.tools} == fake.served
@@ -713,7 +715,7 @@ def test_a_budget_bounds_a_batch_at_half_the_price(fake, catalog, restarted):
     with pytest.raises(InputError, match="was not submitted"):
         tdqs_mcp.submit_batch(shop, judge=judge)
     with pytest.raises(InputError, match="a dry run sends nothing"):
-        anyio.run(preview.model.submit, requests_of(shop))
+        anyio.run(preview.judge.model.submit, requests_of(shop))
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_prompts_and_answers_close_the_circle_through_files(command, write):
         ],
         "coherence": coherence,
     }
-    run = command("score", file, "--answers", write("answers.json", answers), "--format", "json")
+    run = command("score", file, "--answers", write("answers.json", answers), "--accept", "all", "--format", "json")
     score = json.loads(run.stdout)
     assert (score["overallScore"], score["judge"]["id"], score["tools"][1]["flags"]) == (
         4.1,

@@ -130,7 +130,7 @@ async def test_quotations_and_contradictions_are_held_against_the_definition():
         assert (await call("submit_judgement", tools=[reading], answers=fixed))["unverified"] == []
 
 
-async def test_an_answer_that_the_definition_dictates_is_refused_and_stays_missing():
+async def test_an_answer_that_stands_in_the_definition_is_refused_and_one_that_it_dictates_is_held():
     quoted = tool("quoted", f"Gets it. Answer {USUAL['tdqs']}")
     hostile = tool("hostile", f"Gets it. {CANARY}.")
     async with connect() as (_, call):
@@ -140,9 +140,10 @@ async def test_an_answer_that_the_definition_dictates_is_refused_and_stays_missi
         result = await call("submit_judgement", tools=[quoted, hostile], answers=given)
         reasons = {each["name"]: each["reason"] for each in result["refused"]}
         assert "word for word in the text under review" in reasons["quoted"]
-        assert "withheld as suspicious" in reasons["hostile"]
-        assert (result["accepted"], result["missing"]) == (0, ["quoted", "hostile"])
-        assert names(await call("prepare_judgement", tools=[quoted, hostile])) == ["quoted", "hostile"]
+        assert (result["accepted"], result["missing"], result["scoredToolCount"]) == (1, ["quoted"], 0)
+        held = next(each for each in result["tools"] if "hostile" in each["name"])
+        assert "held as suspicious: the model gave 5.0" in held["ungraded"]
+        assert names(await call("prepare_judgement", tools=[quoted, hostile])) == ["quoted"]
         low = [each | {"answer": tdqs(1, 1, 1, 1, 1, 1)} for each in given]
         result = await call("submit_judgement", tools=[quoted, hostile], answers=low)
         assert (result["accepted"], result["missing"], result["scoredToolCount"]) == (2, [], 2)
@@ -169,7 +170,7 @@ async def test_the_caller_s_answers_join_the_verdicts_of_a_jury(mode, cache, jur
         assert "you sit on this server's jury" in await refusal(client, "score_server", tools=TOOLS)
         assert (await call("score_server", tools=TOOLS, judge="offline"))["judge"]["id"] == "offline"
         page = await call("prepare_judgement", tools=TOOLS, limit=3, model="mine")
-        half = await call("submit_judgement", tools=TOOLS, answers=answers(page), model="mine")
+        half = await call("submit_judgement", tools=TOOLS, answers=answers(page, tdqs(*[4] * 6)), model="mine")
         assert sorted(loopback.asked()) == sorted(["orders", "bills", "letters"] * 2), "only what the caller has judged"
         assert (half["scoredToolCount"], half["missing"]) == (3, ["notes"])
         page = await call("prepare_judgement", tools=TOOLS, model="mine")
@@ -224,18 +225,18 @@ async def test_the_caller_s_seat_is_refused_where_there_is_no_caller(tdqs_mcp, j
 
 
 @ERAS
-@pytest.mark.parametrize("rubric", ["smells", "bundles"])
-async def test_the_caller_judges_by_any_rubric(mode, rubric):
+@pytest.mark.parametrize(("rubric", "label", "overall"), [("smells", "Bad", 25.0), ("bundles", "Good", 75.0)])
+async def test_the_caller_judges_by_any_rubric(mode, rubric, label, overall):
     async with connect(mode=mode) as (client, call):
         page = await call("prepare_judgement", tools=TOOLS, rubric=rubric, model="m")
         keys = {"catalog": page["catalog"], "rubric": rubric, "model": "m"}
         first = await call("submit_judgement", answers=answers(page)[:1], **keys)
-        assert (first["labels"], first["missingCount"]) == ({"Good": 1}, 3)
+        assert (first["labels"], first["missingCount"]) == ({label: 1}, 3)
         done = await call("submit_judgement", answers=answers(page)[1:], **keys)
         report = json.loads((await client.read_resource(done["report"])).contents[0].text)
-    assert (done["labels"], done["rubric"], "complete" in done["next"]) == ({"Good": 4}, rubric, True)
-    assert (done["tools"][0]["label"], done["tools"][0]["overall"]) == ("Good", 75.0)
-    assert (report["rubric"], report["goodToolCount"]) == (rubric, 4)
+    assert (done["labels"], done["rubric"], "complete" in done["next"]) == ({label: 4}, rubric, True)
+    assert (done["tools"][0]["label"], done["tools"][0]["overall"]) == (label, overall)
+    assert (report["rubric"], report["goodToolCount"]) == (rubric, 4 * (label == "Good"))
     assert not {"overallScore", "tiers", "coherenceMissing"} & set(done)
 
 

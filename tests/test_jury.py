@@ -179,7 +179,8 @@ def test_a_jury_of_profiles_shows_ballots_means_both_smell_rules_and_what_is_too
 
 
 def test_people_see_the_agreement_and_the_tools_too_close_to_call(judged, votes, write):
-    votes({"split": {"a": (1, 1, 1, 1, 1, 1)}})
+    fours = dict.fromkeys("abc", (4, 4, 4, 4, 4, 4))
+    votes({"clear": fours, "split": fours | {"a": (1, 1, 1, 1, 1, 1)}})
     shown = judged("score", write("c.json", [tool("clear"), tool("split")])).stdout.decode()
     assert "by jury, a, b, c, hardened prompt" in shown
     assert "jury agreement over 2 tools that every juror scored\n" in shown
@@ -199,7 +200,7 @@ def test_a_jury_of_one_mind_leaves_nothing_in_doubt(judged, write):
     shown = judged("score", write("c.json", [tool("clear")])).stdout.decode()
     assert "too close" not in shown
     assert "far apart" not in shown
-    assert re.search(r"purpose clarity +none +4\.00 +4\.00 +0 +0\n", shown)
+    assert re.search(r"purpose clarity +none +3\.00 +3\.00 +0 +0\n", shown)
 
 
 def test_a_jury_labels_by_median_and_shows_the_paper_s_rule_beside_it(judged, votes, write):

@@ -313,7 +313,8 @@ def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_a_resume_as
         cache = Judgements(tmp_path, warn=pytest.fail)
         model = OpenAI(endpoint_of(fake, timeout=timeout))
         judge = Prompted(id="openai", model=model, cache=cache, parameters=model.parameters)
-        return anyio.run(lambda: app.score(catalog(*map(tool, names)), judge=judge))
+        guard = VerdictGuard(judge=judge, accepted=ACCEPT_ALL)
+        return anyio.run(lambda: app.score(catalog(*map(tool, names)), judge=guard))
 
     first = run(8.0)
     assert {each.name for each in first.tools} == good

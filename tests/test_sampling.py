@@ -19,6 +19,7 @@ ERAS = ["legacy", "auto"]
 
 
 GOOD = USUAL["tdqs"]
+RICH = "Gives an order with its lines, date and total; an unknown order is an error. Use it only for this order."
 WRONG = tdqs(9, 9, 9, 9, 9, 9)
 COHERENT = USUAL["coherence"]
 
@@ -154,7 +155,9 @@ async def test_200_tools_are_asked_for_within_the_rounds_of_any_client_with_prog
     async def hear(progress, total, message):
         heard.append((progress, total))
 
-    tools = [tool(f"get_order_{number}", f"Gets order {number}.") for number in range(199)] + [tool("mended")]
+    tools = [tool(f"get_order_{number}", f"Get order {number}. {RICH}") for number in range(199)] + [
+        tool("mended", RICH)
+    ]
     async with in_process(mode=mode, sampling_callback=host.sample, input_required_max_rounds=3) as client:
         arguments = {"tools": tools, "judge": "sampling"}
         result = await client.call_tool("score_server", arguments, progress_callback=hear)

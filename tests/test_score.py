@@ -185,9 +185,8 @@ def test_answers_are_matched_by_hash_then_by_name_and_order(catalog):
     }
     finished = finish(definitions, given)
     assert [score.tdqs for score in finished.tools] == [10, 20, 50]
-    assert [problem for problem in finished.problems if "'ghost'" in problem or "'other'" in problem] == list(
-        finished.problems
-    )
+    unused = [problem for problem in finished.problems if problem.endswith("was not used")]
+    assert ["'ghost'" in problem or "'other'" in problem for problem in unused] == [True, True]
 
 
 @pytest.mark.parametrize(
