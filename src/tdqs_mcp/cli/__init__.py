@@ -31,7 +31,7 @@ _COMMANDS = {
         "prompts": "Print the exact prompts that a judge would get, as published and hardened.",
     },
     "tdqs_mcp.cli.rewrite_command": {
-        "rewrite": "Propose better definitions from what is known, each with its proof, and ask for the rest."
+        "rewrite": "Propose better definitions from what is known, each with its source, checked, and ask for the rest."
     },
     "tdqs_mcp.cli.compare_commands": {
         "compare": "Hold two versions of a catalog, or two definitions of one tool, against each other.",

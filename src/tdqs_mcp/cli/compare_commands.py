@@ -54,7 +54,7 @@ def plan(
 ) -> None:
     """Find the cheapest rewrites that bring a server to a tier.
 
-    The cost is the tokens that they add, then their number. What they achieve is proven by judging the server with
+    The cost is the tokens that they add, then their number. What they achieve is checked by judging the server with
     them; where that is not enough, exit code 1, with what only the author can write.
     """
     chosen = judge_of(asked)

@@ -83,7 +83,7 @@ def rewrite(
     live: LiveOptions,
     page: Page,
 ) -> None:
-    """Propose better definitions from what is known, each with its proof, and ask for the rest.
+    """Propose better definitions from what is known, each with its source, checked, and ask for the rest.
 
     A file of --material has the keys facts (a list of statements, or of {tool, fact}), traces (a list of {tool,
     arguments, result or error}) and docs (a text), each of them optional. Exit code 2 where the judge that was

@@ -322,7 +322,7 @@ def _next_selection_report(selection: Selection) -> str:
     if not wrong:
         is_made = any(choice.query.withheld for choice in selection.choices)
         return "try the words of real users with --queries FILE" if is_made else "nothing, every query finds its tool"
-    return f"say what sets {wrong[0]} apart (tdqs-mcp rewrite), then prove it with --against"
+    return f"say what sets {wrong[0]} apart (tdqs-mcp rewrite), then check it with --against"
 
 
 def _percent(tenths: int | None) -> str:

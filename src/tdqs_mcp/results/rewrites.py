@@ -1,4 +1,4 @@
-"""What a rewrite proposes, and what proves it."""
+"""What a rewrite proposes, and the sources of its statements."""
 
 import json
 from collections.abc import Mapping

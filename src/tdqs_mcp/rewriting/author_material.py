@@ -54,7 +54,7 @@ def _weight(fact: Fact) -> int:
 
 
 def objection(fact: Fact, subject: Subject) -> str | None:
-    """Why a fact is not said of a tool, whatever it may prove."""
+    """Why a fact is not said of a tool, whatever it may support."""
     if fact.tool != subject.tool.name:
         return "a fact of every tool is said of none; it only supports other words"
     if praised := find_praise(fact.text):
@@ -78,7 +78,7 @@ def is_told(text: str, subject: Subject) -> bool:
 
 
 def limitation(trace: Trace) -> Part | None:
-    """What a recorded call proves: that a call can fail so, or give nothing; None where it shows no such thing."""
+    """What a recorded call shows: that a call can fail so, or give nothing; None where it shows no such thing."""
     said = {Outcome.ERROR: _failure, Outcome.EMPTY: _emptiness}
     sentence = said[trace.outcome](trace) if trace.outcome in said else None
     return Part(path="/description", sources=(f"trace {trace.number}",), sentence=sentence) if sentence else None
@@ -107,14 +107,14 @@ def _emptiness(trace: Trace) -> str:
 
 
 def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
-    """The hints that facts prove and that nobody has set."""
+    """The hints that facts state and that nobody has set."""
     annotations = subject.tool.raw.get("annotations")
     present: Mapping[str, object] = annotations if isinstance(annotations, Mapping) else {}
-    proven = provenance.hints(subject, material)
-    new = {name: value for name, (value, _) in proven.items() if name not in present}
+    stated = provenance.hints(subject, material)
+    new = {name: value for name, (value, _) in stated.items() if name not in present}
     if not new or not (annotations is None or isinstance(annotations, Mapping)):
         return ()
-    sources = tuple(dict.fromkeys(proven[name][1] for name in new))
+    sources = tuple(dict.fromkeys(stated[name][1] for name in new))
     return (Part(path="/annotations", sources=sources, value={**present, **new}),)
 
 
@@ -137,7 +137,7 @@ def unused_material(subject: Subject, rewrite: Rewrite, sources: KnownSources) -
 
 
 def _reasons(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> Iterator[Unused]:
-    """A reason for everything that is not named; the proof is asked of no more than could have been said."""
+    """A reason for everything that is not named; no more is checked than could have been said."""
     material, tried = sources.material(subject), count()
     for conflict in sources.conflicts(subject):
         yield Unused(source=f"fact {conflict.fact}", reason=f"it cannot stand beside this: {conflict.other}")

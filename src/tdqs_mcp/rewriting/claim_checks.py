@@ -34,7 +34,7 @@ _FATE = re.compile(
 """What happens to something without anybody who does it: it needs a source that says so in this form."""
 
 _SCHEMAS = ("/inputSchema", "/outputSchema")
-"""What a parameter is, no tool is: `isReadOnly` proves nothing of the call."""
+"""Sources about parameters and results, not about the tool: `isReadOnly` says nothing about the call."""
 
 _MORE = re.compile(r"\b(\d{1,4}) more (tool|field)s?\b")
 """A count of siblings, or of fields of the answer, that are not named one by one."""

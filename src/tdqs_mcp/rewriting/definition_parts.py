@@ -155,7 +155,7 @@ def purpose(subject: Subject, label: Label, *, is_third_person: bool) -> Part | 
 
 
 def _first_purpose(label: Label, given: str, parameters: Sequence[str], *, is_third_person: bool) -> Part | None:
-    """None where the schema proves nothing that the name does not say: a tautology would only hide the gap."""
+    """None where the schema says no more than the name: a tautology would only hide the gap."""
     if not (label.verb and label.nouns and given and is_plain(label.tool)):
         return None
     verb = _third_person(label.verb) if is_third_person else label.verb
@@ -238,9 +238,9 @@ _OPAQUE = frozenset("run execute call invoke perform".split())
 
 
 def read_only(subject: Subject) -> Part | None:
-    """The only hint that text proves: the author's own plain statement, where no hint speaks.
+    """The only hint that text supports: the author's own plain statement, where there is no hint.
 
-    A verb proves nothing; `get_token` may well issue a new one.
+    A verb is not enough; `get_token` may well issue a new one.
     """
     annotations = subject.tool.raw.get("annotations")
     is_open = not subject.signals.has_hints and (annotations is None or isinstance(annotations, Mapping))

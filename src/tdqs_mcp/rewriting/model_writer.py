@@ -1,4 +1,4 @@
-"""The writer that prompts a model: three stages a tool, and its words go back where the proof refuses them."""
+"""The writer that prompts a model: three stages for each tool; refused words go back to the model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ def _job(subject: Subject, draft: Rewrite, *, sources: KnownSources, context: Ca
 async def write(
     work: Sequence[Job], *, model: Model, basis: ReviewBasis, mode: Mode
 ) -> list[Mapping[str, Any] | Failure]:
-    """A definition for each job, in order, of which the proof refuses nothing; a Failure where the model gave none.
+    """A definition for each job, in order, without refused words; a Failure where the model gave none.
 
     Each stage asks for all tools at once. Without recorded calls there is nothing to read from them, and that stage is
     left out.
@@ -110,7 +110,7 @@ async def write(
     return [each if isinstance(each, Failure) else written[place] for place, each in enumerate(augmented)]
 
 
-class Refusal(ContractError):  # noqa: N818  # the proof's word
+class Refusal(ContractError):  # noqa: N818  # what happened to the words
     """An answer in form whose claims may not stand."""
 
     fault: ClassVar = REFUSED

@@ -1,4 +1,4 @@
-"""The proof of a rewrite: every new statement with what it rests on, or refused with the reason."""
+"""Where each statement of a rewrite comes from: its sources, or the reason why it is refused."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -207,7 +207,7 @@ def better(rewrite: Rewrite, draft: Rewrite, before: Assessment, after: Assessme
 
 
 def _objection(rewrite: Rewrite, draft: Rewrite, *, is_sound: bool) -> str | None:
-    """Why another writer's words, of which the proof has refused none, may not replace the draft."""
+    """Why another writer's words, none of which were refused, may not replace the draft."""
     if rewrite.after is None or draft.after is None:
         return "the judge gave it no score to compare with"
     if not is_sound:
