@@ -20,11 +20,8 @@ MAX_SOURCES = 4
 _WEIGHTY = frozenset({Cue.DESTRUCTION, Cue.SAFETY, Cue.PERMISSION, Cue.LIMIT, Cue.ERROR, Cue.TIMING})
 """What an agent acts upon: each needs a statement that gives the same cue of the same thing."""
 
-_BOUNDS = tuple(
-    frozenset(family.split())
-    for family in ("only except unless solely exclusively", "always every all", "must required mandatory")
-)
-"""Words that bound a statement; a claim that has one needs a source that has one of the same kind."""
+_BOUNDS = ("only", "always", "must")
+"""Families of words that bound a statement; a claim that has one needs a source that has one of the same family."""
 
 _FATE = re.compile(
     r"\b(?:be|is|are|was|were|gets?|being)\s(?:\w+ly\s)?"
@@ -199,7 +196,7 @@ def _unmatched(sentence: _Sentence) -> Iterator[str]:
         heard = [each for each in plain if cue is not Cue.SAFETY or not each.source.startswith(_SCHEMAS)]
         if not any(cue in each.cues and _is_about(each, words) for each in heard):
             yield f"no source tells this {cue}"
-    for family in _BOUNDS:
+    for family in (words_from("rewriting", name) for name in _BOUNDS):
         used = sorted(family.intersection(sentence.spoken).difference(*named))
         if used and not any(family & each.words and _is_about(each, words - family) for each in plain):
             yield f"no source says {used[0]!r} of this"

@@ -170,7 +170,7 @@ def _given(subject: Subject, label: Label) -> tuple[str, list[str]]:
         return "", []
     own = [each.name for each in required if _identifies(each, label)]
     others = [each.name for each in required if each.name not in own]
-    scopes = [name for name in others if _IDENTIFIERS & set(name_parts(name)[1:][-1:])]
+    scopes = [name for name in others if words_from("rewriting", "identifiers") & set(name_parts(name)[1:][-1:])]
     rest = [name for name in others if name not in scopes]
     said = {stem(word) for words in subject.prose.spoken[:1] for word in words}
     foreign = [name for name in scopes if not said.issuperset(map(stem, name_parts(name)[:-1]))]
@@ -179,15 +179,12 @@ def _given(subject: Subject, label: Label) -> tuple[str, list[str]]:
     return " ".join(f"{word} {listed(group)}" for word, group in groups if group), used
 
 
-_IDENTIFIERS = frozenset("id ids gid key uuid guid slug path url uri arn number email handle name".split())
-
-
 def _identifies(parameter: Parameter, label: Label) -> bool:
     """`issue_id`, or plain `id`, of an issue that is there already."""
     *thing, kind = name_parts(parameter.name) or ("",)
     is_new = label.effect in (Effect.CREATE, Effect.PRODUCE)
     return (
-        kind in _IDENTIFIERS
+        kind in words_from("rewriting", "identifiers")
         and not is_new
         and {stem(word) for word in thing} <= set(map(stem, label.thing.lower().split()[-1:]))
     )
@@ -233,9 +230,6 @@ def _third_person(verb: str) -> str:
 MAX_FIELDS = 6
 """Fields of an answer that one sentence names; the others are counted."""
 
-_OPAQUE = frozenset("run execute call invoke perform".split())
-"""Verbs that do not tell whether anything changes."""
-
 
 def read_only(subject: Subject) -> Part | None:
     """The only hint that text supports: the author's own plain statement, where there is no hint.
@@ -268,7 +262,7 @@ def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
     signals, prose = subject.signals, subject.prose
     cues, effect = prose.cues.keys(), prose.effect
     if signals.read_only is True:
-        if prose.verb in _OPAQUE and Cue.SAFETY not in cues:
+        if prose.verb in words_from("rewriting", "opaque") and Cue.SAFETY not in cues:
             yield "Read-only: it changes nothing.", "readOnlyHint"
         return
     if {Cue.DESTRUCTION, Cue.SAFETY} & cues:

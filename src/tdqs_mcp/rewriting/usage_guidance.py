@@ -1,6 +1,6 @@
 """When to use a tool: where to go instead, where its values come from, what its answer is for, what it demands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.facts.catalog.names import Label
@@ -9,6 +9,7 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, STOPWORDS, Effect
+from tdqs_mcp.facts.text.patterns import read_table, words_from
 from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.facts.text.words import is_natural, stem, to_clause
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, Part, listed
@@ -18,25 +19,6 @@ MAX_SOURCES = 2
 
 MAX_TAKERS = 2
 """Tools that one description names as the use of its answer; the others are counted."""
-
-_OPPOSITES = {
-    "create": ("delete", "remove", "destroy"),
-    "add": ("remove", "delete", "detach"),
-    "insert": ("delete", "remove"),
-    "append": ("delete", "remove"),
-    "register": ("delete", "remove"),
-    "upload": ("delete", "remove"),
-    "put": ("delete", "remove"),
-    "start": ("stop", "cancel"),
-    "enable": ("disable",),
-    "attach": ("detach", "remove"),
-    "connect": ("disconnect",),
-    "archive": ("unarchive", "restore"),
-    "assign": ("unassign", "remove"),
-}
-"""Verbs, and those that take back what they did."""
-
-_SHOWING = frozenset("get read fetch retrieve describe show view".split())
 
 
 def guidance_parts(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> tuple[Part, ...]:
@@ -102,7 +84,9 @@ def _look(subject: Subject, label: Label, named: AbstractSet[str], context: Cata
     own = {each.name for each in subject.signals.parameters}
     for name in context.twins(subject):
         required = {each.name for each in context.subjects[name].signals.parameters if each.is_required}
-        is_showing = context.labels[name].verb in _SHOWING and _is_same_thing(context.labels[name], label)
+        is_showing = context.labels[name].verb in words_from("rewriting", "showing") and _is_same_thing(
+            context.labels[name], label
+        )
         if is_showing and required and required <= own and name not in named:
             source = f"tool {name}: its name and its required parameters"
             return _sentence(f"To see the {label.thing} first, use `{name}`.", [source])
@@ -111,8 +95,12 @@ def _look(subject: Subject, label: Label, named: AbstractSet[str], context: Cata
 
 def _undo(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> Part | None:
     """What takes back the thing that this tool makes or turns on: said only where there is nothing to choose."""
+    opposites_of: Mapping[str, str] = read_table("rewriting")["opposites"]
     for name in context.twins(subject):
-        verb, opposites = context.labels[name].verb, (f"un{label.verb}", *_OPPOSITES.get(label.verb or "", ()))
+        verb, opposites = (
+            context.labels[name].verb,
+            (f"un{label.verb}", *opposites_of.get(label.verb or "", "").split()),
+        )
         if verb in opposites and name not in near and _is_same_thing(context.labels[name], label):
             return _sentence(f"To {verb} it later, use `{name}`.", [f"tool {name}: its name"])
     return None
