@@ -20,9 +20,9 @@ from tdqs_mcp import app
 from tdqs_mcp.errors import CaptureError
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import json_text
+from tdqs_mcp.sources.connection import capture
 from tdqs_mcp.sources.files import read_file
-from tdqs_mcp.sources.live import LiveOptions, capture
-from tdqs_mcp.sources.locator import Stdio, Url
+from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url
 
 pytestmark = [pytest.mark.anyio, pytest.mark.process]
 
@@ -339,7 +339,7 @@ async def test_the_sdk_is_silent_during_a_capture_and_speaks_again_after_it(capl
 def test_importing_the_door_loads_neither_the_sdk_nor_an_http_client():
     code = (
         "import sys, tdqs_mcp; before = set(sys.modules);"
-        "import tdqs_mcp.sources.live, tdqs_mcp.sources.clients, tdqs_mcp.sources.locator;"
+        "import tdqs_mcp.sources.files, tdqs_mcp.sources.clients, tdqs_mcp.sources.locator;"
         "print(sorted({'mcp', 'httpx2', 'anyio', 'pydantic'} & (set(sys.modules) - before)))"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -15,8 +15,8 @@ import uvicorn
 from mcp.server.mcpserver import MCPServer
 
 from tdqs_mcp.errors import CaptureError, InputError
-from tdqs_mcp.sources.live import LiveOptions, capture
-from tdqs_mcp.sources.locator import InProcess, Url
+from tdqs_mcp.sources.connection import capture
+from tdqs_mcp.sources.locator import InProcess, LiveOptions, Url
 
 pytestmark = pytest.mark.anyio
 

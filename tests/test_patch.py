@@ -20,7 +20,7 @@ from tdqs_mcp import app
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.rewrites import Change, Rewrite
 from tdqs_mcp.sources.files import read_file
-from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import LiveOptions
 
 MCP_SERVER = '''\
 #!/usr/bin/env python

@@ -12,8 +12,8 @@ from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.server.permissions import Permissions, is_public, read_pattern
 from tdqs_mcp.server.serve import make_server
-from tdqs_mcp.sources.live import LiveOptions, capture
-from tdqs_mcp.sources.locator import File, Url, parse_locator
+from tdqs_mcp.sources.connection import capture
+from tdqs_mcp.sources.locator import File, LiveOptions, Url, parse_locator
 
 pytestmark = pytest.mark.anyio
 

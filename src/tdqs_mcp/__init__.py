@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.model.material import Fact, Material, Trace
     from tdqs_mcp.results.rewrites import Mode
     from tdqs_mcp.results.selection import Mutation, Query
-    from tdqs_mcp.sources.live import LiveOptions
+    from tdqs_mcp.sources.locator import LiveOptions
     from tdqs_mcp.sync import (
         calibrate,
         collect_batch,
@@ -74,7 +74,7 @@ __all__ = [
 
 _TYPES = {
     "Fact": "model.material",
-    "LiveOptions": "sources.live",
+    "LiveOptions": "sources.locator",
     "Material": "model.material",
     "Mode": "results.rewrites",
     "Mutation": "results.selection",

@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from tdqs_mcp.model.catalog import Catalog
     from tdqs_mcp.results.scores import ServerScore
-    from tdqs_mcp.sources.live import LiveOptions
+    from tdqs_mcp.sources.locator import LiveOptions
 
 TIMEOUT = 60.0
 """Seconds for capturing a live server."""
@@ -68,7 +68,7 @@ def _catalog(server: Any, timeout: float) -> "Catalog":  # noqa: ANN401
     """Whatever the server is, as a catalog."""
     from tdqs_mcp.app import load, load_object, read  # noqa: PLC0415
     from tdqs_mcp.model.catalog import Catalog  # noqa: PLC0415
-    from tdqs_mcp.sources.live import LiveOptions  # noqa: PLC0415
+    from tdqs_mcp.sources.locator import LiveOptions  # noqa: PLC0415
 
     if isinstance(server, Catalog):
         return server

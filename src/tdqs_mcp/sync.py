@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from tdqs_mcp import app
 from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import LiveOptions
 
 if TYPE_CHECKING:
     from tdqs_mcp.judges.judge import Judge

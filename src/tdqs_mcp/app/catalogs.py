@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
-from tdqs_mcp.sources.live import LiveOptions
-from tdqs_mcp.sources.locator import Config, File, parse_locator
+from tdqs_mcp.sources.locator import Config, File, LiveOptions, parse_locator
 
 
 async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
@@ -19,24 +18,24 @@ async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
     parsed, options = parse_locator(locator), options or LiveOptions()
     if isinstance(parsed, File):
         return _read_still(parsed)
-    from tdqs_mcp.sources import live  # noqa: PLC0415  # only a live server costs what a live server needs
-
     if isinstance(parsed, Config):
-        from tdqs_mcp.sources import clients  # noqa: PLC0415
+        return await _load_configured(parsed, locator, options)
+    from tdqs_mcp.sources.connection import capture  # noqa: PLC0415  # the SDK takes half a second to import
 
-        found = clients.find_server(parsed.name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
-        catalog = await live.capture(
-            found.locator,
-            replace(
-                options,
-                headers={**found.headers, **options.headers},
-                env={**found.env, **options.env},
-                cwd=options.cwd or found.cwd,
-            ),
-        )
-        disabled = ("the client has this server disabled",) if found.is_disabled else ()
-        return replace(catalog, source=locator, problems=(*disabled, *found.unresolved, *catalog.problems))
-    return await live.capture(parsed, options)
+    return await capture(parsed, options)
+
+
+async def _load_configured(parsed: Config, locator: str, options: LiveOptions) -> Catalog:
+    """The catalog of a server in the configuration of a client; what the caller gives goes before what stands there."""
+    from tdqs_mcp.sources import clients  # noqa: PLC0415
+
+    found = clients.find_server(parsed.name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
+    headers, env = {**found.headers, **options.headers}, {**found.env, **options.env}
+    from tdqs_mcp.sources.connection import capture  # noqa: PLC0415
+
+    catalog = await capture(found.locator, replace(options, headers=headers, env=env, cwd=options.cwd or found.cwd))
+    disabled = ("the client has this server disabled",) if found.is_disabled else ()
+    return replace(catalog, source=locator, problems=(*disabled, *found.unresolved, *catalog.problems))
 
 
 def load_still(locator: str) -> Catalog | None:
@@ -56,9 +55,9 @@ def _read_still(file: File) -> Catalog:
 
 async def load_object(server: object, options: LiveOptions | None = None) -> Catalog:
     """The catalog of a server object of this process. Raises InputError for any other object, and CaptureError."""
-    from tdqs_mcp.sources import live  # noqa: PLC0415
+    from tdqs_mcp.sources.connection import capture_object  # noqa: PLC0415
 
-    return await live.capture_object(server, options or LiveOptions())
+    return await capture_object(server, options or LiveOptions())
 
 
 def read(definitions: object, *, server: str = "inline") -> Catalog:

@@ -22,7 +22,7 @@ from tdqs_mcp.rubrics.rubric import RUBRICS
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring import foreign_scores as grading
-from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import LiveOptions
 
 
 def costs(catalog: Catalog) -> list[tuple[str, Cost]]:

@@ -28,7 +28,7 @@ from tdqs_mcp.gate.policy import calibrated, decide, earns
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.checks import GateReport, Letter
-from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import LiveOptions
 
 _GRADE = views("check_reports:grade_blocks")
 _GATE = views("check_reports:gate_blocks") | {"junit": "lint_formats:gate_junit"}

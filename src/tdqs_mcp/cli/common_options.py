@@ -9,7 +9,7 @@ import click
 from tdqs_mcp.cli.output import Page
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.scoring.rollup import SPECS
-from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import LiveOptions
 
 Callback = Callable[..., Any]
 

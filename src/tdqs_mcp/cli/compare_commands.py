@@ -24,7 +24,7 @@ from tdqs_mcp.results.checks import Outcome
 from tdqs_mcp.results.improvements import Comparison, WhatIfReport
 from tdqs_mcp.results.selection import Mutation, Query
 from tdqs_mcp.rewriting.selectors import Embedded, Prompted, Selector
-from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import LiveOptions
 
 _PLAN = views("improvement_reports:plan_blocks")
 _WHAT_IF = views("improvement_reports:what_if_blocks")

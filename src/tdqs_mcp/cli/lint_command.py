@@ -18,7 +18,7 @@ from tdqs_mcp.report.lint_report import LocatedReport, unused_line
 from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.rule_profiles import PROFILES
-from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import LiveOptions
 
 _VIEWS = views("lint_report:lint_blocks")
 _DOCUMENTS = ("markdown", "sarif", "junit", "github")

@@ -22,8 +22,7 @@ from tdqs_mcp.results.rewrites import Mode, Rewrite, RewriteReport
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.text_patches import LeftOut
 from tdqs_mcp.sources.input_files import read_material
-from tdqs_mcp.sources.live import LiveOptions
-from tdqs_mcp.sources.locator import File, parse_locator
+from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator
 
 SUFFIXES = (".patch", ".diff")
 """Names of a `--write` file that ask for a patch."""

@@ -17,8 +17,7 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.checks import Outcome
 from tdqs_mcp.sources.files import parse_json, read_bytes
-from tdqs_mcp.sources.live import LiveOptions
-from tdqs_mcp.sources.locator import parse_locator, public
+from tdqs_mcp.sources.locator import LiveOptions, parse_locator, public
 
 Result = TypeVar("Result")
 

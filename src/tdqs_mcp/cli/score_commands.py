@@ -28,7 +28,7 @@ from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
-from tdqs_mcp.sources.live import LiveOptions
+from tdqs_mcp.sources.locator import LiveOptions
 
 _SCORE = views("score_report:score_blocks")
 _LABELS = views("check_reports:label_blocks")

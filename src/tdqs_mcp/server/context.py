@@ -30,8 +30,7 @@ from tdqs_mcp.server.connected_client import (
 )
 from tdqs_mcp.server.permissions import Permissions
 from tdqs_mcp.sources.files import parse_json
-from tdqs_mcp.sources.live import LiveOptions
-from tdqs_mcp.sources.locator import File, Url, parse_locator
+from tdqs_mcp.sources.locator import File, LiveOptions, Url, parse_locator
 
 MAX_TOOLS = 2_000
 """Tools of one call: ten times the largest catalog in use, a few seconds of the offline judge."""

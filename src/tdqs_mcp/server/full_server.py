@@ -26,14 +26,26 @@ MAX_COMPLETIONS = 100
 """The protocol's own limit."""
 
 
-def build_server(context: ServerContext) -> MCPServer[Any]:
+class FullServer(MCPServer[Any]):
     """A server of the SDK with everything that we offer; tools in the order in which an agent should read them."""
-    groups = (ScoreTools(context), RewriteTools(context), JudgeTools(context))
-    tools = [tool for group in groups for tool in tools_of(group)]
-    server: MCPServer[Any] = MCPServer("tdqs-mcp", tools=tools, log_level="WARNING")
-    _add_resources(server, context)
-    _add_prompts(server)
-    return server
+
+    def __init__(self, context: ServerContext) -> None:
+        """Builds the schemas of all tools, which takes a while."""
+        groups = (ScoreTools(context), RewriteTools(context), JudgeTools(context))
+        tools = [tool for group in groups for tool in tools_of(group)]
+        super().__init__("tdqs-mcp", tools=tools, log_level="WARNING")
+        _add_resources(self, context)
+        _add_prompts(self)
+
+    def complete(
+        self, ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument
+    ) -> Completion | None:
+        """Rule ids and rubric keys that begin with what is there."""
+        if not isinstance(ref, ResourceTemplateReference):
+            return None
+        if argument.name == "rule_id":
+            return _matching((each.id for each in registry.RULES), argument.value.upper())
+        return _matching(RUBRICS, argument.value.lower()) if argument.name == "key" else None
 
 
 def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
@@ -124,15 +136,6 @@ def _add_prompts(server: MCPServer[Any]) -> None:
             "Prove it with compare_definitions, the old definition against the new one: it must break nothing and "
             "score higher. Score again until it is tier A without a warning."
         )
-
-
-def complete(ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument) -> Completion | None:
-    """Rule ids and rubric keys that begin with what is there."""
-    if not isinstance(ref, ResourceTemplateReference):
-        return None
-    if argument.name == "rule_id":
-        return _matching((each.id for each in registry.RULES), argument.value.upper())
-    return _matching(RUBRICS, argument.value.lower()) if argument.name == "key" else None
 
 
 def _matching(values: Iterable[str], start: str) -> Completion:

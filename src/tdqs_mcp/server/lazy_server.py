@@ -24,14 +24,21 @@ def _delegate(name: str) -> Any:  # noqa: ANN401  # a method of MCPServer, with 
 class LazyServer(MCPServer[Any]):
     """Passes every request for tools, resources and prompts to the full server, which it builds for the first one."""
 
-    def __init__(self, build: Callable[[], MCPServer[Any]], **identity: Any) -> None:  # noqa: ANN401  # MCPServer's own
+    def __init__(self, build: Callable[[], Any], **identity: Any) -> None:  # noqa: ANN401  # MCPServer's own
         """`identity` is what `initialize` answers, `build` makes the full server."""
         super().__init__(request_state_security=RequestStateSecurity.ephemeral(ttl=STATE_SECONDS), **identity)
         self._build = build
-        self.completion()(_complete)  # type: ignore[no-untyped-call]  # the SDK's decorator has no types
+
+        async def complete(
+            ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument, _: CompletionContext | None
+        ) -> Completion | None:
+            found: Completion | None = self.full_server.complete(ref, argument)
+            return found
+
+        self.completion()(complete)  # type: ignore[no-untyped-call]  # the SDK's decorator has no types
 
     @cached_property
-    def full_server(self) -> MCPServer[Any]:
+    def full_server(self) -> Any:  # noqa: ANN401  # a FullServer, whose module takes as long to import
         """The server with everything that we offer."""
         return self._build()
 
@@ -42,11 +49,3 @@ class LazyServer(MCPServer[Any]):
     read_resource = _delegate("read_resource")
     list_prompts = _delegate("list_prompts")
     get_prompt = _delegate("get_prompt")
-
-
-async def _complete(
-    ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument, _: CompletionContext | None
-) -> Completion | None:
-    from tdqs_mcp.server.full_server import complete  # noqa: PLC0415  # see the module's docstring
-
-    return complete(ref, argument)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from mcp.server.transport_security import TransportSecuritySettings
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from tdqs_mcp.server.full_server import FullServer
+
 MAX_ANSWERS = 10_000
 """Answers in memory: five of the largest catalogs that a call may bring."""
 
@@ -131,11 +133,11 @@ def make_server(
     # A jury with the caller on it is asked again with every batch, so its answers are kept in any case.
     judge = make_judge(settings, cache=answers if settings.has_host else None)
 
-    def build() -> "MCPServer[Any]":
+    def build() -> "FullServer":
         from tdqs_mcp.server.context import ServerContext  # noqa: PLC0415  # after the client has its first answer
-        from tdqs_mcp.server.full_server import build_server  # noqa: PLC0415
+        from tdqs_mcp.server.full_server import FullServer  # noqa: PLC0415
 
-        return build_server(
+        return FullServer(
             ServerContext(
                 permissions=permissions, answers=answers, judge=judge, has_host=settings.has_host, timeout=timeout
             )

@@ -17,8 +17,7 @@ from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.failure import Attempt, clean, explain
-from tdqs_mcp.sources.live import LiveOptions
-from tdqs_mcp.sources.locator import InProcess, Stdio, Url, public
+from tdqs_mcp.sources.locator import InProcess, LiveOptions, Stdio, Url, public
 from tdqs_mcp.sources.recording import DISCOVER, TOOLS_LIST, Recording, build_catalog, record
 from tdqs_mcp.sources.stdio import spawn
 
@@ -30,10 +29,10 @@ _DISCOVER_SHARE = 4
 
 _SILENCED = ("mcp", "fastmcp", "httpx2", "httpcore2")
 _Fetch = Callable[..., Awaitable[Any]]
-_CAPTURE: ContextVar[object] = ContextVar("tdqs_mcp_capture", default=None)
+_CURRENT: ContextVar[object] = ContextVar("tdqs_mcp_capture", default=None)
 
 
-class _Capture:
+class _Connection:
     """All attempts to connect to one server within one time limit."""
 
     def __init__(self, locator: Stdio | Url | InProcess, options: LiveOptions) -> None:
@@ -64,10 +63,10 @@ class _Capture:
         A filter of its own per capture drops nothing that another task logs: two captures, or a server that this
         process serves meanwhile, do not disturb each other.
         """
-        token = _CAPTURE.set(self)
+        token = _CURRENT.set(self)
 
         def is_others(_record: logging.LogRecord) -> bool:
-            return _CAPTURE.get() is not self
+            return _CURRENT.get() is not self
 
         names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _SILENCED]
         loggers = [logging.getLogger(name) for name in names]
@@ -80,7 +79,7 @@ class _Capture:
         finally:
             for logger in loggers:
                 logger.removeFilter(is_others)
-            _CAPTURE.reset(token)
+            _CURRENT.reset(token)
 
     def finish(self) -> Catalog:
         """The catalog, when tools were listed or the server has said that it has none; else raises CaptureError."""
@@ -111,60 +110,68 @@ class _Capture:
         )
 
 
-async def connect(locator: Stdio | Url | InProcess, options: LiveOptions) -> Catalog:
-    """The captured catalog; raises CaptureError when no list of tools was had."""
-    capture = _Capture(locator, options)
-    with capture.limit():
+async def capture(locator: Stdio | Url | InProcess, options: LiveOptions) -> Catalog:
+    """Everything the server lists, malformed entries included; no tool is ever called.
+
+    Bounded by `options` in time, pages, tools and bytes; what was cut short is a sentence in `problems`. A process that
+    was started has ended with its whole group. Raises CaptureError, one line that says what happened and what to
+    change, when no list of tools was had, and InputError when a `py:` locator names nothing that can be captured.
+    """
+    connection = _Connection(locator, options)
+    with connection.limit():
         match locator:
             case Stdio():
-                await _over_pipes(capture, locator, options)
+                await _over_pipes(connection, locator, options)
             case Url():
-                await _over_http(capture, locator, options)
+                await _over_http(connection, locator, options)
             case InProcess():
-                await _in_process(capture, locator, options)
-    return capture.finish()
+                await _in_process(connection, locator, options)
+    return connection.finish()
 
 
-async def connect_object(server: object, options: LiveOptions) -> Catalog:
-    """The captured catalog of a server object of this process; raises CaptureError, and InputError for any other."""
+async def capture_object(server: object, options: LiveOptions) -> Catalog:
+    """Everything that a server object of this process lists: an MCPServer, Server or FastMCP, or what makes one.
+
+    Bounded and raising as `capture`.
+    """
     kind = type(server)
     transport = transports.object_transport(server, "the object")
-    capture = _Capture(InProcess(module=kind.__module__, attribute=kind.__qualname__), options)
-    with capture.limit():
-        await capture.run(capture.start(), transport, mode="legacy")
-    return replace(capture.finish(), source=None)
+    connection = _Connection(InProcess(module=kind.__module__, attribute=kind.__qualname__), options)
+    with connection.limit():
+        await connection.run(connection.start(), transport, mode="legacy")
+    return replace(connection.finish(), source=None)
 
 
-async def _over_pipes(capture: _Capture, locator: Stdio, options: LiveOptions) -> None:
+async def _over_pipes(connection: _Connection, locator: Stdio, options: LiveOptions) -> None:
     """Both eras; some older servers die of the newer one's first question and get a second start without it."""
     for mode in ("auto", "legacy"):
-        attempt = capture.start()
-        await capture.run(attempt, spawn(locator, options, attempt.ending), mode=mode)
+        attempt = connection.start()
+        await connection.run(attempt, spawn(locator, options, attempt.ending), mode=mode)
         if not attempt.ended_in_negotiation:
             return
 
 
-async def _over_http(capture: _Capture, locator: Url, options: LiveOptions) -> None:
+async def _over_http(connection: _Connection, locator: Url, options: LiveOptions) -> None:
     """Streamable HTTP, then SSE where the answers say that there is none; SSE has only the older era."""
-    attempt = capture.start()
-    await capture.run(attempt, transports.streamable_http(locator.url, options, attempt.replies), mode="auto")
+    attempt = connection.start()
+    await connection.run(attempt, transports.streamable_http(locator.url, options, attempt.replies), mode="auto")
     replies = attempt.replies
     if attempt.recording.handshake is None and replies and replies[-1].status in _NO_STREAMABLE_HTTP:
-        fallback = capture.start()
-        await capture.run(fallback, transports.sse(locator.url, options, fallback.replies), mode="legacy")
+        fallback = connection.start()
+        await connection.run(fallback, transports.sse(locator.url, options, fallback.replies), mode="legacy")
         if not fallback.was_answered:
-            capture.attempts.remove(fallback)
+            connection.attempts.remove(fallback)
 
 
-async def _in_process(capture: _Capture, locator: InProcess, options: LiveOptions) -> None:
+async def _in_process(connection: _Connection, locator: InProcess, options: LiveOptions) -> None:
     """The import runs in a thread that is left behind when it hangs; only the older era has messages to record."""
-    attempt = capture.start()
+    attempt = connection.start()
     with transports.import_environment(cwd=options.cwd, env=options.env):
         try:
             transport = await anyio.to_thread.run_sync(transports.import_server, locator, abandon_on_cancel=True)
         except InputError as error:
             raise InputError(clean(str(error), locator, options)) from error
-        await capture.run(attempt, transport, mode="legacy")
+        await connection.run(attempt, transport, mode="legacy")
 
 
 def _name(locator: Stdio | Url | InProcess) -> str:

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 
-from tdqs_mcp.sources.live import LiveOptions
-from tdqs_mcp.sources.locator import HIDDEN, InProcess, Locator, Stdio, Url, public, secrets
+from tdqs_mcp.sources.locator import HIDDEN, InProcess, LiveOptions, Locator, Stdio, Url, public, secrets
 from tdqs_mcp.sources.recording import INITIALIZE, Recording
 from tdqs_mcp.sources.stdio import Ending
 

@@ -1,9 +1,9 @@
-"""The grammar of "what to score": one word from a person, one typed locator."""
+"""The grammar of "what to score": one word from a person, one typed locator; and the options of a live server."""
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from tdqs_mcp.errors import InputError
@@ -50,6 +50,37 @@ class InProcess:
 
 
 Locator = File | Url | Stdio | Config | InProcess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveOptions:
+    """Values of headers and variables are credentials: they are not in the repr and are cut out of every message."""
+
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent with every HTTP request."""
+
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Set for a server that is started, beside the few variables that MCP clients hand on (PATH, HOME, …)."""
+
+    cwd: str | None = None
+    """Where a command starts and a module is looked for; None is here."""
+
+    timeout: float = 60.0
+    """Seconds for the whole capture, start-up included; ending the processes takes up to 5 s more."""
+
+    max_pages: int = 200
+    """Pages of one list."""
+
+    max_tools: int = 10_000
+    """Fifty times the largest catalog in use; what is beyond is left out, which becomes a problem of the catalog."""
+
+    max_bytes: int = 64 * 2**20
+    """Bytes of all listed definitions, of one line on stdio and of one HTTP answer."""
+
+    admit: Callable[[str], Awaitable[list[str]]] | None = field(default=None, repr=False)
+    """Asked with the URL of every HTTP request, redirects included: the addresses that may be connected to, or an
+    InputError. None leaves that to name resolution; with it no proxy is used, which would resolve the name again."""
+
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?P<rest>.*)", re.DOTALL)
 """At least two letters, so that the drive of a Windows path is no scheme."""

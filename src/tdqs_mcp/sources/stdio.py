@@ -17,8 +17,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, ErrorData, JSONRPCError, jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from tdqs_mcp.sources.live import LiveOptions
-from tdqs_mcp.sources.locator import Stdio
+from tdqs_mcp.sources.locator import LiveOptions, Stdio
 from tdqs_mcp.sources.recording import Incoming
 
 LEAVE_SECONDS = 1.0

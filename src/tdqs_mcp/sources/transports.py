@@ -19,8 +19,7 @@ from mcp.server.mcpserver import MCPServer
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.failure import Reply
-from tdqs_mcp.sources.live import LiveOptions
-from tdqs_mcp.sources.locator import InProcess
+from tdqs_mcp.sources.locator import InProcess, LiveOptions
 
 
 @asynccontextmanager
