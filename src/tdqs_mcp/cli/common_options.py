@@ -7,8 +7,6 @@ from typing import Any
 import click
 
 from tdqs_mcp.cli.output import Page
-from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
-from tdqs_mcp.scoring.rollup import SPECS
 from tdqs_mcp.sources.locator import LiveOptions
 
 Callback = Callable[..., Any]
@@ -81,10 +79,3 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 TARGET = click.Path(dir_okay=False, path_type=Path)
 
 output_option = click.option("--output", "-o", type=TARGET, help="Write to a file.")
-rubric_option = click.option(
-    "--rubric", type=click.Choice(TOOL_RUBRICS), default=TOOL_RUBRICS[0], show_default=True, help="What is scored."
-)
-bad_option = click.option("--fail-on-bad", is_flag=True, help="Exit 1 when anything is labelled Bad.")
-spec_option = click.option(
-    "--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version."
-)

@@ -11,8 +11,8 @@ import click
 from tdqs_mcp import sync
 from tdqs_mcp.app.judge_factory import make_model
 from tdqs_mcp.app.settings import read_settings
-from tdqs_mcp.cli.common_options import FILE, command, live_options, page_options, spec_option
-from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, report_on_interrupt, tell_usage
+from tdqs_mcp.cli.common_options import FILE, command, live_options, page_options
+from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, report_on_interrupt, spec_option, tell_usage
 from tdqs_mcp.cli.output import Page, leave, views, warn
 from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.cli.runner import end, for_each

@@ -23,6 +23,8 @@ from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.report.documents import usage_line
 from tdqs_mcp.results.rewrites import OFFLINE
 from tdqs_mcp.results.verdicts import Acceptance
+from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
+from tdqs_mcp.scoring.rollup import SPECS
 
 _METERS = "tdqs_mcp.cli.judge_options"
 
@@ -105,6 +107,15 @@ judge_options = group_options(
     ),
 )
 """The options that name a judge, without which the TDQS_ variables do, and what it may take, as `asked: Asked`."""
+
+
+rubric_option = click.option(
+    "--rubric", type=click.Choice(TOOL_RUBRICS), default=TOOL_RUBRICS[0], show_default=True, help="What is scored."
+)
+bad_option = click.option("--fail-on-bad", is_flag=True, help="Exit 1 when anything is labelled Bad.")
+spec_option = click.option(
+    "--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version."
+)
 
 
 def ledger_of(asked: Asked) -> Ledger:

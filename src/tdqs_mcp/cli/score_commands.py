@@ -9,17 +9,19 @@ import click
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.app.linting import Choice
-from tdqs_mcp.cli.common_options import (
-    FILE,
-    TARGET,
+from tdqs_mcp.cli.common_options import FILE, TARGET, command, live_options, page_options
+from tdqs_mcp.cli.judge_options import (
+    Asked,
+    accepted_of,
     bad_option,
-    command,
-    live_options,
-    page_options,
+    judge_of,
+    judge_options,
+    preview_of,
+    read_answers,
     rubric_option,
     spec_option,
+    tell_usage,
 )
-from tdqs_mcp.cli.judge_options import Asked, accepted_of, judge_of, judge_options, preview_of, read_answers, tell_usage
 from tdqs_mcp.cli.output import Page, views
 from tdqs_mcp.cli.runner import end, for_each, policy_of, read_text
 from tdqs_mcp.gate.policy import answered, is_good, labelled, reaches
