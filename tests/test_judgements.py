@@ -34,11 +34,11 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(tdqs_mcp, loopback, write):
+def run(command, loopback, write):
     file = write("c.json", TOOLS)
 
     def score(*options, model="m"):
-        return tdqs_mcp(
+        return command(
             "score", file, "--judge", f"openai:{model}", "--base-url", loopback.base_url, "--format", "json", *options
         )
 
@@ -82,24 +82,24 @@ def test_a_killed_run_goes_on_where_it_was(tdqs_mcp, loopback, cache, write, mon
     monkeypatch.setenv("TDQS_API_KEY", KEY)
     loopback.answer = lambda body: USUAL["tdqs" if tool_name(body) else "coherence"]
     loopback.hang_on = lambda body: tool_name(body) not in ("t00", "t01", "t02", "t03")
-    command = [
+    program = [
         sys.executable,
         "-m",
         "tdqs_mcp",
         *("score", str(write("c.json", [tool(f"t{number:02}") for number in range(24)])), "--format", "json"),
         *("--judge", f"{kind}:m", "--base-url", loopback.base_url),
     ]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     loopback.wait_for(20)
     process.send_signal(signal.SIGKILL)
     process.wait()
     loopback.hang_on = lambda body: False
     loopback.bodies.clear()
-    assert len(scores(tdqs_mcp(*command[3:]))) == 24
+    assert len(scores(tdqs_mcp(*program[3:]))) == 24
     assert loopback.asked() == ["", *(f"t{number:02}" for number in range(4, 24))]
 
 
-HEARING = """
+INTERRUPTIBLE = """
 import signal, tdqs_mcp.cli
 signal.signal(signal.SIGINT, signal.default_int_handler)
 tdqs_mcp.cli.main()
@@ -121,9 +121,9 @@ def test_who_stops_a_run_is_told_what_it_took_and_what_a_rerun_asks_for(
 ):
     write("c.json", TOOLS)
     loopback.hang_on = lambda body: len(loopback.bodies) > 4
-    command = [sys.executable, "-c", HEARING, *args, "openai:m", "--base-url", loopback.base_url]
+    program = [sys.executable, "-c", INTERRUPTIBLE, *args, "openai:m", "--base-url", loopback.base_url]
     process = subprocess.Popen(
-        command,
+        program,
         cwd=cache.parent,
         env=os.environ | ({"TDQS_CACHE": kept} if kept else {}),
         stdout=subprocess.PIPE,
@@ -225,8 +225,8 @@ def test_by_default_judgements_lie_in_the_platform_s_cache(run, loopback, monkey
     assert [path.parent.name for path in (tmp_path / "platform").rglob(FILE)] == ["tdqs-mcp"]
 
 
-def test_the_offline_judge_keeps_nothing(tdqs_mcp, write, cache):
-    tdqs_mcp("score", write("c.json", TOOLS))
+def test_the_offline_judge_keeps_nothing(command, write, cache):
+    command("score", write("c.json", TOOLS))
     assert not cache.exists()
 
 
@@ -302,9 +302,10 @@ def test_the_oldest_answers_go_when_there_are_too_many(judge_again, monkeypatch)
     assert (count, 0 < len(asked) < 13) == (12, True)
 
 
-def test_processes_share_a_cache(run, loopback, cache):
+def test_processes_share_a_cache(tdqs_mcp, loopback, cache, write):
+    args = ("score", write("c.json", TOOLS), "--judge", "openai:m", "--base-url", loopback.base_url)
     done = []
-    threads = [threading.Thread(target=lambda: done.append(run())) for _ in range(3)]
+    threads = [threading.Thread(target=lambda: done.append(tdqs_mcp(*args))) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -312,7 +313,7 @@ def test_processes_share_a_cache(run, loopback, cache):
     assert [each.returncode for each in done] == [0, 0, 0]
     assert b"warning" not in b"".join(each.stderr for each in done)
     loopback.bodies.clear()
-    run()
+    tdqs_mcp(*args)
     assert loopback.bodies == []
 
 
