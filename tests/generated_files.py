@@ -4,9 +4,10 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
+from json_schema import answers_text, schema_text
 from schemas import ANSWER_SCHEMAS, FOLDER, SCHEMAS, published
 
-from tdqs_mcp.report.json_schema import ANSWERS, answers_text, schema_text
+from tdqs_mcp.report.json_values import ANSWERS
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import AnyRule
 

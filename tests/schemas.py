@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from json_schema import schema
 from jsonschema import Draft202012Validator
 
 import tdqs_mcp.report
@@ -9,7 +10,6 @@ from tdqs_mcp.report.agent_improvements import CompareAnswer, PlanAnswer, Rewrit
 from tdqs_mcp.report.agent_judging import JudgementAnswer, PromptsAnswer
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer
 from tdqs_mcp.report.agent_scores import ScoreAnswer, ToolAnswer
-from tdqs_mcp.report.json_schema import schema
 from tdqs_mcp.results.checks import GateReport, ServerGrade
 from tdqs_mcp.results.findings import LintReport
 from tdqs_mcp.results.improvements import Comparison, Plan, WhatIfReport

@@ -9,10 +9,9 @@ from tdqs_mcp.report.agent_page import MAX_MESSAGE, Answer, CatalogPage, Judge, 
 from tdqs_mcp.report.words import unjudged_lines
 from tdqs_mcp.results.contract import Inline, Max, Name, Only, Own, Tenths, published
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Advice, Comparison, Difference, Fix, Impact, Plan
+from tdqs_mcp.results.improvements import Advice, Comparison, Difference, Fix, Impact, Plan, ToolComparison
 from tdqs_mcp.results.rewrites import Claim, Component, Rewrite
 from tdqs_mcp.results.scores import Rollup, ToolScore
-from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.scoring.score import unjudged
 
 MAX_FINDINGS = 10
@@ -22,6 +21,7 @@ MAX_ROOMS = 2
 """Dimensions named for one tool."""
 
 MAX_QUESTIONS = 2
+Overall = Annotated[Rollup, Only("overall=score overall_tier=tier")]
 _REWRITE = "name definition changes questions unused tokens_before tokens_after findings_removed findings_added writer"
 
 
@@ -69,16 +69,6 @@ class RewriteAnswer(Answer):
         if before is None or after is None or after.sibling is None:
             return None
         return NearestSibling(sibling=after.sibling, before=before.percent, after=after.percent)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overall:
-    """A server's number."""
-
-    score: Tenths | None
-    """1.0-5.0; null while a part is missing."""
-
-    tier: Tier | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,19 +127,11 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
-    """A tool whose score moved."""
-
-    name: Name
-    before: Tenths
-    after: Tenths
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CompareAnswer(Page):
     """Two versions compared."""
 
-    comparison: Annotated[Inline[Comparison], Only("old_name new_name judge tokens_before tokens_after")]
+    comparison: Annotated[Inline[Comparison], Only("old new tokens_before tokens_after")]
+    judge: Judge
     worse: bool
     """Whether anything is a regression."""
 
@@ -161,7 +143,7 @@ class CompareAnswer(Page):
     changes: Annotated[tuple[Change, ...], Max(MAX_MESSAGE)]
     """What breaks callers first, wording last."""
 
-    scores: tuple[Moved, ...]
+    scores: Annotated[tuple[ToolComparison, ...], Only("name tdqsBefore=before tdqsAfter=after")]
     """Tools whose TDQS moved, 10 at most, the greatest fall first."""
 
     new_findings: Annotated[tuple[Finding, ...], Only("part rule severity message"), Max(MAX_MESSAGE)]
@@ -191,8 +173,8 @@ def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> 
         judge=plan.judge,
         target=plan.target,
         reached=plan.is_reached,
-        before=_overall(plan.before),
-        after=_overall(plan.after),
+        before=plan.before,
+        after=plan.after,
         tokens_added=plan.tokens_added,
         proven=len(plan.fixes),
         steps=tuple(_fix(step) if isinstance(step, Fix) else _advice(step) for step in page),
@@ -209,9 +191,10 @@ def compare_answer(comparison: Comparison, *, window: Window, next_step: str) ->
     worst = sorted(comparison.findings_added, key=lambda finding: -finding.severity.rank)
     return CompareAnswer(
         comparison=comparison,
+        judge=comparison.new.judge,
         worse=bool(comparison.regressions),
-        before=_overall(comparison.old.rollup),
-        after=_overall(comparison.new.rollup),
+        before=comparison.old.rollup,
+        after=comparison.new.rollup,
         impacts=dict(Counter(change.difference.impact for change in changes)),
         changes=tuple(changes[window.offset : window.offset + window.limit]),
         scores=_moved(comparison),
@@ -250,16 +233,11 @@ def _advice(advice: Advice) -> Step:
     )
 
 
-def _moved(comparison: Comparison) -> tuple[Moved, ...]:
+def _moved(comparison: Comparison) -> tuple[ToolComparison, ...]:
+    """The tools whose score moved, the greatest fall first."""
     moved = [
-        (tool.after.tdqs - tool.before.tdqs, tool.name, tool.before.tdqs, tool.after.tdqs)
-        for tool in comparison.tools
+        (tool.after.tdqs - tool.before.tdqs, tool.name, place, tool)
+        for place, tool in enumerate(comparison.tools)
         if tool.before and tool.after and tool.before.tdqs != tool.after.tdqs
     ]
-    return tuple(
-        Moved(name=name, before=before, after=after) for _, name, before, after in sorted(moved)[:MAX_FINDINGS]
-    )
-
-
-def _overall(rollup: Rollup) -> Overall:
-    return Overall(score=rollup.overall, tier=rollup.overall_tier)
+    return tuple(tool for *_, tool in sorted(moved)[:MAX_FINDINGS])

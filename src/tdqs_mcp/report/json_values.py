@@ -6,12 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache
+from importlib.resources import files
 from itertools import repeat
 from types import NoneType
 from typing import Any, TypeAlias, get_args, get_origin
 
 from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_exact, fence_json, well_formed
 from tdqs_mcp.results.contract import ABSENT, Absent, Mark, Max, Only, Own, Rounded, Unit, members, options, unwrap
+
+ANSWERS = "answers.json"
+"""The file with the schemas of all answers, beside those of the documents."""
 
 Text: TypeAlias = Callable[[str, int], str]
 """What becomes of a foreign text of which an agent gets so many characters."""
@@ -29,6 +33,12 @@ def answer(result: Any, *, only: str | None = None, limit: int = MAX_FENCED) -> 
     """The same for an agent: every text that is not ours fenced as data, and cut after `limit` characters."""
     cls: Any = type(result)
     return _object(cls, only, limit)(result, _fenced)  # type: ignore[no-any-return]  # as above
+
+
+def published_schema(cls: type) -> dict[str, Any]:
+    """The schema of an agent's answer; the tests hold it to the class."""
+    text = files("tdqs_mcp.report").joinpath(f"schemas/{ANSWERS}").read_text(encoding="utf-8")
+    return json.loads(text)[cls.__name__]  # type: ignore[no-any-return]  # our own file
 
 
 def json_text(document: object) -> str:
@@ -75,7 +85,7 @@ def _object(cls: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401 
         for key, path, inner in plan:
             found = value
             for name in path:
-                found = getattr(found, name)
+                found = None if found is None else getattr(found, name)
             if found is not ABSENT:
                 written[key] = inner(found, text)
         return written

@@ -120,7 +120,7 @@ def uncertainty(score: ServerScore | LabelScore) -> list[Block]:
                 [
                     (
                         key.replace("_", " "),
-                        "none" if each.icc is None else f"{each.icc:.2f}",
+                        "none" if each.icc is None else f"{each.icc:.2f}".replace("-0.00", "0.00"),
                         _points(each.mean),
                         _points(each.median),
                         str(each.smells_by_mean),

@@ -5,10 +5,10 @@ writes a result down escapes or fences all of it; only `Own` words and members o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cache
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Annotated, Any, Generic, NewType, TypeVar, Union, get_args, get_origin, overload
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ class Max:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """The members of a class that are shown here, in this order."""
+    """The members of a class that are shown here, in this order; `name=key` gives one another key."""
 
     names: str
 
@@ -165,32 +165,39 @@ class Member:
 
 
 @cache
-def members(cls: type, only: str | None = None) -> tuple[Member, ...]:
+def members(cls: Any, only: str | None = None) -> tuple[Member, ...]:  # noqa: ANN401  # a class
     """What a class has in JSON, in order; `only` names what is wanted, which may be any attribute."""
     by_name: dict[str, Member] = {}
     for each in fields(cls):
         kind, marks = unwrap(each.type)
         if Mark.INLINE in marks:
-            found = members(strip_none(kind), next((mark.names for mark in marks if isinstance(mark, Only)), None))
-            by_name |= {
-                inner.path[-1]: Member(
-                    key=inner.key,
-                    path=(each.name, *inner.path),
-                    kind=inner.kind,
-                    owner=inner.owner,
-                    is_optional=inner.is_optional,
-                )
-                for inner in found
-            }
+            by_name |= _inlined(each.name, kind, next((mark.names for mark in marks if isinstance(mark, Only)), None))
         elif only is not None or Mark.INTERNAL not in marks:
-            by_name[each.name] = _member(cls, each.name, each.type, marks)
+            by_name.setdefault(each.name, _member(cls, each.name, each.type, marks))
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():
             if isinstance(value, Published):
                 by_name = _placed(by_name, _derived(cls, name, value), after=value.after)
             elif only is not None and isinstance(value, property) and value.fget:
                 by_name[name] = _member(cls, name, value.fget.__annotations__["return"], ())
-    return tuple(by_name.values()) if only is None else tuple(by_name[name] for name in only.split())
+    return tuple(by_name.values()) if only is None else tuple(_chosen(by_name, each) for each in only.split())
+
+
+def _inlined(field: str, kind: Any, only: str | None) -> dict[str, Member]:  # noqa: ANN401  # any type
+    """The members of a field's class by attribute, or by key where they have got another one."""
+    nullable = NoneType in options(kind)
+    names = [each.partition("=") for each in only.split()] if only else []
+    found = members(strip_none(kind), only)
+    keys = [key or name for name, _, key in names] or [each.path[-1] for each in found]
+    return {
+        key: replace(each, path=(field, *each.path), kind=each.kind | None if nullable else each.kind)
+        for key, each in zip(keys, found, strict=True)
+    }
+
+
+def _chosen(by_name: dict[str, Member], name: str) -> Member:
+    name, _, key = name.partition("=")
+    return replace(by_name[name], key=key) if key else by_name[name]
 
 
 def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401  # any type

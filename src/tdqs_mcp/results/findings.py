@@ -52,7 +52,7 @@ class Server:
 class OfServer:
     """A result about one server."""
 
-    server: Internal[str]
+    server: Internal[Name]
     """The server's name."""
 
     version: Internal[str | None]

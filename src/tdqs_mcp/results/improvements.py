@@ -28,28 +28,8 @@ class Fix:
     """A step that is checked: the tool's rewrite was made and judged."""
 
     rewrite: Annotated[Inline[Rewrite], Only("index name")]
-    before: Internal[ToolScore]
-    after: Internal[ToolScore]
-
-    @published(after="name")
-    def tdqs_before(self) -> Tenths:
-        """As it is."""
-        return self.before.tdqs
-
-    @published(after="tdqs_before")
-    def tdqs_after(self) -> Tenths:
-        """With the rewrite."""
-        return self.after.tdqs
-
-    @published(after="tdqs_after")
-    def tier_after(self) -> Tier:
-        """With the rewrite."""
-        return self.after.tier
-
-    @published(after="tier_after")
-    def likely(self) -> tuple[Tenths, ...] | None:
-        """Low and high: the middle 80% of what the judge's error leaves open."""
-        return self.after.likely
+    before: Annotated[Inline[ToolScore], Only("tdqs=tdqsBefore")]
+    after: Annotated[Inline[ToolScore], Only("tdqs=tdqsAfter tier=tierAfter likely")]
 
     @published(after="likely")
     def dimensions(self) -> dict[str, tuple[Point, ...]]:
@@ -230,24 +210,14 @@ class ToolComparison:
 
     index_before: int | None
     index_after: int | None
-    before: Internal[ToolScore | None]
-    after: Internal[ToolScore | None]
+    before: Annotated[Inline[ToolScore | None], Only("tdqs=tdqsBefore")]
+    after: Annotated[Inline[ToolScore | None], Only("tdqs=tdqsAfter")]
     tokens_before: int | None
     """An estimate; null also for a definition that cannot be measured."""
 
     tokens_after: int | None
     differences: tuple[Difference, ...]
     """Empty where the definitions are the same."""
-
-    @published(after="index_after")
-    def tdqs_before(self) -> Tenths | None:
-        """Of the old version."""
-        return self.before.tdqs if self.before else None
-
-    @published(after="tdqs_before")
-    def tdqs_after(self) -> Tenths | None:
-        """Of the new version."""
-        return self.after.tdqs if self.after else None
 
 
 _LINE = Only("part rule severity path message")
@@ -257,8 +227,8 @@ _LINE = Only("part rule severity path message")
 class Comparison(Document):
     """Two versions of a catalog."""
 
-    old: Internal[ServerScore]
-    new: Internal[ServerScore]
+    old: Annotated[Inline[ServerScore], Only("server=old")]
+    new: Annotated[Inline[ServerScore], Only("server=new judge")]
     regressions: tuple[str, ...]
     """What --fail-on-regression fails for, one sentence each; empty where nothing is worse."""
 
@@ -267,21 +237,6 @@ class Comparison(Document):
 
     findings_added: Annotated[tuple[Finding, ...], _LINE]
     findings_fixed: Annotated[tuple[Finding, ...], _LINE]
-
-    @published(after="", key="new")
-    def new_name(self) -> Name:
-        """The server's name in the new version."""
-        return self.new.server
-
-    @published(after="", key="old")
-    def old_name(self) -> Name:
-        """The server's name in the old version."""
-        return self.old.server
-
-    @published(after="new_name")
-    def judge(self) -> JudgeStamp:
-        """Who judged both versions."""
-        return self.new.judge
 
     @published(after="judge", key="before")
     def standing_before(self) -> Annotated[Rollup, Only(STANDING)]:

@@ -16,8 +16,7 @@ from pydantic_core import core_schema
 
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.report.escape import MAX_FENCED, fence
-from tdqs_mcp.report.json_schema import published_schema
-from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.report.json_values import answer, published_schema
 from tdqs_mcp.results.rewrites import Mode
 from tdqs_mcp.server.connected_client import CallContext, Paused
 

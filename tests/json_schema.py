@@ -1,4 +1,4 @@
-"""The JSON Schema of what `json_values` writes, made from the same classes; descriptions are their docstrings."""
+"""The JSON Schema of what `report.json_values` writes, made from the same classes; descriptions are their docstrings."""
 
 import ast
 import inspect
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from types import NoneType
 from typing import Any, Literal, NotRequired, get_args, get_origin, is_typeddict
@@ -27,7 +26,6 @@ from tdqs_mcp.results.contract import (
     unwrap,
 )
 
-ANSWERS = "answers.json"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _SIMPLE: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
@@ -44,12 +42,6 @@ def schema(cls: type, *, is_answer: bool = False) -> dict[str, Any]:
     made = _Schema(is_answer=is_answer)
     root = made.object(cls, None)
     return {"$schema": DIALECT, **root, **({"$defs": dict(sorted(made.definitions.items()))} if made.names else {})}
-
-
-def published_schema(cls: type) -> dict[str, Any]:
-    """The schema of an agent's answer as it is published, so that no program has to make it."""
-    text = files("tdqs_mcp.report").joinpath(f"schemas/{ANSWERS}").read_text(encoding="utf-8")
-    return json.loads(text)[cls.__name__]  # type: ignore[no-any-return]  # our own file
 
 
 def answers_text(schemas: Mapping[str, Mapping[str, Any]]) -> str:
@@ -103,7 +95,7 @@ class _Schema:
     def _member(self, member: Member) -> dict[str, Any]:
         return {**self.of(member.kind), **_described(_docstrings(member.owner).get(member.path[-1]))}
 
-    def of(self, annotation: Any) -> dict[str, Any]:  # noqa: ANN401  # any type
+    def of(self, annotation: Any) -> dict[str, Any]:  # any type
         """Any type that a member may have."""
         kind, marks = unwrap(annotation)
         if Mark.EXACT in marks or (Mark.AS_JSON in marks and self.is_answer):
@@ -114,7 +106,7 @@ class _Schema:
         found = [self._plain(each, only, marks) for each in options(kind) if each is not Absent]
         return found[0] if len(found) == 1 else {"anyOf": found}
 
-    def _plain(self, kind: Any, only: str | None, marks: tuple[Any, ...]) -> dict[str, Any]:  # noqa: ANN401, PLR0911  # one return for each type
+    def _plain(self, kind: Any, only: str | None, marks: tuple[Any, ...]) -> dict[str, Any]:  # noqa: PLR0911  # one return for each type
         if kind is NoneType:
             return dict(_SIMPLE[NoneType])
         if unwrap(kind)[1]:
@@ -133,7 +125,7 @@ class _Schema:
             return {"$ref": f"#/$defs/{self._name(kind, only)}"}
         return self._container(kind, only)
 
-    def _container(self, kind: Any, only: str | None) -> dict[str, Any]:  # noqa: ANN401  # any type
+    def _container(self, kind: Any, only: str | None) -> dict[str, Any]:  # any type
         origin, args = get_origin(kind), get_args(kind)
         if origin is tuple:
             return {"type": "array", "items": self._plain(args[0], only, ())}
@@ -144,7 +136,7 @@ class _Schema:
             return {"type": "object", **keys, "additionalProperties": values or True}
         return {}
 
-    def _name(self, kind: Any, only: str | None) -> str:  # noqa: ANN401  # a class
+    def _name(self, kind: Any, only: str | None) -> str:  # a class
         """Where a class is defined; a part of one has a name of its own."""
         known = self.names.get((kind, only))
         if known:
@@ -156,7 +148,7 @@ class _Schema:
         self.definitions[name] = self._typed_dict(kind) if is_typeddict(kind) else self.object(kind, only)
         return name
 
-    def _typed_dict(self, kind: Any) -> dict[str, Any]:  # noqa: ANN401  # a typed dictionary
+    def _typed_dict(self, kind: Any) -> dict[str, Any]:  # a typed dictionary
         required = [name for name, each in kind.__annotations__.items() if get_origin(each) is not NotRequired]
         types = {
             name: get_args(each)[0] if get_origin(each) is NotRequired else each
@@ -171,7 +163,7 @@ class _Schema:
         }
 
 
-def _number(kind: Any, unit: Unit) -> dict[str, Any]:  # noqa: ANN401  # int or Fraction
+def _number(kind: Any, unit: Unit) -> dict[str, Any]:  # int or Fraction
     is_whole = unit.divisor == 1 and isinstance(strip_none(kind), type) and issubclass(strip_none(kind), int)
     limits = {"minimum": unit.low, "maximum": unit.high}
     number = {
@@ -186,7 +178,7 @@ def _described(text: str | None) -> dict[str, str]:
 
 
 @cache
-def _docstrings(cls: Any) -> dict[str, str]:  # noqa: ANN401  # a class
+def _docstrings(cls: Any) -> dict[str, str]:  # a class
     """What stands under each attribute of a class, and what its derived members say."""
     found: dict[str, str] = {}
     for base in reversed(cls.__mro__):
@@ -198,7 +190,7 @@ def _docstrings(cls: Any) -> dict[str, str]:  # noqa: ANN401  # a class
     return found
 
 
-def _under_attributes(cls: Any) -> dict[str, str]:  # noqa: ANN401  # a class
+def _under_attributes(cls: Any) -> dict[str, str]:  # a class
     tree = ast.parse(inspect.getsource(cls))
     body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
     found = {}
