@@ -77,8 +77,13 @@ class Comparison:
 
 @cache
 def evidence(version: str) -> Mapping[str, Any]:
-    """What a calibration rests on."""
-    return _read("tdqs_mcp.judges", "evidence", f"{version}.json")
+    """What a calibration rests on: rows of labels and predictions by table."""
+    document = _read("tdqs_mcp.judges", "evidence", f"{version}.json")
+    return {
+        name: [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+        for name, table in document.items()
+        if name != "calibration"
+    }
 
 
 @cache
