@@ -73,7 +73,7 @@ def baseline_document(known: Sequence[KnownFinding]) -> dict[str, Any]:
 
 
 def _compared(report: LintReport, left: Counter[str]) -> LintReport:
-    """The report without what is left of the baseline; takes it from there."""
+    """The report without the findings of the baseline, which are taken from `left`."""
     new = []
     for finding in report.findings:
         digest = fingerprint(finding, server=report.server)
@@ -118,7 +118,7 @@ def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: 
 
 
 def settle(reports: Sequence[LintReport]) -> list[LintReport]:
-    """The reports of one run: a suppression that is used for one server is unused for none."""
+    """The reports of one run: a suppression that is used for one server is not reported as unused for another."""
     used = {each for report in reports for each in _used(report, reports)}
     return [
         replace(report, unused_suppressions=tuple(each for each in report.unused_suppressions if each not in used))

@@ -33,7 +33,7 @@ def reaches(score: ServerScore, tier: Tier) -> Outcome:
 
 
 def answered(score: ServerScore) -> Outcome:
-    """Unknown when the judge failed on something; what nobody can call or measure is a finding, not a failure."""
+    """Unknown if the judge failed on something; a tool that cannot be called or measured is only a finding."""
     return Outcome.UNKNOWN if unjudged(score) else Outcome.PASSED
 
 
@@ -52,7 +52,7 @@ def calibrated(report: CalibrationReport) -> Outcome:
 
 
 def rewritten(rewrites: Sequence[Rewrite]) -> Outcome:
-    """Unknown when the judge graded, or the writer worded, none of them; a draft that nobody wanted better is done."""
+    """Unknown if the judge scored none of them, or the writer worded none; offline drafts count as worded."""
     is_graded = any(each.before and each.unjudged is None for each in rewrites)
     is_silent = not is_graded or not any(each.was_written for each in rewrites)
     return Outcome.UNKNOWN if rewrites and is_silent else Outcome.PASSED

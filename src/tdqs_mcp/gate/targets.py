@@ -72,7 +72,7 @@ class Bar:
 
     @property
     def wanted(self) -> str:
-        """The bar in a few signs."""
+        """The bar as text."""
         numbers = [(">=", self.minimum), ("<=", self.maximum)]
         letters = [f">= {self.tier}"] if self.tier else []
         among = [f"one of {', '.join(self.tiers)}"] if self.tiers else []
@@ -202,7 +202,7 @@ def _count(severity: Severity) -> Callable[[Evidence], Reading]:
 
 
 def _counted(findings: Sequence[Finding], evidence: Evidence) -> Reading:
-    """How many there are, at least: what a rule would say of a tool that cannot be measured is not known."""
+    """The number of findings; a lower bound if some tools cannot be measured."""
     count = Fraction(len(findings))
     first = f"first: {findings[0].subject.label!r}, {findings[0].message}" if findings else None
     is_open = bool(evidence.measured.unmeasured)
@@ -330,7 +330,7 @@ def _between(reading: Reading) -> str:
 
 
 def _shown(value: Fraction) -> str:
-    """A whole number as it is, any other cut to three decimals: what is below a bar must not be shown as at it."""
+    """A whole number as it is, any other cut to three decimals: a value below a bar must not look equal to it."""
     if value.denominator == 1:
         return str(value.numerator)
     thousandths = value.numerator * 1000 // value.denominator

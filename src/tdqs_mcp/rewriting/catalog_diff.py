@@ -21,7 +21,7 @@ _Pair = tuple[Tool | None, Tool | None]
 
 
 def compare(old: Catalog, new: Catalog, scores: tuple[ServerScore, ServerScore]) -> Comparison:
-    """The new catalog held against the old one, with the score of each; linear in their sizes."""
+    """Compares the new catalog with the old one, given the score of each; linear in their sizes."""
     before, after = scores
     pairs = _paired(old.tools, new.tools)
     names = {gone.index: come.name for gone, come in pairs if gone and come}
@@ -66,7 +66,7 @@ def _by_schema(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
 
 
 def _signature(tool: Tool) -> str | None:
-    """What a tool is known by whatever its name: its parameters, else its description; None where it nests too deep."""
+    """What identifies a tool apart from its name: its parameters, else its description; None if it nests too deep."""
     try:
         return compatibility.schema_signature(tool.input_schema or {}) or f"says {tool.description}"
     except UnmeasurableError:
@@ -97,7 +97,7 @@ def _tokens(tool: Tool | None) -> int | None:
 
 
 def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
-    """What a caller notices, then what became more dangerous, then words; equal definitions have none."""
+    """Breaking changes, then dangerous ones, then wording; equal definitions have none."""
     if old is None:
         return [_whole(Impact.COMPATIBLE, "added-tool", "the tool is new")]
     if new is None:
@@ -138,13 +138,13 @@ def _name(old: Tool, new: Tool) -> Iterator[Difference]:
 
 
 def _schemas(old: Tool, new: Tool) -> Iterator[Difference]:
-    """Input first; a schema that was unreadable before promised nothing."""
+    """Differences of the input schema, then of the output schema; an unreadable old schema promised nothing."""
     yield from _schema("/inputSchema", _as_stated(old, new), new.input_schema, compatibility.breaking_changes)
     yield from _schema("/outputSchema", old.output_schema, new.output_schema, compatibility.lost_outputs)
 
 
 def _as_stated(old: Tool, new: Tool) -> Mapping[str, Any] | None:
-    """The old input schema; what its texts close already is closed in it, where the new version says so as an enum."""
+    """The old input schema, with an enum where its text already lists all values and the new schema has the enum."""
     listed = {name: list(found) for name, found, _ in closed_value_lists(old)}
     said = {
         name for name, schema in arguments.properties(new).items() if isinstance(schema, Mapping) and "enum" in schema
@@ -176,7 +176,7 @@ def _dangers(old: Tool, new: Tool) -> Iterator[Difference]:
 
 
 def _words(old: Tool, new: Tool) -> Iterator[Difference]:
-    """Texts of what both versions have."""
+    """Changed texts of parts that both versions have."""
     before, after = _texts(old), _texts(new)
     for path in before:
         if path in after and before[path] != after[path]:
@@ -206,7 +206,7 @@ def _whole(impact: Impact, change: str, message: str) -> Difference:
 def _findings(
     old: Catalog, new: Catalog, scores: tuple[ServerScore, ServerScore], names: Mapping[int, str]
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Findings that only the new or only the old version has, of what both have shown of themselves.
+    """Findings that only the new or only the old version has, about the kinds of things that both list.
 
     What is gone has no finding that was fixed. `names` are the new ones, by the index in the old catalog.
     """
@@ -220,7 +220,7 @@ def _findings(
 
 
 def _renamed_subject(finding: Finding, names: Mapping[int, str]) -> Finding:
-    """The finding about the tool as it is called now."""
+    """The finding with the tool's new name."""
     index = finding.tool_index
     if index is None or names.get(index, finding.subject.name) == finding.subject.name:
         return finding

@@ -1,4 +1,4 @@
-"""The check of one sentence: what it rests on, or the first reason why it may not stand."""
+"""Checks one sentence of a rewrite: the sources that it rests on, or the first reason to refuse it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,25 +15,25 @@ from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, n
 from tdqs_mcp.results.rewrites import Claim
 
 MAX_SOURCES = 4
-"""Sources that one sentence of a description may need; one that needs more is pieced together."""
+"""Sources that one sentence of a description may need; one that needs more is made up from fragments."""
 
 _WEIGHTY = frozenset({Cue.DESTRUCTION, Cue.SAFETY, Cue.PERMISSION, Cue.LIMIT, Cue.ERROR, Cue.TIMING})
-"""What an agent acts upon: each needs a statement that gives the same cue of the same thing."""
+"""Cues that an agent acts upon: each needs a source that gives the same cue about the same thing."""
 
 _BOUNDS = ("only", "always", "must")
 """Families of words that bound a statement; a claim that has one needs a source that has one of the same family."""
 
-_FATE = re.compile(
+_LOSS = re.compile(
     r"\b(?:be|is|are|was|were|gets?|being)\s(?:\w+ly\s)?"
     r"(delet|remov|overwrit|eras|destroy|wip|purg|discard|drop|los|replac|revok|cancel)(?:e[dn]|ten|p?ed|led|t)\b",
     re.IGNORECASE,
 )
-"""What happens to something without anybody who does it: it needs a source that says so in this form."""
+"""Losses in the passive ("is deleted"): each needs a source that says so in this form."""
 
 _SCHEMAS = ("/inputSchema", "/outputSchema")
 """Sources about parameters and results, not about the tool: `isReadOnly` says nothing about the call."""
 
-_MORE = re.compile(r"\b(\d{1,4}) more (tool|field)s?\b")
+_COUNT = re.compile(r"\b(\d{1,4}) more (tool|field)s?\b")
 """A count of siblings, or of fields of the answer, that are not named one by one."""
 
 _OPENING = 3
@@ -42,12 +42,12 @@ _OPENING = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceCheck:
-    """One text, heard sentence by sentence."""
+    """Checks the sentences of one text in turn."""
 
     path: str
     ground: ToolStatements
     sentences: tuple[frozenset[str], ...] = ()
-    """The stems of each sentence before this one, and the names in it."""
+    """Stems and names of each earlier sentence."""
 
     own: frozenset[str] = frozenset()
     """What a parameter's name and type say without a description."""
@@ -63,54 +63,53 @@ class SentenceCheck:
         return Claim(path=self.path, text=text, sources=sources, refusal=reason)
 
     def _reasons(self, sentence: "_Sentence") -> Iterator[str]:
-        yield from _style(sentence)
-        yield from _unsourced(sentence)
-        yield from _unmatched(sentence)
-        yield from _unbounded(sentence)
-        yield from _turned(sentence)
-        yield from _undone(sentence)
-        yield from _pieced(sentence)
-        yield from self._padding(sentence)
+        yield from _check_style(sentence)
+        yield from _check_words(sentence)
+        yield from _check_cues(sentence)
+        yield from _check_bounds(sentence)
+        yield from _check_negations(sentence)
+        yield from _check_effects(sentence)
+        yield from _check_common_source(sentence)
+        yield from self._check_novelty(sentence)
 
-    def _padding(self, sentence: "_Sentence") -> Iterator[str]:
-        """A sentence of which name, schema and the sentences before it say every word.
+    def _check_novelty(self, sentence: "_Sentence") -> Iterator[str]:
+        """Refuses a sentence of which the name, the schema or earlier sentences already say every word.
 
-        What is new about a sentence that leads to a sibling is the way there, and about one that denies something the
-        denial, unless one sentence before has it.
+        A sentence that names a sibling, or that denies something, is new unless one earlier sentence says the same.
         """
         words = sentence.words
         named = content_stems(name_parts(self.ground.tool))
-        if _tells_result(sentence) or (self.may_restate and 2 * len(named & words) >= max(1, len(named))):
+        if _names_result_fields(sentence) or (self.may_restate and 2 * len(named & words) >= max(1, len(named))):
             return
         is_text = self.path == "/description"
         shown = [each for each in self.ground.own if each.is_contract or each.source == "name"] if is_text else []
         known = self.own.union(*self.sentences, *(each.words for each in shown))
         whole = words | identifiers_of(sentence.text)
-        is_said = any(whole <= each for each in self.sentences) or not (sentence.others or sentence.is_turned)
-        if is_said and all(has_word(known, word) for word in words) and not _demands(sentence):
+        is_said = any(whole <= each for each in self.sentences) or not (sentence.others or sentence.is_negated)
+        if is_said and all(has_word(known, word) for word in words) and not _states_requirement(sentence):
             yield "it only says again what the name, the schema or the text before it says"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sentence:
-    """A sentence with all that may speak for it."""
+    """A sentence with the statements that may support it."""
 
     path: str
     text: str
     """Without the counts that were checked."""
 
     words: frozenset[str]
-    """Stems that claim something."""
+    """Stems of its content words."""
 
     spoken: Sequence[str]
     plain: Sequence[Statement]
-    """What is said of the very thing: it alone tells effects, limits and negations."""
+    """Statements about this very tool or parameter; only these support effects, limits and negations."""
 
     support: Sequence[Statement]
-    """... and what the siblings that it names, or general words, may lend."""
+    """These, and the statements about siblings that the sentence names."""
 
     extra: Sequence[Statement]
-    """Those of them that are not among the tool's own statements."""
+    """Those that are not among the tool's own statements."""
 
     others: Sequence[Statement]
     """The names of the siblings that it names."""
@@ -125,7 +124,7 @@ class _Sentence:
         ground, meant = check.ground, check.ground.meant.get(check.path, ())
         named = ground.named(text)
         lent = tuple(each for statements in named.values() for each in statements)
-        told = _MORE.sub(lambda found: _uncounted(found, text, ground, named), text)
+        told = _COUNT.sub(lambda found: _without_true_count(found, text, ground, named), text)
         return cls(
             path=check.path,
             text=told,
@@ -140,8 +139,8 @@ class _Sentence:
         )
 
     @property
-    def is_turned(self) -> bool:
-        """It denies something."""
+    def is_negated(self) -> bool:
+        """Whether it has a negation."""
         return any(map(is_negation, self.spoken))
 
     @property
@@ -151,8 +150,10 @@ class _Sentence:
         return tuple(dict.fromkeys(each.source for each in found)) or ("name",)
 
 
-def _uncounted(found: re.Match[str], text: str, ground: ToolStatements, lent: Mapping[str, Sequence[Statement]]) -> str:
-    """Nothing for a count that is true: so many fields are left, or so many siblings take the parameter named."""
+def _without_true_count(
+    found: re.Match[str], text: str, ground: ToolStatements, lent: Mapping[str, Sequence[Statement]]
+) -> str:
+    """The count removed if it is true: so many fields are left, or so many siblings take the named parameter."""
     named = identifiers_of(text)
     if found[2] == "field":
         return "" if int(found[1]) == len(set(ground.fields) - named) else found[0]
@@ -162,7 +163,7 @@ def _uncounted(found: re.Match[str], text: str, ground: ToolStatements, lent: Ma
     return "" if asked and lent and int(found[1]) <= left else found[0]
 
 
-def _style(sentence: _Sentence) -> Iterator[str]:
+def _check_style(sentence: _Sentence) -> Iterator[str]:
     found = find_praise(sentence.text)
     if found and not any(found.lower() in name_parts(name) for name in identifiers_of(sentence.text)):
         yield f"{found!r} praises and tells nothing"
@@ -173,8 +174,8 @@ def _style(sentence: _Sentence) -> Iterator[str]:
         yield "it says nothing"
 
 
-def _unsourced(sentence: _Sentence) -> Iterator[str]:
-    """What nobody has said."""
+def _check_words(sentence: _Sentence) -> Iterator[str]:
+    """Names, numbers and words that no source has."""
     words, support = sentence.words, sentence.support
     known = sentence.ground.words.union(*(each.words for each in sentence.extra))
     for name in sorted(identifiers_of(sentence.text)):
@@ -188,8 +189,8 @@ def _unsourced(sentence: _Sentence) -> Iterator[str]:
         yield f"no source says {', '.join(map(repr, missing[:3]))}"
 
 
-def _unmatched(sentence: _Sentence) -> Iterator[str]:
-    """An effect, a limit or a bound that nobody has told of the same thing."""
+def _check_cues(sentence: _Sentence) -> Iterator[str]:
+    """An effect, a limit or a bounding word without a source about the same thing."""
     words, plain = sentence.words, sentence.plain
     named = [words_of(first.text) for first in sentence.others]
     for cue in sorted((cues_of(sentence.spoken) & _WEIGHTY).difference(*map(cues_of, named))):
@@ -202,8 +203,8 @@ def _unmatched(sentence: _Sentence) -> Iterator[str]:
             yield f"no source says {used[0]!r} of this"
 
 
-def _unbounded(sentence: _Sentence) -> Iterator[str]:
-    """A value beside a word of bound or default that is not this very bound of what the sentence speaks of."""
+def _check_bounds(sentence: _Sentence) -> Iterator[str]:
+    """A value given as a bound or default that no source gives as this bound of the same parameter."""
     values = sentence.ground.values
     for said in find_bounds(sentence.text):
         if said.value in values or said.value[-1].isdecimal():
@@ -215,7 +216,7 @@ def _unbounded(sentence: _Sentence) -> Iterator[str]:
 
 
 def _bounded(sentence: _Sentence, said: BoundedValue) -> str:
-    """The parameter whose bound is told: the last one named before it, else the first behind it, else the text's own.
+    """The parameter that a bound belongs to: the last named before it, else the first after it, else the text's own.
 
     A plain word names one only where the schema bounds the parameter of this name.
     """
@@ -234,10 +235,10 @@ def _place(name: str, text: str) -> int:
     return found.start() if found else len(text)
 
 
-def _undone(sentence: _Sentence) -> Iterator[str]:
-    """A loss, or something that the tool does, of which nobody speaks in this form."""
-    fates = _fates(sentence.text)
-    if fates and not any(fates <= _fates(each.text) for each in sentence.plain):
+def _check_effects(sentence: _Sentence) -> Iterator[str]:
+    """A loss, or a change that the tool makes, without a source that says so in this form."""
+    fates = _losses(sentence.text)
+    if fates and not any(fates <= _losses(each.text) for each in sentence.plain):
         yield "no source tells this loss"
     verb = next((LEMMAS[word] for word in sentence.spoken[:_OPENING] if _is_active(word)), "")
     is_told = sentence.path in ("/description", "/title") and verb in sentence.said.affirmed
@@ -246,8 +247,8 @@ def _undone(sentence: _Sentence) -> Iterator[str]:
         yield f"no source says that it does {verb!r}"
 
 
-def _fates(text: str) -> frozenset[str]:
-    return frozenset(found.lower() for found in _FATE.findall(text))
+def _losses(text: str) -> frozenset[str]:
+    return frozenset(found.lower() for found in _LOSS.findall(text))
 
 
 def _is_active(word: str) -> bool:
@@ -262,8 +263,8 @@ def _does(statement: Statement, verb: str) -> bool:
     return has_word(frozenset(LEMMAS[word] for word in words_of(statement.text) if _is_active(word)), verb)
 
 
-def _turned(sentence: _Sentence) -> Iterator[str]:
-    """What the sources deny and the sentence affirms, or the other way round."""
+def _check_negations(sentence: _Sentence) -> Iterator[str]:
+    """What the sources deny and the sentence affirms, or the reverse."""
     ground = sentence.ground
     affirmed, denied = (
         frozenset(word for word in each & sentence.words if not word.isdecimal()) for each in sentence.said
@@ -272,7 +273,7 @@ def _turned(sentence: _Sentence) -> Iterator[str]:
     only = sorted(word for word in affirmed if has_word(ground.denied, word) and not has_word(heard, word))
     if only:
         yield f"the sources only deny {only[0]!r}"
-    if any(_denies(each, affirmed) for each in sentence.plain) and not any(
+    if any(_is_denied_by(each, affirmed) for each in sentence.plain) and not any(
         all(has_word(each.affirmed, word) for word in affirmed) for each in sentence.support
     ):
         yield "a source denies this"
@@ -281,21 +282,21 @@ def _turned(sentence: _Sentence) -> Iterator[str]:
     if bare or (denied and not any(has_word(ground.denied, word) for word in denied)):
         yield f"no source denies {(bare or sorted(denied))[0]!r}"
     if (
-        sentence.is_turned
+        sentence.is_negated
         and not denied
         and not any(each.denied and _is_about(each, sentence.words) for each in sentence.plain)
     ):
         yield "no source says 'not' of this"
 
 
-def _denies(statement: Statement, words: frozenset[str]) -> bool:
+def _is_denied_by(statement: Statement, words: frozenset[str]) -> bool:
     """The statement has all these words, and some of them under a negation alone."""
     under = statement.denied - statement.affirmed
     return not words.isdisjoint(under) and all(has_word(statement.words, word) for word in words)
 
 
-def _pieced(sentence: _Sentence) -> Iterator[str]:
-    """Words of so many sources that together they may say what none of them does.
+def _check_common_source(sentence: _Sentence) -> Iterator[str]:
+    """A sentence made up from so many sources that it may say what none of them says.
 
     A title rests on one statement, the description of a parameter on one beside what is said of the parameter itself.
     """
@@ -307,7 +308,7 @@ def _pieced(sentence: _Sentence) -> Iterator[str]:
 
 
 def _free(sentence: _Sentence) -> frozenset[str]:
-    """What needs no source that says it together with the rest: names, and what is said of a parameter itself."""
+    """Words that need no common source with the rest: names, and what is said about a parameter itself."""
     if sentence.path == "/title":
         return frozenset()
     if sentence.path == "/description":
@@ -336,21 +337,21 @@ def _cover(
     return found, frozenset(rest)
 
 
-def _tells_result(sentence: _Sentence) -> bool:
-    """It names parts of what comes back, which no client shows beside the description."""
+def _names_result_fields(sentence: _Sentence) -> bool:
+    """Whether it names fields of the result, which no client shows beside the description."""
     parts = identifiers_of(sentence.text)
     results = [each.text for each in sentence.support if each.source.startswith("/outputSchema")]
     is_result = Cue.RETURN in cues_of(sentence.spoken)
     return is_result and bool(parts) and all(any(name in result for result in results) for name in parts)
 
 
-def _demands(sentence: _Sentence) -> bool:
-    """A demand that the list of required parameters does not show, or a bound that no description tells."""
+def _states_requirement(sentence: _Sentence) -> bool:
+    """Whether it states a requirement that `required` does not show, or a bound that no description gives."""
     told = [each for each in sentence.plain if each.source.startswith("/inputSchema") and not each.is_contract]
-    return any(_gives(each, sentence.words) or each.words >= sentence.words for each in told if each.text)
+    return any(_has_value(each, sentence.words) or each.words >= sentence.words for each in told if each.text)
 
 
-def _gives(statement: Statement, words: frozenset[str]) -> bool:
+def _has_value(statement: Statement, words: frozenset[str]) -> bool:
     """The claim has the bound's own value, not only the parameter's name."""
     return not words.isdisjoint(content_stems(words_of(statement.text)) | statement.numbers)
 

@@ -1,4 +1,4 @@
-"""The parts of a better definition, and what those of one tool need to know of all the others."""
+"""The parts of a better definition, and what the whole catalog says about each tool."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Splice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One improvement that stands or falls as a whole."""
+    """One improvement, made or left out as a whole."""
 
     path: str
     sources: tuple[str, ...]
@@ -55,7 +55,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogContext:
-    """What the parts of one tool need to know of all the others."""
+    """What the parts of one tool need to know about the others."""
 
     subjects: Mapping[str, Subject]
     """By name, without those that others must not point to: a name that two tools carry points nowhere, and a
@@ -70,7 +70,7 @@ class CatalogContext:
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
 
     agreed: Agreed
-    """What the siblings say of parameters with one voice."""
+    """What all siblings say alike about a parameter."""
 
     is_third_person: bool
     """Most first sentences say "Lists", not "List"."""
@@ -108,7 +108,7 @@ class CatalogContext:
         )
 
     def knows(self, subject: Subject) -> bool:
-        """The tool may be pointed to, and so may point."""
+        """Whether other definitions may point to this tool, and it to others."""
         return self.subjects.get(subject.tool.name) is subject
 
     def near(self, subject: Subject) -> tuple[str, ...]:
@@ -203,7 +203,7 @@ def title(subject: Subject, label: Label) -> Part | None:
 
 
 def cut(subject: Subject) -> Part | None:
-    """What stands there twice, or word for word in the schema."""
+    """Cuts what is said twice, or word for word in the schema."""
     spans = [(start, end, "description: said twice") for start, end in repeated_spans(subject)]
     spans += [(start, end, "/inputSchema/properties: said there") for start, end in copied_spans(subject)]
     if not spans:
@@ -245,7 +245,7 @@ def read_only(subject: Subject) -> Part | None:
 
 
 def hinted(subject: Subject) -> Part | None:
-    """What hints declare, the verb does not tell and the text is silent about; hints stay with the client."""
+    """What hints declare and neither verb nor text says; clients do not show hints to the model."""
     said = subject.tool.description or ""
     found = [(text, f"/annotations/{hint}") for text, hint in _hinted(subject) if text not in said]
     if not found:
@@ -258,7 +258,7 @@ def hinted(subject: Subject) -> Part | None:
 
 
 def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
-    """Never what a destructive tool destroys: the hint does not know, and "something" is no news after its verb."""
+    """Says nothing for destructive tools: the hint does not say what is destroyed."""
     signals, prose = subject.signals, subject.prose
     cues, effect = prose.cues.keys(), prose.effect
     if signals.read_only is True:
@@ -276,7 +276,7 @@ def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 def returned(subject: Subject) -> Part | None:
-    """The fields of the answer, for a text that is silent about it; clients keep output schemas from the model."""
+    """The fields of the result, if the text does not mention them; clients do not show output schemas to the model."""
     name, fields = arguments.result_fields(subject.tool)
     if not fields or Cue.RETURN in subject.prose.cues:
         return None
@@ -296,7 +296,7 @@ def explained(subject: Subject, context: CatalogContext) -> tuple[Part, ...]:
 
 
 def enumerated(subject: Subject) -> tuple[Part, ...]:
-    """The lists of values that the author's text closes and the schema leaves open."""
+    """An enum for each parameter whose text lists all its values while the schema allows any."""
     return tuple(
         Part(path=f"{arguments.property_pointer(name)}/enum", sources=(source,), value=list(listed_values))
         for name, listed_values, source in closed_value_lists(subject.tool)

@@ -26,13 +26,13 @@ class Proposal:
     subject: Subject
     parts: tuple[Part, ...]
     ask: Callable[..., tuple[str, ...]]
-    """The questions that only the author can answer, but for those about hints that are `settled`."""
+    """Asks what only the author can answer, except about hints that are `settled`."""
 
     questions: tuple[str, ...] = ()
     """What comes before these: which side of a contradiction holds."""
 
     next: tuple[tuple[Part, ...], ...] = ()
-    """What to try where these parts do not hold: any one left out, the least certain first; then ever fewer."""
+    """What to try if these parts are not accepted: any one left out, the least certain first; then ever fewer."""
 
     claims: tuple[Claim, ...] | None = None
     """Where these very parts were checked already: their statements."""
@@ -71,7 +71,7 @@ def propose(measured: Measured, findings: Iterable[Finding], *, mode: Mode = Mod
 
 
 def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
-    """The catalog with other definitions at some indices; a tool whose definition is its own stays the very same."""
+    """The catalog with other definitions at some indices; a tool with its own definition stays the same object."""
     changed = {
         index: definition for index, definition in definitions.items() if definition is not catalog.tools[index].raw
     }
@@ -258,7 +258,7 @@ def _about_parameters(name: str, subject: Subject) -> str:
 
 
 def _about_hints(name: str, effect: Effect | None, settled: AbstractSet[str]) -> Iterator[str]:
-    """The hints that matter for the effect and that nobody has settled; what only reads has no others."""
+    """Asks for the hints that matter for the effect and are not settled; a tool that only reads needs no others."""
     if "readOnlyHint" in settled:
         return
     if effect is Effect.READ:

@@ -32,38 +32,38 @@ _WARNINGS = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUIS
 
 
 class KnownSources(dict[int, ToolStatements]):
-    """What a catalog as it came and its author have said: the ground of each tool by its index, read when asked for."""
+    """What the original catalog and the author's material say: statements about each tool by its index, read on demand."""
 
     def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
         super().__init__()
         self._material = material
-        self._heard: dict[int, tuple[Material, tuple[Conflict, ...]]] = {}
+        self._known: dict[int, tuple[Material, tuple[Conflict, ...]]] = {}
         self.subjects = {subject.tool.index: subject for subject in measured.subjects}
         self._commons = read_catalog_statements(measured.subjects, material.docs)
 
     def __missing__(self, index: int) -> ToolStatements:
-        """The ground of a tool that nobody has asked about yet."""
+        """Reads the statements about a tool on first use."""
         subject = self.subjects[index]
         self[index] = read_tool_statements(subject, self._commons, self.material(subject))
         return self[index]
 
     def material(self, subject: Subject) -> Material:
-        """What speaks of a tool, without the facts that cannot stand beside its definition or each other."""
-        return self._hear(subject.tool.index)[0]
+        """The material about a tool, without facts that conflict with its definition or with each other."""
+        return self._split(subject.tool.index)[0]
 
     def conflicts(self, subject: Subject) -> tuple[Conflict, ...]:
-        """Why the other facts about it cannot stand."""
-        return self._hear(subject.tool.index)[1]
+        """The facts that were left out, with what they conflict with."""
+        return self._split(subject.tool.index)[1]
 
-    def _hear(self, index: int) -> tuple[Material, tuple[Conflict, ...]]:
-        if index not in self._heard:
+    def _split(self, index: int) -> tuple[Material, tuple[Conflict, ...]]:
+        if index not in self._known:
             subject = self.subjects[index]
             given = self._material.of(subject.tool.name)
             found = conflicts.of(subject, given.facts) if given.facts else ()
             refused = {each.fact for each in found}
             facts = tuple(fact for fact in given.facts if fact.number not in refused)
-            self._heard[index] = (replace(given, facts=facts), found)
-        return self._heard[index]
+            self._known[index] = (replace(given, facts=facts), found)
+        return self._known[index]
 
 
 def claims(subject: Subject, definition: Mapping[str, Any], sources: KnownSources) -> tuple[Claim, ...]:
@@ -82,7 +82,7 @@ def claims(subject: Subject, definition: Mapping[str, Any], sources: KnownSource
 
 
 def refused(found: Iterable[Claim]) -> list[Claim]:
-    """The claims that may not stand."""
+    """The claims that were refused."""
     return [claim for claim in found if claim.refusal is not None]
 
 
@@ -103,7 +103,7 @@ def _weigh(edit: Edit, subject: Subject, ground: ToolStatements, material: Mater
 
 
 def _sentences(edit: Edit, ground: ToolStatements) -> Iterator[Claim]:
-    """A claim for each sentence that did not stand there, told apart from what the text has said before it."""
+    """A claim for each new sentence, checked against the sentences before it."""
     old = {_plain(sentence) for sentence in sentences_of(edit.before)} if isinstance(edit.before, str) else set()
     is_text = edit.kind is EditKind.DESCRIPTION
     own = _own_words(edit.path.removesuffix("/description"), ground) if not is_text else frozenset()
@@ -116,7 +116,7 @@ def _sentences(edit: Edit, ground: ToolStatements) -> Iterator[Claim]:
 
 
 def _beyond(sentence: str, old: AbstractSet[str]) -> str:
-    """What of a sentence did not stand there: all, nothing, or what follows an old sentence that nobody ended."""
+    """The new part of a sentence: all, nothing, or what follows an old sentence that had no full stop."""
     plain = _plain(sentence)
     if plain in old:
         return ""
@@ -132,30 +132,30 @@ def _own_words(path: str, ground: ToolStatements) -> frozenset[str]:
 
 
 def hints(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
-    """The hints that facts about this very tool prove, with value and fact; none that its name gainsays."""
+    """The hints that facts about this tool state, with value and fact; none that its name contradicts."""
     own = [fact for fact in material.facts if fact.tool == subject.tool.name]
     stated = {hint: f"fact {fact.number}" for fact in reversed(own) for hint in stated_hints(fact.text)}
     return {
-        name: (value, source) for (name, value), source in stated.items() if not _is_gainsaid(name, subject, stated)
+        name: (value, source) for (name, value), source in stated.items() if not _is_contradicted(name, subject, stated)
     }
 
 
-def _is_gainsaid(hint: str, subject: Subject, stated: Container[tuple[str, bool]]) -> bool:
-    """A verb that changes things, or a stated destruction, makes nothing read-only."""
+def _is_contradicted(hint: str, subject: Subject, stated: Container[tuple[str, bool]]) -> bool:
+    """Whether a verb that changes things, or a stated destruction, rules out readOnlyHint."""
     effect = subject.prose.name_effect
     is_changing = ("destructiveHint", True) in stated or (effect is not None and effect.is_mutating)
     return hint == "readOnlyHint" and is_changing
 
 
 def _hint(edit: Edit, subject: Subject, material: Material) -> Claim:
-    """A hint needs the author's plain words; one that stands there already changes only by a given fact."""
+    """A new hint needs the author's plain words; a hint that is set changes only by a given fact."""
     name = edit.path.rpartition("/")[2]
     text = f"{name}: {_shown(edit.after)}"
     value, source = hints(subject, material).get(name, (None, ""))
     if value is not None and value is edit.after:
         return Claim(path=edit.path, text=text, sources=(source,))
     said = {hint for sentence in subject.prose.sentences for hint in stated_hints(sentence)}
-    is_new = edit.before is edits.MISSING and value is None and not _is_gainsaid(name, subject, said)
+    is_new = edit.before is edits.MISSING and value is None and not _is_contradicted(name, subject, said)
     if is_new and (name, edit.after) in said and (name, not edit.after) not in said:
         return Claim(path=edit.path, text=text, sources=("description",))
     return Claim(path=edit.path, text=text, refusal="no fact and no sentence of the description proves this hint")
@@ -194,7 +194,7 @@ def _shortened(edit: Edit) -> Iterator[Claim]:
 
 
 class _Kept:
-    """What the texts of a new definition say; read word by word only where a sentence is not there as it was."""
+    """What the texts of a new definition say; compared word by word only if a sentence is not there unchanged."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._told = {_plain(sentence): sentence for text in texts for sentence in sentences_of(text)}
@@ -225,7 +225,7 @@ class _Kept:
 
 
 def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:
-    """What the new strings try to do to their reader and the old ones did not."""
+    """What the new strings try to make their reader do and the old ones did not."""
     left = Counter((threat.path, threat.kind) for threat in subject.threats)
     for threat in find_threats(new):
         left[threat.path, threat.kind] -= 1

@@ -28,12 +28,12 @@ ALL_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "ope
 """Nothing is asked about any of them where the format has no annotations."""
 
 MENDED_ELSEWHERE = frozenset({"TDQ322"})
-"""Rules whose findings name another definition's gap: a boundary that only one side draws is still one."""
+"""Rules whose findings are about a gap in another definition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """How one definition does."""
+    """Score and findings of one version of a definition."""
 
     score: ToolScore | None
     findings: tuple[Finding, ...]
@@ -54,7 +54,7 @@ class ReviewBasis:
 
     @classmethod
     def of(cls, measured: Measured, material: Material, *, growth: int) -> "ReviewBasis":
-        """The basis of a catalog as it came, read once for all its tools."""
+        """The basis for the original catalog, read once for all its tools."""
         sources = KnownSources(measured, material)
         return cls(sources=sources, growth=growth, likeness=search.nearest_siblings(measured.subjects))
 
@@ -66,7 +66,7 @@ def assess(
     *,
     unjudged: Mapping[int, str] | None = None,
 ) -> dict[int, Assessment]:
-    """How every measured tool does, by its index; `unjudged` says why some have no score."""
+    """Score and findings of every measured tool by its index; `unjudged` says why some have no score."""
     by_index: dict[int | None, list[Finding]] = {}
     for finding in findings:
         by_index.setdefault(finding.tool_index, []).append(finding)
@@ -82,7 +82,7 @@ def assess(
 
 
 def is_improvement(before: Assessment, after: Assessment) -> bool:
-    """Whether a proposal may stand: a TDQS if there was one, no lower, and no new finding unless a worse one is gone.
+    """Whether a proposal is acceptable: TDQS no lower, and no new finding unless a worse one is gone.
 
     A tool without any description has few findings; its first description may have more, all of them milder.
     """
@@ -93,7 +93,7 @@ def is_improvement(before: Assessment, after: Assessment) -> bool:
 
 
 def admit(proposal: Proposal, basis: ReviewBasis, mode: Mode) -> Proposal:
-    """The proposal with what the author gives, without parts of which a claim is refused, no longer than the budget."""
+    """The proposal with the author's material and without refused parts, within the token budget."""
     subject, found = proposal.subject, proposal.parts
     added = author_material.material_parts(subject, basis.sources.material(subject), mode, growth=basis.growth)
     asked = tuple(dict.fromkeys(each.question for each in basis.sources.conflicts(subject)))
@@ -111,7 +111,7 @@ def admit(proposal: Proposal, basis: ReviewBasis, mode: Mode) -> Proposal:
 
 
 def _within(proposal: Proposal, growth: int) -> Proposal:
-    """The proposal within its growth, so that a second run finds nothing that the first has left out for its length.
+    """The proposal within its token budget, so that a second run finds nothing that the first left out for its length.
 
     Sentences that name siblings go, the last first, but for one; then all that makes the definition longer, as one:
     parts that fit one by one would all come in, run by run.
@@ -133,7 +133,7 @@ def _is_common(part: Part) -> bool:
 
 
 def _is_free(part: Part, subject: Subject) -> bool:
-    """A part that costs nothing of what may be used: the author's own facts, and what makes no definition longer."""
+    """Whether a part does not count against the budget: the author's own facts, and what adds no tokens."""
     if part.path != "/description":
         return part.path in ("/title", "/annotations")
     old = subject.tool.description or ""
@@ -189,7 +189,7 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
 def reworded(
     draft: Rewrite, subject: Subject, outcome: Mapping[str, Any] | Failure, *, basis: ReviewBasis, writer: str
 ) -> Rewrite:
-    """The rewrite with another writer's definition, not scored yet; the draft with the reason where there is none."""
+    """The rewrite with another writer's definition, not scored yet; the draft with the reason if there is none."""
     if isinstance(outcome, Failure):
         return replace(draft, setback=outcome.reason, was_written=outcome.fault == REFUSED)
     told = replace(draft, definition=outcome, tokens_after=tokens.definition_tokens(outcome), writer=writer)
@@ -225,7 +225,7 @@ def conclude(
     before: Mapping[int, Assessment],
     after: Mapping[int, Assessment],
 ) -> list[Rewrite]:
-    """The rewrites with what only the catalog that has all of them can show, and the material that none rests on."""
+    """The rewrites with what only the catalog with all of them shows, and the material that they do not use."""
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = search.nearest_siblings(improved.subjects)
     concluded = []

@@ -1,4 +1,4 @@
-"""Who finds the tools for a query: the search that clients put before large tool sets, or a model that sees all."""
+"""Ways to find the tools for a query: the search that clients use for large tool sets, embeddings, or a model."""
 
 import math
 from collections import Counter
@@ -23,7 +23,7 @@ K1, B = 1.5, 0.75
 """How soon a repeated term counts no more, and how much a long document pays for its length: the usual values."""
 
 SCORE_DIGITS = 9
-"""Decimals of a score: what differs behind them is the order of an addition."""
+"""Decimals of a score; further digits only depend on the order of additions."""
 
 COSINE_DIGITS = 5
 """Decimals of a cosine that float32 gets right, whatever the order in which a machine adds."""
@@ -89,7 +89,7 @@ class Embedded:
     """Vectors of length 1; all zeros for a text without a known word."""
 
     async def rank(self, tools: Sequence[Tool], queries: Sequence[str], *, k: int) -> list[Ranking | Failure]:  # noqa: ARG002
-        """Every tool on the query's side of a right angle; digits beyond float32's are no difference."""
+        """Every tool with a positive cosine; digits beyond the precision of float32 are dropped."""
         documents = self.encode([search.indexed_text(tool) for tool in tools])
         cosines = (self.encode(list(queries)) @ documents.T).round(COSINE_DIGITS)
         return [{place: cosine for place, cosine in enumerate(row) if cosine > 0} for row in cosines.tolist()]
@@ -115,7 +115,7 @@ class Prompted:
 
 
 def _system(tools: Sequence[Tool], k: int) -> str:
-    """The same bytes for every query, so that an endpoint can keep them."""
+    """The same bytes for every query, so that an endpoint can cache them."""
     listed = "\n".join(f"{place}. {_shown(tool)}" for place, tool in enumerate(tools, start=1))
     mark = delimiter(listed)
     return (

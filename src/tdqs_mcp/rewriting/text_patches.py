@@ -20,7 +20,7 @@ CONTEXT = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """New text for a stretch of the old one, in characters; an insertion where both ends are one."""
+    """New text for a range of the old one, in characters; an insertion if the range is empty."""
 
     start: int
     end: int

@@ -161,7 +161,7 @@ def _disputed(judged: Sequence[tuple[Subject, Verdict]]) -> tuple[str, ...]:
 
 
 def disputed(subject: Subject, verdict: Verdict) -> str | None:
-    """How the facts gainsay a verdict on a contradiction between description and annotations; None where they agree."""
+    """How the facts contradict a verdict about description and annotations; None if they agree."""
     proof = subject.prose.contradiction
     if verdict.contradiction == (proof is not None):
         return None
@@ -221,7 +221,7 @@ def _capped(judgement: Judgement) -> Judgement:
 
 
 def _enforced(subject: Subject, scores: Mapping[str, int], *, flags: Sequence[Flag], spec: str) -> Enforced | None:
-    """What the specification's own rules make of the scores when facts prove them; None when they change nothing."""
+    """The scores under the specification's own rules where facts show a violation; None if that changes nothing."""
     limits: dict[str, tuple[int, str]] = {}
     if subject.prose.contradiction or Flag.ANNOTATION_CONTRADICTION in flags:
         said = f" ({subject.prose.contradiction!r})" if subject.prose.contradiction else ""
@@ -256,7 +256,7 @@ def first_fixes(score: ServerScore, limit: int) -> tuple[Fix, ...]:
 
 
 def _is_settled(finding: Finding, judged: Mapping[int, ToolScore]) -> bool:
-    """The judge gave full marks in the finding's dimension, so there is nothing to win."""
+    """Whether the judge gave full marks in the finding's dimension, so that nothing can be gained."""
     tool = judged.get(finding.tool_index) if finding.tool_index is not None else None
     judgement = tool.judgements.get(finding.dimension) if tool and finding.dimension else None
     return judgement is not None and judgement.score == 5 and finding.severity is not Severity.ERROR
