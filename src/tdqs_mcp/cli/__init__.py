@@ -2,6 +2,7 @@
 
 import io
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -42,6 +43,11 @@ _COMMANDS = {
 }
 """Module and first sentence of each command, so that the group's help imports none of them."""
 
+Callback = Callable[..., Any]
+
+_GROUPS = "__tdqs_option_groups__"
+"""Where a callback keeps the groups of its options until its command is made."""
+
 _MODULES = {name: module for module, commands in _COMMANDS.items() for name in commands}
 
 
@@ -62,6 +68,36 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             click.echo("; ".join(["interrupted", *ctx.meta.get(ON_INTERRUPT, list)()]), err=True)
             sys.exit(INTERRUPTED)
+
+
+class GroupedCommand(click.Command):
+    """Hands each group of its options to the callback as one value."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # what the callback returns
+        """What the callback returns, as click has it."""
+        for name, build, fields in getattr(self.callback, _GROUPS, ()):
+            ctx.params[name] = build(**{field: ctx.params.pop(field) for field in fields})
+        return super().invoke(ctx)
+
+
+def command() -> Callable[[Callback], GroupedCommand]:
+    """A command whose options may come in groups."""
+    return click.command(cls=GroupedCommand)
+
+
+def group_options(
+    name: str, build: Callable[..., object], *options: Callable[[Callback], Callback]
+) -> Callable[[Callback], Callback]:
+    """Options, in the order of the help, that reach the callback as `name`, which `build` makes of their values."""
+
+    def decorate(callback: Callback) -> Callback:
+        for option in reversed(options):
+            callback = option(callback)
+        parameters: list[click.Parameter] = vars(callback)["__click_params__"][-len(options) :]
+        vars(callback).setdefault(_GROUPS, []).append((name, build, [each.name for each in parameters]))
+        return callback
+
+    return decorate
 
 
 @click.group(

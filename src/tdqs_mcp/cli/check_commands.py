@@ -9,11 +9,10 @@ from typing import Any
 import click
 
 from tdqs_mcp import app, sync
-from tdqs_mcp.cli.common_options import FILE, TARGET, command, live_options, output_option, page_options
+from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, rubric_option, spec_option, tell_usage
-from tdqs_mcp.cli.output import Page, View, leave, views, warn, write
-from tdqs_mcp.cli.progress_bar import waiting
-from tdqs_mcp.cli.runner import end, for_each, read_text
+from tdqs_mcp.cli.output import FILE, TARGET, Page, View, leave, output_option, page_options, views, warn, write
+from tdqs_mcp.cli.runner import end, for_each, live_options, read_text, waiting
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate.policy import calibrated, decide, earns
 from tdqs_mcp.report.documents import capture_document

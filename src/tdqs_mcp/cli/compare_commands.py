@@ -11,11 +11,10 @@ import click
 from tdqs_mcp import sync
 from tdqs_mcp.app.judge_factory import make_model
 from tdqs_mcp.app.settings import read_settings
-from tdqs_mcp.cli.common_options import FILE, command, live_options, page_options
+from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, report_on_interrupt, spec_option, tell_usage
-from tdqs_mcp.cli.output import Page, leave, views, warn
-from tdqs_mcp.cli.progress_bar import waiting
-from tdqs_mcp.cli.runner import end, for_each
+from tdqs_mcp.cli.output import FILE, Page, leave, page_options, views, warn
+from tdqs_mcp.cli.runner import end, for_each, live_options, waiting
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate.policy import answered, arrives, finds
 from tdqs_mcp.judges.judge import Model

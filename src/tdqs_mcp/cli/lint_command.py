@@ -8,9 +8,9 @@ import click
 
 from tdqs_mcp import app
 from tdqs_mcp.app.linting import FAIL_ON, Choice, Policy
-from tdqs_mcp.cli.common_options import TARGET, command, live_options, page_options
-from tdqs_mcp.cli.output import Page, View, leave, reporter, views, warn, write
-from tdqs_mcp.cli.runner import end, for_each, policy_of, read_json
+from tdqs_mcp.cli import command
+from tdqs_mcp.cli.output import TARGET, Page, View, leave, page_options, reporter, views, warn, write
+from tdqs_mcp.cli.runner import end, for_each, live_options, policy_of, read_json
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.known_findings import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
 from tdqs_mcp.report.json_values import json_text

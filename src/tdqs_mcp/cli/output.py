@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from tdqs_mcp.cli import WIDTH
+from tdqs_mcp.cli import WIDTH, Callback, group_options
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.report.escape import printable, well_formed
 from tdqs_mcp.report.json_values import json_text
@@ -55,6 +55,19 @@ class Page:
             write("\n".join(shown), self.output)
         else:
             _write_rich(shown, self.output)
+
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+TARGET = click.Path(dir_okay=False, path_type=Path)
+
+output_option = click.option("--output", "-o", type=TARGET, help="Write to a file.")
+
+
+def page_options(*more: str, help: str = "What to print.") -> Callable[[Callback], Callback]:  # noqa: A002  # click's word
+    """`--format` (text, json, markdown and what a command has more) and `--output`, as `page: Page`."""
+    forms = click.Choice(["text", "json", "markdown", *more])
+    form = click.option("--format", "form", type=forms, default="text", show_default=True, help=help)
+    return group_options("page", Page, form, output_option)
 
 
 def reporter(view: View) -> Callable[..., Any]:

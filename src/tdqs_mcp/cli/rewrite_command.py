@@ -7,10 +7,10 @@ import click
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.app.settings import WRITERS
-from tdqs_mcp.cli.common_options import FILE, TARGET, command, live_options, page_options
+from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, ledger_of, spec_option, tell_usage, writer_of
-from tdqs_mcp.cli.output import Page, leave, save, views, warn, write
-from tdqs_mcp.cli.runner import end, for_each
+from tdqs_mcp.cli.output import FILE, TARGET, Page, leave, page_options, save, views, warn, write
+from tdqs_mcp.cli.runner import end, for_each, live_options
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate.policy import rewritten
 from tdqs_mcp.model.catalog import Catalog

@@ -1,28 +1,61 @@
-"""What every command does around its use case: read definitions and files, set the exit code."""
+"""What every command does around its use case: read definitions and files, show progress, set the exit code."""
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from tdqs_mcp import sync
 from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import Choice, Policy, read_policy
+from tdqs_mcp.cli import group_options
 from tdqs_mcp.cli.output import fail, leave
-from tdqs_mcp.cli.progress_bar import waiting
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.checks import Outcome
 from tdqs_mcp.sources.files import parse_json, read_bytes
 from tdqs_mcp.sources.locator import LiveOptions, parse_locator, public
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
 Result = TypeVar("Result")
 
+SPEED_PERIOD = 600.0
+"""Seconds that the time left is estimated from: a small machine takes minutes for a handful of answers."""
+
+_WAITING = "tdqs_mcp.cli.waiting"
 _INCOMPLETE = "tdqs_mcp.cli.incomplete"
 """Where the click context keeps the servers whose tools were not all listed."""
+
+
+def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    separator = ":" if option.name == "headers" else "="
+    pairs = {}
+    for value in values:
+        name, found, rest = value.partition(separator)
+        if not found or not name.strip():
+            raise click.BadParameter(f"give NAME{separator}VALUE")
+        pairs[name.strip()] = rest.strip() if separator == ":" else rest
+    return pairs
+
+
+live_options = group_options(
+    "live",
+    LiveOptions,
+    click.option("--header", "headers", multiple=True, metavar="NAME:VALUE", callback=_pairs, help="Sent to a URL."),
+    click.option("--env", multiple=True, metavar="NAME=VALUE", callback=_pairs, help="Set for a stdio: or py: server."),
+    click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where a stdio: or py: server starts."),
+    click.option(
+        "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for a live server."
+    ),
+)
+"""The options of live locators, as `live: LiveOptions`."""
 
 
 def for_each(
@@ -102,4 +135,70 @@ def end(
 
 def _incomplete() -> list[str]:
     found: list[str] = click.get_current_context().meta.setdefault(_INCOMPLETE, [])
+    return found
+
+
+class Waiting:
+    """A line on a terminal's standard error that goes when the wait is over; nothing where that is redirected."""
+
+    def __init__(self) -> None:
+        """Nothing is shown before something is waited for."""
+        self._doing: str | None = None
+        self._shown: Progress | None = None
+        self._asked = self._answered = 0
+
+    @contextmanager
+    def on(self, doing: str, *, at_once: bool = False) -> Generator[None]:
+        """Show what is done, at once or as soon as a model is asked."""
+        self._doing, self._asked, self._answered = printable(doing), 0, 0
+        try:
+            if at_once and sys.stderr.isatty():
+                self._show(is_counted=False)
+            yield
+        finally:
+            self._doing = None
+            if self._shown is not None:
+                self._shown.stop()
+                self._shown = None
+
+    def count(self, asked: int, answered: int) -> None:
+        """So many requests more to a model, so many answers more from it."""
+        self._asked += asked
+        self._answered += answered
+        if self._doing is None or not sys.stderr.isatty():
+            return
+        shown = self._shown or self._show(is_counted=True)
+        shown.update(shown.task_ids[0], total=self._asked, completed=self._answered)
+
+    def _show(self, *, is_counted: bool) -> "Progress":
+        from rich.console import Console  # noqa: PLC0415  # only a person who waits needs it
+        from rich.progress import (  # noqa: PLC0415
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        counted = (BarColumn(bar_width=20), MofNCompleteColumn(), TextColumn("answers,"), TimeRemainingColumn())
+        self._shown = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            *((*counted, TextColumn("left")) if is_counted else (TimeElapsedColumn(),)),
+            console=Console(stderr=True),
+            transient=True,
+            refresh_per_second=4,
+            speed_estimate_period=SPEED_PERIOD,
+            redirect_stdout=False,
+        )
+        self._shown.add_task(self._doing or "", total=None)
+        self._shown.start()
+        return self._shown
+
+
+def waiting() -> Waiting:
+    """The one line of the command that runs."""
+    found: Waiting = click.get_current_context().meta.setdefault(_WAITING, Waiting())
     return found

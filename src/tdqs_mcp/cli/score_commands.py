@@ -9,7 +9,7 @@ import click
 
 from tdqs_mcp import app, sync
 from tdqs_mcp.app.linting import Choice
-from tdqs_mcp.cli.common_options import FILE, TARGET, command, live_options, page_options
+from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import (
     Asked,
     accepted_of,
@@ -22,8 +22,8 @@ from tdqs_mcp.cli.judge_options import (
     spec_option,
     tell_usage,
 )
-from tdqs_mcp.cli.output import Page, views
-from tdqs_mcp.cli.runner import end, for_each, policy_of, read_text
+from tdqs_mcp.cli.output import FILE, TARGET, Page, page_options, views
+from tdqs_mcp.cli.runner import end, for_each, live_options, policy_of, read_text
 from tdqs_mcp.gate.policy import answered, is_good, labelled, reaches
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.labels import LabelScore, SkillScore
