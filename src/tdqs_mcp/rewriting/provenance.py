@@ -32,7 +32,7 @@ _WARNINGS = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUIS
 
 
 class KnownSources(dict[int, ToolStatements]):
-    """What the original catalog and the author's material say: statements about each tool by its index, read on demand."""
+    """What the original catalog and the author's material say: statements by tool index, read on demand."""
 
     def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
         super().__init__()
