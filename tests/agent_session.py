@@ -78,6 +78,6 @@ def set_answer(schema, score=4):
     return {"scores": {key: {"score": score, "justification": "So it is."} for key in keys}, "summary": "So it is."}
 
 
-def tool_answer(schema, score=4):
+def tool_answer(schema, score=3):
     """An answer to a tool's prompt."""
     return set_answer(schema, score) | {"annotation_contradiction": False}

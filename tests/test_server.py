@@ -80,7 +80,7 @@ async def test_the_calling_agent_finishes_a_judgement_of_a_live_server_in_pieces
     async with connect("--allow-stdio", start=over_stdio, mode=mode) as (_, call):
         result = await agent_session.judge(call, locator=locator)
     assert result["judge"] == {"id": "host", "version": "1", "model": "⟦a model⟧", "calibration": None}
-    assert (result["descriptionQualityScore"], result["overallTier"]) == (4.0, "A")
+    assert (result["descriptionQualityScore"], result["overallTier"]) == (3.0, "B")
     assert result["scoredToolCount"] == result["toolCount"] > 10
 
 
@@ -404,7 +404,8 @@ async def test_a_refused_answer_says_why_and_leaves_the_others():
     async with connect() as (_, call):
         tools = [agent_session.BAD | {"description": "Cancel_Order"}, agent_session.SIBLING]
         page = await call("prepare_judgement", tools=tools)
-        good = agent_session.tool_answer(page["answerSchema"])
+        good = agent_session.tool_answer(page["answerSchema"], score=2)
+        good["scores"]["purpose_clarity"]["score"] = 4
         bad = json.loads(json.dumps(good))
         bad["scores"]["purpose_clarity"]["score"] = 6
         given = [{"name": each["name"], "inputHash": each["inputHash"]} for each in page["prompts"]]
@@ -423,7 +424,7 @@ async def test_a_refused_answer_says_why_and_leaves_the_others():
             answers=[given[0] | {"answer": good}],
         )
         capped = next(each for each in result["tools"] if each["name"] == "cancel_order")
-        assert (result["missingCount"], capped["tdqs"]) == (0, 3.5), "stage 4 caps a restated name"
+        assert (result["missingCount"], capped["tdqs"]) == (0, 2.0), "stage 4 caps a restated name"
 
 
 async def test_only_open_pairs_are_confirmed_and_a_later_word_counts():
@@ -451,8 +452,8 @@ async def test_only_open_pairs_are_confirmed_and_a_later_word_counts():
 
 async def test_everything_sent_at_once_needs_no_memory():
     async with connect() as (_, call):
-        page = await call("prepare_judgement", tools=[agent_session.BAD])
-        whole = await call("prepare_judgement", tools=[agent_session.BAD], part="coherence")
+        page = await call("prepare_judgement", tools=[agent_session.SIBLING])
+        whole = await call("prepare_judgement", tools=[agent_session.SIBLING], part="coherence")
     async with connect() as (client, call):
         prompt = page["prompts"][0]
         answer = {
@@ -465,7 +466,7 @@ async def test_everything_sent_at_once_needs_no_memory():
         )
         result = await call(
             "submit_judgement",
-            tools=[agent_session.BAD],
+            tools=[agent_session.SIBLING],
             answers=[answer],
             coherence=agent_session.set_answer(whole["answerSchema"]),
         )

@@ -94,7 +94,7 @@ async def test_the_calling_agent_finishes_a_judgement_over_http(url, mode):
     async with connect(url, mode) as client:
         locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-everything stdio"
         result = await agent_session.judge(caller(client), model=mode, locator=locator)
-    assert (result["judge"]["id"], result["overallTier"]) == ("host", "A")
+    assert (result["judge"]["id"], result["overallTier"]) == ("host", "B")
 
 
 @needs_servers
