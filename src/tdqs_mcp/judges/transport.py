@@ -1,7 +1,8 @@
 """How requests reach an endpoint: so many at once, in so much time, counted, and with the patience it asks for."""
 
+import random
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from tdqs_mcp.judges.endpoint import Endpoint, late, reported, retry_after, unusable
 from tdqs_mcp.judges.judge import Failure, Request, Usage, tell
@@ -9,7 +10,6 @@ from tdqs_mcp.judges.judge import Failure, Request, Usage, tell
 if TYPE_CHECKING:
     import httpx2
     from anyio import CapacityLimiter
-    from tenacity import RetryCallState
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.judges.judge import ModelWrapper
@@ -75,39 +75,36 @@ class Transport:
         """
         import anyio  # noqa: PLC0415
         import httpx2  # noqa: PLC0415
-        import tenacity  # noqa: PLC0415
 
-        async def sent() -> httpx2.Response | Failure:
+        tries = 0
+        while True:
             await self._opened()
             if reason := request.admit():
                 return Failure(reason=reason)
             self.usage += Usage(requests=1)
-            response = await post()
-            self.usage += _counted(request, response, read)
-            self._heed(response)
-            return response
+            try:
+                outcome: httpx2.Response | httpx2.RequestError = await post()
+            except httpx2.RequestError as error:
+                outcome = error
+            if isinstance(outcome, httpx2.Response):
+                self.usage += _counted(request, outcome, read)
+                self._heed(outcome)
+                if is_final(outcome):
+                    return outcome
+            asked = retry_after(outcome) if isinstance(outcome, httpx2.Response) else None
+            tries += not (isinstance(outcome, httpx2.Response) and _asked_wait(outcome) is not None)
+            wait = self._backoff(tries) if asked is None else asked
+            if tries >= self._endpoint.attempts or anyio.current_time() + wait >= anyio.current_effective_deadline():
+                break
+            await anyio.sleep(wait)
+        if isinstance(outcome, httpx2.RequestError):
+            raise outcome
+        return outcome
 
-        patient = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_result(_asks_to_wait),
-            stop=_is_too_late,
-            wait=_wait(tenacity.wait_none()),
-            sleep=anyio.sleep,
-            retry_error_callback=_last_outcome,
-        )
-
-        async def waited() -> httpx2.Response | Failure:
-            return cast("httpx2.Response | Failure", await patient(sent))
-
-        has_tried_enough = tenacity.stop_after_attempt(self._endpoint.attempts)
-        retrying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception_type(httpx2.RequestError)
-            | tenacity.retry_if_result(lambda outcome: not (isinstance(outcome, Failure) or is_final(outcome))),
-            stop=lambda state: has_tried_enough(state) or _is_too_late(state),
-            wait=_wait(tenacity.wait_random_exponential(multiplier=self._endpoint.backoff, max=MAX_BACKOFF)),
-            sleep=anyio.sleep,
-            retry_error_callback=_last_outcome,
-        )
-        return cast("httpx2.Response | Failure", await retrying(waited))
+    def _backoff(self, tries: int) -> float:
+        """Seconds before the next try: a random part of a time that doubles with every try."""
+        longest = min(MAX_BACKOFF, self._endpoint.backoff * 2 ** (tries - 1))
+        return random.uniform(0, longest)  # noqa: S311  # nothing secret
 
     async def _answered(self, ask: Callable[[Request], Awaitable[str | Failure]], request: Request) -> str | Failure:
         try:
@@ -143,37 +140,11 @@ def _counted(request: Request, response: "httpx2.Response", read: Reader) -> Usa
     return took
 
 
-def _wait(backoff: "Callable[[RetryCallState], float]") -> "Callable[[RetryCallState], float]":
-    """What the endpoint asks for in Retry-After, else the back-off."""
-
-    def seconds(state: "RetryCallState") -> float:
-        outcome = _last_outcome(state) if state.outcome and not state.outcome.failed else None
-        asked = None if outcome is None or isinstance(outcome, Failure) else retry_after(outcome)
-        return backoff(state) if asked is None else asked
-
-    return seconds
-
-
-def _is_too_late(state: "RetryCallState") -> bool:
-    """Whether the wait before the next try would outlast the request's time."""
-    import anyio  # noqa: PLC0415
-
-    return anyio.current_time() + state.upcoming_sleep >= anyio.current_effective_deadline()
-
-
-def _last_outcome(state: "RetryCallState") -> Any:  # noqa: ANN401  # as tenacity has it
-    return state.outcome.result() if state.outcome else None
-
-
-def _asks_to_wait(outcome: "httpx2.Response | Failure") -> bool:
-    return _asked_wait(outcome) is not None
-
-
-def _asked_wait(outcome: "httpx2.Response | Failure") -> float | None:
+def _asked_wait(response: "httpx2.Response") -> float | None:
     """Seconds for which the endpoint takes no request at all; None where it does not say so."""
-    if isinstance(outcome, Failure) or outcome.status_code not in _BUSY:
+    if response.status_code not in _BUSY:
         return None
-    asked = retry_after(outcome)
+    asked = retry_after(response)
     return None if asked is None or asked < MIN_WAIT else asked
 
 
