@@ -5,7 +5,7 @@ from itertools import islice
 
 from tdqs_mcp.facts.schema import conformance
 from tdqs_mcp.facts.schema.conformance import Breach
-from tdqs_mcp.facts.schema.validity import Validity
+from tdqs_mcp.facts.schema.validity import find_flaw
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import Topic, find_mutation
@@ -39,10 +39,9 @@ def malformed_definition(measured: Measured) -> Iterator[Hit]:
 @rule("TDQ220", severity=Severity.ERROR, confidence=Confidence.HIGH, source="MCP specification, JSON Schema usage")
 def invalid_schema(measured: Measured) -> Iterator[Hit]:
     """An input or output schema is no valid JSON Schema of the draft that it declares."""
-    validity = Validity()
     for subject in measured.subjects:
         for key, shape in (("inputSchema", subject.input_shape), ("outputSchema", subject.output_shape)):
-            flaw = validity.flaw(shape)
+            flaw = find_flaw(shape)
             if flaw:
                 yield Hit(
                     f"/{key}{flaw[0]}",

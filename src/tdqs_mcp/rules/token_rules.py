@@ -78,12 +78,12 @@ def repeated_subschema(subject: Subject) -> Iterator[Hit]:
     """The input schema spells the same subschema out again and again, where `$defs` would hold it once."""
     least = max(SHARED_SAVING, subject.signals.tokens * SHARED_PERCENT // 100)
     if subject.signals.tokens > TOOL_BUDGET:
-        found = [each for each in tokens.repeated_subschemas(subject.tool.input_schema) if each.saved > 0]
+        found = [each for each in tokens.repeated_subschemas(subject.input_shape) if each.saved > 0]
         saved = sum(each.saved for each in found)
         if saved >= least:
             worst = max(found, key=lambda each: each.saved)
             yield Hit(
-                f"/inputSchema{worst.path}",
+                worst.path,
                 f"a subschema of about {worst.tokens:,} tokens stands {worst.count} times; shared definitions would "
                 f"save about {saved:,} of {subject.signals.tokens:,} tokens",
                 "define it once below $defs and refer to it, if your clients resolve $ref",

@@ -8,7 +8,7 @@ from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema import walk
 from tdqs_mcp.facts.schema.normal_form import NormalForm, bare, members, required_of, schema_of, types_of, values_of
 from tdqs_mcp.facts.schema.signals import HINTS
-from tdqs_mcp.facts.schema.walk import TYPES, escape_step
+from tdqs_mcp.facts.schema.walk import TYPES, escape_step, number_of
 from tdqs_mcp.facts.text.words import first_of
 
 MAX_PAIRS = 20_000
@@ -280,7 +280,7 @@ def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
 
 def _limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
     for keyword in sorted((_UPPER | _LOWER) & new.keys()):
-        was, now = _number(old.get(keyword)), _number(new[keyword])
+        was, now = number_of(old.get(keyword)), number_of(new[keyword])
         if now is None or (was is None and keyword in _COUNTS and now <= 0):
             continue
         if was is None or (now < was if keyword in _UPPER else now > was):
@@ -292,10 +292,6 @@ def _limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
             yield Break("narrowed-range", f"/{keyword}", f"{keyword} {said}: {new[keyword]!r}")
     if new.get("uniqueItems") is True and old.get("uniqueItems") is not True:
         yield Break("narrowed-range", "/uniqueItems", "items must now differ")
-
-
-def _number(value: object) -> int | float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _renamed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:

@@ -1,13 +1,14 @@
 """What a definition costs in a model's context: an estimate that needs no vocabulary, so that every machine agrees."""
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.facts.schema.walk import Node, Shape
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 from tdqs_mcp.model.catalog import TOOL_FIELDS, Tool
 
 SENT_FIELDS = ("name", "description", "inputSchema")
@@ -29,15 +30,12 @@ SIGNS = 5
 REFERENCE = 9
 """Tokens of `{"$ref":"#/$defs/Name"}`, and of the name under which `$defs` keeps what it refers to."""
 
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-_FOREIGN = re.compile(r"[^\W\d_\x00-\x7f]+")
-_CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_BEYOND_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
+_FOREIGN = lazy_pattern(r"[^\W\d_\x00-\x7f]+")
+_CJK = lazy_pattern(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _LETTER, _DIGIT, _SIGN, _UNDERSCORE, _BREAK, _SPACE = 1, 2, 4, 8, 16, 0
 """One bit a class, so that a run begins where a byte has a bit that the byte before it has not."""
 
-_SCHEMA_MAPS = frozenset(("properties", "$defs", "definitions", "patternProperties", "dependentSchemas"))
-_SCHEMA_LISTS = frozenset(("anyOf", "oneOf", "allOf", "prefixItems", "items"))
-_SCHEMAS = frozenset("items additionalProperties not if then else contains propertyNames".split())
 _COMPOSITE = frozenset(("properties", "items", "anyOf", "oneOf", "allOf", "enum", "additionalProperties"))
 """What makes a subschema long enough to be worth a name; a scalar with its description stays where it is."""
 
@@ -63,7 +61,7 @@ class Repeat:
     """A subschema that a definition spells out more than once."""
 
     path: str
-    """JSON pointer of the first place, inside the input schema."""
+    """JSON pointer of the first place."""
 
     count: int
     tokens: int
@@ -116,11 +114,11 @@ def field_costs(tool: Tool) -> Cost:
     )
 
 
-def repeated_subschemas(schema: Mapping[str, Any] | None) -> list[Repeat]:
+def repeated_subschemas(shape: Shape) -> list[Repeat]:
     """Composite subschemas that stand more than once in a schema, word for word; parts of them are not told again."""
-    places = _places(schema or {}, "")
-    outlines = Counter(_outline(each) for _, each in places)
-    texts = {path: _compact(each) for path, each in places if outlines[_outline(each)] > 1}
+    nodes = [node for node in _in_reading_order(shape) if not _COMPOSITE.isdisjoint(node.schema)]
+    outlines = Counter(_outline(node.schema) for node in nodes)
+    texts = {node.path: _compact(node.schema) for node in nodes if outlines[_outline(node.schema)] > 1}
     counts = Counter(texts.values())
     found: dict[str, list[str]] = {}
     covered = ""
@@ -135,34 +133,22 @@ def repeated_subschemas(schema: Mapping[str, Any] | None) -> list[Repeat]:
     ]
 
 
-def _places(schema: Mapping[str, Any], path: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Every composite subschema below a schema with its JSON pointer, outer ones first."""
-    found: list[tuple[str, Mapping[str, Any]]] = []
-    for key, value in schema.items():
-        if key in _SCHEMA_MAPS and isinstance(value, dict):
-            children: Iterable[tuple[str | None, object]] = value.items()
-        elif key in _SCHEMA_LISTS and isinstance(value, list):
-            children = ((str(place), child) for place, child in enumerate(value))
-        elif key in _SCHEMAS:
-            children = ((None, value),)
-        else:
-            continue
-        for step, child in children:
-            if isinstance(child, dict) and not _COMPOSITE.isdisjoint(child):
-                place = f"{path}/{key}" if step is None else f"{path}/{key}/{_escaped(step)}"
-                found.append((place, child))
-                found += _places(child, place)
-    return found
+def _in_reading_order(shape: Shape) -> list[Node]:
+    """The schemas below the root, each followed by its own parts; a walked schema has them level by level."""
+    places = {node.path: place for place, node in enumerate(shape.nodes)}
+
+    def ancestors(node: Node) -> list[int]:
+        steps = node.path.split("/")
+        paths = ("/".join(steps[:end]) for end in range(1, len(steps) + 1))
+        return [places[path] for path in paths if path in places]
+
+    return sorted(shape.nodes[1:], key=ancestors)
 
 
 def _outline(schema: Mapping[str, Any]) -> tuple[object, ...]:
     """What equal subschemas share and most unequal ones do not, without writing either out."""
     properties = schema.get("properties")
     return (*schema, *(properties if isinstance(properties, Mapping) else ()))
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _compact(value: object) -> str:

@@ -1,40 +1,30 @@
-"""Whether a schema is one, by the meta-schema of the draft that it declares; costs more than other facts."""
+"""Whether a schema is valid by the meta-schema of the draft that it declares; costs more than other facts."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache
 
 from tdqs_mcp.canonical import canonical_json, is_well_formed, replace_surrogates
-from tdqs_mcp.facts.schema.walk import MAX_SCHEMAS, TYPES, Shape
+from tdqs_mcp.facts.schema.walk import MAX_SCHEMAS, TYPES, Shape, number_of
 
-DRAFTS = frozenset(
-    f"{scheme}://json-schema.org/{draft}"
-    for scheme in ("http", "https")
-    for draft in (
-        "draft-04/schema",
-        "draft-06/schema",
-        "draft-07/schema",
-        "draft/2019-09/schema",
-        "draft/2020-12/schema",
-    )
-)
+_NAMES = ("draft-04/schema", "draft-06/schema", "draft-07/schema", "draft/2019-09/schema", "draft/2020-12/schema")
+DRAFTS = frozenset(f"{scheme}://json-schema.org/{name}" for scheme in ("http", "https") for name in _NAMES)
 """Drafts that can be checked; MCP takes 2020-12 where `$schema` is absent (MCP 2025-11-25, JSON Schema usage)."""
 
 
-class Validity:
-    """Answers about schemas, remembered for one catalog: generated tools repeat the same schema."""
+def find_flaw(shape: Shape) -> tuple[str, str] | None:
+    """Where the first flaw lies, as a JSON pointer inside the schema, and what it is; None for a valid schema."""
+    return None if _is_ordinary(shape) else _validate(canonical_json(shape.root))
 
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[str, str] | None] = {}
 
-    def flaw(self, shape: Shape) -> tuple[str, str] | None:
-        """Where the first flaw lies, as a JSON pointer inside the schema, and what it is; None for a valid schema."""
-        if _is_ordinary(shape):
-            return None
-        key = canonical_json(shape.root)
-        if key not in self._known:
-            self._known[key] = _flaw(shape.root)
-        return self._known[key]
+def _is_ordinary(shape: Shape) -> bool:
+    """Plainly valid in every draft: a cheap answer, and the only one that most schemas need."""
+    checks = ((keyword, _ORDINARY[keyword]) for keyword in shape.by_keyword.keys() & _ORDINARY.keys())
+    return (
+        shape.by_keyword.keys() <= _ORDINARY.keys() | _ANYTHING
+        and len(shape.nodes) < MAX_SCHEMAS
+        and all(is_fit(node.schema[keyword]) for keyword, is_fit in checks for node in shape.by_keyword[keyword])
+    )
 
 
 def _is_schema(value: object) -> bool:
@@ -53,10 +43,6 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
@@ -69,54 +55,34 @@ def _is_type(value: object) -> bool:
     return (isinstance(value, str) and value in TYPES) or (_are_names(value) and TYPES.issuperset(value))  # type: ignore[arg-type]  # names are strings
 
 
-def _is_anything(_value: object) -> bool:
-    return True
-
-
-_ORDINARY: dict[str, Callable[[object], bool]] = (
-    dict.fromkeys(("description", "title", "format"), _is_text)
-    | dict.fromkeys(("properties", "$defs"), _are_schemas)
-    | dict.fromkeys(("anyOf", "oneOf", "allOf"), _is_choice)
-    | {"items": _is_schema}
-    | dict.fromkeys(("minimum", "maximum"), _is_number)
-    | dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _is_count)
-    | {"type": _is_type, "required": _are_names, "default": _is_anything, "const": _is_anything}
-    | {"enum": lambda value: isinstance(value, list) and bool(value), "additionalProperties": _is_schema}
-    | {"$schema": lambda value: isinstance(value, str) and value.rstrip("#") in DRAFTS and "draft-04" not in value}
-)
+_ANYTHING = frozenset({"default", "const"})
+_ORDINARY: dict[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("description", "title", "format"), _is_text),
+    **dict.fromkeys(("properties", "$defs"), _are_schemas),
+    **dict.fromkeys(("anyOf", "oneOf", "allOf"), _is_choice),
+    **dict.fromkeys(("items", "additionalProperties"), _is_schema),
+    **dict.fromkeys(("minimum", "maximum"), lambda value: number_of(value) is not None),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _is_count),
+    "type": _is_type,
+    "required": _are_names,
+    "enum": lambda value: isinstance(value, list) and bool(value),
+    "$schema": lambda value: isinstance(value, str) and value.rstrip("#") in DRAFTS and "draft-04" not in value,
+}
 """Keywords with values that every draft since 6 allows: nine schemas in ten have no others and need no library."""
 
 
-def _is_ordinary(shape: Shape) -> bool:
-    """Plainly valid in every draft: a cheap answer, and the only one that most schemas need."""
-    return (
-        shape.by_keyword.keys() <= _ORDINARY.keys()
-        and len(shape.nodes) < MAX_SCHEMAS
-        and all(
-            is_fit(node.schema[keyword]) for keyword, is_fit in _checks(shape) for node in shape.by_keyword[keyword]
-        )
-    )
-
-
-def _checks(shape: Shape) -> Iterator[tuple[str, Callable[[object], bool]]]:
-    """What has to be looked at; a default may be anything."""
-    return ((keyword, _ORDINARY[keyword]) for keyword in shape.by_keyword if _ORDINARY[keyword] is not _is_anything)
-
-
-def _encodable(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401  # the schema as JSON
-    """The schema as the library can read it: a string that UTF-8 cannot carry is a finding of another rule."""
-    text = json.dumps(schema, ensure_ascii=False)
-    return schema if is_well_formed(text) else json.loads(replace_surrogates(text))
-
-
-def _flaw(schema: Mapping[str, Any]) -> tuple[str, str] | None:
+@lru_cache(maxsize=1024)
+def _validate(text: str) -> tuple[str, str] | None:
+    """The same for any schema as canonical JSON; kept, because generated tools repeat the same schema."""
+    schema = json.loads(text)
     declared = schema.get("$schema")
     if declared is not None and (not isinstance(declared, str) or declared.rstrip("#") not in DRAFTS):
         return "/$schema", "it is no draft of JSON Schema that MCP names"
     from jsonschema_rs import ValidationError, meta  # noqa: PLC0415  # a library that only unusual schemas need
 
+    plain = json.dumps(schema, ensure_ascii=False)  # the library refuses lone surrogates, which another rule reports
     try:
-        meta.validate(_encodable(schema))
+        meta.validate(schema if is_well_formed(plain) else json.loads(replace_surrogates(plain)))
     except ValidationError as error:
         pointer = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in error.instance_path)
         return pointer, " ".join(error.message.split())[:200]

@@ -284,8 +284,8 @@ def _bounds(branches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     torn: set[str] = set()
     for branch in branches:
         for keyword in () if _LIMITS.isdisjoint(branch) else _LIMITS & branch.keys():
-            limit = branch[keyword]
-            if isinstance(limit, int | float) and not isinstance(limit, bool):
+            limit = number_of(branch[keyword])
+            if limit is not None:
                 torn |= {keyword} if found.setdefault(keyword, limit) != limit else set()
     return {keyword: limit for keyword, limit in found.items() if keyword not in torn}
 
@@ -303,3 +303,8 @@ def type_of(value: object) -> str:
     if value is None:
         return "null"
     return "array" if isinstance(value, list | tuple) else "object"
+
+
+def number_of(value: object) -> int | float | None:
+    """A JSON number, which a Boolean is not; None for anything else."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
