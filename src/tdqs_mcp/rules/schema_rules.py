@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from tdqs_mcp.facts.schema import conformance
-from tdqs_mcp.facts.schema.conformance import Breach
-from tdqs_mcp.facts.schema.validity import find_flaw
+from tdqs_mcp.facts.schema.conformance import Breach, find_flaw
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import Topic, find_mutation

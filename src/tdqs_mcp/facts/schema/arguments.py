@@ -1,46 +1,35 @@
 """What an input schema declares of each argument, and what conventions miss there; measured when a rule asks."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from typing import Any
 
 from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.schema.walk import escape_step, members, required_names, schema_of
+from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern
 from tdqs_mcp.facts.text.words import MAX_EXPLANATION, is_plain
 from tdqs_mcp.model.catalog import Tool
 
 TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
 """Any of these tells a client what to send (MCP Playground, prop-no-type); `const` is not among them."""
 
-_WORD = re.compile(r"[^\W_]+")
-_NAME = re.compile(r"[\w-]+")
-_ITEM = r"""["'`]?[A-Za-z0-9_.+-]{1,40}["'`]?"""
-_LIST = rf"""(?:[\[("'`]|{_ITEM}(?:,\s|\s?[|/]\s?|\sor\s))"""
-_CHOICE = rf"""
-      \b(?:allowed|valid|possible|accepted|supported|permitted|available)\ (?:values|options|choices)
-      (?:\ are)?(?::\s|\s{_LIST})
-    | \b(?:options|choices)\ are:?\s{_LIST}
-    | \bone\ of:?\s{{1,2}}(?:the\ following\b|{_LIST})
-    | \beither:?\s{{1,2}}{_ITEM}\sor\s{_ITEM}
-    | (?<![\w|{{}}<])(?<!\|\s){_ITEM}\s?\|\s?{_ITEM}
-"""
-"""Choice language: phrases that announce a closed list, `one of` and `either` where a list follows, `a | b`."""
+MAX_ALTERNATIVES = 4
+"""Alternatives that one sentence can carry."""
 
-_STRUCTURED = re.compile(r"\bjson\b|\bcomma[- ]separated|\blists? of\b|\barray\b", re.IGNORECASE)
-"""What holds several values or a structure; an enum of the whole string cannot stand for it."""
+_PATTERNS = PatternTable("references")
+_WORD = lazy_pattern(r"[^\W_]+")
+_NAME = lazy_pattern(r"[\w-]+")
 
 
 def property_pointer(name: str) -> str:
     """The JSON pointer of an argument inside its tool."""
-    return f"/inputSchema/properties/{name.replace('~', '~0').replace('/', '~1')}"
+    return f"/inputSchema/properties/{escape_step(name)}"
 
 
 def properties(tool: Tool) -> Mapping[str, Any]:
     """The top-level properties of the input schema; empty where there are none."""
-    found = tool.input_schema.get("properties") if tool.input_schema else None
-    return found if isinstance(found, dict) else {}
+    return members(tool.input_schema or {})
 
 
 def required(tool: Tool) -> list[Any]:
@@ -63,8 +52,9 @@ def undescribed(tool: Tool) -> list[str]:
 def undescribed_required(tool: Tool) -> list[str]:
     """Required arguments that have a schema and no description."""
     found = properties(tool)
-    names = dict.fromkeys(name for name in required(tool) if isinstance(name, str) and name in found)
-    return [name for name in names if not _is_described(found[name])]
+    return [
+        name for name in required_names(tool.input_schema or {}) if name in found and not _is_described(found[name])
+    ]
 
 
 def untyped(tool: Tool) -> list[str]:
@@ -74,10 +64,11 @@ def untyped(tool: Tool) -> list[str]:
 
 def unknown_required(tool: Tool) -> list[Any]:
     """Entries of `required` that no property carries, in order; none where the schema has no properties at all."""
-    if tool.input_schema is None or not isinstance(tool.input_schema.get("properties"), dict):
-        return []
-    found = properties(tool)
-    return [name for name in required(tool) if not isinstance(name, str) or name not in found]
+    found = (tool.input_schema or {}).get("properties")
+    known = found if isinstance(found, dict) else None
+    return (
+        [name for name in required(tool) if not isinstance(name, str) or name not in known] if known is not None else []
+    )
 
 
 def unmentioned_choices(tool: Tool) -> Iterator[tuple[str, list[str]]]:
@@ -124,15 +115,13 @@ def choices_in_prose(tool: Tool) -> Iterator[tuple[str, str]]:
     """
     for name, schema in _described(tool):
         text = schema["description"][:MAX_EXPLANATION]
-        found = _choice().search(text) if _may_have_choices(text) and _is_free_text(schema) else None
-        if found and not _STRUCTURED.search(text) and properties(tool).keys().isdisjoint(_NAME.findall(found[0])):
+        found = _PATTERNS.choice.search(text) if _may_have_choices(text) and _is_free_text(schema) else None
+        if (
+            found
+            and not _PATTERNS.structured.search(text)
+            and properties(tool).keys().isdisjoint(_NAME.findall(found[0]))
+        ):
             yield name, " ".join(found[0].split())
-
-
-@cache
-def _choice() -> re.Pattern[str]:
-    """Compiled when a text may have choice language: it takes longer than reading many catalogs."""
-    return re.compile(_CHOICE, re.IGNORECASE | re.VERBOSE)
 
 
 def _may_have_choices(text: str) -> bool:
@@ -186,10 +175,6 @@ def _is_free_text(schema: Mapping[str, Any]) -> bool:
     return "string" in kinds and all(kind in ("string", "null") for kind in kinds) and "$ref" not in schema
 
 
-MAX_BRANCHES = 4
-"""Alternatives that one sentence can carry."""
-
-
 class Demand(StrEnum):
     """How the groups of a choice stand to each other."""
 
@@ -217,15 +202,14 @@ class Choice:
 
 def required_choices(schema: Mapping[str, Any]) -> tuple[Choice, ...]:
     """The choices at the root of an input schema that are certain: disjoint branches of known required parameters."""
-    properties = schema.get("properties")
-    known = frozenset(properties if isinstance(properties, Mapping) else ())
+    known = frozenset(members(schema))
     return (*_alternatives(schema, known), *_companions(schema, known))
 
 
 def _alternatives(schema: Mapping[str, Any], known: frozenset[str]) -> Iterator[Choice]:
     for keyword, demand in (("oneOf", Demand.EXACTLY_ONE), ("anyOf", Demand.AT_LEAST_ONE)):
         branches = schema.get(keyword)
-        if not isinstance(branches, list) or not 1 < len(branches) <= MAX_BRANCHES:
+        if not isinstance(branches, list) or not 1 < len(branches) <= MAX_ALTERNATIVES:
             continue
         groups = tuple(_required(branch) for branch in branches)
         names = [name for group in groups for name in group]
@@ -242,8 +226,7 @@ def _required(branch: object) -> tuple[str, ...]:
 
 
 def _companions(schema: Mapping[str, Any], known: frozenset[str]) -> Iterator[Choice]:
-    table = schema.get("dependentRequired")
-    for name, needed in list(table.items())[:MAX_BRANCHES] if isinstance(table, Mapping) else ():
+    for name, needed in list(members(schema, "dependentRequired").items())[:MAX_ALTERNATIVES]:
         if isinstance(needed, list) and needed and _are_known([name, *needed], known):
             yield Choice(demand=Demand.TOGETHER, groups=((name,), tuple(needed)), path="/inputSchema/dependentRequired")
 
@@ -258,17 +241,14 @@ def result_fields(tool: Tool) -> tuple[str, tuple[str, ...]]:
     A single field that wraps an object or a list, such as the `result` of FastMCP, is not what comes back.
     """
     schema: Mapping[str, Any] = tool.output_schema or {}
-    names = _names(schema)
-    if len(names) == 1:
-        inner = schema["properties"][names[0]]
-        if isinstance(inner, dict) and inner.get("type") == "array":
-            return "entries", _names(inner.get("items"))
-        if isinstance(inner, dict) and _names(inner):
-            return "", _names(inner)
-        return "", ()
-    return "", names
+    names = _plain_names(schema)
+    if len(names) != 1:
+        return "", names
+    inner = schema_of(schema["properties"][names[0]])
+    if inner.get("type") == "array":
+        return "entries", _plain_names(schema_of(inner.get("items")))
+    return "", _plain_names(inner)
 
 
-def _names(schema: object) -> tuple[str, ...]:
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    return tuple(filter(is_plain, properties)) if isinstance(properties, dict) else ()
+def _plain_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(filter(is_plain, members(schema)))

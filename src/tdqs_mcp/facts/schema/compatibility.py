@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema import walk
-from tdqs_mcp.facts.schema.normal_form import NormalForm, bare, members, required_of, schema_of, types_of, values_of
+from tdqs_mcp.facts.schema.normal_form import NormalForm, bare, types_of, values_of
 from tdqs_mcp.facts.schema.signals import HINTS
-from tdqs_mcp.facts.schema.walk import TYPES, escape_step, number_of
+from tdqs_mcp.facts.schema.walk import TYPES, escape_step, members, number_of, required_names, schema_of
 from tdqs_mcp.facts.text.words import first_of
 
 MAX_PAIRS = 20_000
@@ -140,7 +140,7 @@ class _Pair:
                 yield Break("renamed-parameter", path, said)
             else:
                 yield Break("removed-parameter", path, f"{name!r} is gone")
-        for name in [name for name in required_of(new) if name not in required_of(old)]:
+        for name in [name for name in required_names(new) if name not in required_names(old)]:
             if name not in renamed.values():
                 what = "is now required" if name in before else "is new and required"
                 yield Break("new-required", f"/properties/{escape_step(name)}", f"{name!r} {what}")
@@ -223,7 +223,7 @@ class _Losses:
             if name not in after:
                 yield Break("lost-output", place, f"results no longer have {name!r}")
                 continue
-            if name in required_of(old) and name not in required_of(new):
+            if name in required_names(old) and name not in required_names(new):
                 yield Break("lost-output", place, f"results need no longer have {name!r}")
             yield from self.of(schema, after[name], place, depth + 1)
         if "items" in old:

@@ -7,7 +7,8 @@ from typing import Any
 from tdqs_mcp.canonical import MAX_NESTING, canonical_json
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema import walk
-from tdqs_mcp.facts.schema.walk import MAX_BRANCHES, MAX_HOPS, TYPES
+from tdqs_mcp.facts.schema.accepted import MAX_BRANCHES, MAX_HOPS
+from tdqs_mcp.facts.schema.walk import NO_VALUE, TYPES, members, required_names, schema_of
 
 _TEXTS = frozenset("title description examples $comment default deprecated".split())
 """Keywords that take no value away, and so tell no schemas apart."""
@@ -26,9 +27,6 @@ _TOGETHER = (
     frozenset("contains minContains maxContains".split()),
 )
 """Keywords whose meaning hangs on those beside them (JSON Schema 2020-12, core, 10.2.2 and 10.3)."""
-
-_ANYTHING: Mapping[str, Any] = {}
-_NOTHING: Mapping[str, Any] = {"type": []}
 
 
 class NormalForm:
@@ -100,7 +98,7 @@ class NormalForm:
                 return None
             if keyword == "oneOf" and not all(_are_apart(*pair) for pair in combinations(branches, 2)):
                 forms = [{**each, keyword: schema[keyword]} for each in forms]
-        return forms or [_NOTHING]
+        return forms or [NO_VALUE]
 
     def _choices(self, keyword: str, value: object) -> list[list[Any]] | None:
         """Lists of which one branch each has to hold."""
@@ -110,13 +108,6 @@ class NormalForm:
         if not isinstance(value, list) or not 0 < len(value) <= MAX_BRANCHES:
             return None
         return [[each] for each in value] if keyword == "allOf" else [value]
-
-
-def schema_of(value: object) -> Mapping[str, Any]:
-    """A schema; true, absent and what is none take anything, false takes nothing."""
-    if isinstance(value, Mapping):
-        return value
-    return _NOTHING if value is False else _ANYTHING
 
 
 def types_of(schema: Mapping[str, Any]) -> frozenset[str]:
@@ -136,18 +127,6 @@ def values_of(schema: Mapping[str, Any]) -> Sequence[Any] | None:
         return (schema["const"],)
     values = schema.get("enum")
     return values if isinstance(values, list) else None
-
-
-def required_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names that an object must have."""
-    names = schema.get("required")
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str))) if isinstance(names, list) else ()
-
-
-def members(schema: Mapping[str, Any], keyword: str = "properties") -> Mapping[str, Any]:
-    """What a keyword says by name."""
-    found = schema.get(keyword)
-    return found if isinstance(found, Mapping) else {}
 
 
 def bare(value: Any, level: int = 0) -> Any:  # noqa: ANN401  # any JSON value
@@ -182,7 +161,7 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> Mapping[str, An
     whole = {**one, **clear}
     shared = one.keys() & clear.keys()
     if "required" in shared:
-        whole["required"] = [*required_of(one), *required_of(clear)]
+        whole["required"] = [*required_names(one), *required_names(clear)]
     if "type" in shared and not _are_same(one["type"], clear["type"]):
         kinds = [one["type"], clear["type"]]
         if not all(isinstance(kind, str) and kind in TYPES for kind in kinds):
@@ -212,7 +191,7 @@ def _kinds(schema: Mapping[str, Any]) -> frozenset[str]:
 def _told_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[bool]:
     """For each field that objects of both have, whether no value of it is the same."""
     if types_of(one) | types_of(other) == {"object"}:
-        for name in set(required_of(one)).intersection(required_of(other)):
+        for name in set(required_names(one)).intersection(required_names(other)):
             values = [values_of(schema_of(members(each).get(name))) for each in (one, other)]
             known = [{canonical_json(each) for each in listed} for listed in values if listed is not None]
             yield len(known) == 2 and known[0].isdisjoint(known[1])

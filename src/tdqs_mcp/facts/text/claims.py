@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache, partial
 from typing import Any
 
-from tdqs_mcp.facts.schema.walk import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
+from tdqs_mcp.facts.schema.accepted import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
 from tdqs_mcp.facts.text.languages import LEMMAS
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Claim, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from

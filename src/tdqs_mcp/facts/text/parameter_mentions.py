@@ -8,7 +8,8 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from tdqs_mcp.facts.schema.walk import Accepted, Node, Shape
+from tdqs_mcp.facts.schema.accepted import Accepted
+from tdqs_mcp.facts.schema.walk import Node, Shape
 from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_TEXT
 
