@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.facts.catalog import names, parameter_meanings
+from tdqs_mcp.facts.catalog import names, parameter_facts
 from tdqs_mcp.facts.catalog.names import Label, NameNeighbors
-from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
-from tdqs_mcp.facts.catalog.parameter_meanings import infer_meanings as meanings_of
-from tdqs_mcp.facts.catalog.value_sources import ValueSource, ValueSources, unstated_sources
+from tdqs_mcp.facts.catalog.parameter_facts import Agreed, ValueSource, ValueSources, infer_meanings, unstated_sources
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -102,7 +100,7 @@ class CatalogContext:
             neighbours=NameNeighbors({name: labels[name] for name in unique}),
             origins={name: unstated_sources(unique[name], found) for name, found in origins.items()},
             takers=takers,
-            agreed=parameter_meanings.agreed_descriptions(unique.values()),
+            agreed=parameter_facts.agreed_descriptions(unique.values()),
             is_third_person=2 * sum(word.endswith("s") and LEMMAS.get(word) != word for word in leads) > len(leads),
             is_foreign=2 * foreign > described,
         )
@@ -291,7 +289,7 @@ def explained(subject: Subject, context: CatalogContext) -> tuple[Part, ...]:
     """Descriptions of parameters that have none."""
     return tuple(
         Part(path=f"{arguments.property_pointer(each.parameter)}/description", sources=each.sources, value=each.text)
-        for each in meanings_of(subject, context.agreed)
+        for each in infer_meanings(subject, context.agreed)
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.facts.catalog.names import Label
-from tdqs_mcp.facts.catalog.value_sources import ValueSource
+from tdqs_mcp.facts.catalog.parameter_facts import ValueSource
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.subject import Subject

@@ -1,13 +1,12 @@
 """What the tools' names say: verb, resource, and which names lie near each other; linear in the number of tools."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.languages import STOPWORDS, Effect
-from tdqs_mcp.facts.text.patterns import words_from
+from tdqs_mcp.facts.text.patterns import lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import (
     MAX_EXPLANATION,
     MAX_PLAIN_NAME,
@@ -32,9 +31,9 @@ BY_VERB = 25
 """Percent that the same verb counts for."""
 
 
-_AGAIN = re.compile(r"^(?:re|un)(?=\w{3})")
-_WORDS = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
-_VERSION = re.compile(r"v?\d+")
+_AGAIN = lazy_pattern(r"^(?:re|un)(?=\w{3})")
+_WORDS = lazy_pattern(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+_VERSION = lazy_pattern(r"v?\d+")
 
 _WRITES = (Effect.CREATE, Effect.UPDATE, Effect.ACT)
 
@@ -69,13 +68,9 @@ class Label:
     @property
     def resource(self) -> tuple[str, ...]:
         """The nouns that tell something, singular."""
-        words = map(str.lower, self.nouns)
-        own = (
-            stem(word)
-            for word in words
-            if word not in STOPWORDS and word not in _words("quantities") and not word.isdigit()
-        )
-        return tuple(dict.fromkeys(own))
+        words = [word for word in map(str.lower, self.nouns) if not word.isdigit()]
+        silent = STOPWORDS | _words("quantities")
+        return tuple(dict.fromkeys(stem(word) for word in words if word not in silent))
 
 
 def read_names(names: Iterable[str], openings: Mapping[str, str | None] | None = None) -> dict[str, Label]:
@@ -99,11 +94,8 @@ def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) ->
     own = tuple(words[1:] if prefix and len(words) > 1 and words[0] == prefix else words)
     effect = next((effect for word in own if (effect := effect_of(word))), None)
     plain = _AGAIN.sub("", own[0]) if own else ""
-    if (
-        own
-        and not _is_compound(own)
-        and (own[0] in _words("plain_verbs") or plain in _words("plain_verbs") or own[0] == opening)
-    ):
+    is_verb = bool(own) and (own[0] == opening or not _words("plain_verbs").isdisjoint((own[0], plain)))
+    if is_verb and not _is_compound(own):
         return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect or effect_of(plain))
     is_at_end = len(own) > 1 and _is_verb(own[-1], except_for="final_nouns") and own[-2] not in PREPOSITIONS
     if is_at_end and _words("plain_verbs").isdisjoint(own[:-1]):

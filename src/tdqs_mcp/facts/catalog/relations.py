@@ -1,6 +1,5 @@
 """Facts between the tools of one catalog: duplicates, mentions, shadow pairs, naming; linear in the number of tools."""
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from functools import cache, partial
 from tdqs_mcp.canonical import utf16_order
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.text.languages import LEMMAS, VAGUE_VERBS, Cue, Effect
-from tdqs_mcp.facts.text.patterns import PatternTable, read_table, words_from
+from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.words import MAX_TEXT, name_parts, shared_prefix, stem
 from tdqs_mcp.model.catalog import Tool
@@ -51,7 +50,7 @@ def _marked(text: str) -> frozenset[str]:
     return frozenset(word for words in found for word in words if word)
 
 
-_MARK = re.compile(r"[`'\"]([^`'\"\s]{1,128})[`'\"]|\b(\w{1,128})(?:\(\)| tool\b)")
+_MARK = lazy_pattern(r"[`'\"]([^`'\"\s]{1,128})[`'\"]|\b(\w{1,128})(?:\(\)| tool\b)")
 
 
 def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCandidate, ...]:
@@ -161,9 +160,8 @@ class _Named:
         )
 
     def without(self, prefix: str) -> "_Named":
-        return (
-            replace(self, parts=self.parts[1:]) if prefix and self.parts[:1] == (prefix,) and self.parts[1:] else self
-        )
+        is_prefixed = len(self.parts) > 1 and self.parts[0] == prefix
+        return replace(self, parts=self.parts[1:]) if is_prefixed else self
 
     @property
     def verb(self) -> str | None:

@@ -1,6 +1,5 @@
 """What a search over tools reads of a definition, and how somebody who never saw it might ask for the tool."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -8,10 +7,10 @@ from functools import cache, partial
 from itertools import islice
 
 from tdqs_mcp.facts.catalog.names import MAX_CROWD
-from tdqs_mcp.facts.schema import walk
+from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import STOPWORDS
-from tdqs_mcp.facts.text.patterns import read_table, words_from
+from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_NAME, MAX_TEXT, empty_stems, name_parts, stem
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.results.rewrites import Likeness
@@ -31,7 +30,7 @@ MIN_NEED = 2
 _JOINED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Scripts without spaces between words, and Hangul, whose words carry their particles."""
 
-_WORD = re.compile(rf"([{_JOINED}]+)|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_{_JOINED}]+")
+_WORD = lazy_pattern(rf"([{_JOINED}]+)|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_{_JOINED}]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +51,8 @@ def search_terms(text: str) -> list[str]:
 
 def indexed_text(tool: Tool) -> str:
     """The texts that tool-search features look in: the tool's name and description, and those of its parameters."""
-    return "\n".join([tool.name[:MAX_NAME], (tool.description or "")[:MAX_TEXT], *_parameters(tool)])
+    parameters = (text for parameter in _parameters(tool) for text in parameter)
+    return "\n".join([tool.name[:MAX_NAME], (tool.description or "")[:MAX_TEXT], *parameters])
 
 
 def describe_need(tool: Tool) -> Need:
@@ -65,7 +65,7 @@ def describe_need(tool: Tool) -> Need:
     taken = {stem(word) for word in withheld}
     replaced = [word for part in withheld if (word := _instead(part, taken))]
     described = _new(_split_text((tool.description or "")[:MAX_TEXT], step=2), taken)
-    names = (word for name in _names(tool) for word in _split_text(name, step=2))
+    names = (word for name, _ in _parameters(tool) for word in _split_text(name, step=2))
     held = _new(names, taken)
     own = [*list(islice(described, MAX_SAID))[::2], *list(islice(held, MAX_HELD))[::2]]
     said = tuple(dict.fromkeys([*replaced, *own])) if own else ()
@@ -103,24 +103,16 @@ def _split_text(text: str, *, step: int) -> Iterator[str]:
         if found[1] is None:
             yield found[0].lower()
         else:
-            yield from _pairs(found[1], step)
+            run = found[1]
+            yield from (run[start : start + 2] for start in range(0, max(1, len(run) - 1), step))
 
 
-def _pairs(run: str, step: int) -> Sequence[str]:
-    return [run[start : start + 2] for start in range(0, max(1, len(run) - 1), step)]
-
-
-def _names(tool: Tool) -> list[str]:
-    return [node.name[:MAX_NAME] for node in walk.walk_schema(tool.input_schema, "").nodes if node.is_top and node.name]
-
-
-def _parameters(tool: Tool) -> Iterator[str]:
+def _parameters(tool: Tool) -> Iterator[tuple[str, str]]:
     """Name and description of every top-level parameter."""
-    for node in walk.walk_schema(tool.input_schema, "").nodes:
-        if node.is_top and node.name:
-            description = node.schema.get("description")
-            yield node.name[:MAX_NAME]
-            yield description[:MAX_EXPLANATION] if isinstance(description, str) else ""
+    for name, schema in arguments.properties(tool).items():
+        if name and isinstance(schema, dict):
+            description = schema.get("description")
+            yield name[:MAX_NAME], description[:MAX_EXPLANATION] if isinstance(description, str) else ""
 
 
 MAX_RIVALS = 24

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.schema.walk import escape_step, members, required_names, schema_of
+from tdqs_mcp.facts.schema.walk import escape_step, keyword_members, required_names, schema_of
 from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern
 from tdqs_mcp.facts.text.words import MAX_EXPLANATION, is_plain
 from tdqs_mcp.model.catalog import Tool
@@ -29,7 +29,7 @@ def property_pointer(name: str) -> str:
 
 def properties(tool: Tool) -> Mapping[str, Any]:
     """The top-level properties of the input schema; empty where there are none."""
-    return members(tool.input_schema or {})
+    return keyword_members(tool.input_schema or {})
 
 
 def required(tool: Tool) -> list[Any]:
@@ -202,7 +202,7 @@ class Choice:
 
 def required_choices(schema: Mapping[str, Any]) -> tuple[Choice, ...]:
     """The choices at the root of an input schema that are certain: disjoint branches of known required parameters."""
-    known = frozenset(members(schema))
+    known = frozenset(keyword_members(schema))
     return (*_alternatives(schema, known), *_companions(schema, known))
 
 
@@ -226,7 +226,7 @@ def _required(branch: object) -> tuple[str, ...]:
 
 
 def _companions(schema: Mapping[str, Any], known: frozenset[str]) -> Iterator[Choice]:
-    for name, needed in list(members(schema, "dependentRequired").items())[:MAX_ALTERNATIVES]:
+    for name, needed in list(keyword_members(schema, "dependentRequired").items())[:MAX_ALTERNATIVES]:
         if isinstance(needed, list) and needed and _are_known([name, *needed], known):
             yield Choice(demand=Demand.TOGETHER, groups=((name,), tuple(needed)), path="/inputSchema/dependentRequired")
 
@@ -251,4 +251,4 @@ def result_fields(tool: Tool) -> tuple[str, tuple[str, ...]]:
 
 
 def _plain_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(filter(is_plain, members(schema)))
+    return tuple(filter(is_plain, keyword_members(schema)))

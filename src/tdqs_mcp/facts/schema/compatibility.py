@@ -8,7 +8,7 @@ from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema import walk
 from tdqs_mcp.facts.schema.normal_form import NormalForm, bare, types_of, values_of
 from tdqs_mcp.facts.schema.signals import HINTS
-from tdqs_mcp.facts.schema.walk import TYPES, escape_step, members, number_of, required_names, schema_of
+from tdqs_mcp.facts.schema.walk import TYPES, escape_step, keyword_members, number_of, required_names, schema_of
 from tdqs_mcp.facts.text.words import first_of
 
 MAX_PAIRS = 20_000
@@ -54,7 +54,7 @@ def schema_signature(schema: Mapping[str, Any]) -> str:
 
     Raises UnmeasurableError for a schema that is nested too deeply.
     """
-    return canonical_json(bare(schema)) if members(schema) else ""
+    return canonical_json(bare(schema)) if keyword_members(schema) else ""
 
 
 class _Pair:
@@ -120,8 +120,8 @@ class _Pair:
             if keyword in listed and not all(self._are_same(old.get(each), new.get(each), each) for each in parts):
                 yield _unproven(f"/{keyword}", keyword, is_new=keyword not in old)
         for keyword in _BY_NAME:
-            before = members(old, keyword)
-            for name, demand in members(new, keyword).items():
+            before = keyword_members(old, keyword)
+            for name, demand in keyword_members(new, keyword).items():
                 if name not in before or not self._are_same(before[name], demand):
                     yield _unproven(f"/{keyword}/{escape_step(name)}", keyword, is_new=name not in before)
         if "propertyNames" in new:
@@ -129,7 +129,7 @@ class _Pair:
             yield from _below("/propertyNames", self.narrowed(was, new["propertyNames"], depth + 1))
 
     def _properties(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
-        before, after = members(old), members(new)
+        before, after = keyword_members(old), keyword_members(new)
         renamed = _renamed(before, after)
         for name, schema in before.items():
             path = f"/properties/{escape_step(name)}"
@@ -149,19 +149,19 @@ class _Pair:
     def _other_names(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
         """The names that the old form does not list: by patterns, then any; what lists them now must take them."""
         was, now = old.get("additionalProperties", True), new.get("additionalProperties", True)
-        patterns = members(old, "patternProperties")
+        patterns = keyword_members(old, "patternProperties")
         if now is False and was is not False:
             yield Break("narrowed-type", "/additionalProperties", "unknown names are now refused")
         elif now is not False and was is not False:
             yield from _below("/additionalProperties", self.narrowed(was, now, depth + 1))
         is_open = not schema_of(now) and _UNEVALUATED.isdisjoint(new)
-        for pattern in () if is_open else patterns.keys() - members(new, "patternProperties").keys():
+        for pattern in () if is_open else patterns.keys() - keyword_members(new, "patternProperties").keys():
             yield Break("narrowed", "/patternProperties", f"names like {pattern!r} were taken")
         others = [*patterns.values(), *([was] if isinstance(was, Mapping) else [])]
-        for name in members(new).keys() - members(old).keys():
+        for name in keyword_members(new).keys() - keyword_members(old).keys():
             for schema in others:
                 yield from _below(
-                    f"/properties/{escape_step(name)}", self.narrowed(schema, members(new)[name], depth + 1)
+                    f"/properties/{escape_step(name)}", self.narrowed(schema, keyword_members(new)[name], depth + 1)
                 )
 
     def _items(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
@@ -217,8 +217,8 @@ class _Losses:
             yield from min(found, key=len, default=())
 
     def _fields(self, old: Mapping[str, Any], new: Mapping[str, Any], path: str, depth: int) -> Iterator[Break]:
-        after = members(new)
-        for name, schema in members(old).items():
+        after = keyword_members(new)
+        for name, schema in keyword_members(old).items():
             place = f"{path}/properties/{escape_step(name)}"
             if name not in after:
                 yield Break("lost-output", place, f"results no longer have {name!r}")

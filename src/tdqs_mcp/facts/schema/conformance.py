@@ -245,12 +245,18 @@ def _shown(value: object) -> str:
 
 def lone_surrogates(raw: object) -> Iterator[Breach]:
     """Strings and keys of a definition that hold half a UTF-16 pair, which JSON can spell and UTF-8 cannot carry."""
-    pending: list[tuple[str, object]] = [("", raw)]
+    try:
+        json.dumps(raw, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        yield from _locate_surrogates(raw)
+
+
+def _locate_surrogates(raw: object) -> Iterator[Breach]:
+    pending = [("", raw)]
     while pending:
         path, value = pending.pop()
-        if isinstance(value, str):
-            if not is_well_formed(value):
-                yield Breach(path, f"half a UTF-16 pair stands in {_shown(value)}")
+        if isinstance(value, str) and not is_well_formed(value):
+            yield Breach(path, f"half a UTF-16 pair stands in {_shown(value)}")
         elif isinstance(value, dict):
             for key in value:
                 if not is_well_formed(key):
@@ -286,9 +292,9 @@ def find_flaw(shape: Shape) -> tuple[str, str] | None:
 
 def _is_ordinary(shape: Shape) -> bool:
     """Plainly valid in every draft: a cheap answer, and the only one that most schemas need."""
-    checks = ((keyword, _ORDINARY[keyword]) for keyword in shape.by_keyword.keys() & _ORDINARY.keys())
+    checks = ((keyword, _ORDINARY[keyword]) for keyword in shape.by_keyword if keyword in _ORDINARY)
     return (
-        shape.by_keyword.keys() <= _ORDINARY.keys() | _ANYTHING
+        _KNOWN.issuperset(shape.by_keyword)
         and len(shape.nodes) < MAX_SCHEMAS
         and all(is_fit(node.schema[keyword]) for keyword, is_fit in checks for node in shape.by_keyword[keyword])
     )
@@ -322,7 +328,6 @@ def _is_type(value: object) -> bool:
     return (isinstance(value, str) and value in TYPES) or (_are_names(value) and TYPES.issuperset(value))  # type: ignore[arg-type]  # names are strings
 
 
-_ANYTHING = frozenset({"default", "const"})
 _ORDINARY: dict[str, Callable[[object], bool]] = {
     **dict.fromkeys(("description", "title", "format"), _is_text),
     **dict.fromkeys(("properties", "$defs"), _are_schemas),
@@ -336,6 +341,8 @@ _ORDINARY: dict[str, Callable[[object], bool]] = {
     "$schema": lambda value: isinstance(value, str) and value.rstrip("#") in DRAFTS and "draft-04" not in value,
 }
 """Keywords with values that every draft since 6 allows: nine schemas in ten have no others and need no library."""
+
+_KNOWN = frozenset({*_ORDINARY, "default", "const"})
 
 
 @lru_cache(maxsize=1024)

@@ -5,14 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tdqs_mcp.facts.schema.signals import HINTS
-from tdqs_mcp.facts.schema.walk import escape_step
+from tdqs_mcp.facts.schema.walk import NAMED_SCHEMAS, SCHEMA_LISTS, SINGLE_SCHEMAS, escape_step
 
 MISSING = object()
 """Stands for what one version does not have; null is a value."""
-
-_ONE = frozenset("items additionalProperties not if then else contains propertyNames".split())
-_SEVERAL = frozenset("allOf anyOf oneOf prefixItems".split())
-_NAMED = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
 
 
 class EditKind(StrEnum):
@@ -91,9 +87,9 @@ def _is_keyword(steps: tuple[str, ...]) -> bool:
     """The last step is a keyword of a schema, not the name of a property that is called like one."""
     place = 0
     while place < len(steps) - 1:
-        if steps[place] in _NAMED or (steps[place] in _SEVERAL and steps[place + 1].isdecimal()):
+        if steps[place] in NAMED_SCHEMAS or (steps[place] in SCHEMA_LISTS and steps[place + 1].isdecimal()):
             place += 2
-        elif steps[place] in _ONE:
+        elif steps[place] in SINGLE_SCHEMAS:
             place += 1 + steps[place + 1].isdecimal()
         else:
             return False

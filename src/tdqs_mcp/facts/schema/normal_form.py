@@ -8,7 +8,7 @@ from tdqs_mcp.canonical import MAX_NESTING, canonical_json
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema import walk
 from tdqs_mcp.facts.schema.accepted import MAX_BRANCHES, MAX_HOPS
-from tdqs_mcp.facts.schema.walk import NO_VALUE, TYPES, members, required_names, schema_of
+from tdqs_mcp.facts.schema.walk import NO_VALUE, TYPES, keyword_members, required_names, schema_of
 
 _TEXTS = frozenset("title description examples $comment default deprecated".split())
 """Keywords that take no value away, and so tell no schemas apart."""
@@ -192,6 +192,6 @@ def _told_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[bo
     """For each field that objects of both have, whether no value of it is the same."""
     if types_of(one) | types_of(other) == {"object"}:
         for name in set(required_names(one)).intersection(required_names(other)):
-            values = [values_of(schema_of(members(each).get(name))) for each in (one, other)]
+            values = [values_of(schema_of(keyword_members(each).get(name))) for each in (one, other)]
             known = [{canonical_json(each) for each in listed} for listed in values if listed is not None]
             yield len(known) == 2 and known[0].isdisjoint(known[1])

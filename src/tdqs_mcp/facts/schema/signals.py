@@ -1,6 +1,5 @@
 """Structural facts of one definition: TDQS context signals, hash, invocation cost, and its parameters."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,8 @@ from urllib.parse import unquote
 from tdqs_mcp.canonical import MAX_NESTING, canonical_members, short_hash, trim, utf16_length
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema.tokens import SENT_FIELDS, estimate_tokens
+from tdqs_mcp.facts.schema.walk import keyword_members, required_names
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 from tdqs_mcp.model.catalog import TOOL_FIELDS, Tool
 from tdqs_mcp.results.scores import ContextSignals
 
@@ -26,7 +27,7 @@ HINTS = {
 }
 """Each hint's default and the value that warns (MCP, ToolAnnotations)."""
 
-_LOCAL_REFERENCE = re.compile(r"#/(\$defs|definitions)/([^/]+)")
+_LOCAL_REFERENCE = lazy_pattern(r"#/(\$defs|definitions)/([^/]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +104,16 @@ def measure_signals(tool: Tool) -> Signals:
     members = canonical_members({key: tool.raw.get(key) for key in TOOL_FIELDS})
     canonical = f"{{{','.join(members.values())}}}"
     schema: Mapping[str, Any] = tool.input_schema or {}
-    properties = _mapping(schema.get("properties"))
-    required = _list(schema.get("required"))
-    names = frozenset(name for name in required if isinstance(name, str))
+    properties = keyword_members(schema)
+    names = frozenset(required_names(schema))
     schemas = [child for child in properties.values() if isinstance(child, dict)]
-    described = sum(bool(_string(child.get("description"))) for child in schemas)
+    parameters = tuple(_parameter(name, child, names) for name, child in properties.items())
+    described = sum(bool(each.description) for each in parameters)
     annotations = tool.annotations or {}
     hints = [value if isinstance(value := annotations.get(hint), bool) else None for hint in HINTS]
     return Signals(
         param_count=len(properties),
-        required_param_count=len(required),
+        required_param_count=len(_list(schema.get("required"))),
         params_with_descriptions=described,
         params_with_enums=sum(isinstance(child.get("enum"), list) for child in schemas),
         coverage=(200 * described + len(properties)) // (2 * len(properties)) if properties else 100,
@@ -130,7 +131,7 @@ def measure_signals(tool: Tool) -> Signals:
         subtree=required_subtree(tool.input_schema),
         is_missing_description=not trim(tool.description or ""),
         restates_name=_restates_name(tool),
-        parameters=tuple(_parameter(name, child, names) for name, child in properties.items()),
+        parameters=parameters,
     )
 
 
@@ -170,7 +171,7 @@ def required_subtree(schema: Mapping[str, Any] | None) -> RequiredSubtree:
 
     Raises UnmeasurableError beyond MAX_VISITS.
     """
-    if not schema or not _mapping(schema.get("properties")):
+    if not schema or not keyword_members(schema):
         return RequiredSubtree()
     return _Walk(schema).visit(schema, 0, frozenset())
 
@@ -211,7 +212,7 @@ class _Walk:
         match = _LOCAL_REFERENCE.fullmatch(reference)
         if match is None:
             return None
-        target = _mapping(self._root.get(match[1])).get(unquote(match[2]))
+        target = keyword_members(self._root, match[1]).get(unquote(match[2]))
         return target if isinstance(target, dict) else None
 
     def _combine(self, schema: Mapping[str, Any], depth: int, path: frozenset[str]) -> RequiredSubtree:
@@ -233,7 +234,7 @@ class _Walk:
         return RequiredSubtree(field_count=fields, depth=deepest, union_choice_count=unions)
 
     def _own_level(self, schema: Mapping[str, Any], depth: int, path: frozenset[str]) -> list[RequiredSubtree]:
-        properties = _mapping(schema.get("properties"))
+        properties = keyword_members(schema)
         if not properties or depth >= MAX_OBJECT_DEPTH:
             return []
         names = [name for name in _list(schema.get("required")) if isinstance(name, str)]
@@ -242,11 +243,8 @@ class _Walk:
 
 
 def _parameter(name: str, schema: object, required: frozenset[str]) -> Parameter:
-    return Parameter(
-        name=name,
-        description=_string(_mapping(schema).get("description")),
-        is_required=name in required,
-    )
+    text = schema.get("description") if isinstance(schema, dict) else None
+    return Parameter(name=name, description=text if isinstance(text, str) else "", is_required=name in required)
 
 
 def _is_null(schema: object) -> bool:
@@ -263,13 +261,5 @@ def _restates_name(tool: Tool) -> bool:
     return bool(words) and words in {trim(label.lower()) for label in (tool.name, tool.title) if label is not None}
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _string(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -14,13 +14,13 @@ ANY_VALUE: Mapping[str, Any] = {}
 NO_VALUE: Mapping[str, Any] = {"type": []}
 """The schemas that take every value and none."""
 
-_ONE = frozenset(
+SINGLE_SCHEMAS = frozenset(
     "items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties "
     "additionalItems".split()
 )
-_SEVERAL = frozenset("allOf anyOf oneOf prefixItems items".split())
-_NAMED = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
-_NESTING = _ONE | _SEVERAL | _NAMED
+SCHEMA_LISTS = frozenset("allOf anyOf oneOf prefixItems items".split())
+NAMED_SCHEMAS = frozenset("properties patternProperties $defs definitions dependentSchemas".split())
+_NESTING = SINGLE_SCHEMAS | SCHEMA_LISTS | NAMED_SCHEMAS
 
 
 class Node(NamedTuple):
@@ -73,7 +73,7 @@ def _children(node: Node, *, is_root: bool) -> Iterator[Node]:
     for key, value in node.schema.items():
         if key not in _NESTING:
             continue
-        if key in _NAMED and isinstance(value, dict):
+        if key in NAMED_SCHEMAS and isinstance(value, dict):
             is_list = key == "properties"
             needed = _required(node.schema) if is_list else ()
             for name, child in value.items():
@@ -85,9 +85,9 @@ def _children(node: Node, *, is_root: bool) -> Iterator[Node]:
                         is_list and name in needed,
                         is_root and is_list,
                     )
-        elif key in _ONE and isinstance(value, dict):
+        elif key in SINGLE_SCHEMAS and isinstance(value, dict):
             yield _plain(f"{node.path}/{key}", value)
-        elif key in _SEVERAL and isinstance(value, list):
+        elif key in SCHEMA_LISTS and isinstance(value, list):
             for place, child in enumerate(value):
                 if isinstance(child, dict):
                     yield _plain(f"{node.path}/{key}/{place}", child)
@@ -161,7 +161,7 @@ def required_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if isinstance(name, str))) if isinstance(names, list) else ()
 
 
-def members(schema: Mapping[str, Any], keyword: str = "properties") -> Mapping[str, Any]:
+def keyword_members(schema: Mapping[str, Any], keyword: str = "properties") -> Mapping[str, Any]:
     """What a keyword says by name."""
     found = schema.get(keyword)
     return found if isinstance(found, Mapping) else {}

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts.catalog import parameter_meanings
-from tdqs_mcp.facts.catalog.parameter_meanings import Agreed
+from tdqs_mcp.facts.catalog import parameter_facts
+from tdqs_mcp.facts.catalog.parameter_facts import Agreed
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.walk import Node, split_pointer
 from tdqs_mcp.facts.subject import Subject
@@ -163,7 +163,7 @@ def read_catalog_statements(subjects: Sequence[Subject], docs: str = "") -> Cata
     """Name, parameters and a harmless first sentence of every tool; a name that two tools carry lends nothing."""
     return CatalogStatements(
         lent={subject.tool.name.lower(): tuple(_lent(subject)) for subject in subjects if not subject.is_duplicate},
-        agreed=parameter_meanings.agreed_descriptions(subject for subject in subjects if subject.is_quotable),
+        agreed=parameter_facts.agreed_descriptions(subject for subject in subjects if subject.is_quotable),
         docs=tuple(statement("docs", sentence, is_general=True) for sentence in sentences_of(docs)[:MAX_DOCS]),
     )
 
@@ -177,7 +177,7 @@ def read_tool_statements(subject: Subject, shared: CatalogStatements, material: 
         f"{arguments.property_pointer(each.parameter)}/description": tuple(
             statement(source, each.text) for source in each.sources
         )
-        for each in parameter_meanings.infer_meanings(subject, shared.agreed)
+        for each in parameter_facts.infer_meanings(subject, shared.agreed)
     }
     fields = tuple(map(str.lower, arguments.result_fields(subject.tool)[1]))
     return ToolStatements(tool=subject.tool.name, own=own, meant=meant, lent=shared.lent, fields=fields)
