@@ -13,12 +13,12 @@ from typing import Any, Literal, NotRequired, get_args, get_origin, is_typeddict
 
 from tdqs_mcp.results.contract import (
     Absent,
-    Mark,
+    Matches,
     Member,
     Only,
     Own,
-    Pattern,
     Published,
+    Trait,
     Unit,
     members,
     options,
@@ -98,9 +98,9 @@ class _Schema:
     def of(self, annotation: Any) -> dict[str, Any]:  # any type
         """Any type that a member may have."""
         kind, marks = unwrap(annotation)
-        if Mark.EXACT in marks or (Mark.AS_JSON in marks and self.is_answer):
+        if Trait.EXACT in marks or (Trait.AS_JSON in marks and self.is_answer):
             return dict(_SIMPLE[str])
-        if Mark.ENCODED in marks:
+        if Trait.ENCODED in marks:
             return {"type": "object"}
         only = next((mark.names for mark in marks if isinstance(mark, Only)), None)
         found = [self._plain(each, only, marks) for each in options(kind) if each is not Absent]
@@ -115,7 +115,7 @@ class _Schema:
             if isinstance(mark, Unit):
                 return _number(kind, mark)
         if kind in _SIMPLE:
-            regex = next((mark.regex for mark in marks if isinstance(mark, Pattern)), None)
+            regex = next((mark.regex for mark in marks if isinstance(mark, Matches)), None)
             return {**_SIMPLE[kind], **({"pattern": regex} if regex else {})}
         if get_origin(kind) is Literal:
             return {"const": get_args(kind)[0], "type": "string"}

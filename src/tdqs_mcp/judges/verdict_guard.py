@@ -9,7 +9,7 @@ from tdqs_mcp.facts.threats import is_tampered
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.scorecard import calibration, versions
-from tdqs_mcp.results.checks import Section
+from tdqs_mcp.results.checks import CalibrationTable
 from tdqs_mcp.results.verdicts import Acceptance, EstimateCheck, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
@@ -104,10 +104,10 @@ def guard_problems(cases: Sequence[Case], outcomes: Sequence[Verdict | Ungraded]
     return tuple(sentences)
 
 
-def guard_section(leniency: int) -> Section:
+def guard_section(leniency: int) -> CalibrationTable:
     """The bounds of a judge with so many tenths of leniency, as `calibrate` prints them."""
     bounds = calibration(versions()[0]).guard
-    return Section(
+    return CalibrationTable(
         title="Guard",
         remark="a score further above the offline estimate is held; the judge's leniency widens the bound",
         columns=("", "bound", "leniency"),

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Outcome(StrEnum):
+class CallOutcome(StrEnum):
     """How a real call ended."""
 
     SUCCESS = "success"
@@ -33,7 +33,7 @@ class Trace:
     number: int
     tool: str
     arguments: Mapping[str, Any]
-    outcome: Outcome
+    outcome: CallOutcome
     answer: str
     """The result or the error as text."""
 

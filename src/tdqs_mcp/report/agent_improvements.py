@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from tdqs_mcp.report.agent_page import MAX_MESSAGE, Answer, CatalogPage, Judge, Page, Window, page_of
+from tdqs_mcp.report.agent_page import MAX_MESSAGE, AgentAnswer, AnswerPage, CatalogPage, Judge, Window, page_of
 from tdqs_mcp.report.words import unjudged_lines
 from tdqs_mcp.results.contract import Inline, Max, Name, Only, Own, Tenths, published
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Advice, Comparison, Difference, Fix, Impact, Plan, ToolComparison
+from tdqs_mcp.results.improvements import Advice, Comparison, Difference, Impact, Plan, PlannedFix, ToolComparison
 from tdqs_mcp.results.rewrites import Claim, Component, Rewrite
 from tdqs_mcp.results.scores import Rollup, ToolScore
 from tdqs_mcp.scoring.score import unjudged
@@ -35,7 +35,7 @@ class NearestSibling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RewriteAnswer(Answer):
+class RewriteAnswer(AgentAnswer):
     """A better definition and how it was checked."""
 
     rewrite: Annotated[Inline[Rewrite], Only(f"{_REWRITE} setback unjudged")]
@@ -119,7 +119,7 @@ class PlanAnswer(CatalogPage):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ToolDifference:
     """One difference."""
 
     tool: Name
@@ -127,7 +127,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompareAnswer(Page):
+class CompareAnswer(AnswerPage):
     """Two versions compared."""
 
     comparison: Annotated[Inline[Comparison], Only("old new tokens_before tokens_after")]
@@ -140,7 +140,7 @@ class CompareAnswer(Page):
     impacts: Mapping[Impact, int]
     """Differences by what they mean for a caller."""
 
-    changes: Annotated[tuple[Change, ...], Max(MAX_MESSAGE)]
+    changes: Annotated[tuple[ToolDifference, ...], Max(MAX_MESSAGE)]
     """What breaks callers first, wording last."""
 
     scores: Annotated[tuple[ToolComparison, ...], Only("name tdqsBefore=before tdqsAfter=after")]
@@ -165,7 +165,7 @@ def rewrite_answer(rewrite: Rewrite, *, next_step: str) -> RewriteAnswer:
 
 def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> PlanAnswer:
     """One page of steps, the proven ones first."""
-    steps: list[Fix | Advice] = [*plan.fixes, *plan.advice]
+    steps: list[PlannedFix | Advice] = [*plan.fixes, *plan.advice]
     page = steps[window.offset : window.offset + window.limit]
     return PlanAnswer(
         server=plan.server,
@@ -177,7 +177,7 @@ def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> 
         after=plan.after,
         tokens_added=plan.tokens_added,
         proven=len(plan.fixes),
-        steps=tuple(_fix(step) if isinstance(step, Fix) else _advice(step) for step in page),
+        steps=tuple(_fix(step) if isinstance(step, PlannedFix) else _advice(step) for step in page),
         next=Own(next_step),
         **page_of(window, len(steps)),
     )
@@ -186,7 +186,9 @@ def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> 
 def compare_answer(comparison: Comparison, *, window: Window, next_step: str) -> CompareAnswer:
     """The numbers of both versions and one page of their differences."""
     rank = list(Impact).index
-    changes = [Change(tool=tool.name, difference=each) for tool in comparison.tools for each in tool.differences]
+    changes = [
+        ToolDifference(tool=tool.name, difference=each) for tool in comparison.tools for each in tool.differences
+    ]
     changes.sort(key=lambda change: rank(change.difference.impact))
     worst = sorted(comparison.findings_added, key=lambda finding: -finding.severity.rank)
     return CompareAnswer(
@@ -207,7 +209,7 @@ def compare_answer(comparison: Comparison, *, window: Window, next_step: str) ->
     )
 
 
-def _fix(fix: Fix) -> Step:
+def _fix(fix: PlannedFix) -> Step:
     return Step(
         index=fix.rewrite.index,
         name=fix.rewrite.name,

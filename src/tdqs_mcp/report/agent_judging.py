@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from tdqs_mcp.report.agent_page import MAX_NAMES, CatalogPage, Window
 from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, score_fields
 from tdqs_mcp.report.escape import unseen
-from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Mark, Name, Own
+from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Name, Own, Trait
 
 Part: TypeAlias = Literal["tools", "coherence", "shadowing"]
 
@@ -26,7 +26,7 @@ class PromptLine:
     """Goes back with the answer."""
 
     prompt_hash: str
-    user: Annotated[str, Mark.EXACT]
+    user: Annotated[str, Trait.EXACT]
     """The exact user message, between two lines that carry its hash."""
 
     unseen: tuple[Own, ...]
@@ -54,7 +54,7 @@ class PromptsAnswer(CatalogPage):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class RefusedAnswer:
     """An answer that was not used."""
 
     name: Name
@@ -77,7 +77,7 @@ class JudgementAnswer(ScoreAnswer):
     accepted: int
     """Answers taken in this call."""
 
-    refused: tuple[Refusal, ...]
+    refused: tuple[RefusedAnswer, ...]
     unverified: tuple[Doubt, ...]
     """Answers taken in this call that you should check."""
 
@@ -139,7 +139,7 @@ def judgement_answer(
     return JudgementAnswer(
         **score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step),
         accepted=accepted,
-        refused=tuple(Refusal(name=name, reason=reason) for name, reason in refused),
+        refused=tuple(RefusedAnswer(name=name, reason=reason) for name, reason in refused),
         unverified=tuple(Doubt(name=name, doubts=tuple(whys)) for name, whys in doubts),
         missing_count=len(missing),
         missing=tuple(missing[:MAX_NAMES]),

@@ -33,14 +33,14 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AgentAnswer:
     """What every answer begins with."""
 
     notice: Own = NOTICE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Answer):
+class AnswerPage(AgentAnswer):
     """Where one page stands among all."""
 
     offset: int
@@ -54,7 +54,7 @@ class Page(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogPage(Page):
+class CatalogPage(AnswerPage):
     """A page about a catalog that later calls can name."""
 
     server: Name

@@ -41,7 +41,7 @@ AnyTool: TypeAlias = GradedTool | UngradedTool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grade:
+class ToolGrade:
     """What a tool's scores end in: a TDQS, or a label under rubrics smells and bundles."""
 
     tdqs: Tenths | Absent | None = ABSENT
@@ -56,7 +56,7 @@ class Grade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolLine(Grade):
+class ToolLine(ToolGrade):
     """One tool in a few words."""
 
     index: int
@@ -78,7 +78,7 @@ class ToolLine(Grade):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolAnswer(Grade):
+class ToolAnswer(ToolGrade):
     """One definition's score and what to fix in it."""
 
     notice: Own = NOTICE

@@ -1,6 +1,6 @@
 """What a report for people is made of, and the two places where it becomes text for a terminal or Markdown.
 
-Every text of a block is escaped where it is shown, ours and foreign text alike, so that no report can forget to. Only
+Every text of a block is escaped where it is shown, ours and foreign text alike, so that no report can forget to. OnlyIn
 `Code`, which holds words of ours, is markup.
 """
 
@@ -53,7 +53,7 @@ class Title:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Heading:
     """The heading of what follows."""
 
     words: Words
@@ -140,14 +140,14 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
+class OnlyIn:
     """Blocks of one form of the report."""
 
     form: Literal["text", "markdown"]
     blocks: Sequence["Block"]
 
 
-Block: TypeAlias = Title | Section | Line | Items | Table | Diff | Gap | Marker | Fold | Only
+Block: TypeAlias = Title | Heading | Line | Items | Table | Diff | Gap | Marker | Fold | OnlyIn
 
 
 def columns(*heads: str, left: int = 1) -> tuple[Column, ...]:
@@ -182,7 +182,7 @@ def _text(block: Block) -> "Iterator[RenderableType]":
     match block:
         case Title():
             yield _styled(block.words, block.style)
-        case Section():
+        case Heading():
             yield from (Text(), _styled(block.words, block.style))
         case Line():
             yield _indented(block.words, block.style, block.indent)
@@ -194,7 +194,7 @@ def _text(block: Block) -> "Iterator[RenderableType]":
             yield from (Text(f"  {visible(line)}", style=_DIFF_STYLES.get(line[:1], "")) for line in block.lines)
         case Gap():
             yield Text()
-        case Only(form="text"):
+        case OnlyIn(form="text"):
             yield from (part for each in block.blocks for part in _text(each))
         case _:
             pass
@@ -255,7 +255,7 @@ def _markdown_block(block: Block, rows: int) -> str:  # noqa: PLR0911  # one ret
     match block:
         case Title():
             return f"## {_escaped(block.words)}"
-        case Section():
+        case Heading():
             return f"### {_escaped(block.words)}"
         case Line():
             return _escaped(block.words)
@@ -270,7 +270,7 @@ def _markdown_block(block: Block, rows: int) -> str:  # noqa: PLR0911  # one ret
         case Fold():
             inner = _markdown(block.blocks, rows).strip()
             return f"<details>\n<summary>{block.summary}</summary>\n\n{inner}\n\n</details>"
-        case Only(form="markdown"):
+        case OnlyIn(form="markdown"):
             return _markdown(block.blocks, rows).strip()
         case _:
             return ""

@@ -8,10 +8,10 @@ from tdqs_mcp.report.blocks import (
     Code,
     Column,
     Gap,
+    Heading,
     Items,
     Line,
-    Only,
-    Section,
+    OnlyIn,
     Span,
     Table,
     Title,
@@ -30,10 +30,17 @@ from tdqs_mcp.report.words import (
     ungraded_items,
     unjudged_words,
 )
-from tdqs_mcp.results.checks import CalibrationReport, Cell, Deduction, GateReport, GateResult, ServerGrade
-from tdqs_mcp.results.checks import Section as CalibrationTable
-from tdqs_mcp.results.labels import Band, Label, LabelScore, SkillScore
-from tdqs_mcp.results.selection import Choice, Mutation, Paired, Selection
+from tdqs_mcp.results.checks import (
+    CalibrationReport,
+    CalibrationTable,
+    Cell,
+    Deduction,
+    GateReport,
+    GateResult,
+    ServerGrade,
+)
+from tdqs_mcp.results.labels import Label, LabelScore, SkillScore, Urgency
+from tdqs_mcp.results.selection import Mutation, Paired, QueryChoice, Selection
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, Ungraded
 from tdqs_mcp.rubrics.rubric import load
 
@@ -67,8 +74,8 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
         ]
         blocks += [
             Gap(),
-            Only("text", [_by_rule_table(grade.deductions)]),
-            Only("markdown", [Table(columns("where", "rule", "points", "finding", left=4), rows)]),
+            OnlyIn("text", [_by_rule_table(grade.deductions)]),
+            OnlyIn("markdown", [Table(columns("where", "rule", "points", "finding", left=4), rows)]),
         ]
     unread = [(each.name or f"tool {each.index + 1}", each.ungraded.reason) for each in grade.unmeasured]
     blocks.append(Items([(f"not judged: {name}: {reason}", "yellow") for name, reason in unread]))
@@ -90,14 +97,14 @@ def gate_blocks(report: GateReport) -> list[Block]:
         cells = [(each.target, each.wanted, actual_words(each), each.result.value) for each in row.checks]
         rows += [(row.name, row.server, *each) for each in cells]
     table = Table(columns("entry", "server", "target", "wanted", "actual", "result", left=6), rows)
-    return [Only("text", [*_gate_lines(report), Line(summary)]), Only("markdown", [Title(summary), table])]
+    return [OnlyIn("text", [*_gate_lines(report), Line(summary)]), OnlyIn("markdown", [Title(summary), table])]
 
 
 def calibration_blocks(report: CalibrationReport) -> list[Block]:
     """Every table, what is out of tolerance, and what to do next."""
     blocks: list[Block] = [Title(f"{_judge(report.judge)} · how wrong it is")]
     for section in report.sections:
-        blocks += [Section(section.title), Line(section.remark, "dim"), _calibration_table(section)]
+        blocks += [Heading(section.title), Line(section.remark, "dim"), _calibration_table(section)]
     problems = [*unjudged_words(report.unjudged)[:MAX_REASONS], *report.problems]
     return [
         *blocks,
@@ -183,7 +190,7 @@ def _shown(cell: Cell) -> str:
 
 MAX_SUGGESTIONS = 10
 _STYLES = {Label.GOOD: "green", Label.BAD: "red", None: "dim"}
-_BANDS = {Band.SERVER_SMELL: "server", Band.BUNDLE_DEFICIENCY: "skill", Band.TOOL_ISSUE: "tool"}
+_BANDS = {Urgency.SERVER_SMELL: "server", Urgency.BUNDLE_DEFICIENCY: "skill", Urgency.TOOL_ISSUE: "tool"}
 
 
 def label_blocks(score: LabelScore) -> list[Block]:
@@ -201,7 +208,7 @@ def label_blocks(score: LabelScore) -> list[Block]:
     blocks.append(problem_items(score.problems))
     if score.suggestions:
         told = [(f"{_BANDS[each.band]}: {each.message}", "") for each in score.suggestions]
-        blocks += [Section("Fix first"), Items(told, shown=MAX_SUGGESTIONS, is_numbered=True)]
+        blocks += [Heading("Fix first"), Items(told, shown=MAX_SUGGESTIONS, is_numbered=True)]
     return blocks
 
 
@@ -255,7 +262,7 @@ def selection_blocks(selection: Selection) -> list[Block]:
         ("Picked instead", _confusions(selection)),
         ("Queries that lost", _lost(selection)),
     )
-    shown: list[Block] = [block for title, table in sections if table.rows for block in (Section(title), table)]
+    shown: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
     title = Title(f"{servers} · {counts} · selected by {selection.selector}")
     return [title, *shown, Gap(), Line(f"Next: {_next_selection_report(selection)}", "dim")]
 
@@ -306,7 +313,7 @@ def _lost(selection: Selection) -> Table:
     return Table(columns("tool", "query", "rank", "then", left=4), rows)
 
 
-def _rank(choice: Choice) -> str:
+def _rank(choice: QueryChoice) -> str:
     return "not found" if choice.rank is None else f"{float(choice.rank):g}"
 
 

@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 
-from tdqs_mcp.report.blocks import Block, Diff, Gap, Items, Line, Marker, Only, Section, Table, Title, columns
+from tdqs_mcp.report.blocks import Block, Diff, Gap, Heading, Items, Line, Marker, OnlyIn, Table, Title, columns
 from tdqs_mcp.report.words import count_words, score_words, unjudged_lines, unjudged_words
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
     Advice,
     Comparison,
-    Fix,
     Impact,
-    Outcome,
     Plan,
+    PlannedFix,
     ToolComparison,
     WhatIf,
+    WhatIfOutcome,
     WhatIfReport,
 )
 from tdqs_mcp.results.rewrites import OFFLINE, Change, Rewrite, RewriteReport
@@ -49,14 +49,14 @@ def plan_blocks(plan: Plan) -> list[Block]:
     if plan.fixes:
         rows = [(each.rewrite.name, *_fix_cells(each)) for each in plan.fixes]
         table = Table(columns("tool", "TDQS", "likely", "tokens"), rows, shown=MAX_ROWS)
-        blocks += [Section("Checked: apply these rewrites"), table]
+        blocks += [Heading("Checked: apply these rewrites"), table]
     if plan.advice:
         wanted = plan.advice[0].wanted / 10
         tools = count_words(len(plan.advice), "tool")
         entries = [(_advice_head(each), "bold") for each in plan.advice]
         below = [Items(list(_advice_lines(each)), indent=4) for each in plan.advice]
         blocks += [
-            Section(f"Not checked: the author has to bring {tools} to TDQS {wanted}"),
+            Heading(f"Not checked: the author has to bring {tools} to TDQS {wanted}"),
             Items(entries, indent=2, shown=MAX_ROWS, below=below),
         ]
     return [*blocks, Gap(), Line(_plan_next(plan), "dim"), Marker(PLAN_MARKER)]
@@ -75,12 +75,12 @@ def what_if_blocks(report: WhatIfReport) -> list[Block]:
 def compare_blocks(comparison: Comparison) -> list[Block]:
     """Numbers, then differences by what they mean for a caller, then findings."""
     verdict = _verdict(comparison)
-    blocks: list[Block] = [Title(_compare_summary(comparison)), Only("markdown", [Line(f"{verdict}.")])]
+    blocks: list[Block] = [Title(_compare_summary(comparison)), OnlyIn("markdown", [Line(f"{verdict}.")])]
     for title, style, lines in _compare_sections(comparison):
         entries = [(line, "") for line in lines]
-        blocks += [Only("text", [Section(title, style)]), Only("markdown", [Section(f"{title} ({len(lines)})")])]
+        blocks += [OnlyIn("text", [Heading(title, style)]), OnlyIn("markdown", [Heading(f"{title} ({len(lines)})")])]
         blocks.append(Items(entries, indent=2, shown=MAX_DIFFERENCES))
-    return [*blocks, Gap(), Only("text", [Line(verdict, "dim")]), Marker(COMPARE_MARKER)]
+    return [*blocks, Gap(), OnlyIn("text", [Line(verdict, "dim")]), Marker(COMPARE_MARKER)]
 
 
 def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False) -> list[Block]:
@@ -94,7 +94,7 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False) -> list[Blo
     if len(told) > MAX_ROWS:
         more = f"… and {len(told) - MAX_ROWS} more; --tool NAME shows one, --format json all"
         rest = [block for each in shown[MAX_ROWS:] for block in each]
-        blocks += [Only("text", [Gap(), Line(more)]), Only("markdown", rest)]
+        blocks += [OnlyIn("text", [Gap(), Line(more)]), OnlyIn("markdown", rest)]
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
     noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
@@ -122,7 +122,7 @@ def _plan_next(plan: Plan) -> str:
     return "Next: tdqs-mcp rewrite LOCATOR, with --tool NAME for each of these and --write FILE"
 
 
-def _fix_cells(fix: Fix) -> tuple[str, str, str]:
+def _fix_cells(fix: PlannedFix) -> tuple[str, str, str]:
     scores = f"{score_words(fix.before.tdqs)} → {score_words(fix.after.tdqs)}"
     return scores, _likely(fix.after.outlook), f"{fix.tokens_added:+d}"
 
@@ -145,7 +145,7 @@ def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
         yield f"? {question}", "yellow"
 
 
-def _case(outcome: Outcome, each: WhatIf) -> str:
+def _case(outcome: WhatIfOutcome, each: WhatIf) -> str:
     if outcome.is_rewrite:
         return f"its rewrite is applied ({each.tokens_added:+d} tokens)"
     return "it is perfect" if outcome.tdqs == 50 else f"it reaches {outcome.tier}"
@@ -208,8 +208,8 @@ def _finding(finding: Finding) -> str:
 def _rewrite_tool(rewrite: Rewrite) -> list[Block]:
     """One tool's diff, numbers and questions."""
     blocks: list[Block] = [
-        Only("text", [Section(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
-        Only("markdown", [Section(rewrite.name), Line(_rewrite_numbers(rewrite))]),
+        OnlyIn("text", [Heading(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
+        OnlyIn("markdown", [Heading(rewrite.name), Line(_rewrite_numbers(rewrite))]),
     ]
     if rewrite.changes:
         blocks.append(Diff(list(_diff_lines(rewrite.changes))))

@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any, TypeAlias, get_args, get_origin
 
 from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_exact, fence_json, well_formed
-from tdqs_mcp.results.contract import ABSENT, Absent, Mark, Max, Only, Own, Rounded, Unit, members, options, unwrap
+from tdqs_mcp.results.contract import ABSENT, Absent, Max, Only, Own, Rounded, Trait, Unit, members, options, unwrap
 
 ANSWERS = "answers.json"
 """The file with the schemas of all answers, beside those of the documents."""
@@ -98,11 +98,11 @@ def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any t
     kind, marks = unwrap(annotation)
     limit = next((mark.characters for mark in marks if isinstance(mark, Max)), limit)
     only = next((mark.names for mark in marks if isinstance(mark, Only)), None)
-    if Mark.AS_JSON in marks:
+    if Trait.AS_JSON in marks:
         return lambda value, text: fence_json(value) if text is _fenced else clean(value, well_formed)
-    if Mark.EXACT in marks:
+    if Trait.EXACT in marks:
         return lambda value, _: fence_exact(value)
-    if Mark.ENCODED in marks:
+    if Trait.ENCODED in marks:
         return lambda value, _: value
     for mark in marks:
         if isinstance(mark, Unit):

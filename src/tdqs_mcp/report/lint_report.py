@@ -10,9 +10,9 @@ from tdqs_mcp.report.blocks import (
     Column,
     Fold,
     Gap,
+    Heading,
     Line,
     Marker,
-    Section,
     Span,
     Table,
     Title,
@@ -54,9 +54,9 @@ def lint_blocks(report: LintReport) -> list[Block]:
     head = f"{named(report.server, report.version)} · {count_words(len(report.tools), 'tool')}"
     blocks: list[Block] = [Title(head)]
     for name, findings in _by_subject(worst):
-        blocks += [Section(name), _findings(findings)]
+        blocks += [Heading(name), _findings(findings)]
     if len(report.findings) > MAX_FINDINGS:
-        blocks += [Section("all findings by rule (--format json lists each)"), _by_rule(report.findings)]
+        blocks += [Heading("all findings by rule (--format json lists each)"), _by_rule(report.findings)]
     blocks += [Gap(), Line(_counts(report)), *(Line(line, "dim") for line in notes(report))]
     if worst:
         blocks.append(Line(("Next: ", Code(f"tdqs-mcp explain {worst[0].rule}")), "dim"))

@@ -8,12 +8,12 @@ from tdqs_mcp.report.blocks import (
     Code,
     Column,
     Gap,
+    Heading,
     Items,
     Line,
     Marker,
-    Only,
+    OnlyIn,
     Part,
-    Section,
     Span,
     Table,
     Title,
@@ -73,9 +73,9 @@ def score_blocks(score: ServerScore) -> list[Block]:
     head = f"{named(score.server, score.version)} · {count_words(score.tool_count, 'tool')}"
     numbers = f"Descriptions {score_words(rollup.description_quality)}, coherence {score_words(rollup.coherence)}."
     blocks: list[Block] = [
-        Only("text", [Title(f"{head} · TDQS {score.spec_version} by {judge}"), _rollup(score)]),
-        Only("markdown", [Title(f"{score.server}: {score_words(rollup.overall)}")]),
-        Only("markdown", [Line(f"{score.tool_count} tools, TDQS {score.spec_version} by {judge}. {numbers}")]),
+        OnlyIn("text", [Title(f"{head} · TDQS {score.spec_version} by {judge}"), _rollup(score)]),
+        OnlyIn("markdown", [Title(f"{score.server}: {score_words(rollup.overall)}")]),
+        OnlyIn("markdown", [Line(f"{score.tool_count} tools, TDQS {score.spec_version} by {judge}. {numbers}")]),
     ]
     if score.tools:
         blocks += [Gap(), _table(score)]
@@ -86,7 +86,7 @@ def score_blocks(score: ServerScore) -> list[Block]:
     close = sum(tool.outlook is not None and tool.outlook.is_close for tool in score.tools)
     if close:
         words = f"{count_words(close, 'tool')} too close to call between two tiers (tdqs-mcp calibrate)"
-        blocks.append(Only("text", [Line(words, "dim")]))
+        blocks.append(OnlyIn("text", [Line(words, "dim")]))
     return [*blocks, *_fixes(score), Marker(SCORE_MARKER)]
 
 
@@ -143,7 +143,7 @@ def _rollup(score: ServerScore) -> Line:
     return Line((*head, number(rollup.description_quality), lowest, number(rollup.coherence)))
 
 
-def _table(score: ServerScore) -> Only | Table:
+def _table(score: ServerScore) -> OnlyIn | Table:
     longest = max(len(printable(tool.name)) for tool in score.tools)
     keys = load("tdqs").keys
     heads = (
@@ -181,9 +181,9 @@ def _fixes(score: ServerScore) -> list[Block]:
         (f"{'; '.join(filter(None, (_fix(fix), fix.finding.suggestion)))} ({fix.finding.rule})", "") for fix in fixes
     ]
     return [
-        Section("Fix first"),
-        Only("text", told),
-        Only("markdown", [Items(whole, is_numbered=True)]),
+        Heading("Fix first"),
+        OnlyIn("text", told),
+        OnlyIn("markdown", [Items(whole, is_numbered=True)]),
         Line(("Next: ", Code(f"tdqs-mcp explain {fixes[0].finding.rule}")), "dim"),
     ]
 

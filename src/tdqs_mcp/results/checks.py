@@ -76,7 +76,7 @@ Cell = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class CalibrationTable:
     """One table of a calibration report."""
 
     title: str
@@ -106,7 +106,7 @@ class CalibrationReport:
     """How far a judge's scores lie from those that it is held against."""
 
     judge: Annotated[JudgeStamp, Only("id version model calibration")]
-    sections: Annotated[tuple[Section, ...], Key("tables")]
+    sections: Annotated[tuple[CalibrationTable, ...], Key("tables")]
     faults: Annotated[tuple[str, ...], Key("outOfTolerance")]
     """Where it is out of tolerance, one sentence each."""
 

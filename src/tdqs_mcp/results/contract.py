@@ -65,13 +65,13 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class Matches:
     """The regular expression that a text matches."""
 
     regex: str
 
 
-class Mark(Enum):
+class Trait(Enum):
     """What else can be said of a field."""
 
     INTERNAL = "not part of the contract"
@@ -81,10 +81,10 @@ class Mark(Enum):
     EXACT = "for an agent: the exact text, between marks that carry its hash"
 
 
-Internal = Annotated[T, Mark.INTERNAL]
-Inline = Annotated[T, Mark.INLINE]
+Internal = Annotated[T, Trait.INTERNAL]
+Inline = Annotated[T, Trait.INLINE]
 
-Encoded = Annotated[dict[str, Any], Mark.ENCODED]
+Encoded = Annotated[dict[str, Any], Trait.ENCODED]
 """What has been written down already and is neither escaped nor fenced again."""
 
 Tenths = Annotated[int, Unit(divisor=10, low=1, high=5, says="A score with one decimal, 1.0-5.0")]
@@ -101,7 +101,7 @@ Name = Annotated[str, Max(64)]
 Pointer = Annotated[str, Max(1000)]
 """A JSON pointer inside a definition; empty for the whole of it."""
 
-Hash = Annotated[str, Pattern("^[0-9a-f]{16}$")]
+Hash = Annotated[str, Matches("^[0-9a-f]{16}$")]
 
 
 class Published(Generic[T]):
@@ -170,9 +170,9 @@ def members(cls: Any, only: str | None = None) -> tuple[Member, ...]:  # noqa: A
     by_name: dict[str, Member] = {}
     for each in fields(cls):
         kind, marks = unwrap(each.type)
-        if Mark.INLINE in marks:
+        if Trait.INLINE in marks:
             by_name |= _inlined(each.name, kind, next((mark.names for mark in marks if isinstance(mark, Only)), None))
-        elif only is not None or Mark.INTERNAL not in marks:
+        elif only is not None or Trait.INTERNAL not in marks:
             by_name.setdefault(each.name, _member(cls, each.name, each.type, marks))
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():

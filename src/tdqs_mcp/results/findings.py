@@ -40,7 +40,7 @@ class Persona(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class ServerOrigin:
     """The server and where its definitions came from."""
 
     name: Name
@@ -59,9 +59,9 @@ class OfServer:
     source: Internal[str | None]
 
     @published(after="", key="server")
-    def origin(self) -> Server:
+    def origin(self) -> ServerOrigin:
         """The server and where its definitions came from."""
-        return Server(name=self.server, version=self.version, source=self.source)
+        return ServerOrigin(name=self.server, version=self.version, source=self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fix:
+class PlannedFix:
     """A step that is checked: the tool's rewrite was made and judged."""
 
     rewrite: Annotated[Inline[Rewrite], Only("index name")]
@@ -111,7 +111,7 @@ class Plan(Document):
     after: Annotated[Rollup, Only(STANDING)]
     """Judged again with the rewrites applied, not only predicted."""
 
-    fixes: tuple[Fix, ...]
+    fixes: tuple[PlannedFix, ...]
     """Checked, in catalog order."""
 
     advice: tuple[Advice, ...]
@@ -133,7 +133,7 @@ class Plan(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class WhatIfOutcome:
     """What the server would score with one tool at one height."""
 
     tdqs: Tenths
@@ -165,7 +165,7 @@ class WhatIf:
     tokens_added: int
     """By its rewrite."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[WhatIfOutcome, ...]
     """The lowest first."""
 
 

@@ -56,7 +56,7 @@ class LabelledTool(Judged):
         return self.jury.ballots if self.jury else ()
 
 
-class Band(IntEnum):
+class Urgency(IntEnum):
     """How urgent a suggestion is; the lowest number comes first (MCPBundles, "How The Verdict Surfaces")."""
 
     SERVER_SMELL = 1
@@ -68,7 +68,7 @@ class Band(IntEnum):
 class Suggestion:
     """What to fix; the lowest priority number comes first."""
 
-    band: Annotated[Band, Unit(low=1, high=3), Key("priority")]
+    band: Annotated[Urgency, Unit(low=1, high=3), Key("priority")]
     """1 server smells, 2 bundle deficiencies, 3 tools, the worst first."""
 
     tools: tuple[Name, ...]

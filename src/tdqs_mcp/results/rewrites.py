@@ -7,7 +7,7 @@ from difflib import unified_diff
 from enum import StrEnum
 from typing import Annotated, Any
 
-from tdqs_mcp.results.contract import Document, Internal, Key, Mark, Max, Name, Only, Percentage, Pointer, published
+from tdqs_mcp.results.contract import Document, Internal, Key, Max, Name, Only, Percentage, Pointer, Trait, published
 from tdqs_mcp.results.findings import OfServer
 from tdqs_mcp.results.scores import ToolScore
 
@@ -47,8 +47,8 @@ class Change:
     path: Pointer
     """JSON pointer inside the definition."""
 
-    before: Annotated[Any, Mark.AS_JSON]
-    after: Annotated[Any, Mark.AS_JSON]
+    before: Annotated[Any, Trait.AS_JSON]
+    after: Annotated[Any, Trait.AS_JSON]
     sources: tuple[str, ...]
     """What the new words rest on: the old text, the schema, an annotation, a sibling's definition."""
 
@@ -103,7 +103,7 @@ class Rewrite:
     original: Internal[Mapping[str, Any]] = field(default_factory=dict)
     """The raw definition as it is."""
 
-    definition: Annotated[Mapping[str, Any], Mark.AS_JSON]
+    definition: Annotated[Mapping[str, Any], Trait.AS_JSON]
     """The raw definition with the changes made; the old one where nothing was found to change."""
 
     changes: tuple[Change, ...]

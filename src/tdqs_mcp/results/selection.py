@@ -45,7 +45,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class QueryChoice:
     """One query and what the selector made of it; ties count as if they were broken by lot."""
 
     query: Query
@@ -137,7 +137,7 @@ class Against:
 
     label: str
     figures: Figures
-    choices: Internal[tuple[Choice, ...]]
+    choices: Internal[tuple[QueryChoice, ...]]
     top1: Paired | None
     """Null without queries that both answered."""
 
@@ -145,12 +145,12 @@ class Against:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class QueryResult:
     """One query and what became of it, before and after."""
 
     query: Annotated[Inline[Query], Only("text tool server withheld")]
-    choice: Annotated[Inline[Choice], Only("rank instead")]
-    after: Internal[Choice | None]
+    choice: Annotated[Inline[QueryChoice], Only("rank instead")]
+    after: Internal[QueryChoice | None]
 
     @published(after="rank")
     def rank_after(self) -> Rank | None:
@@ -171,7 +171,7 @@ class Selection(Document):
     k: int
     servers: tuple[Name, ...]
     tool_count: int
-    choices: Internal[tuple[Choice, ...]]
+    choices: Internal[tuple[QueryChoice, ...]]
     figures: Figures
     against: Against | None
     shares: tuple[Share, ...]
@@ -183,8 +183,8 @@ class Selection(Document):
     problems: tuple[str, ...]
 
     @published(after="confusions")
-    def queries(self) -> tuple[Answered, ...]:
+    def queries(self) -> tuple[QueryResult, ...]:
         """Every query."""
         after = self.against.choices if self.against else (None,) * len(self.choices)
         pairs = zip(self.choices, after, strict=True)
-        return tuple(Answered(query=one.query, choice=one, after=other) for one, other in pairs)
+        return tuple(QueryResult(query=one.query, choice=one, after=other) for one, other in pairs)

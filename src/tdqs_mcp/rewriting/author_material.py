@@ -11,7 +11,7 @@ from tdqs_mcp.facts.text.support import is_plain_value, is_showable, redact
 from tdqs_mcp.facts.text.wording import can_continue_in_english, find_praise
 from tdqs_mcp.facts.text.words import content_stems, has_word, words_of
 from tdqs_mcp.facts.threats import find_threats
-from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
+from tdqs_mcp.model.material import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.rewrites import OFFLINE, Mode, Rewrite, Unused
 from tdqs_mcp.rewriting import provenance
 from tdqs_mcp.rewriting.definition_parts import Part
@@ -79,7 +79,7 @@ def is_told(text: str, subject: Subject) -> bool:
 
 def limitation(trace: Trace) -> Part | None:
     """What a recorded call shows: that a call can fail so, or give nothing; None where it shows no such thing."""
-    said = {Outcome.ERROR: _failure, Outcome.EMPTY: _emptiness}
+    said = {CallOutcome.ERROR: _failure, CallOutcome.EMPTY: _emptiness}
     sentence = said[trace.outcome](trace) if trace.outcome in said else None
     return Part(path="/description", sources=(f"trace {trace.number}",), sentence=sentence) if sentence else None
 
@@ -120,7 +120,7 @@ def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
 
 def _example(subject: Subject, material: Material) -> Part | None:
     """The shortest real call that succeeded, where the description has no example and the call may be shown."""
-    calls = [trace for trace in material.traces if trace.outcome is Outcome.SUCCESS and trace.arguments]
+    calls = [trace for trace in material.traces if trace.outcome is CallOutcome.SUCCESS and trace.arguments]
     showable = [trace for trace in calls if is_showable(trace.arguments, subject)]
     shown = sorted((json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable)
     call, number = min(
@@ -155,7 +155,7 @@ def _reasons(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> Itera
 
 def _objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str | None:
     """Why a recorded call is not told."""
-    if trace.outcome is Outcome.SUCCESS:
+    if trace.outcome is CallOutcome.SUCCESS:
         return "of the calls that succeed only the shortest one without private values is shown, in full mode"
     part = limitation(trace)
     if part is None:

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Advice, Fix, Outcome, Plan, Room, WhatIf
+from tdqs_mcp.results.improvements import Advice, Plan, PlannedFix, Room, WhatIf, WhatIfOutcome
 from tdqs_mcp.results.rewrites import Rewrite
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Tier, tier_of
@@ -129,7 +129,7 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
         before=before.rollup,
         after=after.rollup,
         fixes=tuple(
-            Fix(rewrite=each, before=each.before, after=each.after)
+            PlannedFix(rewrite=each, before=each.before, after=each.after)
             for each in best.rewrites
             if each.before and each.after
         ),
@@ -161,7 +161,7 @@ def what_if(score: ServerScore, rewrite: Rewrite) -> WhatIf:
         overall=_overall([*others, tool.tdqs], coherence),
         tokens_added=rewrite.tokens_after - rewrite.tokens_before,
         outcomes=tuple(
-            Outcome(
+            WhatIfOutcome(
                 tdqs=height,
                 tier=tier_of(height),
                 is_rewrite=height == reached,

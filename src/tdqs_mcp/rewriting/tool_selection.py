@@ -14,7 +14,17 @@ from tdqs_mcp.facts.catalog import search
 from tdqs_mcp.facts.text.words import first_of, name_parts
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.catalog import Catalog, Tool, read_tools
-from tdqs_mcp.results.selection import Against, Choice, Confusion, Figures, Mutation, Paired, Query, Selection, Share
+from tdqs_mcp.results.selection import (
+    Against,
+    Confusion,
+    Figures,
+    Mutation,
+    Paired,
+    Query,
+    QueryChoice,
+    Selection,
+    Share,
+)
 from tdqs_mcp.rewriting.selectors import Ranking
 
 MAX_NAMED = 8
@@ -131,7 +141,7 @@ def check(queries: Sequence[Query], index: Index) -> tuple[list[Query], tuple[st
 
 def choose(
     queries: Sequence[Query], rankings: Sequence[Ranking | Failure], index: Index, *, k: int
-) -> tuple[Choice, ...]:
+) -> tuple[QueryChoice, ...]:
     """What a selector made of each query; a query whose tool is not in the index finds nothing."""
     names = index.by_name()
     return tuple(
@@ -140,7 +150,9 @@ def choose(
     )
 
 
-def report(index: Index, choices: tuple[Choice, ...], *, selector: str, k: int, problems: tuple[str, ...]) -> Selection:
+def report(
+    index: Index, choices: tuple[QueryChoice, ...], *, selector: str, k: int, problems: tuple[str, ...]
+) -> Selection:
     """The figures of the choices."""
     return Selection(
         selector=selector,
@@ -156,7 +168,7 @@ def report(index: Index, choices: tuple[Choice, ...], *, selector: str, k: int, 
     )
 
 
-def compare(before: Selection, after: tuple[Choice, ...], *, label: str) -> Selection:
+def compare(before: Selection, after: tuple[QueryChoice, ...], *, label: str) -> Selection:
     """The report with the same queries put to other definitions; the tests take in what both have answered."""
     pairs = [
         pair for pair in zip(before.choices, after, strict=True) if pair[0].failure is None and pair[1].failure is None
@@ -171,7 +183,7 @@ def compare(before: Selection, after: tuple[Choice, ...], *, label: str) -> Sele
     return replace(before, against=against, problems=tuple(dict.fromkeys(before.problems + _unanswered(after))))
 
 
-def figures(choices: Sequence[Choice]) -> Figures:
+def figures(choices: Sequence[QueryChoice]) -> Figures:
     """Shares over the queries that were answered."""
     answered = [choice for choice in choices if choice.failure is None]
     if not answered:
@@ -186,15 +198,15 @@ def figures(choices: Sequence[Choice]) -> Figures:
 
 def _choice(
     query: Query, ranking: Ranking | Failure, places: Mapping[str, Sequence[int]], index: Index, k: int
-) -> Choice:
+) -> QueryChoice:
     if isinstance(ranking, Failure):
-        return Choice(query=query, rank=None, first=_MISS, found=_MISS, failure=ranking.reason)
+        return QueryChoice(query=query, rank=None, first=_MISS, found=_MISS, failure=ranking.reason)
     right = {place for server, own in places.items() if query.server in (None, server) for place in own}
     best = max((ranking[place] for place in right if place in ranking), default=None)
     top = max(ranking.values(), default=0.0)
     floor = top if best is None else best
     rivals = [(place, score) for place, score in ranking.items() if score >= floor and place not in right]
-    missed = Choice(
+    missed = QueryChoice(
         query=query,
         rank=None,
         first=_MISS,
@@ -228,7 +240,7 @@ def _share(parts: Sequence[Fraction]) -> int:
     return round_half_up(whole.numerator, whole.denominator)
 
 
-def _confusions(choices: Sequence[Choice], *, is_named: bool) -> tuple[Confusion, ...]:
+def _confusions(choices: Sequence[QueryChoice], *, is_named: bool) -> tuple[Confusion, ...]:
     counts = Counter(
         (f"{choice.query.server}/{choice.query.tool}" if is_named and choice.query.server else choice.query.tool, other)
         for choice in choices
@@ -240,7 +252,7 @@ def _confusions(choices: Sequence[Choice], *, is_named: bool) -> tuple[Confusion
     )
 
 
-def _shares(choices: Sequence[Choice], index: Index) -> tuple[Share, ...]:
+def _shares(choices: Sequence[QueryChoice], index: Index) -> tuple[Share, ...]:
     """How often each server's tool stands highest among those of the same name."""
     names = index.by_name()
     contests = [
@@ -256,8 +268,8 @@ def _shares(choices: Sequence[Choice], index: Index) -> tuple[Share, ...]:
     )
 
 
-def _share_of(server: str, choices: Sequence[Choice]) -> Share:
-    def won(choice: Choice) -> Fraction:
+def _share_of(server: str, choices: Sequence[QueryChoice]) -> Share:
+    def won(choice: QueryChoice) -> Fraction:
         return Fraction(server in choice.highest, max(1, len(choice.highest)))
 
     foreign = [won(choice) for choice in choices if not (choice.query.withheld and choice.query.server == server)]
@@ -306,7 +318,7 @@ def wilson_interval(count: int, total: int) -> tuple[float, float]:
     return low if count else 0.0, high if count < total else 1.0
 
 
-def _unanswered(choices: Sequence[Choice]) -> tuple[str, ...]:
+def _unanswered(choices: Sequence[QueryChoice]) -> tuple[str, ...]:
     failed = [choice.failure for choice in choices if choice.failure]
     return (f"{len(failed)} of {len(choices)} queries have no answer: {failed[0]}",) if failed else ()
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.model.catalog import Catalog, read_tools
-from tdqs_mcp.results.checks import Cell, Section
+from tdqs_mcp.results.checks import CalibrationTable, Cell
 from tdqs_mcp.results.verdicts import Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase
 from tdqs_mcp.rubrics.rubric import load
@@ -68,7 +68,7 @@ class Scored:
 class Comparison:
     """A judge held against known scores."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[CalibrationTable, ...]
     faults: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     unjudged: tuple[tuple[str, str], ...] = ()
@@ -135,7 +135,9 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> Comparison:
         if example["contradiction"] and not verdict.contradiction:
             faults.append(f"{name}: the contradiction with readOnlyHint was not seen")
     remark = f"definitions of the published prompt; every dimension may lie {NEAR} off"
-    table = Section(title="Calibration examples", remark=remark, columns=("tool", "scores", *_SHORT), rows=tuple(rows))
+    table = CalibrationTable(
+        title="Calibration examples", remark=remark, columns=("tool", "scores", *_SHORT), rows=tuple(rows)
+    )
     return Comparison(sections=(table,), faults=tuple(faults), unjudged=tuple(failed))
 
 
@@ -196,7 +198,7 @@ def published_error(version: str) -> Comparison:
     )
 
 
-def _tool_sections(tools: Sequence[Scored], *, remark: str) -> tuple[Section, Section]:
+def _tool_sections(tools: Sequence[Scored], *, remark: str) -> tuple[CalibrationTable, CalibrationTable]:
     """Agreement by dimension, then where the bias is."""
     columns = ("", "count", "MAE", "Spearman", "kappa", "exact", "within 1", "same tier", "bias")
     count, error, bias, order, same_tier = _total_error(tools)
@@ -207,8 +209,8 @@ def _tool_sections(tools: Sequence[Scored], *, remark: str) -> tuple[Section, Se
         bias = mean(score - label for label, score in zip(wanted, given, strict=True))
         rows.append((key, *_agreement(wanted, given), within, None, bias))
     return (
-        Section(title="Tools", remark=remark, columns=columns, rows=tuple(rows)),
-        Section(
+        CalibrationTable(title="Tools", remark=remark, columns=columns, rows=tuple(rows)),
+        CalibrationTable(
             title="Bias of TDQS",
             remark="mean of score minus label",
             columns=("tools", "count", "MAE", "bias"),
@@ -253,13 +255,13 @@ def _biases(tools: Sequence[Scored]) -> list[Row]:
     return [(name, *_total_error(chosen)[:3]) for name, chosen in groups.items() if chosen]
 
 
-def _odds(rows: Sequence[Mapping[str, Any]]) -> Section:
+def _odds(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
     tiers = [tier for tier in Tier if tier is not Tier.F]
     odds = [dict(zip(tiers, row["tiers"], strict=True)) for row in rows]
     truths = [tier_of(_total(row["labels"])) for row in rows]
     inside = sum(row["range"][0] <= _total(row["labels"]) <= row["range"][1] for row in rows)
     share = round(100 * inside / len(rows))
-    return Section(
+    return CalibrationTable(
         title="Probabilities of tiers",
         remark=f"how often a tier that was given so many percent was right; {share}% of labels lie in the 80% range",
         columns=("percent stated", "count", "right"),
@@ -278,7 +280,7 @@ def _stated_odds(odds: Sequence[Mapping[Tier, int]], tiers: Sequence[Tier]) -> l
     return found
 
 
-def _published(rows: Sequence[Mapping[str, Any]]) -> Section:
+def _published(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
     """The registry's own scores of the same definitions; one server is far larger than all others."""
     largest = max({row["server"] for row in rows}, key=lambda name: sum(row["server"] == name for row in rows))
     found: list[Row] = []
@@ -292,7 +294,7 @@ def _published(rows: Sequence[Mapping[str, Any]]) -> Section:
         error = sum(abs(one - other) for one, other in zip(wanted, given, strict=True)) / len(chosen)
         constant = _best_constant(wanted, lambda one, other: abs(one - other))
         found.append((name, len(chosen), error, constant, rank_correlation(wanted, given)))
-    return Section(
+    return CalibrationTable(
         title="Scores published by the registry",
         remark="mean of its scorings of the same definition, never used for fitting; predicted without the server",
         columns=("servers", "count", "MAE", "MAE of best constant", "Spearman"),
@@ -300,13 +302,13 @@ def _published(rows: Sequence[Mapping[str, Any]]) -> Section:
     )
 
 
-def _coherence(rows: Sequence[Mapping[str, Any]]) -> Section:
+def _coherence(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
     found: list[Row] = []
     for position, key in enumerate(load("coherence").keys):
         wanted = [row["labels"][position] for row in rows]
         constant = 1 - _best_constant(wanted, lambda one, other: float(one != other))
         found.append((key, *_agreement(wanted, [row["predicted"][position] for row in rows]), constant))
-    return Section(
+    return CalibrationTable(
         title="Coherence",
         remark=f"labels of an LLM judge with the published prompt; {_UNSEEN}",
         columns=("", "count", "MAE", "Spearman", "kappa", "exact", "exact of best constant"),
@@ -314,7 +316,7 @@ def _coherence(rows: Sequence[Mapping[str, Any]]) -> Section:
     )
 
 
-def _smells(rows: Sequence[Mapping[str, Any]]) -> Section:
+def _smells(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
     found: list[Row] = []
     words = [row["words"] for row in rows]
     for position, key in enumerate(COMPONENTS):
@@ -330,7 +332,7 @@ def _smells(rows: Sequence[Mapping[str, Any]]) -> Section:
                 _f1(smells, [True] * len(rows)),
             )
         )
-    return Section(
+    return CalibrationTable(
         title="Components of the paper",
         remark=f"mean and median of its three judges (smell: median below 3); {_UNSEEN}",
         columns=("", "count", "Spearman", "Spearman of word count", "F1 of smell", "F1 of always yes"),

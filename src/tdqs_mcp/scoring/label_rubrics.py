@@ -7,7 +7,7 @@ from tdqs_mcp.facts.catalog import metadata
 from tdqs_mcp.facts.credentials import asks_for_credentials
 from tdqs_mcp.facts.schema.signals import context_signals
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.results.labels import Band, Label, LabelledTool, LabelScore, SkillScore, Suggestion
+from tdqs_mcp.results.labels import Label, LabelledTool, LabelScore, SkillScore, Suggestion, Urgency
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import Rubric, load
@@ -119,20 +119,20 @@ def _suggestions(measured: Measured, score: LabelScore) -> Iterator[Suggestion]:
     """Server smells, then what the skill lacks, then Bad tools with the worst first (MCPBundles, three bands)."""
     for name, tools in metadata.shared_display_names(measured.catalog.tools, alike=str.casefold).items():
         yield Suggestion(
-            band=Band.SERVER_SMELL,
+            band=Urgency.SERVER_SMELL,
             tools=tuple(tool.name for tool in tools),
             message=f"{len(tools)} tools share the display name {name!r}",
         )
     if score.skill is not None and score.skill.label is Label.BAD:
         yield Suggestion(
-            band=Band.BUNDLE_DEFICIENCY, tools=(), message=f"the skill is Bad: {skill_reason(score.skill)}"
+            band=Urgency.BUNDLE_DEFICIENCY, tools=(), message=f"the skill is Bad: {skill_reason(score.skill)}"
         )
     bad = [tool for tool in score.tools if tool.label is Label.BAD]
     for tool in sorted(bad, key=lambda tool: (tool.overall, tool.index)):
         worst = tool.improvements[0]
         reason = tool.judgements[worst].justification
         message = f"{tool.name!r} is Bad, lowest in {worst} ({tool.judgements[worst].score}): {reason}"
-        yield Suggestion(band=Band.TOOL_ISSUE, tools=(tool.name,), message=message)
+        yield Suggestion(band=Urgency.TOOL_ISSUE, tools=(tool.name,), message=message)
 
 
 def skill_reason(skill: SkillScore) -> str:

@@ -9,7 +9,7 @@ import yaml
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import InputError, UnmeasurableError
-from tdqs_mcp.model.material import Fact, Material, Outcome, Trace
+from tdqs_mcp.model.material import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.selection import Query
 
 if TYPE_CHECKING:
@@ -148,7 +148,11 @@ def _trace(number: int, given: object, origin: str, tool: str | None) -> Trace:
         number=number,
         tool=str(about),
         arguments=arguments,
-        outcome=Outcome.ERROR if "error" in given else Outcome.SUCCESS if _has_content(answer) else Outcome.EMPTY,
+        outcome=CallOutcome.ERROR
+        if "error" in given
+        else CallOutcome.SUCCESS
+        if _has_content(answer)
+        else CallOutcome.EMPTY,
         answer=text,
     )
 
