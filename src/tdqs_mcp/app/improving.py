@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tdqs_mcp.app.checking import some_names
 from tdqs_mcp.app.judging import DEFAULT_SPEC, guarded, score, score_measured
@@ -17,21 +16,19 @@ from tdqs_mcp.judges.verdict_cache import VerdictCache
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.improvements import Comparison, Plan, WhatIf
 from tdqs_mcp.results.rewrites import OFFLINE, Mode, Rewrite
 from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.selection import Mutation, Query, Selection
 from tdqs_mcp.results.verdicts import Ungraded
-from tdqs_mcp.rewriting import rewrite_review
+from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.proposals import Proposal, apply, propose
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
+from tdqs_mcp.rewriting.selectors import Lexical, Prompted, Selector
+from tdqs_mcp.rewriting.text_patches import LeftOut, Patch, patch_json, write_json
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.score import finish, tool_cases
-from tdqs_mcp.sources.files import read_bytes
-
-if TYPE_CHECKING:
-    from tdqs_mcp.results.improvements import Comparison, Plan, WhatIf
-    from tdqs_mcp.results.selection import Mutation, Query, Selection
-    from tdqs_mcp.rewriting.selectors import Selector
-    from tdqs_mcp.rewriting.text_patches import LeftOut, Patch
+from tdqs_mcp.sources.files import read_bytes, read_sources
 
 _UNSHOWN = "the definition addresses the model that reads it ({!r}), so no model was asked; remove these words"
 
@@ -213,41 +210,37 @@ async def _assessed(
     return rewrite_review.assess(part, scores, findings, unjudged=reasons)
 
 
-async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> "Plan":
+async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = None) -> Plan:
     """The cheapest rewrites that bring the overall score to a tier or a number, with what only the author can write.
 
     They are chosen for the coherence that the tool set has, applied, and judged again; where that moves the coherence,
     they are chosen once more. Raises InputError for a target that is none, and where there is no overall score.
     """
-    from tdqs_mcp.rewriting import improvement_plan as planning  # noqa: PLC0415  # nothing but this needs it
-
-    goal, judge = planning.read_target(target), VerdictCache(judge=judge or Offline())
+    goal, judge = improvement_plan.read_target(target), VerdictCache(judge=judge or Offline())
     measured = measure(catalog)
     before = await score_measured(measured, judge=judge)
     rewrites = await _rewritten(measured, judge=judge)
-    tried: dict[int, planning.Attempt] = {}
+    tried: dict[int, improvement_plan.Attempt] = {}
     coherence: int | None = _planned(before, catalog)
     while coherence is not None and coherence not in tried:
-        chosen = planning.choose(before, rewrites, target=goal, coherence=coherence)
+        chosen = improvement_plan.choose(before, rewrites, target=goal, coherence=coherence)
         after = await score_measured(_remeasured(measured, chosen), judge=judge) if chosen else before
-        tried[coherence] = planning.Attempt(rewrites=chosen, score=after)
+        tried[coherence] = improvement_plan.Attempt(rewrites=chosen, score=after)
         coherence = after.rollup.coherence
-    nothing = planning.Attempt(rewrites=(), score=before)
-    return planning.plan([nothing, *tried.values()], target=goal, rewrites=rewrites)
+    nothing = improvement_plan.Attempt(rewrites=(), score=before)
+    return improvement_plan.plan([nothing, *tried.values()], target=goal, rewrites=rewrites)
 
 
-async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> "list[WhatIf]":
+async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> list[WhatIf]:
     """What the overall score becomes when one tool gets better, for each tool of this name.
 
     Raises UnknownIdError, UnmeasurableError, and InputError where there is no overall score.
     """
-    from tdqs_mcp.rewriting import improvement_plan as planning  # noqa: PLC0415
-
     judge, measured = VerdictCache(judge=judge or Offline()), measure(catalog)
     rewrites = await _rewritten(measured, tools=[tool], judge=judge)
     now = await score_measured(measured, judge=judge)
     _planned(now, catalog)
-    return [planning.what_if(now, each) for each in rewrites]
+    return [improvement_plan.what_if(now, each) for each in rewrites]
 
 
 def _planned(score: ServerScore, catalog: Catalog) -> int:
@@ -258,52 +251,46 @@ def _planned(score: ServerScore, catalog: Catalog) -> int:
     return score.rollup.coherence
 
 
-async def compare(old: Catalog, new: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC) -> "Comparison":
+async def compare(old: Catalog, new: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC) -> Comparison:
     """Two versions of a catalog, or two definitions of one tool: scores, findings, tokens, and what breaks callers."""
-    from tdqs_mcp.rewriting.catalog_diff import compare as hold_against  # noqa: PLC0415  # nothing but this needs it
-
     scores = await score(old, judge=judge, spec=spec), await score(new, judge=judge, spec=spec)
-    return hold_against(old, new, scores)
+    return catalog_diff.compare(old, new, scores)
 
 
 async def select(
     catalogs: Sequence[Catalog],
     *,
-    queries: "Sequence[Query] | None" = None,
+    queries: Sequence[Query] | None = None,
     against: Sequence[Catalog] | None = None,
-    mutation: "Mutation | None" = None,
-    selector: "Selector | None" = None,
+    mutation: Mutation | None = None,
+    selector: Selector | None = None,
     k: int = 5,
-) -> "Selection":
+) -> Selection:
     """How often the right tool is found for a query, by BM25 unless another selector is named.
 
     Without queries they are made from the catalogs, never from `against`: other versions of the same catalogs in their
     order, or what a mutation makes of them, to which the same queries are put. Definitions that speak to a model that
     selects are named in the problems. Raises InputError.
     """
-    from tdqs_mcp.rewriting import tool_selection as selecting  # noqa: PLC0415  # what scoring goes without
-    from tdqs_mcp.rewriting.selectors import Lexical, Prompted  # noqa: PLC0415
-    from tdqs_mcp.rewriting.tool_selection import mutate  # noqa: PLC0415
-
     if against is not None and mutation is not None:
         raise InputError("a test compares with other catalogs or with a mutation, not with both")
     if mutation is not None:
-        against = [mutate(catalog, mutation) for catalog in catalogs]
-    selector, index = selector or Lexical(), selecting.Index.of(catalogs)
+        against = [tool_selection.mutate(catalog, mutation) for catalog in catalogs]
+    selector, index = selector or Lexical(), tool_selection.Index.of(catalogs)
     other = None if against is None else index.like(against)
-    asked, problems = selecting.ask(index) if queries is None else selecting.check(queries, index)
+    asked, problems = tool_selection.ask(index) if queries is None else tool_selection.check(queries, index)
     texts = [query.text for query in asked]
-    before = selecting.choose(asked, await selector.rank(index.tools, texts, k=k), index, k=k)
+    before = tool_selection.choose(asked, await selector.rank(index.tools, texts, k=k), index, k=k)
     told = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems]
     if isinstance(selector, Prompted):
         told += _speaking((*index.tools, *(other.tools if other else ())))
-    report = selecting.report(
+    report = tool_selection.report(
         index, before, selector=selector.name, k=k, problems=tuple(dict.fromkeys(told)) + problems
     )
     if other is None:
         return report
-    after = selecting.choose(asked, await selector.rank(other.tools, texts, k=k), other, k=k)
-    return selecting.compare(report, after, label=mutation or "after")
+    after = tool_selection.choose(asked, await selector.rank(other.tools, texts, k=k), other, k=k)
+    return tool_selection.compare(report, after, label=mutation or "after")
 
 
 def _speaking(tools: Sequence[Tool]) -> list[str]:
@@ -316,30 +303,24 @@ def _speaking(tools: Sequence[Tool]) -> list[str]:
     ]
 
 
-def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
+def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:
     """The patch of a JSON file that holds the definitions, and the folder to apply it in. Raises InputError."""
-    from tdqs_mcp.rewriting.text_patches import patch_json  # noqa: PLC0415  # nothing but this needs it
-
     content = read_bytes(path)
     whole, root = path.resolve(), Path.cwd().resolve()
     root = root if whole.is_relative_to(root) else whole.parent
     return patch_json(content, rewrites, name=whole.relative_to(root).as_posix()), root
 
 
-def write_file(content: bytes, rewrites: Sequence[Rewrite]) -> "tuple[bytes, tuple[LeftOut, ...]]":
+def write_file(content: bytes, rewrites: Sequence[Rewrite]) -> tuple[bytes, tuple[LeftOut, ...]]:
     """The JSON file that holds the definitions, with the rewrites made in it; what could not be. Raises InputError."""
-    from tdqs_mcp.rewriting.text_patches import write_json  # noqa: PLC0415
-
     return write_json(content, rewrites)
 
 
-def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> "tuple[Patch, Path]":
+def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:
     """The same of the Python file or folder that declares the tools, which is read and never run.
 
     Raises InputError, also where libcst is not installed.
     """
-    from tdqs_mcp.sources.files import read_sources  # noqa: PLC0415
-
     try:
         from tdqs_mcp.rewriting.python_edits import patch_python  # noqa: PLC0415
     except ImportError as error:
