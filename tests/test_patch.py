@@ -445,6 +445,7 @@ def test_without_libcst_the_error_names_the_extra(write, monkeypatch):
         app.patch_sources(write("s.py", HEAD), [])
 
 
+@pytest.mark.process
 def test_files_of_a_server_are_read_together(tmp_path, catalog):
     (tmp_path / "texts.py").write_text("RUN = 'Run.'\n")
     (tmp_path / "work.py").write_text("def run(a: int):\n\treturn a\n")

@@ -16,9 +16,13 @@ from tdqs_mcp.rewriting.python_source import (
     Declaration,
     ServerSource,
     SourceModule,
+    can_be_encoded,
     check_syntax,
     keywords,
     last_name,
+    spell_text,
+    spell_value,
+    string_pieces,
     text_of,
     walk,
 )
@@ -63,7 +67,7 @@ def patch_python(files: Sequence[SourceFile], rewrites: Sequence[Rewrite]) -> Pa
     placed: list[_Placed] = []
     left_out: list[LeftOut] = []
     for tool, change in ((rewrite.name, change) for rewrite in rewrites for change in rewrite.changes):
-        outcome = _place(source, tool, change)
+        outcome = _placed(source, tool, change)
         if isinstance(outcome, str):
             left_out.append(LeftOut(tool=tool, path=change.path, reason=outcome))
         else:
@@ -151,95 +155,183 @@ def _codec(module: SourceModule) -> str:
     return "utf-8" if encoding == "utf-8-sig" else encoding
 
 
-def _place(source: ServerSource, tool: str, change: Change) -> Outcome:  # noqa: PLR0911  # a reason for each
+def _placed(source: ServerSource, tool: str, change: Change) -> Outcome:
+    """The edits that make a change of a tool's definition, or why there are none."""
     found = source.declarations.get(tool, ())
-    if not _is_text(change.after):
+    if not can_be_encoded(change.after):
         return "it holds half a character (a lone surrogate), which no text can hold"
     if not found:
         return "no function and no Tool(…) declares it where the source was searched"
     if len(found) > 1:
         return f"it is declared more than once: {', '.join(each.place for each in found[:3])}"
-    (declaration,) = found
-    match split_pointer(change.path):
-        case ["description"]:
-            return _description(source, declaration, change)
-        case ["title"]:
-            return _keyword_text(source, declaration, "title", change)
-        case ["annotations", *keys]:
-            return _annotations(declaration, keys, change)
-        case ["inputSchema", *keys]:
-            return _schema(source, declaration, keys, change)
-    return "no keyword of a declaration says this"
+    return _Placement(source=source, declaration=found[0], change=change).edits()
 
 
-def _is_text(value: object) -> bool:
-    """Whether every string of a JSON value can be encoded: a lone surrogate is no character."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+_Slot = tuple[str, cst.Annotation | None, cst.BaseExpression | None]
+"""A parameter of a function or a field of a model: name, annotation, default."""
 
 
-def _keyword_text(source: ServerSource, declaration: Declaration, keyword: str, change: Change) -> Outcome:
-    """Another text for a keyword that is there."""
-    node = declaration.keyword(keyword)
-    if node is None:
-        return f"its declaration has no {keyword}="
-    return _other_text(source, declaration.module, node, change)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Placement:
+    """One change of a tool that is declared in one place."""
 
+    source: ServerSource
+    declaration: Declaration
+    change: Change
 
-def _description(source: ServerSource, declaration: Declaration, change: Change) -> Outcome:
-    if declaration.keyword("description") is not None:
-        return _keyword_text(source, declaration, "description", change)
-    function = declaration.function
-    if function is None:
-        call = declaration.call
-        return _with_members(declaration.module, call, {"description": change.after}) if call else "it has no call"
-    if source.is_shared(function):
-        return "its function serves several tools"
-    return _docstring(declaration.home, function, change)
+    def edits(self) -> Outcome:
+        """The edits that make the change, or why there are none."""
+        match split_pointer(self.change.path):
+            case ["description"]:
+                return self._description()
+            case ["title"]:
+                return self._keyword_text("title")
+            case ["annotations", *keys]:
+                return self._annotations(keys)
+            case ["inputSchema", *keys]:
+                return self._schema(keys)
+        return "no keyword of a declaration says this"
 
+    def _keyword_text(self, keyword: str) -> Outcome:
+        """Another text for a keyword that is there."""
+        node = self.declaration.keyword(keyword)
+        if node is None:
+            return f"its declaration has no {keyword}="
+        return self._other_text(self.declaration.module, node)
 
-def _annotations(declaration: Declaration, keys: Sequence[str], change: Change) -> Outcome:
-    """Hints in `annotations=`, where that names them on the spot."""
-    node = declaration.keyword("annotations")
-    if node is None:
-        return "its declaration has no annotations="
-    if not isinstance(node, cst.Call | cst.Dict):
-        return "its annotations= is computed"
-    before = change.before if isinstance(change.before, dict) else {}
-    given = change.after if isinstance(change.after, dict) else {}
-    changed = {key: value for key, value in given.items() if key not in before or before[key] != value}
-    return _with_members(declaration.module, node, {keys[0]: change.after} if keys else changed)
-
-
-def _schema(  # noqa: PLR0911
-    source: ServerSource, declaration: Declaration, keys: Sequence[str], change: Change
-) -> Outcome:
-    """A member of the input schema: in a literal, or the description of a parameter or a model's field."""
-    function, home = declaration.function, declaration.home
-    given = None if function else declaration.keyword("inputSchema", "input_schema")
-    if isinstance(given, cst.Dict):
-        return _in_literal(source, declaration.module, given, keys, change)
-    match keys:
-        case ["properties", name, "description"]:
-            pass
-        case _:
-            return "only the type of its parameter can say this"
-    if function is not None:
-        if source.is_shared(function):
+    def _description(self) -> Outcome:
+        if self.declaration.keyword("description") is not None:
+            return self._keyword_text("description")
+        function = self.declaration.function
+        if function is None:
+            call = self.declaration.call
+            return (
+                _with_members(self.declaration.module, call, {"description": self.change.after})
+                if call
+                else "it has no call"
+            )
+        if self.source.is_shared(function):
             return "its function serves several tools"
-        listed = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
-        return _described(
-            source, home, [(each.name.value, each.annotation, each.default) for each in listed], name, change
-        )
-    if isinstance(given, cst.Call) and isinstance(given.func, cst.Attribute) and last_name(given.func) == _FROM_MODEL:
-        model = source.resolve(declaration.module, given.func.value)
+        return self._docstring(function)
+
+    def _annotations(self, keys: Sequence[str]) -> Outcome:
+        """Hints in `annotations=`, where that names them on the spot."""
+        node = self.declaration.keyword("annotations")
+        if node is None:
+            return "its declaration has no annotations="
+        if not isinstance(node, cst.Call | cst.Dict):
+            return "its annotations= is computed"
+        before = self.change.before if isinstance(self.change.before, dict) else {}
+        given = self.change.after if isinstance(self.change.after, dict) else {}
+        changed = {key: value for key, value in given.items() if key not in before or before[key] != value}
+        return _with_members(self.declaration.module, node, {keys[0]: self.change.after} if keys else changed)
+
+    def _schema(self, keys: Sequence[str]) -> Outcome:
+        """A member of the input schema: in a literal, or the description of a parameter or a model's field."""
+        function, home = self.declaration.function, self.declaration.home
+        given = None if function else self.declaration.keyword("inputSchema", "input_schema")
+        if isinstance(given, cst.Dict):
+            return self._in_literal(given, keys)
+        if [*keys[:1], *keys[2:]] != ["properties", "description"]:
+            return "only the type of its parameter can say this"
+        name = keys[1]
+        if function is not None:
+            if self.source.is_shared(function):
+                return "its function serves several tools"
+            listed = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
+            return self._described(home, [(each.name.value, each.annotation, each.default) for each in listed], name)
+        return self._in_model(given, name)
+
+    def _in_model(self, given: cst.BaseExpression | None, name: str) -> Outcome:
+        """The description of a field of the model that makes the schema."""
+        func = given.func if isinstance(given, cst.Call) else None
+        if not isinstance(func, cst.Attribute) or last_name(func) != _FROM_MODEL:
+            return "its input schema is computed"
+        model = self.source.resolve(self.declaration.module, func.value)
         if model and isinstance(model[1], cst.ClassDef) and _is_only_use(model[0], model[1]):
-            return _described(source, model[0], _fields_of(model[1]), name, change)
+            return self._described(model[0], _fields_of(model[1]), name)
         return "its model serves several tools or stands elsewhere"
-    return "its input schema is computed"
+
+    def _in_literal(self, node: cst.Dict, keys: Sequence[str]) -> Outcome:
+        module = self.declaration.module
+        for key in keys[:-1]:
+            inner = _members(node).get(key)
+            if not isinstance(inner, cst.Dict):
+                return "its input schema is computed" if inner else "its input schema has no place for it"
+            node = inner
+        if isinstance(self.change.after, str) and keys[-1] in _members(node):
+            return self._other_text(module, _members(node)[keys[-1]])
+        return _with_members(module, node, {keys[-1]: self.change.after})
+
+    def _described(  # noqa: PLR0911  # a reason for each
+        self, module: SourceModule, slots: Sequence[_Slot], name: str
+    ) -> Outcome:
+        """A parameter's description: another text for one that is there, else a keyword of its Field, else a Field."""
+        aliased = [
+            slot for slot in slots if name in (text_of(keywords(each).get("alias")) for each in _field_calls(slot))
+        ]
+        slot = next(iter([*aliased, *(each for each in slots if each[0] == name)]), None)
+        if slot is None:
+            return "no parameter has this name"
+        if slot[1] is None:
+            return "its parameter has no type annotation to stand beside"
+        fields, annotation = _field_calls(slot), slot[1].annotation
+        for each in fields:
+            if "description" in keywords(each):
+                return self._other_text(module, keywords(each)["description"])
+        if self.change.before is not None:
+            notes = [each for each in _metadata(annotation) if _is_same(text_of(each), self.change.before)]
+            return self._other_text(module, notes[0]) if notes else "its words come from elsewhere"
+        if fields:
+            return _with_members(module, fields[0], {"description": self.change.after})
+        if text_of(annotation) is not None:
+            return "its type annotation is a text"
+        return _with_field(module, annotation, str(self.change.after))
+
+    def _other_text(self, module: SourceModule, node: cst.BaseExpression) -> Outcome:
+        """A text for another, in the place where the first one stands."""
+        if isinstance(node, cst.Name | cst.Attribute):
+            found = self.source.resolve(module, node)
+            name = node.value if isinstance(node, cst.Name) else ""
+            if found is None or not isinstance(found[1], cst.BaseExpression) or self.source.count_uses(name) != 1:
+                return "its text has a name that may be used elsewhere"
+            module, node = found[0], found[1]
+        reason = _refused(node, self.change)
+        return reason or [_replaced(module, node, spell_text(str(self.change.after), module, node))]
+
+    def _docstring(self, function: cst.FunctionDef) -> Outcome:
+        """New words for the function's docstring, at its margin and between its own quotes; or a new one."""
+        home = self.declaration.home
+        first = function.body.body[0] if function.body.body else None
+        lines = first.body if isinstance(first, cst.SimpleStatementLine) else [first]
+        said = lines[0].value if isinstance(lines[0], cst.Expr) else None
+        if said is None or text_of(said) is None:
+            return self._new_docstring(function)
+        if reason := _refused(said, self.change):
+            return reason
+        old = text_of(said) or ""
+        new = _indented(
+            str(self.change.after),
+            _margin(old) or _indent(home, function),
+            without=_margin(str(self.change.before or "")),
+        )
+        outer = len(old) - len(old.lstrip())
+        tail = old[len(old.rstrip()) :] if old.strip() else ""
+        return [_replaced(home, said, spell_text(f"{old[:outer]}{new}{tail}", home, said, may_grow=True))]
+
+    def _new_docstring(self, function: cst.FunctionDef) -> Outcome:
+        if self.change.before:
+            return "its function has no docstring, so its words come from elsewhere"
+        if not isinstance(function.body, cst.IndentedBlock):
+            return "its function stands on one line"
+        home = self.declaration.home
+        text = _indented(str(self.change.after), _indent(home, function), without="")
+        code = spell_text(text, home, cst.SimpleString('""""""'))
+
+        def make(block: Any) -> Any:  # noqa: ANN401
+            return block.with_changes(body=[cst.SimpleStatementLine([cst.Expr(cst.SimpleString(code))]), *block.body])
+
+        return [NodeEdit(module=home, node=function.body, code=code, make=make)]
 
 
 _FROM_MODEL = "model_json_schema"
@@ -251,51 +343,10 @@ def _is_only_use(module: SourceModule, model: cst.ClassDef) -> bool:
     return sum(last_name(each.value) == model.name.value for each in made) <= 1
 
 
-def _in_literal(
-    source: ServerSource, module: SourceModule, node: cst.Dict, keys: Sequence[str], change: Change
-) -> Outcome:
-    for key in keys[:-1]:
-        inner = _members(node).get(key)
-        if not isinstance(inner, cst.Dict):
-            return "its input schema is computed" if inner else "its input schema has no place for it"
-        node = inner
-    if isinstance(change.after, str) and keys[-1] in _members(node):
-        return _other_text(source, module, _members(node)[keys[-1]], change)
-    return _with_members(module, node, {keys[-1]: change.after})
-
-
-_Slot = tuple[str, cst.Annotation | None, cst.BaseExpression | None]
-"""A parameter of a function or a field of a model: name, annotation, default."""
-
-
 def _fields_of(model: cst.ClassDef) -> list[_Slot]:
     lines = (line for line in model.body.body if isinstance(line, cst.SimpleStatementLine))
     fields = (each for line in lines for each in line.body if isinstance(each, cst.AnnAssign))
     return [(each.target.value, each.annotation, each.value) for each in fields if isinstance(each.target, cst.Name)]
-
-
-def _described(  # noqa: PLR0911
-    source: ServerSource, module: SourceModule, slots: Sequence[_Slot], name: str, change: Change
-) -> Outcome:
-    """A parameter's description: another text for one that is there, else a keyword of its Field, else a Field."""
-    aliased = [slot for slot in slots if name in (text_of(keywords(each).get("alias")) for each in _field_calls(slot))]
-    slot = next(iter([*aliased, *(each for each in slots if each[0] == name)]), None)
-    if slot is None:
-        return "no parameter has this name"
-    if slot[1] is None:
-        return "its parameter has no type annotation to stand beside"
-    fields, annotation = _field_calls(slot), slot[1].annotation
-    for each in fields:
-        if "description" in keywords(each):
-            return _other_text(source, module, keywords(each)["description"], change)
-    if change.before is not None:
-        notes = [each for each in _metadata(annotation) if _is_same(text_of(each), change.before)]
-        return _other_text(source, module, notes[0], change) if notes else "its words come from elsewhere"
-    if fields:
-        return _with_members(module, fields[0], {"description": change.after})
-    if text_of(annotation) is not None:
-        return "its type annotation is a text"
-    return _with_field(module, annotation, str(change.after))
 
 
 def _field_calls(slot: _Slot) -> list[cst.Call]:
@@ -316,7 +367,7 @@ def _with_field(module: SourceModule, annotation: cst.BaseExpression, text: str)
     for name, spelled in names.items():
         if spelled is None:
             return f"{name} cannot be imported there without a risk"
-    code = f"{names['Field']}(description={_string(text, module)})"
+    code = f"{names['Field']}(description={spell_text(text, module)})"
     imports = tuple(name for name in HOMES if names[name] == name and name not in module.imports)
     element = cst.SubscriptElement(slice=cst.Index(value=cst.parse_expression(code)))
 
@@ -372,10 +423,10 @@ def _with_members(module: SourceModule, node: cst.Call | cst.Dict, after: Mappin
         name = re.sub("(?=[A-Z])", "_", key).lower() if is_snake else key
         old = known.get(name)
         if old is None:
-            code = _literal(value, module)
+            code = spell_value(value, module)
             edits.append(NodeEdit(module=module, node=node, slot=name, code=code, make=partial(_appended, name, code)))
         elif isinstance(old, cst.BaseString | cst.BaseNumber) or last_name(old) in ("True", "False", "None"):
-            edits.append(_replaced(module, old, _literal(value, module, old)))
+            edits.append(_replaced(module, old, spell_value(value, module, old)))
         else:
             return "its value is computed"
     return edits
@@ -415,18 +466,6 @@ def _space_behind(args: Sequence[cst.Arg]) -> cst.BaseParenthesizableWhitespace:
     return comma.whitespace_after if isinstance(comma, cst.Comma) else args[-1].whitespace_after_arg
 
 
-def _other_text(source: ServerSource, module: SourceModule, node: cst.BaseExpression, change: Change) -> Outcome:
-    """A text for another, in the place where the first one stands."""
-    if isinstance(node, cst.Name | cst.Attribute):
-        found = source.resolve(module, node)
-        name = node.value if isinstance(node, cst.Name) else ""
-        if found is None or not isinstance(found[1], cst.BaseExpression) or source.count_uses(name) != 1:
-            return "its text has a name that may be used elsewhere"
-        module, node = found[0], found[1]
-    reason = _refused(node, change)
-    return reason or [_replaced(module, node, _string(str(change.after), module, node))]
-
-
 def _replaced(module: SourceModule, node: cst.BaseExpression, code: str) -> NodeEdit:
     def make(old: Any) -> Any:  # noqa: ANN401
         return cst.parse_expression(code).with_changes(lpar=old.lpar, rpar=old.rpar)
@@ -436,7 +475,7 @@ def _replaced(module: SourceModule, node: cst.BaseExpression, code: str) -> Node
 
 def _refused(node: cst.BaseExpression, change: Change) -> str | None:
     """Why a text must stay: it is computed, not what the server says, or holds a comment."""
-    if any(isinstance(each, cst.FormattedString) for each in _pieces(node)):
+    if any(isinstance(each, cst.FormattedString) for each in string_pieces(node)):
         return "its text is an f-string"
     old = text_of(node)
     if old is None:
@@ -446,45 +485,6 @@ def _refused(node: cst.BaseExpression, change: Change) -> str | None:
     gaps = [each.whitespace_between for each in walk(node) if isinstance(each, cst.ConcatenatedString)]
     is_commented = any("#" in cst.Module(body=()).code_for_node(gap) for gap in gaps)
     return "a comment stands between its pieces" if is_commented else None
-
-
-def _pieces(node: cst.BaseExpression) -> list[cst.CSTNode]:
-    """The strings that stand side by side and make one text."""
-    if isinstance(node, cst.ConcatenatedString):
-        return [*_pieces(node.left), *_pieces(node.right)]
-    return [node]
-
-
-def _docstring(module: SourceModule, function: cst.FunctionDef, change: Change) -> Outcome:
-    """New words for the function's docstring, at its margin and between its own quotes; or a new one."""
-    first = function.body.body[0] if function.body.body else None
-    lines = first.body if isinstance(first, cst.SimpleStatementLine) else [first]
-    said = lines[0].value if isinstance(lines[0], cst.Expr) else None
-    if said is None or text_of(said) is None:
-        return _new_docstring(module, function, change)
-    if reason := _refused(said, change):
-        return reason
-    old = text_of(said) or ""
-    new = _indented(
-        str(change.after), _margin(old) or _indent(module, function), without=_margin(str(change.before or ""))
-    )
-    outer = len(old) - len(old.lstrip())
-    tail = old[len(old.rstrip()) :] if old.strip() else ""
-    return [_replaced(module, said, _string(f"{old[:outer]}{new}{tail}", module, said, may_grow=True))]
-
-
-def _new_docstring(module: SourceModule, function: cst.FunctionDef, change: Change) -> Outcome:
-    if change.before:
-        return "its function has no docstring, so its words come from elsewhere"
-    if not isinstance(function.body, cst.IndentedBlock):
-        return "its function stands on one line"
-    text = _indented(str(change.after), _indent(module, function), without="")
-    code = _string(text, module, cst.SimpleString('""""""'))
-
-    def make(block: Any) -> Any:  # noqa: ANN401
-        return block.with_changes(body=[cst.SimpleStatementLine([cst.Expr(cst.SimpleString(code))]), *block.body])
-
-    return [NodeEdit(module=module, node=function.body, code=code, make=make)]
 
 
 def _indent(module: SourceModule, function: cst.FunctionDef) -> str:
@@ -514,50 +514,3 @@ def _indented(text: str, margin: str, *, without: str) -> str:
     """The text with all lines but the first at a margin, in place of the one that they may have."""
     first, *later = text.strip().split("\n")
     return "\n".join([first, *(f"{margin}{line.removeprefix(without)}" if line.strip() else "" for line in later)])
-
-
-def _literal(value: object, module: SourceModule, like: cst.BaseExpression | None = None) -> str:
-    """A JSON value as Python writes it."""
-    match value:
-        case str():
-            return _string(value, module, like)
-        case list():
-            return f"[{', '.join(_literal(each, module) for each in value)}]"
-        case dict():
-            members = (f"{_string(key, module)}: {_literal(each, module)}" for key, each in value.items())
-            return f"{{{', '.join(members)}}}"
-        case _:
-            return repr(value)
-
-
-def _string(value: str, module: SourceModule, like: cst.BaseExpression | None = None, *, may_grow: bool = False) -> str:
-    """A literal of exactly this value in the spelling of the old one; raw where both can be.
-
-    `may_grow` makes a short literal a long one for a text that has lines.
-    """
-    old = _pieces(like)[0] if like else None
-    prefix: str = old.prefix if isinstance(old, cst.SimpleString) else ""
-    quote: str = old.quote if isinstance(old, cst.SimpleString) else '"'
-    if may_grow and "\n" in value and len(quote) == 1:
-        quote *= 3
-    characters = [_escaped(each, module.tree.encoding, is_long=len(quote) == 3) for each in value]
-    if "r" in prefix:
-        is_plain = all(each in ("\\\\", old) for each, old in zip(characters, value, strict=True))
-        if is_plain and quote not in value and not value.endswith(("\\", quote[0])):
-            return f"{prefix}{quote}{value}{quote}".replace("\n", module.tree.default_newline)
-    body = "".join(characters).replace(quote, "".join(f"\\{each}" for each in quote))
-    if len(quote) == 3 and body.endswith(quote[0]) and not body.endswith(f"\\{quote[0]}"):
-        body = f"{body[:-1]}\\{quote[0]}"
-    return f"{prefix.replace('r', '')}{quote}{body}{quote}".replace("\n", module.tree.default_newline)
-
-
-def _escaped(character: str, encoding: str, *, is_long: bool) -> str:
-    """A character as a literal of the file can hold it."""
-    if is_long and character in "\n\t":
-        return character
-    try:
-        character.encode(encoding)
-    except UnicodeEncodeError:
-        return character.encode("unicode_escape").decode()
-    is_plain = character.isprintable() and character != "\\"
-    return character if is_plain else character.encode("unicode_escape").decode()

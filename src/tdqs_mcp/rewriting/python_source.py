@@ -1,6 +1,7 @@
-"""Where Python source declares tools, found in its syntax trees without running it."""
+"""Python source as syntax trees: where it declares tools, found without running it, and how it spells a value."""
 
 import ast
+import json
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -266,3 +267,68 @@ def _is_module(file: str, imported: str) -> bool:
     path = PurePosixPath(file)
     stem = path.parent.name if path.stem == "__init__" else path.stem
     return bool(imported) and stem == imported.rpartition(".")[2]
+
+
+def can_be_encoded(value: object) -> bool:
+    """Whether every string of a JSON value can be encoded: a lone surrogate is no character."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def string_pieces(node: cst.BaseExpression) -> list[cst.CSTNode]:
+    """The strings that stand side by side and make one text."""
+    if isinstance(node, cst.ConcatenatedString):
+        return [*string_pieces(node.left), *string_pieces(node.right)]
+    return [node]
+
+
+def spell_value(value: object, module: SourceModule, like: cst.BaseExpression | None = None) -> str:
+    """A JSON value as Python writes it."""
+    match value:
+        case str():
+            return spell_text(value, module, like)
+        case list():
+            return f"[{', '.join(spell_value(each, module) for each in value)}]"
+        case dict():
+            members = (f"{spell_text(key, module)}: {spell_value(each, module)}" for key, each in value.items())
+            return f"{{{', '.join(members)}}}"
+        case _:
+            return repr(value)
+
+
+def spell_text(
+    value: str, module: SourceModule, like: cst.BaseExpression | None = None, *, may_grow: bool = False
+) -> str:
+    """A literal of exactly this value in the spelling of the old one; raw where both can be.
+
+    `may_grow` makes a short literal a long one for a text that has lines.
+    """
+    old = string_pieces(like)[0] if like else None
+    prefix: str = old.prefix if isinstance(old, cst.SimpleString) else ""
+    quote: str = old.quote if isinstance(old, cst.SimpleString) else '"'
+    if may_grow and "\n" in value and len(quote) == 1:
+        quote *= 3
+    characters = [_escaped(each, module.tree.encoding, is_long=len(quote) == 3) for each in value]
+    if "r" in prefix:
+        is_plain = all(each in ("\\\\", old) for each, old in zip(characters, value, strict=True))
+        if is_plain and quote not in value and not value.endswith(("\\", quote[0])):
+            return f"{prefix}{quote}{value}{quote}".replace("\n", module.tree.default_newline)
+    body = "".join(characters).replace(quote, "".join(f"\\{each}" for each in quote))
+    if len(quote) == 3 and body.endswith(quote[0]) and not body.endswith(f"\\{quote[0]}"):
+        body = f"{body[:-1]}\\{quote[0]}"
+    return f"{prefix.replace('r', '')}{quote}{body}{quote}".replace("\n", module.tree.default_newline)
+
+
+def _escaped(character: str, encoding: str, *, is_long: bool) -> str:
+    """A character as a literal of the file can hold it."""
+    if is_long and character in "\n\t":
+        return character
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        return character.encode("unicode_escape").decode()
+    is_plain = character.isprintable() and character != "\\"
+    return character if is_plain else character.encode("unicode_escape").decode()
