@@ -20,7 +20,7 @@ from tdqs_mcp.server.context import ServerContext
 from tdqs_mcp.server.judge_tools import JudgeTools
 from tdqs_mcp.server.rewrite_tools import RewriteTools
 from tdqs_mcp.server.score_tools import ScoreTools
-from tdqs_mcp.server.tool_schemas import tools_of
+from tdqs_mcp.server.tool_schemas import TEXTS, tools_of
 
 MAX_COMPLETIONS = 100
 """The protocol's own limit."""
@@ -113,14 +113,7 @@ def _add_prompts(server: MCPServer[Any]) -> None:
         locator: Annotated[str, Field(description="A file, URL, config:NAME or stdio: command of the server")],
     ) -> str:
         """Score a whole MCP server and say what to fix first."""
-        return (
-            f"Review the tool definitions of the MCP server at {fence(locator)}. Call score_server with it as locator, "
-            "or with its tools/list result as tools if the locator is refused. Then call plan_improvements with the "
-            "catalog id of the answer, for the next tier above, and lint_descriptions for the tools in the plan. For "
-            "each proven step call suggest_rewrite. Tell me the overall tier, the tier that the proven steps reach "
-            "and what they cost in tokens, the new wording of the three that help most, and the questions that only I "
-            "can answer. Do not change any file yet."
-        )
+        return str(TEXTS["prompts"]["review_my_server"].format(locator=fence(locator)))
 
     @server.prompt(title="Fix this tool")
     def fix_this_tool(
@@ -129,13 +122,7 @@ def _add_prompts(server: MCPServer[Any]) -> None:
     ) -> str:
         """Rewrite one tool's definition until it scores A."""
         where = f" of the server at {fence(locator)}" if locator else ""
-        return (
-            f"Fix the definition of the tool {fence(tool)}{where}. Score it with score_tool_definition, giving the "
-            "other tools as siblings. Read explain_rule where unclear. Call suggest_rewrite, check every claim of "
-            "the draft against the source code, answer its questions or ask me, and apply the result in the source. "
-            "Prove it with compare_definitions, the old definition against the new one: it must break nothing and "
-            "score higher. Score again until it is tier A without a warning."
-        )
+        return str(TEXTS["prompts"]["fix_this_tool"].format(tool=fence(tool), where=where))
 
 
 def _matching(values: Iterable[str], start: str) -> Completion:

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from tdqs_mcp import app
 from tdqs_mcp.canonical import short_hash
@@ -145,16 +143,11 @@ class JudgeTools:
         locator: schema.Where = None,
         catalog: schema.Earlier = None,
         tool: schema.ToolName = None,
-        part: Annotated[
-            agent_judging.Part,
-            Field(description="tools: one prompt a tool; coherence: one for the set; shadowing: one for open pairs"),
-        ] = "tools",
+        part: schema.Part = "tools",
         rubric: schema.Rubric = "tdqs",
         model: schema.ModelName = "",
-        again: Annotated[
-            bool, Field(description="true: also the prompts that you have answered, to judge them anew")
-        ] = False,
-        limit: Annotated[int, Field(ge=1, le=50, description="Prompts on this page, at most 50")] = 5,
+        again: schema.Again = False,
+        limit: schema.PromptLimit = 5,
         offset: schema.Offset = 0,
     ) -> agent_judging.PromptsAnswer:
         """Get the exact prompts of a rubric, so that you judge the definitions yourself as an LLM judge.
@@ -189,20 +182,9 @@ class JudgeTools:
         self,
         call: CallContext,
         *,
-        answers: Annotated[
-            list[schema.Answer],
-            Field(max_length=schema.MAX_LISTED, description="Answers to prompts of part tools, all or a batch"),
-        ] = [],  # noqa: B006
-        coherence: Annotated[
-            dict[str, Any] | str | None, Field(description="Answer to the prompt of part coherence")
-        ] = None,
-        shadowing: Annotated[
-            list[dict[str, Any]] | None,
-            Field(
-                max_length=schema.MAX_LISTED,
-                description="Confirmed pairs, the array in the answer to part shadowing; replaces earlier ones",
-            ),
-        ] = None,
+        answers: schema.Answers = [],  # noqa: B006
+        coherence: schema.CoherenceAnswer = None,
+        shadowing: schema.ShadowingAnswer = None,
         rubric: schema.Rubric = "tdqs",
         model: schema.ModelName = "",
         tools: schema.Tools = None,

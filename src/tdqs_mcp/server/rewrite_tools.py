@@ -1,10 +1,9 @@
 """The tools that improve a catalog: what to rewrite, how, and whether the new version is better; and the next steps."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import Field
 
 from tdqs_mcp import app
 from tdqs_mcp.errors import InputError, UnmeasurableError
@@ -37,8 +36,6 @@ from tdqs_mcp.server.context import ServerContext, find_tool, incomplete_note, o
 from tdqs_mcp.server.tool_schemas import mcp_tool
 from tdqs_mcp.sources.input_files import parse_material
 
-_Version = dict[str, Any] | list[Any] | str
-
 
 class RewriteTools:
     """Better definitions, each compared with what was there."""
@@ -52,15 +49,11 @@ class RewriteTools:
         self,
         call: CallContext,
         *,
-        definition: Annotated[
-            dict[str, Any] | str | None, Field(description="The tool to rewrite; or name it with catalog and tool")
-        ] = None,
+        definition: schema.Rewritable = None,
         siblings: schema.Siblings = [],  # noqa: B006
         locator: schema.Where = None,
         catalog: schema.Earlier = None,
-        tool: Annotated[
-            str | None, Field(description="Which tool of locator or catalog to rewrite, by its exact name")
-        ] = None,
+        tool: schema.RewritableTool = None,
         facts: schema.Facts = [],  # noqa: B006
         traces: schema.Traces = [],  # noqa: B006
         docs: schema.Docs = "",
@@ -113,10 +106,7 @@ class RewriteTools:
         tools: schema.Tools = None,
         locator: schema.Where = None,
         catalog: schema.Earlier = None,
-        target: Annotated[
-            str | float,
-            Field(description="Overall tier A, B, C or D, or an overall score from 1.0 to 5.0 such as 3.7"),
-        ] = "A",
+        target: schema.Target = "A",
         judge: schema.JudgeName = "configured",
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
@@ -142,13 +132,8 @@ class RewriteTools:
         self,
         call: CallContext,
         *,
-        old: Annotated[
-            _Version,
-            Field(
-                description="Version before: one tool, an array of tools, a tools/list result, a catalog id or locator"
-            ),
-        ],
-        new: Annotated[_Version, Field(description="Version after, given in any of the same ways")],
+        old: schema.OldVersion,
+        new: schema.NewVersion,
         judge: schema.JudgeName = "configured",
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
@@ -191,7 +176,7 @@ class RewriteTools:
         found, _ = await self._context.read_catalog(call, tools=None, locator=locator, catalog=catalog)
         return found, find_tool(found, tool) or tool
 
-    async def _read_version(self, call: CallContext, given: _Version) -> Catalog:
+    async def _read_version(self, call: CallContext, given: schema.Version) -> Catalog:
         """The catalog that is given in one of the ways. Raises InputError and ToolError."""
         kept = self._context.catalogs.get(given) if isinstance(given, str) else None
         if kept is not None:

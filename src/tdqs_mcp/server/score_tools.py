@@ -1,9 +1,6 @@
 """The tools that score, lint and explain, and what their answers tell the agent to do next."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
-
-from pydantic import Field
 
 from tdqs_mcp import app
 from tdqs_mcp.app.linting import Policy
@@ -99,16 +96,11 @@ class ScoreTools:
         locator: schema.Where = None,
         catalog: schema.Earlier = None,
         tool: schema.ToolName = None,
-        severity: Annotated[
-            Literal["error", "warning", "info"], Field(description="The mildest severity that is listed")
-        ] = "info",
+        severity: schema.Mildest = "info",
         select: schema.Rules = [],  # noqa: B006
-        ignore: Annotated[
-            list[str],
-            Field(max_length=schema.MAX_LISTED, description="Rules to leave out, spelled as for select; default: none"),
-        ] = [],  # noqa: B006
+        ignore: schema.IgnoredRules = [],  # noqa: B006
         profile: schema.Profile = "default",
-        detail: Annotated[Literal["summary", "full"], Field(description="full leaves no message cut")] = "summary",
+        detail: schema.MessageDetail = "summary",
         limit: schema.Limit = 20,
         offset: schema.Offset = 0,
     ) -> LintAnswer:
@@ -131,15 +123,7 @@ class ScoreTools:
     async def explain_rule(
         self,
         *,
-        rule: Annotated[
-            str,
-            Field(
-                min_length=1,
-                max_length=100,
-                description="Rule id, name or alias such as TDQ104 or missing-usage; or a dimension such as "
-                "purpose_clarity, a flag, or a tier A-F",
-            ),
-        ],
+        rule: schema.RuleName,
     ) -> Explanation:
         """Explain one rule, dimension, flag or tier: why it matters, with a bad and a good definition.
 

@@ -2,8 +2,10 @@
 
 import inspect
 import json
+import tomllib
 from collections.abc import Awaitable, Callable
 from functools import cached_property, wraps
+from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver.exceptions import ToolError
@@ -15,6 +17,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.report import agent_judging
 from tdqs_mcp.report.escape import MAX_FENCED, fence
 from tdqs_mcp.report.json_values import answer, published_schema
 from tdqs_mcp.results.rewrites import Mode
@@ -23,91 +26,12 @@ from tdqs_mcp.server.connected_client import CallContext, Paused
 MAX_LISTED = 200
 """Entries of a list in one call; definitions, which come as a whole catalog, have a limit of their own."""
 
-Definition = Annotated[
-    dict[str, Any] | str,
-    Field(description="The tool as in tools/list: name, description, inputSchema, annotations …; or its JSON text"),
-]
-Siblings = Annotated[
-    list[dict[str, Any] | str],
-    Field(description="The server's other tools, as definitions or names; default: the tool stands alone"),
-]
-Tools = Annotated[
-    list[Any] | dict[str, Any] | None,
-    Field(description="Definitions: an array of tools, or a tools/list result as it came. Always allowed"),
-]
-Where = Annotated[
-    str | None,
-    Field(
-        description="Where the definitions are, if the operator allows it: a file such as tools.json, an https URL, "
-        "config:NAME, stdio:COMMAND or py:MODULE:OBJECT"
-    ),
-]
-Earlier = Annotated[
-    str | None,
-    Field(description="Id of a catalog that an earlier answer gave, for example to read its next page"),
-]
-Rubric = Annotated[
-    Literal["tdqs", "smells", "bundles"],
-    Field(
-        description="tdqs: TDQS 1.2, tiers A-F; smells: the paper's six components, Good or Bad; bundles: MCPBundles'"
-    ),
-]
-ModelName = Annotated[
-    str,
-    Field(max_length=100, description="Your model's name: answers are kept under it, apart from those of other models"),
-]
-JudgeName = Annotated[
-    Literal["configured", "offline"],
-    Field(description="configured: the operator's judge, offline unless set; offline: always the built-in one"),
-]
-Rules = Annotated[
-    list[str],
-    Field(
-        max_length=MAX_LISTED,
-        description="Only these rules, by id, name or lane, such as TDQ104, missing-usage or TDQ5; default: all",
-    ),
-]
-Profile = Annotated[
-    Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory"],
-    Field(description="Whose rules; strict: uncertain ones too; glama, mcptest, playground: exactly that linter's"),
-]
-ScoreJudge = Annotated[
-    Literal["configured", "offline", "sampling"],
-    Field(
-        description="configured: the operator's judge, offline unless set; offline: always the built-in one; sampling: "
-        "your client's model, asked through MCP"
-    ),
-]
-Facts = Annotated[
-    list[str],
-    Field(max_length=MAX_LISTED, description="The author's own true statements about the tool; default: none"),
-]
-Traces = Annotated[
-    list[dict[str, Any]],
-    Field(
-        max_length=MAX_LISTED,
-        description="Recorded calls of the tool: {arguments, result} or {arguments, error}; default: none",
-    ),
-]
-Docs = Annotated[str, Field(max_length=100_000, description="The tool's documentation as text; default: none")]
-ModeName = Annotated[
-    Literal["compact", "full"],
-    Field(
-        description=f"compact: purpose and usage, at most {Mode.COMPACT.growth} tokens longer; "
-        f"full: every component, {Mode.FULL.growth}"
-    ),
-]
-Writer = Annotated[
-    Literal["offline", "sampling"],
-    Field(description="offline: composed from facts; sampling: worded by your client's model and checked"),
-]
-Detail = Annotated[
-    Literal["summary", "full"],
-    Field(description="full adds every reason, evidence and signal; it can be ten times as long"),
-]
-Limit = Annotated[int, Field(ge=1, le=100, description="Entries on this page, at most 100")]
-Offset = Annotated[int, Field(ge=0, description="Where the page starts; give nextOffset of the page before")]
-ToolName = Annotated[str | None, Field(description="Exact name of one tool of the catalog; default: all of them")]
+TEXTS = tomllib.loads(files("tdqs_mcp.server").joinpath("texts.toml").read_text(encoding="utf-8"))
+"""The texts of arguments and prompts, by name."""
+
+
+def _described(name: str, **limits: Any) -> Any:  # noqa: ANN401  # Field's own
+    return Field(description=TEXTS["arguments"][name], **limits)
 
 
 class Answer(BaseModel):
@@ -118,6 +42,48 @@ class Answer(BaseModel):
     input_hash: str = Field(pattern="^[0-9a-f]{16}$", description="inputHash as in prepare_judgement")
     answer: dict[str, Any] | str = Field(description="The JSON that the system prompt asks for")
 
+
+Version = dict[str, Any] | list[Any] | str
+Definition = Annotated[dict[str, Any] | str, _described("definition")]
+Siblings = Annotated[list[dict[str, Any] | str], _described("siblings")]
+Tools = Annotated[list[Any] | dict[str, Any] | None, _described("tools")]
+Where = Annotated[str | None, _described("locator")]
+Earlier = Annotated[str | None, _described("catalog")]
+Rubric = Annotated[Literal["tdqs", "smells", "bundles"], _described("rubric")]
+ModelName = Annotated[str, _described("model", max_length=100)]
+JudgeName = Annotated[Literal["configured", "offline"], _described("judge")]
+Rules = Annotated[list[str], _described("rules", max_length=MAX_LISTED)]
+Profile = Annotated[
+    Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory"], _described("profile")
+]
+ScoreJudge = Annotated[Literal["configured", "offline", "sampling"], _described("score_judge")]
+Facts = Annotated[list[str], _described("facts", max_length=MAX_LISTED)]
+Traces = Annotated[list[dict[str, Any]], _described("traces", max_length=MAX_LISTED)]
+Docs = Annotated[str, _described("docs", max_length=100_000)]
+ModeName = Annotated[
+    Literal["compact", "full"],
+    Field(description=TEXTS["arguments"]["mode"].format(compact=Mode.COMPACT.growth, full=Mode.FULL.growth)),
+]
+Writer = Annotated[Literal["offline", "sampling"], _described("writer")]
+Detail = Annotated[Literal["summary", "full"], _described("detail")]
+Limit = Annotated[int, _described("limit", ge=1, le=100)]
+Offset = Annotated[int, _described("offset", ge=0)]
+ToolName = Annotated[str | None, _described("tool")]
+Mildest = Annotated[Literal["error", "warning", "info"], _described("mildest")]
+IgnoredRules = Annotated[list[str], _described("ignored_rules", max_length=MAX_LISTED)]
+MessageDetail = Annotated[Literal["summary", "full"], _described("message_detail")]
+RuleName = Annotated[str, _described("rule", min_length=1, max_length=100)]
+Rewritable = Annotated[dict[str, Any] | str | None, _described("rewritable")]
+RewritableTool = Annotated[str | None, _described("rewritable_tool")]
+Target = Annotated[str | float, _described("target")]
+OldVersion = Annotated[Version, _described("old_version")]
+NewVersion = Annotated[Version, _described("new_version")]
+Part = Annotated[agent_judging.Part, _described("part")]
+Again = Annotated[bool, _described("again")]
+PromptLimit = Annotated[int, _described("prompt_limit", ge=1, le=50)]
+Answers = Annotated[list[Answer], _described("answers", max_length=MAX_LISTED)]
+CoherenceAnswer = Annotated[dict[str, Any] | str | None, _described("coherence_answer")]
+ShadowingAnswer = Annotated[list[dict[str, Any]] | None, _described("shadowing_answer", max_length=MAX_LISTED)]
 
 MAX_ERRORS = 3
 """Wrong arguments that one message names."""
