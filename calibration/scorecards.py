@@ -59,8 +59,13 @@ class Scorecard:
 
 
 def fit(table: Table, labels: NDArray[np.float64], plan: Plan) -> Scorecard:
-    """The scorecard of one dimension; its cuts are set later, from predictions of unseen servers."""
+    """The scorecard of one dimension; its cuts are set later, from predictions of unseen servers.
+
+    With too few cases for any step it is their mean.
+    """
     names, columns = _columns(table, plan)
+    if not columns:
+        return Scorecard(base=round(UNIT * float(labels.mean())))
     values = np.stack(columns, axis=1).astype(float)
     spread = values.std(axis=0) + 1e-3
     scaled = (values - values.mean(axis=0)) / spread
