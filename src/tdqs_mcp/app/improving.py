@@ -163,7 +163,7 @@ async def _worded(
     addressed = {each.index: words for each in drafts if (words := first_aimed_at_model(subjects[each.index].threats))}
     safe = [each for each in drafts if each.index not in addressed]
     work = writing.jobs(measured, safe, basis.sources)
-    written = await writing.write(work, model=writer, basis=basis, mode=mode)
+    written = await writing.write(work, model=writer, sources=basis.sources, growth=basis.growth, mode=mode)
     outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=_UNSHOWN.format(words)) for index, words in addressed.items()}
     return [

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tdqs_mcp.facts.catalog import names, parameter_facts
 from tdqs_mcp.facts.catalog.names import Label, NameNeighbors
 from tdqs_mcp.facts.catalog.parameter_facts import Agreed, ValueSource, ValueSources, infer_meanings, unstated_sources
-from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.schema import arguments, tokens
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.languages import LEMMAS, Cue, Effect
@@ -116,6 +117,11 @@ class CatalogContext:
     def twins(self, subject: Subject) -> tuple[str, ...]:
         """The siblings that do something else with just the same resource."""
         return self.neighbours.twins(subject.tool.name) if self.knows(subject) else ()
+
+
+def tokens_added(subject: Subject, definition: Mapping[str, Any]) -> int:
+    """Tokens that a definition has more than the tool's own."""
+    return tokens.definition_tokens(definition) - tokens.definition_tokens(subject.tool.raw)
 
 
 def listed(names: Sequence[str], joint: str = "and") -> str:

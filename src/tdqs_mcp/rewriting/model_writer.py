@@ -1,9 +1,13 @@
 """The writer that prompts a model: three stages for each tool; refused words go back to the model."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
@@ -15,18 +19,96 @@ from tdqs_mcp.judges.prompted import Question, ask
 from tdqs_mcp.model.material import Material
 from tdqs_mcp.results.rewrites import Mode, Rewrite
 from tdqs_mcp.rewriting import provenance
-from tdqs_mcp.rewriting.definition_parts import CatalogContext
-from tdqs_mcp.rewriting.provenance import KnownSources
-from tdqs_mcp.rewriting.rewrite_review import REFUSED, ReviewBasis, grown
-from tdqs_mcp.rubrics.writing import (
-    Augmented,
-    Consolidated,
-    Notes,
-    Stage,
-    answer_schema,
-    read_stage,
-    render_stage,
-)
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, tokens_added
+from tdqs_mcp.rewriting.provenance import REFUSED, KnownSources
+from tdqs_mcp.rubrics.answer import object_schema, parse_json
+from tdqs_mcp.rubrics.prompt import Prompt, cleaned, delimiter, fenced
+from tdqs_mcp.rubrics.rubric import system_prompt, user_template
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_TEXT = {"type": "string"}
+
+
+class Stage(StrEnum):
+    """The stages, in order; the folders of their prompts."""
+
+    AUGMENT = "augment"
+    TRACES = "traces"
+    CONSOLIDATE = "consolidate"
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class Explained(_Answer):
+    """A parameter's new description."""
+
+    name: str
+    description: str
+
+
+class Augmented(_Answer):
+    """What the first stage gives."""
+
+    description: str
+    parameters: list[Explained] = []
+
+
+class Notes(_Answer):
+    """What recorded calls show."""
+
+    examples: list[str] = []
+    limitations: list[str] = []
+
+
+class Consolidated(_Answer):
+    """The five fields (the paper, "Final consolidation of all components")."""
+
+    purpose: str
+    guidelines: str = ""
+    limitations: str = ""
+    parameters: list[Explained] = []
+    examples: str = ""
+
+
+Answer = TypeVar("Answer", bound=_Answer)
+
+
+def render_stage(stage: Stage, *, theirs: Mapping[str, str], ours: Mapping[str, str]) -> Prompt:
+    """A stage's prompt: `theirs` stand in a fence, without what nobody sees; `ours` go into the system message."""
+    texts = {name: cleaned(text) for name, text in theirs.items()}
+    mark = delimiter("\n".join(texts.values()))
+    shown = {name: fenced(text, mark=mark) if text else "none" for name, text in texts.items()}
+    user = _PLACEHOLDER.sub(lambda found: shown[found[1]], user_template(stage))
+    system = system_prompt(stage)
+    for name, value in ours.items():
+        system = system.replace(f"{{{name}}}", value)
+    return Prompt(system=system, user=f"MARK: {mark}\n\n{user}")
+
+
+def answer_schema(stage: Stage) -> dict[str, Any]:
+    """JSON Schema of a stage's answer; no optional field, as strict modes demand."""
+    explained = {"type": "array", "items": object_schema({"name": _TEXT, "description": _TEXT})}
+    texts = {"type": "array", "items": _TEXT}
+    if stage is Stage.AUGMENT:
+        return object_schema({"description": _TEXT, "parameters": explained})
+    if stage is Stage.TRACES:
+        return object_schema({"examples": texts, "limitations": texts})
+    return object_schema(
+        {"purpose": _TEXT, "guidelines": _TEXT, "limitations": _TEXT, "parameters": explained, "examples": _TEXT}
+    )
+
+
+def read_stage(kind: type[Answer], answer: str) -> Answer:
+    """The answer of a stage. Raises ContractError, fit to be sent back."""
+    try:
+        return kind.model_validate(parse_json(answer))
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        where = ".".join(map(str, wrong["loc"])) or "the answer"
+        raise ContractError(f"{where}: {wrong['msg']}") from error
+
 
 MAX_DOCS = 12_000
 """Characters of documentation in a prompt."""
@@ -67,23 +149,22 @@ class Job:
 
 
 def jobs(measured: Measured, drafts: Sequence[Rewrite], sources: KnownSources) -> list[Job]:
-    """A job for each draft; a tool sees the siblings that lie near it, with what they do in harmless words."""
+    """A job for each draft; a tool sees its nearest siblings, with what they do in harmless words."""
     context = CatalogContext.of(measured)
     subjects = {subject.tool.index: subject for subject in measured.subjects}
-    return [_job(subjects[draft.index], draft, sources=sources, context=context) for draft in drafts]
-
-
-def _job(subject: Subject, draft: Rewrite, *, sources: KnownSources, context: CatalogContext) -> Job:
-    return Job(
-        subject=subject,
-        draft=draft.definition,
-        material=sources.material(subject),
-        siblings="\n".join(_line(context, name) for name in context.near(subject)),
-    )
+    return [
+        Job(
+            subject=subjects[draft.index],
+            draft=draft.definition,
+            material=sources.material(subjects[draft.index]),
+            siblings="\n".join(_line(context, name) for name in context.near(subjects[draft.index])),
+        )
+        for draft in drafts
+    ]
 
 
 async def write(
-    work: Sequence[Job], *, model: Model, basis: ReviewBasis, mode: Mode
+    work: Sequence[Job], *, model: Model, sources: KnownSources, growth: int, mode: Mode
 ) -> list[Mapping[str, Any] | Failure]:
     """A definition for each job, in order, without refused words; a Failure where the model gave none.
 
@@ -99,11 +180,11 @@ async def write(
     )
     notes = dict(zip(traced, noted, strict=True))
     ready = {place: each for place, each in enumerate(augmented) if not isinstance(each, Failure)}
-    ours = {"growth": str(basis.growth), "wish": _WISHES[mode]}
+    ours = {"growth": str(growth), "wish": _WISHES[mode]}
 
     def consolidate(place: int, text: str) -> Question[Mapping[str, Any]]:
         request = _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), ours)
-        return request, partial(_definition, work[place], basis=basis, mode=mode)
+        return request, partial(_definition, work[place], sources=sources, growth=growth, mode=mode)
 
     final = await ask(model, [consolidate(place, each.model_dump_json()) for place, each in ready.items()])
     written = dict(zip(ready, final, strict=True))
@@ -116,14 +197,14 @@ class Refusal(ContractError):  # noqa: N818  # what happened to the words
     fault: ClassVar = REFUSED
 
 
-def _definition(job: Job, answer: str, *, basis: ReviewBasis, mode: Mode) -> Mapping[str, Any]:
+def _definition(job: Job, answer: str, *, sources: KnownSources, growth: int, mode: Mode) -> Mapping[str, Any]:
     """The definition that an answer makes. Raises Refusal, which names the claims, and ContractError."""
     fields = read_stage(Consolidated, answer)
     made = _composed(job, fields, mode)
-    found = provenance.refused(provenance.claims(job.subject, made, basis.sources))
+    found = provenance.refused(provenance.claims(job.subject, made, sources))
     if found:
         raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in found[:MAX_REASONS]))
-    over = grown(job.subject, made) - basis.growth
+    over = tokens_added(job.subject, made) - growth
     if over > 0:
         raise Refusal(f"the definition is {over} tokens too long: say less, the least useful first")
     return made

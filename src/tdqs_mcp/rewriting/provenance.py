@@ -22,6 +22,9 @@ from tdqs_mcp.model.material import NOTHING, Material
 from tdqs_mcp.results.rewrites import Claim
 from tdqs_mcp.rewriting.claim_checks import SentenceCheck
 
+REFUSED = "said what may not stand in a definition"
+"""The fault of words that were refused: an answer all the same."""
+
 KEPT = 60
 """Percent of a warning's words that must stand somewhere in the new definition."""
 

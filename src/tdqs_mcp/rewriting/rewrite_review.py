@@ -16,13 +16,9 @@ from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.rewrites import Change, Component, Likeness, Mode, Rewrite
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import author_material, provenance
-from tdqs_mcp.rewriting.definition_parts import Part
+from tdqs_mcp.rewriting.definition_parts import Part, tokens_added
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.provenance import KnownSources
-
-REFUSED = "said what may not stand in a definition"
-"""The fault of words that were refused: an answer all the same."""
-
 
 ALL_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
 """Nothing is asked about any of them where the format has no annotations."""
@@ -116,12 +112,12 @@ def _within(proposal: Proposal, growth: int) -> Proposal:
     Sentences that name siblings go, the last first, but for one; then all that makes the definition longer, as one:
     parts that fit one by one would all come in, run by run.
     """
-    if grown(proposal.subject, proposal.definition) <= growth:
+    if tokens_added(proposal.subject, proposal.definition) <= growth:
         return proposal
     pointers = [part for part in proposal.parts if part.is_pointer]
     for count in range(len(pointers) - 1, 0, -1):
         fewer = proposal.only(tuple(part for part in proposal.parts if part not in pointers[count:]))
-        if grown(proposal.subject, fewer.definition) <= growth:
+        if tokens_added(proposal.subject, fewer.definition) <= growth:
             return fewer
     free = tuple(part for part in proposal.parts if _is_free(part, proposal.subject))
     return proposal.only(() if all(part.path == "/title" for part in free) else free)
@@ -142,11 +138,6 @@ def _is_free(part: Part, subject: Subject) -> bool:
         for splice in part.splices
     )
     return is_shorter if part.splices else all(source.startswith("fact ") for source in part.sources)
-
-
-def grown(subject: Subject, definition: Mapping[str, Any]) -> int:
-    """Tokens that a definition has more than the tool's own."""
-    return tokens.definition_tokens(definition) - tokens.definition_tokens(subject.tool.raw)
 
 
 def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after: Assessment) -> Rewrite:
@@ -191,7 +182,7 @@ def reworded(
 ) -> Rewrite:
     """The rewrite with another writer's definition, not scored yet; the draft with the reason if there is none."""
     if isinstance(outcome, Failure):
-        return replace(draft, setback=outcome.reason, was_written=outcome.fault == REFUSED)
+        return replace(draft, setback=outcome.reason, was_written=outcome.fault == provenance.REFUSED)
     told = replace(draft, definition=outcome, tokens_after=tokens.definition_tokens(outcome), writer=writer)
     rewrite = replace(told, claims=provenance.claims(subject, outcome, basis.sources))
     return replace(rewrite, changes=_changes(subject, rewrite))
