@@ -785,7 +785,7 @@ DEEP_ANSWER = f'{{"traces": [{{"tool": "find_orders", "result": {"[" * 800}{"]" 
     ("content", "words"),
     [
         ("facts: [", "line 1, column 9"),
-        (b"\xff\xfe\x00", "no UTF-8 text"),
+        (b"\xff\xfe\x00", "is not UTF-8 text"),
         ("facts: [1, *x]", "anchors and aliases are not read"),
         (LAUGHS, "line 1, column 5: anchors and aliases are not read"),
         ("facts:\n- 2024-13-45", "line 2, column 3: month must be in 1..12"),

@@ -99,7 +99,7 @@ def test_queries_may_be_json_lines_yaml_or_an_earlier_report(command, write, nam
         ("{", "neither JSON nor YAML"),
         ("- query: 2024-13-45", "line 1, column 10: month must be in 1..12"),
         ('[{"query": ' + "1" * 5000 + "}]", "line 1, column 12"),
-        (b"\xff\xfe\xfa", "is no UTF-8 text"),
+        (b"\xff\xfe\xfa", "is not UTF-8 text"),
         ("[3]", "query 1 in"),
         ('[{"tool": "find_orders"}]', "has no query"),
         ('[{"query": "  ", "tool": "find_orders"}]', "has no query"),

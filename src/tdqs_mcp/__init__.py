@@ -81,11 +81,11 @@ _TYPES = {
     "Query": "results.selection",
     "Trace": "model.material",
 }
-"""What the functions are given, and where it lives."""
+"""The module of each type that the functions take."""
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever is handed on
-    """What is handed on, imported when it is asked for: pytest loads our plugin, and so this file, in every run."""
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # any public name
+    """A public name, imported when it is used: pytest loads our plugin, and so this file, in every run."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _TYPES:

@@ -9,7 +9,7 @@ from math import isfinite
 from tdqs_mcp.errors import UnmeasurableError
 
 MAX_NESTING = 100
-"""Levels of arrays and objects; deeper JSON is nobody's tool definition and would exhaust the stack."""
+"""Levels of arrays and objects; no real tool definition nests deeper, and it would exhaust the stack."""
 
 MAX_SAFE_INTEGER = 2**53
 """Beyond it JavaScript has rounded an integer to a double before it can print it."""
@@ -152,11 +152,11 @@ def _scalar(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return _number(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
 def _number(value: float) -> str:
-    """ECMA-262 Number::toString: the shortest digits that round-trip; what is no finite double is null in JSON."""
+    """ECMA-262 Number::toString: the shortest digits that round-trip; anything but a finite double is null in JSON."""
     if isinstance(value, int) and abs(value) <= MAX_SAFE_INTEGER:
         return str(value)
     try:

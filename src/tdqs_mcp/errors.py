@@ -2,8 +2,8 @@
 
 TdqsError
 ├── InputError              what was given cannot be read: a file, a locator, an option, an answers file
-├── CaptureError            a live server did not hand out its definitions
-├── EndpointError          the place where a model answers takes no batch, or does not hand it out
+├── CaptureError            a live server did not list its definitions
+├── EndpointError           an endpoint does not accept a batch, or does not return its answers
 ├── ContractError           an answer does not have the published output format
 ├── UnmeasurableError       one definition is too deep or too intricate to measure; the others still are
 └── UnknownIdError          no rule, dimension, flag or tier has this id
@@ -13,7 +13,7 @@ from typing import ClassVar
 
 
 class TdqsError(Exception):
-    """The root: catch it at a door, print it, exit 2."""
+    """The root: a front end catches it, prints it and exits with 2."""
 
 
 class InputError(TdqsError):
@@ -25,7 +25,7 @@ class CaptureError(TdqsError):
 
 
 class EndpointError(TdqsError):
-    """The place where a model answers could not be used for a whole batch; single answers fail as Ungraded."""
+    """An endpoint could not be used for a whole batch; single answers fail as Ungraded."""
 
 
 class ContractError(TdqsError):

@@ -1,4 +1,4 @@
-"""The door for pytest: an assertion about tool quality and a fixture that scores; all imports wait for their use."""
+"""The pytest plugin: an assertion about tool quality and a fixture that scores. Imports wait until they are used."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from os import PathLike, fspath
@@ -65,7 +65,7 @@ def _score(catalog: "Catalog") -> "ServerScore":
 
 
 def _catalog(server: Any, timeout: float) -> "Catalog":  # noqa: ANN401
-    """Whatever the server is, as a catalog."""
+    """The catalog of anything that `assert_tool_quality` takes."""
     from tdqs_mcp.app import load, load_object, read  # noqa: PLC0415
     from tdqs_mcp.model.catalog import Catalog  # noqa: PLC0415
     from tdqs_mcp.sources.locator import LiveOptions  # noqa: PLC0415
@@ -80,7 +80,7 @@ def _catalog(server: Any, timeout: float) -> "Catalog":  # noqa: ANN401
 
 
 def _apart(use: "Callable[[Any, LiveOptions], Awaitable[Catalog]]", *arguments: Any) -> "Catalog":  # noqa: ANN401
-    """What is captured in a thread of its own: a test may run in an event loop, which cannot be entered again."""
+    """Runs a capture in a thread of its own: a test may run in an event loop, which cannot be entered again."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
     from anyio import run  # noqa: PLC0415

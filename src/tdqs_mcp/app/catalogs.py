@@ -1,4 +1,4 @@
-"""Where definitions come from: files, live servers, objects of this process."""
+"""Catalogs from files, live servers, and server objects of this process."""
 
 import os
 import sys
@@ -39,7 +39,7 @@ async def _load_configured(parsed: Config, locator: str, options: LiveOptions) -
 
 
 def load_still(locator: str) -> Catalog | None:
-    """The catalog of a file or of standard input, for which nothing is awaited; None for what is live.
+    """The catalog of a file or of standard input, without an event loop; None for a live locator.
 
     Raises InputError.
     """

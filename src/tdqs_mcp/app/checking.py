@@ -8,7 +8,7 @@ from typing import Any
 
 from tdqs_mcp.app.catalogs import load
 from tdqs_mcp.app.judging import DEFAULT_SPEC, score_measured_offline
-from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
+from tdqs_mcp.errors import TdqsError, UnknownIdError
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.tokens import Cost
 from tdqs_mcp.facts.subject import measure
@@ -22,6 +22,7 @@ from tdqs_mcp.rubrics.rubric import RUBRICS
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring import foreign_scores as grading
+from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.locator import LiveOptions
 
 
@@ -85,23 +86,14 @@ async def run_suite(path: Path, options: LiveOptions | None = None) -> list[Gate
     Every server is captured once; if that fails, its rows say why and the others are checked all the same. Raises
     InputError, which says line and key, for a file that is not a suite.
     """
-    read = _read_suite(path)
+    read = suite.parse(read_text(path), origin=repr(str(path)))
     servers = read.used_servers.items()
     found = {name: await _evidence(name, server, options or LiveOptions()) for name, server in servers}
     return [suite.check(entry, found[entry.server]) for entry in read.tool_quality]
 
 
-def _read_suite(path: Path) -> suite.Suite:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise InputError(f"{str(path)!r} cannot be read: {reason}") from error
-    return suite.parse(text, origin=repr(str(path)))
-
-
 async def _evidence(name: str, server: suite.Server, options: LiveOptions) -> Evidence | str:
-    """What a suite's server is checked against, or why it could not be captured."""
+    """The facts and score of a suite's server, or why it could not be captured."""
     try:
         locator, headers, env = server.locate(name, os.environ)
         chosen = replace(

@@ -1,4 +1,4 @@
-"""Better definitions: rewritten, planned, compared, searched for, written back."""
+"""Better definitions: rewrite, plan, compare, test tool selection, and write files and patches."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -44,12 +44,12 @@ async def rewrite(
     judge: Judge | None = None,
     spec: str = DEFAULT_SPEC,
 ) -> list[Rewrite]:
-    """A better definition for every tool that can be measured, or for the named ones, each with its proof.
+    """A better definition for every tool that can be measured, or for the named ones, checked.
 
     A proposal that scores lower or adds a finding as bad as those it removes loses parts, the least certain first,
-    until it holds; a part with a claim that has no source never stands. A `writer` then words each of them anew, and
-    its words stand where the proof refuses none of them and the judge finds them better. No definition grows by more
-    than `growth` tokens. The judge sees the chosen tools, then those of their new definitions that differ. Raises
+    until it holds; a part with a claim that has no source is always dropped. A `writer` then words each of them anew;
+    its words are taken if the checks refuse none of them and the judge scores them higher. No definition grows by
+    more than `growth` tokens. The judge sees the chosen tools, then those of their new definitions that differ. Raises
     UnknownIdError, UnmeasurableError for a named tool that has no facts, and InputError for material about a tool that
     is not there.
     """
@@ -137,7 +137,7 @@ async def _better(
     judge: Judge,
     spec: str,
 ) -> list[Rewrite]:
-    """Of each draft and a model's words for it the one that the judge finds better."""
+    """The better of each draft and a model's wording of it, as the judge scores them."""
     improved, tried = _remeasured(measured, worded), {each.index for each in worded if each.writer != OFFLINE}
     after = {**before, **await _assessed(improved, tried, registry.check(improved), judge=judge, spec=spec)}
     pairs = zip(worded, drafts, strict=True)
@@ -173,7 +173,7 @@ async def _worded(
 
 
 def _refuse_strangers(material: Material, catalog: Catalog) -> None:
-    """Raises InputError for material about a tool that is not there: it would be left out without a word."""
+    """Raises InputError for material about an unknown tool, which would be dropped silently."""
     known = {each.name for each in catalog.tools}
     told = [(f"fact {each.number}", each.tool) for each in material.facts if each.tool is not None]
     told += [(f"trace {each.number}", each.tool) for each in material.traces]
@@ -186,7 +186,7 @@ def _refuse_strangers(material: Material, catalog: Catalog) -> None:
 
 
 def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
-    """The indices of the named tools; of all that can be measured where none is named."""
+    """The indices of the named tools, or of all that can be measured if none is named."""
     known = {each.name for each in measured.catalog.tools}
     for name in tools or ():
         if name not in known:
@@ -200,7 +200,7 @@ def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:
 async def _assessed(
     measured: Measured, indices: AbstractSet[int], findings: Sequence[Finding], *, judge: Judge, spec: str
 ) -> dict[int, Assessment]:
-    """How some tools of a catalog with these findings do; the others are context, never work for the judge."""
+    """Scores and findings of some tools of a catalog; the judge sees the others only as context."""
     part = replace(measured, subjects=tuple(each for each in measured.subjects if each.tool.index in indices))
     unjudged = Ungraded(judge=judge.stamp.id, reason="a rewrite has no coherence")
     verdicts = await guarded(judge).grade(tool_cases(part))
@@ -214,7 +214,7 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
     """The cheapest rewrites that bring the overall score to a tier or a number, with what only the author can write.
 
     They are chosen for the coherence that the tool set has, applied, and judged again; where that moves the coherence,
-    they are chosen once more. Raises InputError for a target that is none, and where there is no overall score.
+    they are chosen once more. Raises InputError for an unknown target, and if there is no overall score.
     """
     goal, judge = improvement_plan.read_target(target), VerdictCache(judge=judge or Offline())
     measured = measure(catalog)
@@ -234,7 +234,7 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
 async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> list[WhatIf]:
     """What the overall score becomes when one tool gets better, for each tool of this name.
 
-    Raises UnknownIdError, UnmeasurableError, and InputError where there is no overall score.
+    Raises UnknownIdError, UnmeasurableError, and InputError if there is no overall score.
     """
     judge, measured = VerdictCache(judge=judge or Offline()), measure(catalog)
     rewrites = await _rewritten(measured, tools=[tool], judge=judge)
@@ -269,7 +269,7 @@ async def select(
     """How often the right tool is found for a query, by BM25 unless another selector is named.
 
     Without queries they are made from the catalogs, never from `against`: other versions of the same catalogs in their
-    order, or what a mutation makes of them, to which the same queries are put. Definitions that speak to a model that
+    order, or what a mutation makes of them, to which the same queries are put. Definitions that address the model that
     selects are named in the problems. Raises InputError.
     """
     if against is not None and mutation is not None:
@@ -294,7 +294,7 @@ async def select(
 
 
 def _speaking(tools: Sequence[Tool]) -> list[str]:
-    """A sentence for each tool that speaks to the model that is to choose among them."""
+    """A sentence for each tool whose definition addresses the model that selects."""
     spoken = [(tool.name, first_aimed_at_model(find_threats(tool.raw))) for tool in tools]
     return [
         f"{name!r} addresses the model that selects ({words!r}); read it before you trust a choice"
@@ -312,12 +312,12 @@ def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:
 
 
 def write_file(content: bytes, rewrites: Sequence[Rewrite]) -> tuple[bytes, tuple[LeftOut, ...]]:
-    """The JSON file that holds the definitions, with the rewrites made in it; what could not be. Raises InputError."""
+    """The JSON file with the rewrites made in it, and the changes that could not be made. Raises InputError."""
     return write_json(content, rewrites)
 
 
 def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:
-    """The same of the Python file or folder that declares the tools, which is read and never run.
+    """The same for the Python file or folder that declares the tools, which is read and never run.
 
     Raises InputError, also where libcst is not installed.
     """

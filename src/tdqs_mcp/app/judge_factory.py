@@ -1,4 +1,4 @@
-"""The judge or model that settings name, ready to be asked: with its cache, its budget, and a seat of its own."""
+"""Makes the judge or model that the settings name, with its cache and budget."""
 
 import warnings
 from collections import Counter
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 Wrap: TypeAlias = Callable[[Model], Model]
 Seats: TypeAlias = Counter[tuple[str, str, str]]
-"""How many seats each judge, model and parameters have so far: all that answers of one model are told apart by."""
+"""How many jurors share a judge, model and parameters so far; the number keeps their cached answers apart."""
 
 
 def warn_caller(message: str) -> None:
-    """What a library does with what its user should know."""
+    """Passes a warning to the user of the library."""
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
@@ -36,16 +36,16 @@ def make_judge(
     cache: Cache | None = None,
     ledger: Ledger | None = None,
 ) -> Judge:
-    """The judge that the settings name; `warn` hears of a cache that is of no use, `on_progress` of every answer.
+    """The judge that the settings name; `warn` is told of an unusable cache, `on_progress` of every answer.
 
-    `cache` keeps judgements in place of the settings' folder; a `ledger` that others write to as well bounds what all
+    `cache` keeps judgments in place of the settings' folder; a `ledger` that others write to as well bounds what all
     of them ask, in place of the settings' budget. Raises InputError.
     """
     return _judge(settings, warn=warn, wrap=_watch(settings, ledger, price=price, on_progress=on_progress), cache=cache)
 
 
 def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn_caller) -> Cache | None:
-    """Where judgements are kept, as TDQS_CACHE says; None where nothing is to be kept."""
+    """The cache of judgments that TDQS_CACHE names; None if it is off."""
     folder = cache_folder(environ)
     return None if folder is None else _open_cache(folder, warn)
 
@@ -53,7 +53,7 @@ def open_cache(environ: Mapping[str, str], *, warn: Callable[[str], None] = warn
 def make_preview(
     settings: Settings, *, warn: Callable[[str], None] = warn_caller, price: Price = cost
 ) -> tuple[Judge, Ledger]:
-    """The same judge asking nobody, and the ledger of what it would have asked. Raises InputError."""
+    """The same judge without sending anything, and the ledger of what it would send. Raises InputError."""
     ledger = Ledger(settings.budget, price)
     judge = _judge(settings, warn=warn, wrap=lambda model: Previewed(model=_priced(model, ledger), ledger=ledger))
     return judge, ledger
@@ -86,7 +86,7 @@ def make_model(
 
 
 def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, on_progress: "Report | None") -> Wrap:
-    """What stands around every model of a run: somebody who hears it, and one ledger for all of them."""
+    """Wraps every model of a run: progress is reported, and one ledger counts for all of them."""
     from tdqs_mcp.judges.transport import ProgressReporter  # noqa: PLC0415  # what the offline judge goes without
 
     counts = Ledger(settings.budget, price) if ledger is None else ledger
@@ -99,7 +99,7 @@ def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, on_progre
 
 
 def _priced(model: Model, ledger: Ledger) -> Model:
-    """The model, whose price is known where money is bounded. Raises InputError."""
+    """The model. Raises InputError if money is limited and its price is unknown."""
     if ledger.misses_price(model.name):
         raise InputError(unpriced(model.name))
     return model
@@ -140,7 +140,7 @@ def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) 
 
 
 def _prompted(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) -> Judge:
-    """The judge that asks the model; whoever asks the same one before it has other samples."""
+    """The judge that asks the model; every judge of the same model draws a sample of its own."""
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415  # validation, which the offline judge goes without
 
     model = _model(settings.judge, _endpoint(settings))

@@ -1,4 +1,4 @@
-"""What judges make of a catalog, and how wrong they are."""
+"""Scores by a judge: live, from answers that came from elsewhere, in batches, and how far a judge is off."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -166,7 +166,7 @@ def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: J
 
 
 def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
-    """What a judge has to see: the tools that need one, and under "tdqs" the tool set and its shadow candidates."""
+    """The cases that a judge is asked: tools that need one, and for "tdqs" the tool set and its shadow candidates."""
     measured = measure(catalog)
     if rubric != "tdqs":
         return [*tool_cases(measured, rubric=rubric)]
@@ -174,10 +174,10 @@ def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
 
 
 async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = None) -> CalibrationReport:
-    """How far a judge lies off the prompt's own examples and the labelled tools.
+    """How far a judge lies off the prompt's own examples and the labeled tools.
 
-    The offline judge is held against its labels as it predicted servers that it had not seen. Any judge is held against
-    the labelled tools that the catalogs hold, found by inputHash.
+    The offline judge is compared with its labels as it predicted servers that it had not seen. Any judge is compared
+    with the labels of those tools in the catalogs that have one, matched by inputHash.
     """
     from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
 
@@ -215,12 +215,12 @@ def guarded(judge: Judge) -> Judge:
 
 
 def _is_offline(judge: Judge) -> bool:
-    """Whether no model reads the definitions, whoever else watches the judge."""
+    """Whether the judge is the offline one, however it is wrapped."""
     return judge.stamp.id == "offline"
 
 
 def _with_problems(score: Score, cases: Sequence[Case], graded: Sequence[Verdict | Ungraded]) -> Score:
-    """The score with what is to be known of it: jurors who were silent, and what the guard saw."""
+    """The score with its problems: jurors who gave no verdict, and what the guard found."""
     silent = silences(tool.ballots for tool in score.tools)
     return replace(score, problems=score.problems + silent + guard_problems(cases, graded))
 
@@ -260,7 +260,7 @@ async def collect_batch(batch: str, catalogs: Catalog | Sequence[Catalog], *, ju
 
 
 def _collecting(judge: Judge) -> "Prompted":
-    """The judge, where it can keep answers that come later. Raises InputError."""
+    """The judge if it can keep answers that come later. Raises InputError otherwise."""
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415
 
     judge, _ = unguarded(judge)
@@ -277,7 +277,7 @@ def _open(judge: "Prompted", catalogs: Catalog | Sequence[Catalog], *, rubric: s
 
 
 def _fault(request: Request, answer: str | Failure) -> str | None:
-    """Why an answer cannot be used; None where it is kept."""
+    """Why an answer cannot be used; None if it can."""
     if isinstance(answer, Failure):
         return answer.reason
     try:

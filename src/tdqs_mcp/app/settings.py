@@ -1,4 +1,4 @@
-"""Which judge is meant and what it needs, from explicit values first and the environment second."""
+"""The judge that is chosen and its settings: explicit values before the environment before the configuration file."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -14,10 +14,10 @@ from tdqs_mcp.results.verdicts import HOST, Acceptance
 from tdqs_mcp.rubrics.prompt import PromptForm
 
 CHOICES = "offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:NAME,NAME"
-"""The judges as messages name them."""
+"""How messages list the judges."""
 
 WRITERS = "offline, anthropic[:MODEL] or openai[:MODEL]"
-"""The writers of rewrites, likewise."""
+"""How messages list the writers of rewrites."""
 
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 ALL = "all"
@@ -47,7 +47,7 @@ class JudgeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """A judge and its connection; the offline judge has none, whatever the environment holds."""
+    """A judge and its connection. The offline judge has no connection, whatever the environment holds."""
 
     judge: JudgeKind = JudgeKind.OFFLINE
     calibration: str | None = None
@@ -66,7 +66,7 @@ class Settings:
 
     form: PromptForm = PromptForm.HARDENED
     cache: Path | None = None
-    """The folder that keeps judgements; None to keep none."""
+    """The folder that keeps judgments; None to keep none."""
 
     budget: Budget = field(default_factory=Budget)
     concurrency: int | None = None
@@ -168,14 +168,14 @@ def _anthropic(given: Settings, environ: Mapping[str, str]) -> Settings:
 def read_writer(
     environ: Mapping[str, str], writer: str, *, base_url: str | None = None, model: str | None = None
 ) -> Settings:
-    """The settings of a rewriter that is a model, from the same variables as a judge's. Raises InputError."""
+    """The settings of a model that writes rewrites, from the same variables as a judge's. Raises InputError."""
     if writer.strip().partition(":")[0] not in (JudgeKind.OPENAI, JudgeKind.ANTHROPIC):
         raise InputError(f"there is no writer {writer!r}: set --writer to {WRITERS}")
     return read_settings(environ, judge=writer, base_url=base_url, model=model)
 
 
 def cache_folder(environ: Mapping[str, str]) -> Path | None:
-    """Where `TDQS_CACHE` says, or below the platform's folder for caches; nowhere for "off"."""
+    """The folder that TDQS_CACHE names, else one below the platform's cache folder; None for "off"."""
     named = _variable(environ, "TDQS_CACHE")
     if named == "off":
         return None
@@ -187,7 +187,7 @@ def cache_folder(environ: Mapping[str, str]) -> Path | None:
 
 
 def _seats(names: str, *, in_server: bool) -> tuple[list[str], bool]:
-    """A jury's profiles, and whether the calling agent sits beside them. Raises InputError."""
+    """The profiles on a jury, and whether the calling agent is on it too. Raises InputError."""
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     profiles = [name for name in wanted if name != HOST]
     has_host = HOST in wanted
@@ -317,7 +317,7 @@ def _variable(environ: Mapping[str, str], name: str) -> str | None:
 
 
 def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
-    """A judge's name and perhaps its model's, which may hold colons, or a jury's members."""
+    """A judge's name, and its model (which may contain colons) or a jury's members if given."""
     name, separator, rest = spec.strip().partition(":")
     if name not in tuple(JudgeKind):
         raise InputError(f"there is no judge {name!r}: set --judge or TDQS_JUDGE to {CHOICES}")
@@ -337,7 +337,7 @@ def _check_calibration(version: str) -> None:
 
 
 def _refuse_unused(explicit: Mapping[str, object]) -> None:
-    """Who says how to reach a model means to ask it, and must not take the offline judge's numbers for its own."""
+    """Refuses the settings of a model beside the offline judge, whose numbers could be taken for the model's."""
     given = [name for name, value in explicit.items() if value]
     if given:
         raise InputError(

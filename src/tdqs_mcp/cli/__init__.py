@@ -24,10 +24,10 @@ _COMMANDS = {
     },
     "tdqs_mcp.cli.lint_command": {"lint": "Report what the rules find."},
     "tdqs_mcp.cli.check_commands": {
-        "calibrate": "Show how wrong a judge is: against the published examples and the labelled tools.",
+        "calibrate": "Show how wrong a judge is: against the published examples and the labeled tools.",
         "capture": "Save the raw catalog of a server, for later.",
         "explain": "Explain a rule, a dimension, a flag or a tier.",
-        "gate": "Hold servers to the tool_quality entries of a suite, one row each.",
+        "gate": "Check servers against the tool_quality entries of a suite, one row each.",
         "grade": "Grade a server as MCP Playground does: a score of 100 and a letter.",
         "prompts": "Print the exact prompts that a judge would get, as published and hardened.",
     },
@@ -35,7 +35,7 @@ _COMMANDS = {
         "rewrite": "Propose better definitions from what is known, each with its source, checked, and ask for the rest."
     },
     "tdqs_mcp.cli.compare_commands": {
-        "compare": "Hold two versions of a catalog, or two definitions of one tool, against each other.",
+        "compare": "Compare two versions of a catalog, or two definitions of one tool.",
         "plan": "Find the cheapest rewrites that bring a server to a tier.",
         "select": "Test whether the right tool is found for a query, before and after a change.",
     },

@@ -48,7 +48,7 @@ def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page
 )
 @page_options("junit")
 def gate(suite: Path, *, timeout: float, page: Page) -> None:
-    """Hold servers to the tool_quality entries of a suite, one row each."""
+    """Check servers against the tool_quality entries of a suite, one row each."""
     try:
         rows = sync.run_suite(suite, LiveOptions(timeout=timeout))
     except TdqsError as error:
@@ -63,11 +63,11 @@ def gate(suite: Path, *, timeout: float, page: Page) -> None:
 @live_options
 @page_options()
 def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, page: Page) -> None:
-    """Show how wrong a judge is: against the published examples and the labelled tools.
+    """Show how wrong a judge is: against the published examples and the labeled tools.
 
     Without a LOCATOR, the offline judge shows its error on servers that it was not fitted to. With some, any judge is
-    held against those of their tools that there are labels for. Exit code 1 where it is out of tolerance, 2 where it
-    did not judge all that could show it.
+    compared with the labels of those of their tools that have one. Exit code 1 if it is out of tolerance, 2 if it did
+    not judge everything that could show it.
     """
     chosen = judge_of(asked)
     catalogs = for_each(locators, live, lambda catalog: catalog)

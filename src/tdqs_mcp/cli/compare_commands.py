@@ -1,4 +1,4 @@
-"""`plan`, `compare` and `select`: what a change of definitions would bring, or has brought."""
+"""`plan`, `compare` and `select`: what a change of definitions would achieve, or has achieved."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -90,14 +90,14 @@ def compare(
     live: LiveOptions,
     page: Page,
 ) -> None:
-    """Hold two versions of a catalog, or two definitions of one tool, against each other.
+    """Compare two versions of a catalog, or two definitions of one tool.
 
     OLD and NEW are locators. A regression is: a lower overall tier; a changed tool with a lower TDQS; a change that
     breaks callers (a tool or parameter removed or renamed, a type, value or range narrowed, a new required
     parameter, a combination such as not or oneOf that is not known to take all that it took, a result that loses a
     field); an annotation that no longer rules something out; a new finding that is an error or a warning, unless a
-    worse one of the same tool is gone. Wording, tools that are added with all that is found in them, and what was
-    there before are none. Exit code 2 where there is none in what was judged, and the judge failed on something.
+    worse one of the same tool is gone. Changed wording, added tools with their findings, and what was there before are
+    not regressions. Exit code 2 if there is no regression in what was judged, but the judge failed on something.
     """
     chosen = judge_of(asked)
     catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)
@@ -197,7 +197,7 @@ def select(
 
 
 def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
-    """Every catalog; one that cannot be had leaves nothing to compare."""
+    """Every catalog; if one cannot be read, there is nothing to compare, and the command ends."""
     catalogs = for_each(locators, live, lambda catalog: catalog)
     end(catalogs)
     return [catalog for catalog in catalogs if catalog is not None]

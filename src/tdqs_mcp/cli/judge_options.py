@@ -39,9 +39,9 @@ class Asked:
 
     @property
     def beside_writer(self) -> "Asked":
-        """The judge of what a model writes: without a judge that is a model too, address and model are the writer's.
+        """The judge of what a model writes: unless the judge is a model too, address and model are the writer's.
 
-        What both may take, their common ledger counts.
+        The budget is left out, because their common ledger has it.
         """
         is_model = self.judge is not None and self.judge.partition(":")[0] != OFFLINE
         own = self if is_model else replace(self, base_url=None, model=None)
@@ -49,11 +49,11 @@ class Asked:
 
     @property
     def is_named(self) -> bool:
-        """Whether anything says which judge, as opposed to how much of it."""
+        """Whether any option names the judge, as opposed to limiting it."""
         return bool(self.judge or self.base_url or self.model or self.exact_prompt)
 
     def options(self) -> Mapping[str, Any]:
-        """As `read_settings` takes them."""
+        """The keyword arguments of `read_settings`."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -110,14 +110,14 @@ judge_options = group_options(
 rubric_option = click.option(
     "--rubric", type=click.Choice(TOOL_RUBRICS), default=TOOL_RUBRICS[0], show_default=True, help="What is scored."
 )
-bad_option = click.option("--fail-on-bad", is_flag=True, help="Exit 1 when anything is labelled Bad.")
+bad_option = click.option("--fail-on-bad", is_flag=True, help="Exit 1 when anything is labeled Bad.")
 spec_option = click.option(
     "--spec", type=click.Choice(SPECS), default=SPECS[0], show_default=True, help="TDQS version."
 )
 
 
 def ledger_of(asked: Asked) -> Ledger:
-    """What all models of a command may take together."""
+    """The ledger that all models of a command share."""
     return Ledger(asked.budget, cost)
 
 
@@ -159,7 +159,7 @@ def writer_of(writer: str | None, asked: Asked, ledger: Ledger) -> Model | None:
 
 
 def preview_of(asked: Asked) -> tuple[Judge, Ledger]:
-    """A judge that sends nothing, and the ledger of what it would have sent."""
+    """A judge that sends nothing, and the ledger of what it would send."""
     try:
         return make_preview(read_settings(os.environ, **asked.options()), warn=warn)
     except InputError as error:
@@ -167,17 +167,17 @@ def preview_of(asked: Asked) -> tuple[Judge, Ledger]:
 
 
 def tell_usage(meter: object, *, by: str = "judge") -> None:
-    """What models were asked and what it cost, on standard error: the same judgement may cost less the next time."""
+    """What a model used and what it cost, on standard error: the cache may make the next run cheaper."""
     usage = used(meter)
     if usage and usage.requests:
         click.echo(usage_line(usage, by=by), err=True)
 
 
 def read_answers(file: Path, asked: Asked) -> object:
-    """Answers to prompts that came from elsewhere, which no judge is named beside."""
+    """Answers to prompts that came from elsewhere; naming a judge as well is an error."""
     if asked.is_named:
         raise click.UsageError(
-            "--answers are somebody's judgement already; leave --judge, --base-url, --model and --exact-prompt out"
+            "--answers already are a judgment; leave --judge, --base-url, --model and --exact-prompt out"
         )
     return read_json(file)
 

@@ -111,7 +111,7 @@ def _comment(reports: Sequence[LocatedReport]) -> str:
 
 
 def _known_findings(baseline: Path | None, *, is_new: bool) -> tuple[KnownFinding, ...]:
-    """What the baseline file holds; a missing one is empty only where it is about to be written."""
+    """The findings in the baseline file; a missing file counts as empty only if it is about to be written."""
     if baseline is None or (is_new and not baseline.exists()):
         return ()
     if not baseline.exists():
@@ -125,7 +125,7 @@ def _known_findings(baseline: Path | None, *, is_new: bool) -> tuple[KnownFindin
 def _renew(
     baseline: Path, known: Sequence[KnownFinding], reports: Sequence[LintReport], policy: Policy
 ) -> tuple[KnownFinding, ...]:
-    """Write what this run has found as the baseline of the next."""
+    """Write the findings of this run as the new baseline."""
     renewed = renew(known, reports, rules=policy.selection.rules)
     write(json_text(baseline_document(renewed)), baseline)
     click.echo(f"{len(renewed)} findings in {baseline}; with --baseline, only others are reported.", err=True)
@@ -133,6 +133,6 @@ def _renew(
 
 
 def _warn_unused(reports: Sequence[LintReport]) -> None:
-    """Say on standard error what the configuration suppresses in vain."""
+    """Warn on standard error of suppressions that match nothing."""
     for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
         warn(unused_line(unused))

@@ -18,7 +18,7 @@ from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.checks import Outcome
-from tdqs_mcp.sources.files import parse_json, read_bytes
+from tdqs_mcp.sources import files
 from tdqs_mcp.sources.locator import LiveOptions, parse_locator, public
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ live_options = group_options(
 def for_each(
     locators: Sequence[str], live: LiveOptions, use: Callable[[Catalog], Result], *, doing: str = "judging"
 ) -> list[Result | None]:
-    """The use case's result for each locator; None, with the reason on standard error, where it could not run."""
+    """The use case's result for each locator; None if it could not run, with the reason on standard error."""
     results: list[Result | None] = []
     for number, locator in enumerate(locators, start=1):
         place = f" (server {number} of {len(locators)})" if len(locators) > 1 else ""
@@ -80,7 +80,7 @@ def for_each(
 
 
 def _shown(locator: str) -> str:
-    """A locator without its secrets."""
+    """A locator without secrets."""
     try:
         return public(parse_locator(locator))
     except InputError:
@@ -88,7 +88,7 @@ def _shown(locator: str) -> str:
 
 
 def policy_of(flags: Choice) -> Policy:
-    """What flags, the environment and the nearest configuration say about findings."""
+    """The policy from flags, the environment and the nearest configuration."""
     try:
         return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()))
     except TdqsError as error:
@@ -98,7 +98,7 @@ def policy_of(flags: Choice) -> Policy:
 def read_json(path: Path) -> object:
     """The parsed JSON of a file."""
     try:
-        return parse_json(read_bytes(path), origin=repr(str(path)))
+        return files.parse_json(files.read_bytes(path), origin=repr(str(path)))
     except InputError as error:
         leave(error)
 
@@ -106,11 +106,9 @@ def read_json(path: Path) -> object:
 def read_text(path: Path) -> str:
     """The text of a file."""
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        leave(InputError(f"{str(path)!r} cannot be read: {error.strerror}"))
-    except UnicodeDecodeError:
-        leave(InputError(f"{str(path)!r} is no UTF-8 text"))
+        return files.read_text(path)
+    except InputError as error:
+        leave(error)
 
 
 def end(
@@ -139,17 +137,17 @@ def _incomplete() -> list[str]:
 
 
 class Waiting:
-    """A line on a terminal's standard error that goes when the wait is over; nothing where that is redirected."""
+    """A line on a terminal's standard error that disappears at the end; nothing if standard error is redirected."""
 
     def __init__(self) -> None:
-        """Nothing is shown before something is waited for."""
+        """Nothing is shown before the first wait."""
         self._doing: str | None = None
         self._shown: Progress | None = None
         self._asked = self._answered = 0
 
     @contextmanager
     def on(self, doing: str, *, at_once: bool = False) -> Generator[None]:
-        """Show what is done, at once or as soon as a model is asked."""
+        """Show what the program is doing, at once or as soon as a model is asked."""
         self._doing, self._asked, self._answered = printable(doing), 0, 0
         try:
             if at_once and sys.stderr.isatty():
@@ -162,7 +160,7 @@ class Waiting:
                 self._shown = None
 
     def count(self, asked: int, answered: int) -> None:
-        """So many requests more to a model, so many answers more from it."""
+        """Add requests to a model and answers from it."""
         self._asked += asked
         self._answered += answered
         if self._doing is None or not sys.stderr.isatty():
@@ -199,6 +197,6 @@ class Waiting:
 
 
 def waiting() -> Waiting:
-    """The one line of the command that runs."""
+    """The progress line of the running command."""
     found: Waiting = click.get_current_context().meta.setdefault(_WAITING, Waiting())
     return found

@@ -45,7 +45,7 @@ _LEDGER = {
 @command()
 @click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
 @click.option("--fail-under", type=click.Choice(list("ABCD")), help="Exit 1 below this tier.")
-@click.option("--answers", type=TARGET, help="Finish a judgement from these answers.")
+@click.option("--answers", type=TARGET, help="Finish a judgment from these answers.")
 @click.option(
     "--accept",
     multiple=True,
@@ -116,7 +116,7 @@ def score(
 @command()
 @click.argument("file", type=FILE, metavar="FILE")
 @click.option("--server", "locator", required=True, metavar="LOCATOR", help="The server that the skill is about.")
-@click.option("--answers", type=FILE, help='Finish a judgement from {"skill": answer}.')
+@click.option("--answers", type=FILE, help='Finish a judgment from {"skill": answer}.')
 @bad_option
 @judge_options
 @live_options
@@ -168,7 +168,7 @@ def _dry_run(
 
 
 def _refuse_mixture(rubric: str, *, fail_under: str | None, fail_on_bad: bool, skill: Path | None) -> None:
-    """Options of one rubric mean nothing to another."""
+    """Refuses options that mean nothing to the chosen rubric."""
     if rubric == TOOL_RUBRICS[0] and fail_on_bad:
         raise click.UsageError("the tdqs rubric has tiers, no labels; use --fail-under")
     if rubric != TOOL_RUBRICS[0] and fail_under:

@@ -18,6 +18,9 @@ SHAPES = (
     "or tools in OpenAI's or Anthropic's format"
 )
 
+MAX_INPUT_BYTES = 8 * 2**20
+"""The largest text file that is read; no single server needs more."""
+
 
 def parse_json(content: bytes, *, origin: str) -> object:
     """The JSON value of some bytes. Raises InputError that names the origin, the line and the column."""
@@ -41,6 +44,21 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises InputError."""
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(MAX_INPUT_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    if len(raw) > MAX_INPUT_BYTES:
+        raise InputError(f"{str(path)!r} has more than {MAX_INPUT_BYTES} bytes; give a smaller file")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{str(path)!r} is not UTF-8 text") from error
 
 
 def write_bytes(path: Path, content: bytes) -> None:

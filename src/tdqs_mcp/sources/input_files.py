@@ -11,30 +11,13 @@ from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.model.material import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.selection import Query
+from tdqs_mcp.sources.files import read_text
 
 if TYPE_CHECKING:
     from numpy import ndarray
 
-MAX_INPUT_BYTES = 8 * 2**20
-"""Bytes of one file; what is larger belongs to no single server."""
-
 MAX_YAML = 2**20
 """Characters that are read as YAML, a few seconds' work; larger files come from programs, which write JSON."""
-
-
-def read_text(path: Path) -> str:
-    """The text of a file. Raises InputError."""
-    try:
-        with path.open("rb") as stream:
-            raw = stream.read(MAX_INPUT_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
-    if len(raw) > MAX_INPUT_BYTES:
-        raise InputError(f"{str(path)!r} has more than {MAX_INPUT_BYTES} bytes; give a smaller file")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{str(path)!r} is no UTF-8 text") from error
 
 
 def parse_text(text: str, *, origin: str) -> object:
