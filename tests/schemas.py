@@ -10,10 +10,10 @@ from tdqs_mcp.report.agent_improvements import CompareAnswer, PlanAnswer, Rewrit
 from tdqs_mcp.report.agent_judging import JudgementAnswer, PromptsAnswer
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer
 from tdqs_mcp.report.agent_scores import ScoreAnswer, ToolAnswer
-from tdqs_mcp.results.checks import GateReport, ServerGrade
+from tdqs_mcp.results.checks import GateReport
 from tdqs_mcp.results.findings import LintReport
 from tdqs_mcp.results.improvements import Comparison, Plan, WhatIfReport
-from tdqs_mcp.results.labels import LabelScore, SkillScore
+from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.rewrites import RewriteReport
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.selection import Selection

@@ -17,7 +17,8 @@ from tdqs_mcp.gate import suite
 from tdqs_mcp.gate.targets import Evidence
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.documents import dimension_page, prompts_document, rule_page, term_page
-from tdqs_mcp.results.checks import GateRow, ServerGrade
+from tdqs_mcp.results.checks import GateRow
+from tdqs_mcp.results.labels import ServerGrade
 from tdqs_mcp.rubrics.rubric import RUBRICS
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry

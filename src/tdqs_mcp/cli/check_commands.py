@@ -17,7 +17,8 @@ from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate.policy import calibrated, decide, earns
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.results.checks import GateReport, Letter
+from tdqs_mcp.results.checks import GateReport
+from tdqs_mcp.results.labels import Letter
 from tdqs_mcp.sources.locator import LiveOptions
 
 _GRADE = views("check_reports:grade_blocks")

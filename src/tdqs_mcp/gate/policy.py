@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Letter, Outcome, ServerGrade
-from tdqs_mcp.results.labels import Label, LabelScore, SkillScore
+from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Outcome
+from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.rewrites import Rewrite
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier, Ungraded

@@ -30,16 +30,8 @@ from tdqs_mcp.report.words import (
     ungraded_items,
     unjudged_words,
 )
-from tdqs_mcp.results.checks import (
-    CalibrationReport,
-    CalibrationTable,
-    Cell,
-    Deduction,
-    GateReport,
-    GateResult,
-    ServerGrade,
-)
-from tdqs_mcp.results.labels import Label, LabelScore, SkillScore, Urgency
+from tdqs_mcp.results.checks import CalibrationReport, CalibrationTable, Cell, GateReport, GateResult
+from tdqs_mcp.results.labels import Deduction, Label, LabelScore, ServerGrade, SkillScore, Urgency
 from tdqs_mcp.results.selection import Mutation, Paired, QueryChoice, Selection
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, Ungraded
 from tdqs_mcp.rubrics.rubric import load

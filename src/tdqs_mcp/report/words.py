@@ -1,10 +1,13 @@
 """Who judged, what came out and what did not, in words; light enough for every report."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from tdqs_mcp.report.blocks import Items, Span
-from tdqs_mcp.results.scores import UngradedTool
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
+
+if TYPE_CHECKING:  # linting goes without scores
+    from tdqs_mcp.results.scores import UngradedTool
 
 MAX_NAMED = 20
 """Tools that a line names; JSON has them all."""
@@ -57,7 +60,7 @@ def number(tenths: int | None) -> Span:
     return Span("none", "dim") if tenths is None else Span(score_words(tenths), f"bold {TIER_STYLES[tier_of(tenths)]}")
 
 
-def ungraded_items(tools: Sequence[UngradedTool]) -> Items:
+def ungraded_items(tools: "Sequence[UngradedTool]") -> Items:
     """A line for each tool without a score."""
     names = [(each.name or f"tool {each.index + 1}", each.ungraded.reason) for each in tools]
     return Items([(f"ungraded: {name}: {reason}", "yellow") for name, reason in names])

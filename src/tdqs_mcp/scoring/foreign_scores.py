@@ -8,8 +8,8 @@ from tdqs_mcp.facts.catalog import metadata
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.facts.text.wording import count_code_units
-from tdqs_mcp.results.checks import Deduction, ServerGrade, letter_of
 from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.labels import Deduction, ServerGrade, letter_of
 from tdqs_mcp.results.scores import UngradedTool
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rules import registry

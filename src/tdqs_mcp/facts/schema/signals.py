@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from tdqs_mcp.canonical import MAX_NESTING, canonical_members, short_hash, trim, utf16_length
@@ -11,7 +11,9 @@ from tdqs_mcp.facts.schema.tokens import SENT_FIELDS, estimate_tokens
 from tdqs_mcp.facts.schema.walk import keyword_members, required_names
 from tdqs_mcp.facts.text.patterns import lazy_pattern
 from tdqs_mcp.model.catalog import TOOL_FIELDS, Tool
-from tdqs_mcp.results.scores import ContextSignals
+
+if TYPE_CHECKING:  # linting goes without scores
+    from tdqs_mcp.results.scores import ContextSignals
 
 MAX_OBJECT_DEPTH = 10
 """Object levels that the required subtree is followed down (TDQS 1.1, invocation cost)."""
@@ -135,7 +137,7 @@ def measure_signals(tool: Tool) -> Signals:
     )
 
 
-def context_signals(signals: Signals, *, spec: str) -> ContextSignals:
+def context_signals(signals: Signals, *, spec: str) -> "ContextSignals":
     """The context signals under their published names; spec 1.0 has none of the later ones."""
     earlier: ContextSignals = {
         "paramCount": signals.param_count,
