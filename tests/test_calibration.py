@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,7 @@ from tdqs_mcp import sync
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.content import read_content
 from tdqs_mcp.judges import features
-from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.judges.scorecard import UNIT, calibration, versions
+from tdqs_mcp.judges.offline import UNIT, Offline, calibration, versions
 from tdqs_mcp.model.catalog import Catalog, read_tools
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.check_reports import calibration_blocks
@@ -176,9 +176,7 @@ def test_a_fact_that_an_agent_gains_by_never_lowers_a_score(key):
     gained = ("told", "beyond", "lead", "usage", "behaviour", "returned", "explained", "mentions", "when", "limit")
     lost = ("generic", "said_again", "vague_verb", "untold", "filler", "only_name")
     for fact, steps in CARDS["tdqs"][key].steps.items():
-        points = [
-            later - earlier for each in steps for earlier, later in zip(each.points, each.points[1:], strict=False)
-        ]
+        points = [later - earlier for _, _, sums in steps for earlier, later in pairwise(sums)]
         assert fact not in gained or min(points) >= 0
         assert fact not in lost or max(points) <= 0
 
@@ -188,7 +186,7 @@ def test_scorecards_are_integers_and_their_cuts_ascend():
         for card in cards.values():
             assert list(card.cuts) == sorted(card.cuts)
             assert all(
-                isinstance(point, int) for steps in card.steps.values() for each in steps for point in each.points
+                isinstance(point, int) for steps in card.steps.values() for _, _, points in steps for point in points
             )
 
 

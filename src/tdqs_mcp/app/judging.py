@@ -9,8 +9,7 @@ from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
 from tdqs_mcp.judges.jury import silences
-from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.judges.scorecard import versions
+from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unguarded
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.checks import CalibrationReport

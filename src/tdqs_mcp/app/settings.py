@@ -330,7 +330,7 @@ def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
 
 
 def _check_calibration(version: str) -> None:
-    from tdqs_mcp.judges.scorecard import versions  # noqa: PLC0415
+    from tdqs_mcp.judges.offline import versions  # noqa: PLC0415
 
     if version not in versions():
         raise InputError(f"there is no calibration {version!r} of the offline judge: it has {', '.join(versions())}")

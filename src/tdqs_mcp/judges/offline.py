@@ -1,16 +1,151 @@
 """The judge that needs no key: scorecards over facts, in integers, that can say what moved each score."""
 
+import json
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate
+from typing import Any, TypeAlias
 
 from tdqs_mcp.facts.text.content import read_content
 from tdqs_mcp.judges import features
-from tdqs_mcp.judges.scorecard import UNIT, Calibration, Scorecard, calibration, versions
-from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Outlook, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
+
+UNIT = 1000
+"""Points are thousandths of a score point."""
+
+FOLDER = files("tdqs_mcp.judges").joinpath("data", "calibrations")
+
+
+Steps: TypeAlias = tuple[str, tuple[int, ...], tuple[int, ...]]
+"""What one fact earns: a fact that has to be there as well, or nothing; ascending thresholds; and the sum of points up
+to each of them, from 0 for none, in thousandths of a score point."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scorecard:
+    """One dimension: a base, what facts add to it, and where the scores 1 to 5 are cut."""
+
+    base: int
+    steps: Mapping[str, tuple[Steps, ...]]
+    """By fact: on its own, and in the contexts in which it counts more or less."""
+
+    cuts: Sequence[int]
+    """The lowest latent of the scores 2, 3, 4 and 5."""
+
+    usual: Mapping[str, int]
+    """What each fact earns on average, against which a reason is one."""
+
+    typical: Mapping[str, int]
+    """The median of each fact among the labelled: above it is much, below it little."""
+
+    def earned(self, values: Mapping[str, int], facts: Iterable[str] | None = None) -> dict[str, int]:
+        """Points by fact, contexts included, for all facts or some; read six times for every tool."""
+        points = {}
+        for fact in self.steps if facts is None else facts:
+            value, total = values[fact], 0
+            for context, thresholds, sums in self.steps[fact]:
+                if not context or values[context]:
+                    total += sums[bisect_left(thresholds, value)]
+            points[fact] = total
+        return points
+
+    def is_much(self, fact: str, value: int, move: int) -> bool:
+        """Whether there is much of a fact: where it only ever helps, or only ever harms, its move says so."""
+        signs = {point > 0 for _, _, points in self.steps[fact] for point in points if point}
+        if len(signs) == 1:
+            return (move > 0) is (True in signs)
+        return value > self.typical[fact]
+
+    def score(self, latent: int) -> int:
+        """The integer score, 1-5."""
+        return 1 + bisect_right(self.cuts, latent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """How far predictions in one range of latent TDQS lay off the labels."""
+
+    below: int
+    """The range's upper end, in thousandths."""
+
+    errors: Sequence[int]
+    """Label minus prediction of unseen servers, in thousandths, at evenly spaced quantiles, ascending."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """One version of the offline judge."""
+
+    version: str
+    rubrics: Mapping[str, Mapping[str, Scorecard]]
+    bands: Sequence[Band]
+    guard: Mapping[str, int]
+    """Tenths that a model's verdict may lie above the estimate, by rubric; `tampered` for a definition that hides
+    characters or forges a turn."""
+
+    def outlook(self, latents: Mapping[str, int], weights: Mapping[str, int]) -> Outlook:
+        """How sure the TDQS is; `latents` in thousandths, `weights` in percent."""
+        total = sum(weights[key] * max(UNIT, min(5 * UNIT, latent)) for key, latent in latents.items()) // 100
+        band = next(band for band in self.bands if total < band.below)
+        likely = [_tenths(total + error) for error in band.errors]
+        edge = len(likely) // 10
+        return Outlook(
+            low=likely[edge],
+            high=likely[-1 - edge],
+            tiers={tier: _percent(likely, tier) for tier in Tier if tier is not Tier.F},
+        )
+
+
+@cache
+def calibration(version: str) -> Calibration:
+    """A version of the offline judge. Raises KeyError where there is none."""
+    entry = FOLDER.joinpath(f"{version}.json")
+    if version not in versions():
+        raise KeyError(version)
+    table = json.loads(entry.read_text(encoding="utf-8"))
+    return Calibration(
+        version=table["calibration"],
+        rubrics={
+            rubric: {key: _scorecard(card) for key, card in cards.items()} for rubric, cards in table["rubrics"].items()
+        },
+        bands=[Band(below=band["below"], errors=band["errors"]) for band in table["bands"]],
+        guard=table["guard"]["bound"],
+    )
+
+
+@cache
+def versions() -> tuple[str, ...]:
+    """The versions that there are, the newest first."""
+    names = (entry.name.removesuffix(".json") for entry in FOLDER.iterdir() if entry.name.endswith(".json"))
+    return tuple(sorted(names, key=int, reverse=True))
+
+
+def _scorecard(card: Mapping[str, Any]) -> Scorecard:
+    steps: dict[str, tuple[Steps, ...]] = {}
+    for name, entries in card["steps"].items():
+        fact, _, context = name.partition(features.CONTEXT)
+        points = (0, *accumulate(more for _, more in entries))
+        thresholds = tuple(threshold for threshold, _ in entries)
+        steps[fact] = (*steps.get(fact, ()), (context, thresholds, points))
+    return Scorecard(base=card["base"], steps=steps, cuts=card["cuts"], usual=card["usual"], typical=card["typical"])
+
+
+def _tenths(thousandths: int) -> int:
+    """Tenths within 1.0-5.0, half up."""
+    return max(10, min(50, (thousandths + 50) // 100))
+
+
+def _percent(likely: Sequence[int], tier: Tier) -> int:
+    """The share of the likely scores within a tier, in percent, down."""
+    better = next((other.floor for other in reversed(Tier) if other.floor > tier.floor), 51)
+    return 100 * sum(tier.floor <= score < better for score in likely) // len(likely)
+
 
 MAX_QUOTE = 160
 """Characters of a quotation; longer sentences are cut at a word."""
@@ -142,9 +277,10 @@ def _judge(
 
 def _rests_on(card: Scorecard, name: str, values: Mapping[str, int]) -> bool:
     """Without the passage that gives most of it, the fact would earn something else."""
-    share = values.get(f"{name}{features.SHARE}", 1)
-    less = {**values, name: values[name] - share}
-    return values[name] > 0 and any(each.earned(less) != each.earned(values) for each in card.steps[name])
+    if values[name] <= 0:
+        return False
+    less = {**values, name: values[name] - values.get(f"{name}{features.SHARE}", 1)}
+    return card.earned(less, [name]) != card.earned(values, [name])
 
 
 @cache

@@ -7,8 +7,7 @@ from tdqs_mcp.canonical import round_half_up, short_hash
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.facts.threats import is_tampered
 from tdqs_mcp.judges.judge import Judge, Usage, used
-from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.judges.scorecard import calibration, versions
+from tdqs_mcp.judges.offline import Offline, calibration, versions
 from tdqs_mcp.results.checks import CalibrationTable
 from tdqs_mcp.results.verdicts import Acceptance, EstimateCheck, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ToolCase
