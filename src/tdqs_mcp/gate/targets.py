@@ -17,7 +17,7 @@ from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier, Ungraded, tier_of
 from tdqs_mcp.rules import registry
-from tdqs_mcp.scoring import foreign_scores
+from tdqs_mcp.scoring.foreign_scores import mcptest_score
 
 _TARGET = re.compile(
     r"""(?:(?P<plain>[a-z_]+)|(?P<list>tool|findings)\[(?P<quote>["'])(?P<name>.+?)(?P=quote)\](?P<field>\.[a-z]+)?)"""
@@ -170,7 +170,7 @@ def _unknown(reason: str | None) -> Reading:
 
 
 def _scores(evidence: Evidence) -> list[Fraction]:
-    return [foreign_scores.assess(subject).score for subject in evidence.measured.subjects]
+    return [mcptest_score(subject) for subject in evidence.measured.subjects]
 
 
 def _min_score(evidence: Evidence) -> Reading:
@@ -278,7 +278,7 @@ def _of_tool(target: Target, evidence: Evidence) -> Reading:
     if target.field is Field.TOKENS:
         return _exact(subject.signals.tokens)
     if target.field is Field.SCORE:
-        return _exact(foreign_scores.assess(subject).score)
+        return _exact(mcptest_score(subject))
     graded = [tool.tdqs for tool in evidence.score.tools if tool.index == subject.tool.index]
     return _exact(_tenths(graded[0])) if graded else _unknown(f"the tool {target.tool!r} is ungraded")
 

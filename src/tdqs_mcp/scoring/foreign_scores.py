@@ -1,6 +1,5 @@
-"""MCP Playground's arithmetic: 100 less the price of every violation, a bonus, a letter; integers alone."""
+"""Scores by the formulas of other tools, exact: MCP Playground's grade and mcptest's tool score."""
 
-from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from tdqs_mcp.canonical import trim
@@ -10,11 +9,9 @@ from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.facts.text.wording import count_code_units
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.labels import Deduction, ServerGrade, letter_of
-from tdqs_mcp.results.scores import UngradedTool
-from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule_profiles import PLAYGROUND
-from tdqs_mcp.scoring.score import UNMEASURED
+from tdqs_mcp.scoring.score import unmeasured_tools
 
 START = 100
 PRICES = {Severity.ERROR: 15, Severity.WARNING: 5, Severity.INFO: 1}
@@ -42,15 +39,7 @@ def grade(measured: Measured) -> ServerGrade:
         tool_count=len(catalog.tools),
         resource_count=None if catalog.resources is None else len(metadata.listed_resources(catalog)),
         prompt_count=None if catalog.prompts is None else len(catalog.prompts),
-        unmeasured=tuple(
-            UngradedTool(
-                index=each.tool.index,
-                name=each.tool.name,
-                input_hash=None,
-                ungraded=Ungraded(judge=UNMEASURED, reason=each.reason),
-            )
-            for each in measured.unmeasured
-        ),
+        unmeasured=tuple(unmeasured_tools(measured)),
         problems=catalog.problems,
     )
 
@@ -106,45 +95,22 @@ FULL = 1000
 """Each heuristic gives thousandths, 0-1000."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heuristics:
-    """What each of the six gives one tool, in thousandths."""
+def mcptest_score(subject: Subject) -> Fraction:
+    """A tool's score after mcptest's `tool_quality` block, 0-1: the mean of six heuristics.
 
-    presence: int
-    """Full where there is a description."""
-
-    length: int
-    """Nothing below 20 characters, then in proportion, full from 100."""
-
-    parameters: int
-    """The share of the top-level parameters whose schema has a description; full without parameters."""
-
-    conciseness: int
-    """Full up to 500 characters, then 500 to the length; nothing without a description."""
-
-    return_format: int
-    """Full where an output schema or the description says what comes back."""
-
-    annotations: int
-    """Full where at least one of the four hints is declared as a boolean."""
-
-    @property
-    def score(self) -> Fraction:
-        """The mean of the six, 0-1."""
-        values = [getattr(self, field.name) for field in fields(self)]
-        return Fraction(sum(values), FULL * len(values))
-
-
-def assess(subject: Subject) -> Heuristics:
-    """The six heuristics of a tool."""
+    mcptest names the six (presence, length, parameters, conciseness, return format, annotations) and says that they are
+    averaged; its formulas and weights are not published. Those here are ours: equal weights, and the bounds of its own
+    rules where it has stated any. Numbers near a threshold may differ from its.
+    """
     signals, length = subject.signals, len(trim(subject.tool.description or ""))
     described, count = signals.params_with_descriptions, signals.param_count
     says_result = signals.has_output_schema or Cue.RETURN in subject.prose.cues
-    return Heuristics(
-        presence=FULL if length else 0,
-        length=0 if length < SHORTEST else FULL * min(length, AMPLE) // AMPLE,
-        parameters=FULL * described // count if count else FULL,
-        conciseness=FULL * LONGEST // max(length, LONGEST) if length else 0,
-        return_format=FULL if says_result else 0,
-        annotations=FULL if signals.has_hints else 0,
+    thousandths = (
+        FULL if length else 0,
+        0 if length < SHORTEST else FULL * min(length, AMPLE) // AMPLE,
+        FULL * described // count if count else FULL,
+        FULL * LONGEST // max(length, LONGEST) if length else 0,
+        FULL if says_result else 0,
+        FULL if signals.has_hints else 0,
     )
+    return Fraction(sum(thousandths), FULL * len(thousandths))

@@ -57,15 +57,15 @@ def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, 
     """The skill's scores and label; the credentials rule alone makes it Bad, whatever else is known."""
     graded = verdict if isinstance(verdict, Ungraded) else _alone(load("skill"), verdict, measured)
     scores = {} if isinstance(graded, Ungraded) else graded.scores
-    proof = asks_for_credentials(text)
+    shown = asks_for_credentials(text)
     says_so = isinstance(graded, Verdict) and graded.asks_for_credentials
-    is_bad = proof is not None or says_so
+    is_bad = shown is not None or says_so
     problem = "the judge says that the skill has its reader handle credentials; the facts do not show it"
-    if proof is not None:
+    if shown is not None:
         problem = (
-            f"the facts show that the skill has its reader handle credentials ({proof!r}); the judge does not say so"
+            f"the facts show that the skill has its reader handle credentials ({shown!r}); the judge does not say so"
         )
-    is_disputed = isinstance(graded, Verdict) and says_so != (proof is not None)
+    is_disputed = isinstance(graded, Verdict) and says_so != (shown is not None)
     return SkillScore(
         server=measured.catalog.server,
         tool_count=len(measured.catalog.tools),
@@ -74,7 +74,7 @@ def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, 
         overall=percent(scores) if scores else None,
         label=Label.BAD if is_bad else label(scores) if scores else None,
         smells=tuple(key for key, score in scores.items() if score < SMELL_BELOW),
-        credentials=proof or ("the judge holds so" if says_so else None),
+        credentials=shown or ("the judge holds so" if says_so else None),
         problems=(problem,) if is_disputed else (),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.facts.schema.signals import context_signals
-from tdqs_mcp.facts.subject import Measured, Subject, Unmeasured
+from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.scores import Enforced, Flag, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
@@ -125,20 +125,28 @@ def sort_out(
     by_index = {case.subject.tool.index: verdict for case, verdict in zip(cases, verdicts, strict=True)}
     undescribed = _gated(load(rubric))
     judged: list[tuple[Subject, Verdict]] = []
-    ungraded = [_ungraded(each, Ungraded(judge=UNMEASURED, reason=each.reason)) for each in measured.unmeasured]
+    ungraded = unmeasured_tools(measured)
     for subject in measured.subjects:
         verdict = by_index.get(subject.tool.index, undescribed)
         if isinstance(verdict, Ungraded):
-            ungraded.append(_ungraded(subject, verdict))
+            tool, input_hash = subject.tool, subject.signals.input_hash
+            ungraded.append(UngradedTool(index=tool.index, name=tool.name, input_hash=input_hash, ungraded=verdict))
         else:
             judged.append((subject, verdict))
     return judged, tuple(sorted(ungraded, key=lambda tool: tool.index))
 
 
-def _ungraded(part: Subject | Unmeasured, ungraded: Ungraded) -> UngradedTool:
-    """A tool without a verdict; one that no judge could be asked about has no hash."""
-    input_hash = part.signals.input_hash if isinstance(part, Subject) else None
-    return UngradedTool(index=part.tool.index, name=part.tool.name, input_hash=input_hash, ungraded=ungraded)
+def unmeasured_tools(measured: Measured) -> list[UngradedTool]:
+    """The tools that no judge could be asked about; they have no hash."""
+    return [
+        UngradedTool(
+            index=each.tool.index,
+            name=each.tool.name,
+            input_hash=None,
+            ungraded=Ungraded(judge=UNMEASURED, reason=each.reason),
+        )
+        for each in measured.unmeasured
+    ]
 
 
 def unjudged(score: ServerScore) -> list[tuple[str, str]]:
@@ -162,11 +170,11 @@ def _disputed(judged: Sequence[tuple[Subject, Verdict]]) -> tuple[str, ...]:
 
 def disputed(subject: Subject, verdict: Verdict) -> str | None:
     """How the facts contradict a verdict about description and annotations; None if they agree."""
-    proof = subject.prose.contradiction
-    if verdict.contradiction == (proof is not None):
+    shown = subject.prose.contradiction
+    if verdict.contradiction == (shown is not None):
         return None
-    if proof is not None:
-        return f"the facts show that {proof!r} contradicts readOnlyHint; the judge did not flag it"
+    if shown is not None:
+        return f"the facts show that {shown!r} contradicts readOnlyHint; the judge did not flag it"
     if subject.signals.has_hints:
         return "the judge flags a contradiction with the annotations that the facts do not show"
     return "the judge flags a contradiction with annotations, but no hint is annotated"
