@@ -220,6 +220,39 @@ async def test_a_connection_that_breaks_after_the_tools_keeps_them_and_says_what
     assert catalog.problems == ("resources/list was not answered before the connection broke.",)
 
 
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+async def test_lone_surrogates_reach_the_catalog_over_http(kind):
+    tools = [
+        {"name": "a-\ud83d", "description": "half \udc00, whole 😀, literal \\\\ud83d \\ufdd0abcd"},
+        {"name": "b"},
+    ]
+    opening = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "s", "version": "1"},
+    }
+    answers = {"initialize": {"result": opening}, "tools/list": {"result": {"tools": tools}}}
+
+    async def app(scope, receive, send):
+        if scope["type"] == "lifespan":
+            await lifespan(receive, send)
+            return
+        question = json.loads((await receive())["body"] or "{}") if scope["method"] == "POST" else {}
+        unknown = {"error": {"code": -32601, "message": "Method not found"}}
+        text = json.dumps({"jsonrpc": "2.0", "id": question.get("id"), **answers.get(question.get("method"), unknown)})
+        body = f"event: message\ndata: {text}\n\n" if kind == "text/event-stream" else text
+        is_request = "id" in question
+        status = 200 if is_request else 202 if scope["method"] == "POST" else 405
+        headers = [(b"content-type", kind.encode())] if is_request else []
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body.encode() if is_request else b""})
+
+    with serving(app) as address:
+        catalog = await capture(Url(url=f"{address}/mcp"), options())
+    assert [tool.raw for tool in catalog.tools] == tools
+    assert (catalog.problems, catalog.incomplete) == ((), None)
+
+
 # In process
 
 MODULE = """

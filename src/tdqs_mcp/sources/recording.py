@@ -5,6 +5,7 @@ answer is recorded as it came, and in place of a listing the client gets an empt
 """
 
 import json
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -38,6 +39,24 @@ _MAX_STRAY = 80
 """Characters of a stray line that are quoted."""
 
 
+_SURROGATES = re.compile(rb"\\(?:u(d[89ab]..)(\\ud[c-f]..)?|u(d[c-f]..)|.)", re.IGNORECASE | re.DOTALL)
+"""Every escape of a JSON text: a pair of surrogates, one alone, or anything else."""
+
+_SHIELDED = re.compile(r"(?<!\\)((?:\\\\)*)\\ufdd0(....)")
+"""A noncharacter, which no text has, before the four digits of a lone surrogate."""
+
+
+def shield_surrogates(text: bytes) -> bytes:
+    """JSON text that the SDK's parser accepts: it refuses lone surrogates, which JavaScript servers can send."""
+
+    def shield(found: re.Match[bytes]) -> bytes:
+        alone = found[3] or (found[1] if found[2] is None else None)
+        return found[0] if alone is None else b"\\ufdd0" + alone
+
+    plain = text.decode(errors="replace").encode()
+    return _SURROGATES.sub(shield, plain) if b"\\ud" in plain.lower() else plain
+
+
 class Recording:
     """The record of one connection. It outlives the connection: a capture that is cut short keeps what had arrived."""
 
@@ -66,8 +85,9 @@ class Recording:
     def note_result(self, request: str, result: Mapping[str, Any]) -> str | None:
         """Keeps an answer and returns the method that it answers; None for an answer to nothing that was asked."""
         method = self.pending.pop(request, None)
-        if method is not None and self._fits(method, result):
-            self.results.setdefault(method, []).append(result)
+        kept = None if method is None else self._restore(method, result)
+        if method is not None and kept is not None:
+            self.results.setdefault(method, []).append(kept)
         return method
 
     def note_error(self, request: str, error: ErrorData) -> None:
@@ -111,16 +131,21 @@ class Recording:
         lines = "1 line that is" if self._stray_lines == 1 else f"{self._stray_lines} lines that are"
         return f"The server wrote {lines} no protocol message to its output; the first is {self._first_stray!r}."
 
-    def _fits(self, method: str, result: Mapping[str, Any]) -> bool:
-        if method not in LISTS:
-            return True
+    def _restore(self, method: str, result: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The result as the server sent it; None for a listing beyond the limit."""
         try:
-            self._bytes_left -= len(json.dumps(result, default=str))
-        except RecursionError:
-            self._bytes_left = -1  # nested as deeply as this interpreter can go: nothing after us could read it either
-        if self._bytes_left < 0:
-            self.overflowed = method
-        return self._bytes_left >= 0
+            text = json.dumps(result, default=str)
+        except RecursionError:  # nested as deeply as this interpreter can go: nothing after us could read it either
+            text = None
+        if method in LISTS:
+            self._bytes_left = -1 if text is None else self._bytes_left - len(text)
+            if self._bytes_left < 0:
+                self.overflowed = method
+                return None
+        if text is None or "\\ufdd0" not in text:
+            return result
+        restored: Mapping[str, Any] = json.loads(_SHIELDED.sub(r"\1\\u\2", text))
+        return restored
 
 
 @asynccontextmanager

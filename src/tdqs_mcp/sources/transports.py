@@ -20,6 +20,7 @@ from mcp.server.mcpserver import MCPServer
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.failure import Reply
 from tdqs_mcp.sources.locator import InProcess, LiveOptions
+from tdqs_mcp.sources.recording import shield_surrogates
 
 
 @asynccontextmanager
@@ -60,7 +61,7 @@ def _client(options: LiveOptions, replies: list[Reply], **settings: Any) -> http
         )
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("the answer is compressed although that was declined", request=response.request)
-        response.stream = _Bounded(response.stream, options.max_bytes)
+        response.stream = _Body(response.stream, options.max_bytes)
 
     return httpx2.AsyncClient(
         transport=_Admitted(options.admit) if options.admit else None,
@@ -101,19 +102,25 @@ def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
     )
 
 
-class _Bounded(httpx2.AsyncByteStream):
-    """A response body that fails when it grows beyond the limit."""
+class _Body(httpx2.AsyncByteStream):
+    """A response body that fails when it grows beyond the limit, handed on in whole lines that the SDK can parse."""
 
     def __init__(self, inner: Any, limit: int) -> None:  # noqa: ANN401  # sync or async, as the transport made it
         self._inner = inner
         self._left = limit
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        line: list[bytes] = []
         async for chunk in self._inner:
             self._left -= len(chunk)
             if self._left < 0:
                 raise httpx2.ReadError("the answer is larger than the byte limit")
-            yield chunk
+            end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+            if end:
+                yield shield_surrogates(b"".join([*line, chunk[:end]]))
+                line = []
+            line.append(chunk[end:])
+        yield shield_surrogates(b"".join(line))
 
     async def aclose(self) -> None:
         await self._inner.aclose()
