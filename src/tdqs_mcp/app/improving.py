@@ -82,7 +82,7 @@ async def _rewritten(
     proposed = propose(measured, known, mode=mode)
     proposals = [rewrite_review.admit(each, basis, mode) for each in proposed if each.index in chosen]
     before = await _assessed(measured, chosen, known, judge=judge, spec=spec)
-    rewrites, tried = await _drafts(measured, proposals, before, basis=basis, judge=judge, spec=spec)
+    rewrites, tried = await _drafts(measured, proposals, before, found=known, basis=basis, judge=judge, spec=spec)
     if writer is not None:
         worded = await _worded(measured, rewrites, basis=basis, mode=mode, writer=writer)
         rewrites, tried = await _better(measured, worded, rewrites, before, judge=judge, spec=spec), None
@@ -98,6 +98,7 @@ async def _drafts(
     proposals: list[Proposal],
     before: Mapping[int, Assessment],
     *,
+    found: list[Finding],
     basis: ReviewBasis,
     judge: Judge,
     spec: str,
@@ -106,8 +107,7 @@ async def _drafts(
 
     Beside them the catalog that has just these rewrites, and its findings, where it has been measured already.
     """
-    after, improved, failed = dict(before), measured, {0}
-    found: list[Finding] = []
+    after, improved, failed = dict(before), measured, set[int]()
     unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
     doubtful = [each for each in proposals if each.parts]
     while doubtful:
