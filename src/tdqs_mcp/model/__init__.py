@@ -1,1 +1,1 @@
-"""What is scored: a catalog with its raw JSON, and the material that an author gives beside it."""
+"""What is scored: a catalog with its raw JSON, and the author's material for rewrites."""

@@ -1,4 +1,4 @@
-"""What a server offers, as it came: the raw JSON of every part beside the typed view that scoring reads."""
+"""What a server offers: the raw JSON of every part, and the typed view that scoring reads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,7 +83,7 @@ class Catalog:
 
     protocol_version: str | None = None
     server_info: Mapping[str, Any] | None = None
-    """The initialize answer's own words; None for a bare file, whose initialize answer nobody has seen."""
+    """`serverInfo` of the initialize answer; None for a bare file, which has none."""
 
     capabilities: Mapping[str, Any] | None = None
     problems: tuple[str, ...] = ()

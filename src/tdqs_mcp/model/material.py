@@ -1,4 +1,4 @@
-"""What an author gives beside a definition: facts, traces of real calls, documentation."""
+"""The author's material for a rewrite: facts, traces of real calls, documentation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """Sources that no definition holds; whatever a rewrite takes from them it names."""
+    """Sources outside the definitions; a rewrite names each one that it uses."""
 
     facts: tuple[Fact, ...] = ()
     traces: tuple[Trace, ...] = ()

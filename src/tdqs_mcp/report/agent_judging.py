@@ -12,7 +12,7 @@ from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Name, Own, Trait
 Part: TypeAlias = Literal["tools", "coherence", "shadowing"]
 
 PROMPT_BUDGET = 24_000
-"""Characters of prompts on one page: what an agent can hold beside its work."""
+"""Characters of prompts on one page, so that an agent's context can hold them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

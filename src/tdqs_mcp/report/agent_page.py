@@ -41,7 +41,7 @@ class AgentAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPage(AgentAnswer):
-    """Where one page stands among all."""
+    """The position of a page among all pages."""
 
     offset: int
     """Where this page starts."""
@@ -69,7 +69,7 @@ class LintAnswer(CatalogPage):
     tool_count: int
     clean_tool_count: int
     counts: SeverityCounts
-    """All findings of the chosen rules, whatever tool and severity were asked for."""
+    """Findings of the chosen rules for all tools and severities."""
 
     rules: Mapping[str, int]
     """Findings by rule id, after filtering."""

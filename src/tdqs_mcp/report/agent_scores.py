@@ -45,7 +45,7 @@ class ToolGrade:
     """What a tool's scores end in: a TDQS, or a label under rubrics smells and bundles."""
 
     tdqs: Tenths | Absent | None = ABSENT
-    """1.0-5.0; null when nobody graded it."""
+    """1.0-5.0; null for an ungraded tool."""
 
     tier: Tier | Absent | None = ABSENT
     label: Label | Absent | None = ABSENT

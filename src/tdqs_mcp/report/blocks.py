@@ -1,4 +1,4 @@
-"""What a report for people is made of, and the two places where it becomes text for a terminal or Markdown.
+"""The blocks of reports for people, and their rendering for a terminal and as Markdown.
 
 Every text of a block is escaped where it is shown, ours and foreign text alike, so that no report can forget to. OnlyIn
 `Code`, which holds words of ours, is markup.
@@ -126,14 +126,14 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A line of Markdown that nobody sees, by which a workflow finds the comment to update."""
+    """An invisible line of Markdown by which a workflow finds the comment to update."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """What Markdown hides until somebody opens it."""
+    """Blocks that Markdown shows folded."""
 
     summary: str
     blocks: Sequence["Block"] = field(default_factory=tuple)

@@ -43,7 +43,7 @@ _GATE_STYLES = {GateResult.PASS: "green", GateResult.FAIL: "red", GateResult.ERR
 
 
 def grade_blocks(grade: ServerGrade) -> list[Block]:
-    """The letter, how it came about, every broken rule with its first place, and the dearest one to begin with."""
+    """The letter, how it came about, every broken rule with its first place, and the costliest one to fix first."""
     result = (
         f"{grade.letter} ({grade.score} of 100)" if grade.letter else "no grade: nothing that could be judged is known"
     )
@@ -118,7 +118,7 @@ def _counted(grade: ServerGrade) -> str:
 
 
 def _by_rule_table(deductions: Sequence[Deduction]) -> Table:
-    """One line for each rule, the dearest first."""
+    """One line for each rule, the costliest first."""
     heads = (
         Column(head="points", is_right=True),
         Column(head="rule", is_whole=True),
@@ -162,8 +162,8 @@ def _next(report: CalibrationReport) -> str:
     if report.faults:
         return "use a stronger model, or the offline judge, whose error tdqs-mcp calibrate prints"
     if report.unjudged:
-        return "see that the judge answers, then calibrate again; it was not held against what it has not judged"
-    return "tdqs-mcp calibrate LOCATOR --judge JUDGE holds another judge against the labelled tools of a catalog"
+        return "see that the judge answers, then calibrate again; it was not compared with what it has not judged"
+    return "tdqs-mcp calibrate LOCATOR --judge JUDGE compares another judge with the labeled tools of a catalog"
 
 
 def _calibration_table(section: CalibrationTable) -> Table:

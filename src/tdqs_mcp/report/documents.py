@@ -1,4 +1,4 @@
-"""What else is handed on: the prompts of a judge, captured catalogs."""
+"""Other output: a judge's prompts, captured catalogs, pages that explain, and what a run costs."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -106,7 +106,7 @@ def _finite(value: Any) -> Any:  # noqa: ANN401  # any JSON value
 
 
 def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:
-    """The rule's page below its metadata, which stands in the code alone."""
+    """The rule's page below its metadata, which comes from the code."""
     title, _, body = rule.page.partition("\n")
     facts = [
         f"severity {rule.severity}",
@@ -149,7 +149,7 @@ def usage_line(usage: Usage, *, by: str = "judge") -> str:
 
 
 def price(cost: int | None) -> str:
-    """Nanodollars in dollars, rounded up to a hundredth of a cent; None is a price that nobody knows."""
+    """Nanodollars in dollars, rounded up to a hundredth of a cent; None is an unknown price."""
     if cost is None:
         return "at an unknown price"
     parts = -(-cost * 10_000 // DOLLAR)

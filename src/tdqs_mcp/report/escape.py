@@ -27,7 +27,7 @@ def visible(line: str) -> str:
 
 
 def markdown(text: str, *, is_part: bool = False) -> str:
-    """One line that Markdown and HTML show as it is: no markup, no link, nobody mentioned."""
+    """One line that Markdown and HTML show as it is: no markup, no link, no mention."""
     return _MARKDOWN.sub(_entity, printable(text, is_part=is_part))
 
 

@@ -238,7 +238,7 @@ def _rewrite_numbers(rewrite: Rewrite) -> str:
 
 
 def _evidence(rewrite: Rewrite) -> Iterator[str]:
-    """What stands behind a rewrite, in a line each; of one that changes nothing only why its writer was set back."""
+    """The evidence for a rewrite, line by line; without changes only why the writer's text was not used."""
     if rewrite.changes:
         by = "" if rewrite.writer == OFFLINE else f" in the words of {rewrite.writer}"
         yield f"checked: {count_words(len(rewrite.claims), 'new statement')}{by}, each with a source"
@@ -247,7 +247,7 @@ def _evidence(rewrite: Rewrite) -> Iterator[str]:
     if rewrite.changes and before and after and after.sibling:
         yield f"nearest sibling: {after.sibling}, {before.percent} % → {after.percent} % of the words"
     if rewrite.setback:
-        yield f"the writer's words do not stand: {rewrite.setback}"
+        yield f"the writer's text was not used: {rewrite.setback}"
 
 
 def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
@@ -275,7 +275,7 @@ def _diff_lines(changes: Sequence[Change]) -> Iterator[str]:
 
 
 def _rewrite_next(rewrites: Sequence[Rewrite], *, is_saved: bool) -> str:
-    """What is left to do; where the changes went, whoever has saved them says."""
+    """What is left to do; the caller says where the changes were saved."""
     if any(rewrite.unjudged for rewrite in rewrites):
         return "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
     is_changed = any(rewrite.changes for rewrite in rewrites)

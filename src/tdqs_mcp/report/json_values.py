@@ -15,7 +15,7 @@ from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_exact, fence_json, w
 from tdqs_mcp.results.contract import ABSENT, Absent, Max, Only, Own, Rounded, Trait, Unit, members, options, unwrap
 
 ANSWERS = "answers.json"
-"""The file with the schemas of all answers, beside those of the documents."""
+"""The file with the schemas of all answers; it is in the folder of the document schemas."""
 
 Text: TypeAlias = Callable[[str, int], str]
 """What becomes of a foreign text of which an agent gets so many characters."""
@@ -42,7 +42,7 @@ def published_schema(cls: type) -> dict[str, Any]:
 
 
 def json_text(document: object) -> str:
-    """Indented JSON that is valid UTF-8 and shows nothing that a terminal obeys, whatever the definitions hold."""
+    """Indented JSON as valid UTF-8 without raw control characters, for any definition."""
     text = json.dumps(document, indent=2, ensure_ascii=False)
     if text.isascii() and "\x7f" not in text:
         return text

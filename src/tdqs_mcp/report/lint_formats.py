@@ -60,7 +60,7 @@ def _percent_encoded(text: str) -> str:
 def junit_text(reports: Sequence[LocatedReport], *, fail_on: Severity | None) -> str:
     """A suite for each server, a case for each tool, one failure for all findings that fail it.
 
-    Findings milder than `fail_on` stand in a case's output, all of them where it is None.
+    Findings milder than `fail_on` go to a case's output; all of them if it is None.
     """
     suites = [_suite(located.report, fail_on=fail_on) for located in reports]
     sums = {key: str(sum(int(suite.get(key, "0")) for suite in suites)) for key in ("tests", "failures", "errors")}
@@ -156,7 +156,7 @@ def _xml_text(root: ET.Element) -> str:
 
 
 def sarif_document(reports: Sequence[LocatedReport]) -> dict[str, Any]:
-    """One run over all servers; every rule stands at its own index, whichever ran."""
+    """One run over all servers, with all rules, so that a rule's index never changes."""
     indices = {rule.id: index for index, rule in enumerate(registry.RULES)}
     seen: Counter[str] = Counter()
     results = [

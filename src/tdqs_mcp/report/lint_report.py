@@ -32,7 +32,7 @@ SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.I
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedReport:
-    """A server's findings and where its definitions stand."""
+    """A server's findings and the file with its definitions."""
 
     report: LintReport
     file: str | None = None

@@ -106,7 +106,7 @@ def assertion_text(score: ServerScore, missed: Sequence[str]) -> str:
 
 
 def uncertainty(score: ServerScore | LabelScore) -> list[Block]:
-    """What makes a score less certain than it looks: jurors who disagree, quotations that nobody wrote."""
+    """Why a score is less certain than it looks: jurors disagree, or a quotation is not in the definition."""
     blocks: list[Block] = []
     if score.agreement:
         ballots = [tool.ballots for tool in score.tools if tool.ballots]

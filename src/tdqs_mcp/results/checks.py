@@ -27,7 +27,7 @@ class GateResult(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One target of a suite's entry, held against its bar."""
+    """One target of a suite's entry compared with its bar."""
 
     target: str
     wanted: str
@@ -53,7 +53,7 @@ class GateRow:
 
     @published(after="server")
     def result(self) -> GateResult:
-        """PASS when every check passes; a check that fails decides, whatever else is unknown."""
+        """PASS if every check passes, FAIL if one fails, ERROR otherwise."""
         results = {check.result for check in self.checks}
         if GateResult.FAIL in results:
             return GateResult.FAIL
@@ -101,7 +101,7 @@ class Unjudged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationReport:
-    """How far a judge's scores lie from those that it is held against."""
+    """How far a judge's scores are from the reference scores."""
 
     judge: Annotated[JudgeStamp, Only("id version model calibration")]
     sections: Annotated[tuple[CalibrationTable, ...], Key("tables")]

@@ -75,7 +75,7 @@ class Trait(Enum):
     """What else can be said of a field."""
 
     INTERNAL = "not part of the contract"
-    INLINE = "its members stand among those of the class"
+    INLINE = "its members become members of the class"
     AS_JSON = "for an agent: JSON text between the marks, which gives the exact value back"
     ENCODED = "JSON values already"
     EXACT = "for an agent: the exact text, between marks that carry its hash"
@@ -96,7 +96,7 @@ Probability = Annotated[int, Unit(divisor=100, low=0, high=1)]
 Percentage = Annotated[int, Unit(low=0, high=100)]
 PercentTenths = Annotated[int, Unit(divisor=10, low=0, high=100, says="Percent, with one decimal")]
 Name = Annotated[str, Max(64)]
-"""A tool's or a server's; an agent gets no more of it, for nobody calls a tool by a longer name."""
+"""The name of a tool or server; an agent gets at most 64 characters of it."""
 
 Pointer = Annotated[str, Max(1000)]
 """A JSON pointer inside a definition; empty for the whole of it."""

@@ -1,4 +1,4 @@
-"""What linting says: one defect at one place, and what a project has decided about it."""
+"""Findings of the linter, and which of them a project suppresses or knows already."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ class Confidence(StrEnum):
 
 
 class Persona(StrEnum):
-    """Who wants to see a finding by default: every author, or only somebody who audits."""
+    """Who sees a finding by default: every author, or only an auditor."""
 
     AUTHOR = "author"
     AUDITOR = "auditor"
@@ -75,7 +75,7 @@ class Location:
 
     @property
     def label(self) -> Name:
-        """A tool's name, or what stands for it: parts without a name are counted from 1, other kinds are named."""
+        """The tool's name. Parts without a name are counted from 1; other kinds are named with their kind."""
         if self.index is None:
             return self.kind
         if not self.name:
@@ -110,7 +110,7 @@ class Finding:
 
     @property
     def part(self) -> Name:
-        """The tool's name, or what stands for it."""
+        """The tool's name, or the kind and number of another part."""
         return self.subject.label
 
     @property
@@ -131,7 +131,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:
-    """Findings that a project has decided to live with, and why."""
+    """Findings that a project suppresses, and why."""
 
     rule: str
     """The rule's id."""
@@ -147,7 +147,7 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppressed:
-    """A finding that somebody has decided to live with."""
+    """A finding that the configuration suppresses."""
 
     finding: Finding
     reason: str
@@ -169,13 +169,13 @@ class KnownFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """How a run stands to an earlier one, whose findings it does not list again."""
+    """This run compared with an earlier one, whose findings are not listed again."""
 
     known: int
     """Findings that were there before."""
 
     fixed: tuple[KnownFinding, ...]
-    """What was there before and is gone: nothing that this run could not see."""
+    """Findings that are gone, among those that this run could find."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +247,7 @@ def _by_severity(severities: Sequence[Severity]) -> dict[str, int]:
 
 
 _SECURITY = "TDQ5"
-"""The lane in which other words at the same place are another attack, which nobody has accepted yet."""
+"""The security lane: a new message at the same place is a new finding."""
 
 
 def fingerprint(finding: Finding, *, server: str) -> str:

@@ -1,4 +1,4 @@
-"""What a plan says: the rewrites that are enough, and what only the author can write where they are not."""
+"""Plans and comparisons: which rewrites reach a target, and what changed between two versions."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -171,13 +171,13 @@ class WhatIf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIfReport(Document):
-    """What becomes of the server; several entries where several tools have the name."""
+    """The server's score for better versions of one tool; several entries if several tools have the name."""
 
     tools: tuple[WhatIf, ...]
 
 
 class Impact(StrEnum):
-    """What a difference means for somebody who calls the tool, the worst first."""
+    """What a difference means for callers of the tool, the worst first."""
 
     BREAKING = "breaking"
     DANGEROUS = "dangerous"
@@ -193,7 +193,7 @@ class Difference:
 
     impact: Impact
     change: str
-    """What happened, in a word or two: `removed-parameter`."""
+    """The kind of change, such as `removed-parameter`."""
 
     path: Pointer
     """JSON pointer inside the definition; empty for the whole of it."""
@@ -203,7 +203,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolComparison:
-    """One tool in both versions; null stands for a version that does not have it, or where it has no score."""
+    """One tool in both versions; null for a version without the tool or without its score."""
 
     name: Name
     """The new name; the old one of a tool that is gone."""

@@ -104,7 +104,7 @@ class SkillScore(Document):
     """0-100; null without a verdict."""
 
     label: Label | None
-    """Bad already by the credentials rule, whoever judges; null where nothing decides it."""
+    """Bad if the credentials rule applies; null if neither rule nor judge decides it."""
 
     smells: tuple[str, ...]
     credentials: Annotated[str | None, Key("asksForCredentials")]
@@ -200,7 +200,7 @@ class Deduction:
     """MCP Playground's id."""
 
     severity: Severity
-    """MCP Playground's, whatever our rule thinks."""
+    """MCP Playground's severity, which may differ from our rule's."""
 
     points: Annotated[int, Unit(low=1)]
     subject: Annotated[Location, Only("kind name")]
@@ -243,7 +243,7 @@ class ServerGrade(OfServer, Document):
 
     prompt_count: Internal[int | None]
     unmeasured: Annotated[tuple[UngradedTool, ...], Only("name reason"), Key("unread")]
-    """Tools that could not be read; whatever they cost is missing from the score."""
+    """Tools that could not be read; the score lacks their deductions."""
 
     problems: tuple[str, ...]
 

@@ -26,7 +26,7 @@ class Mode(StrEnum):
 
     @property
     def growth(self) -> int:
-        """Tokens that a definition may grow by, unless somebody says otherwise."""
+        """Tokens that a definition may grow by, by default."""
         return 60 if self is Mode.COMPACT else 150
 
 
@@ -65,7 +65,7 @@ class Claim:
     """What it rests on: description, a schema path, an annotation, tool NAME, fact N, trace N, docs."""
 
     refusal: Internal[str | None] = None
-    """Why it may not stand; None for a claim with sources."""
+    """Why the claim is refused; None for a claim with sources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ class Rewrite:
     """Whose words these are: offline, or the model's name."""
 
     setback: str | None = None
-    """Why the words of the writer that was asked are not the ones that stand."""
+    """Why the requested writer's text was not used."""
 
     unjudged: Annotated[str | None, Key("ungraded")] = None
     """Why the judge gave the definition, or a proposal for it, no score."""

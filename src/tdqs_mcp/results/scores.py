@@ -77,7 +77,7 @@ class ContextSignals(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enforced:
-    """The score with the specification's own rules enforced from facts; beside the published number, never in it."""
+    """The score if the specification's rules were enforced from facts; it never changes the published number."""
 
     scores: Mapping[str, Point]
     tdqs: Tenths

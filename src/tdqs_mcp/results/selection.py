@@ -41,7 +41,7 @@ class Query:
     """Null where a tool of this name is right on any server."""
 
     withheld: tuple[str, ...] = ()
-    """Words of the tool that the text leaves out on purpose; empty for a query that somebody wrote."""
+    """Words of the tool that the query leaves out on purpose; empty for a query from a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class QueryChoice:
     """Wrong tools at the first place, alone or tied; after their server's name where there are several servers."""
 
     highest: tuple[str, ...] = ()
-    """Where several servers have a tool of this name: those whose tool stands highest, none where none is found."""
+    """If several servers have a tool of this name: the servers whose tool ranks highest; empty if none is found."""
 
     failure: str | None = None
     """Why the selector gave no answer, which is no statement about the tool."""
@@ -94,7 +94,7 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Among servers with a tool of the same name: how often one server's stands highest."""
+    """How often one server's tool ranks highest among tools of the same name."""
 
     server: Name
     queries: int

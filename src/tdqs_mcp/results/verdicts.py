@@ -1,4 +1,4 @@
-"""What a judge says of a definition, a server or a pair of tools: a verdict, or why there is none."""
+"""What a judge answers about a definition, a server or a pair of tools: a verdict, or why there is none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class JudgeStamp:
     model: Annotated[str | None, Max(100)] = None
     calibration: str | None = None
     prompt: str | None = None
-    """What a model got: hardened or exact (as published); null where there is no prompt, or it is somebody else's."""
+    """What a model got: hardened or exact (as published); null without a prompt or for another program's prompt."""
 
     @property
     def label(self) -> str:
@@ -156,10 +156,10 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShadowCandidate:
-    """A tool and the dearest sibling that is much cheaper to call (TDQS 1.1, shadow prefilter)."""
+    """A tool and its most expensive sibling that is still much cheaper to call (TDQS 1.1, shadow prefilter)."""
 
     index: Internal[int]
-    """The dearer tool's position in the catalog."""
+    """The more expensive tool's position in the catalog."""
 
     tool: Name
     invocation_cost: int
