@@ -788,7 +788,7 @@ def test_what_the_judge_failed_on_is_named_with_the_reason_once(command, write, 
     assert said.count(reason) == said.count("broke the output format") == 1
     assert said.endswith("What was not judged is not checked. Next: see that the judge answers, then rewrite again")
     page = command("rewrite", file, *options, "--format", "markdown").stdout.decode()
-    assert "- 2 not judged \\(find\\_orders, find\\_customer\\): 3 answers" in page
+    assert "- 2 not judged (find\\_orders, find\\_customer): 3 answers" in page
     document = json.loads(command("rewrite", file, *options, "--format", "json").stdout)
     jsonschema.validate(document, SCHEMAS["rewrite"])
     assert [each["ungraded"][:20] for each in document["rewrites"]] == ["3 answers of 'm' bro"] * 2
