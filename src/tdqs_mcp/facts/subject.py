@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.catalog import names, relations, unknown_tools
@@ -100,8 +101,7 @@ class Subject:
         return unknown_tools.unknown_words(self.texts, self.part_names)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unmeasured:
+class Unmeasured(NamedTuple):
     """A tool whose facts cannot be had: it gets findings, never a score."""
 
     tool: Tool

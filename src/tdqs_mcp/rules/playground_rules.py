@@ -1,12 +1,12 @@
 """MCP Playground's lint under its own ids, each rule exactly as its methodology and its linter define it."""
 
-import re
 from collections.abc import Callable, Iterator
 
 from tdqs_mcp.facts.catalog import metadata
 from tdqs_mcp.facts.catalog.relations import duplicate_names
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 from tdqs_mcp.facts.text.wording import count_code_units, is_spelled_name
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, Rule, Seen, rule
@@ -18,7 +18,7 @@ SHORTEST = 10
 LONGEST = 500
 """The same (tool-long-description)."""
 
-_USUAL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_USUAL_NAME = lazy_pattern(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 def _playground(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
@@ -12,8 +12,7 @@ from tdqs_mcp.results.findings import Confidence, Persona, Severity
 Seen = TypeVar("Seen", Subject, Measured)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One place where a rule fires."""
 
     path: str

@@ -1,8 +1,8 @@
 """Profiles as data: which rules a project, a directory or a foreign linter asks for, and how bad it finds them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from tdqs_mcp.results.findings import Severity
 
@@ -60,8 +60,7 @@ PLAYGROUND: Mapping[str, Severity] = MappingProxyType(
 """MCP Playground's grading methodology, all documented rules."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(NamedTuple):
     """A named choice of rules."""
 
     summary: str

@@ -1,21 +1,20 @@
 """Which rules run: the words of a person, a file or a profile become one selection, made once for many catalogs."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tdqs_mcp.errors import InputError, UnknownIdError
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import DEFAULT, PROFILES, Profile
 
-_CODE = re.compile(r"(?P<lane>[a-z]+)(?:-?(?P<number>\d+)|:.+)")
-_LANE = re.compile(r"(?P<lane>[a-z]+)-?(?P<number>\d*)")
+_CODE = lazy_pattern(r"(?P<lane>[a-z]+)(?:-?(?P<number>\d+)|:.+)")
+_LANE = lazy_pattern(r"(?P<lane>[a-z]+)-?(?P<number>\d*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(NamedTuple):
     """The rules that run, by id."""
 
     rules: frozenset[str]

@@ -84,7 +84,7 @@ def repeated_subschema(subject: Subject) -> Iterator[Hit]:
             worst = max(found, key=lambda each: each.saved)
             yield Hit(
                 worst.path,
-                f"a subschema of about {worst.tokens:,} tokens stands {worst.count} times; shared definitions would "
+                f"a subschema of about {worst.tokens:,} tokens stands {worst.places} times; shared definitions would "
                 f"save about {saved:,} of {subject.signals.tokens:,} tokens",
                 "define it once below $defs and refer to it, if your clients resolve $ref",
             )

@@ -1,8 +1,8 @@
 """What the tools' names say: verb, resource, and which names lie near each other; linear in the number of tools."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.languages import STOPWORDS, Effect
@@ -38,8 +38,7 @@ _VERSION = lazy_pattern(r"v?\d+")
 _WRITES = (Effect.CREATE, Effect.UPDATE, Effect.ACT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
+class Label(NamedTuple):
     """A tool's name, read as words; a prefix that most names share, such as a product's, is not part of it."""
 
     tool: str
@@ -179,8 +178,7 @@ def _kind(effect: Effect | None) -> Effect | None:
     return Effect.CREATE if effect in _WRITES else effect
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class Mention(NamedTuple):
     """A name in a text that stands for nothing in the catalog."""
 
     name: str
@@ -191,8 +189,7 @@ class Mention:
     """The name with the words around it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownNames:
+class KnownNames(NamedTuple):
     """All names of a catalog: what a word in a text may stand for."""
 
     tools: frozenset[str]

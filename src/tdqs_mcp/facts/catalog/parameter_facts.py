@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -44,8 +43,7 @@ _PAGING = ("Entries to skip;", "Most entries in one answer;", "Where the next pa
 """How the descriptions open that a pair proves: no siblings' voice where there is no pair."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
+class Meaning(NamedTuple):
     """A description for one parameter."""
 
     parameter: str
@@ -141,8 +139,7 @@ def _type(schema: object) -> str:
     return kinds[0] if len(kinds) == 1 and isinstance(kinds[0], str) else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValueSource:
+class ValueSource(NamedTuple):
     """A parameter's value and the sibling that gives it."""
 
     parameter: str

@@ -4,8 +4,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import NamedTuple
 
 from tdqs_mcp.canonical import utf16_order
 from tdqs_mcp.facts.schema.signals import Signals
@@ -92,8 +92,7 @@ def duplicate_names(tools: Sequence[Tool]) -> frozenset[str]:
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSet:
+class ToolSet(NamedTuple):
     """How the tools of one catalog stand to each other."""
 
     tool_count: int
@@ -141,8 +140,7 @@ def read_tool_set(tools: Sequence[tuple[Tool, Prose]]) -> ToolSet:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Named:
+class _Named(NamedTuple):
     tool: str
     parts: tuple[str, ...]
     style: str
@@ -161,7 +159,7 @@ class _Named:
 
     def without(self, prefix: str) -> "_Named":
         is_prefixed = len(self.parts) > 1 and self.parts[0] == prefix
-        return replace(self, parts=self.parts[1:]) if is_prefixed else self
+        return self._replace(parts=self.parts[1:]) if is_prefixed else self
 
     @property
     def verb(self) -> str | None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
+from typing import NamedTuple
 
 from tdqs_mcp.facts.catalog.names import MAX_CROWD
 from tdqs_mcp.facts.schema import arguments
@@ -33,8 +33,7 @@ _JOINED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = lazy_pattern(rf"([{_JOINED}]+)|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_{_JOINED}]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class Need(NamedTuple):
     """What a tool is for, without the words of its name."""
 
     said: tuple[str, ...]

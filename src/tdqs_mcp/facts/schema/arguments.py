@@ -1,9 +1,8 @@
 """What an input schema declares of each argument, and what conventions miss there; measured when a rule asks."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.schema.walk import escape_step, keyword_members, required_names, schema_of
@@ -183,8 +182,7 @@ class Demand(StrEnum):
     TOGETHER = "together"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(NamedTuple):
     """A demand on top-level parameters."""
 
     demand: Demand

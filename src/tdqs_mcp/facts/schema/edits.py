@@ -1,8 +1,8 @@
 """What differs between two versions of one definition, by JSON pointer, and which kind of change each difference is."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.schema.walk import NAMED_SCHEMAS, SCHEMA_LISTS, SINGLE_SCHEMAS, escape_step
@@ -27,8 +27,7 @@ class EditKind(StrEnum):
     """The contract itself: the name, a type, a requirement, or a field that no rewrite touches."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(NamedTuple):
     """One difference."""
 
     path: str

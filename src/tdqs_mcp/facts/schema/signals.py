@@ -1,8 +1,7 @@
 """Structural facts of one definition: TDQS context signals, hash, invocation cost, and its parameters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from tdqs_mcp.canonical import MAX_NESTING, canonical_members, short_hash, trim, utf16_length
@@ -32,8 +31,7 @@ HINTS = {
 _LOCAL_REFERENCE = lazy_pattern(r"#/(\$defs|definitions)/([^/]+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A top-level property of the input schema."""
 
     name: str
@@ -43,8 +41,7 @@ class Parameter:
     is_required: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequiredSubtree:
+class RequiredSubtree(NamedTuple):
     """What an agent must construct for a minimally valid call: all that required properties lead to."""
 
     field_count: int = 0
@@ -57,8 +54,7 @@ class RequiredSubtree:
         return self.field_count + 2 * max(0, self.depth - 1) + 2 * self.union_choice_count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signals:
+class Signals(NamedTuple):
     """Stage 1 of TDQS, counted as the registry counts, and what else the structure proves."""
 
     param_count: int

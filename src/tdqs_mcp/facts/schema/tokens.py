@@ -3,8 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema.walk import Node, Shape
@@ -40,8 +39,7 @@ _COMPOSITE = frozenset(("properties", "items", "anyOf", "oneOf", "allOf", "enum"
 """What makes a subschema long enough to be worth a name; a scalar with its description stays where it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class Cost(NamedTuple):
     """What the parts of one definition cost; a field that is absent or null costs nothing."""
 
     tokens: Mapping[str, int]
@@ -56,21 +54,20 @@ class Cost:
         return sum(self.tokens[field] for field in SENT_FIELDS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repeat:
+class Repeat(NamedTuple):
     """A subschema that a definition spells out more than once."""
 
     path: str
     """JSON pointer of the first place."""
 
-    count: int
+    places: int
     tokens: int
     """Of one copy."""
 
     @property
     def saved(self) -> int:
         """Tokens that one definition in `$defs` and a reference at every place would save; negative for small ones."""
-        return (self.count - 1) * self.tokens - (self.count + 1) * REFERENCE
+        return (self.places - 1) * self.tokens - (self.places + 1) * REFERENCE
 
 
 def estimate_tokens(text: str) -> int:
@@ -127,7 +124,7 @@ def repeated_subschemas(shape: Shape) -> list[Repeat]:
             covered = path
             found.setdefault(text, []).append(path)
     return [
-        Repeat(path=paths[0], count=len(paths), tokens=estimate_tokens(text))
+        Repeat(path=paths[0], places=len(paths), tokens=estimate_tokens(text))
         for text, paths in found.items()
         if paths[1:]
     ]

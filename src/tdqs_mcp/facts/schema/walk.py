@@ -1,7 +1,6 @@
 """Walks a definition's schemas once, and reads single keywords of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -40,8 +39,7 @@ class Node(NamedTuple):
     """A parameter of the tool itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class Shape(NamedTuple):
     """One schema of a tool, walked."""
 
     root: Mapping[str, Any]

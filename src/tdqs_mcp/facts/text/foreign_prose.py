@@ -1,12 +1,12 @@
 """How texts in languages other than English are read: their verb, their cues, and what is new in them."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from tdqs_mcp.facts.text.languages import STOPWORDS, Cue, Effect, Lexicon, Phrase, fold
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 from tdqs_mcp.facts.text.words import words_of
 
 MAX_LEAD = 8
@@ -22,11 +22,11 @@ MAX_WORD = 24
 """Letters of a word that are compared with stems."""
 
 _IDEOGRAPHS = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-_CJK = re.compile(_IDEOGRAPHS)
-_JOINT = re.compile(rf"(?<={_IDEOGRAPHS})(?=[A-Za-z0-9_])|(?<=[A-Za-z0-9_])(?={_IDEOGRAPHS})")
-_RUN = re.compile(r"[\u3400-\u9fff]+|[\u30a0-\u30ff]+|[\uac00-\ud7af]+")
-_KATAKANA = re.compile(r"[\u30a0-\u30ff]")
-_PREDICATE = re.compile(
+_CJK = lazy_pattern(_IDEOGRAPHS)
+_JOINT = lazy_pattern(rf"(?<={_IDEOGRAPHS})(?=[A-Za-z0-9_])|(?<=[A-Za-z0-9_])(?={_IDEOGRAPHS})")
+_RUN = lazy_pattern(r"[\u3400-\u9fff]+|[\u30a0-\u30ff]+|[\uac00-\ud7af]+")
+_KATAKANA = lazy_pattern(r"[\u30a0-\u30ff]")
+_PREDICATE = lazy_pattern(
     r"[\u3041-\u309f]{0,12}(?=[、。，．,.!！?？:：;；)）\n]|\s*$)|して(?!いる|いない|おく|あり|ある|ください)"
 )
 """What follows a Japanese stem that is a predicate: its ending and the end of the clause, or "and then"."""
