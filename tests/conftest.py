@@ -18,6 +18,8 @@ from tdqs_mcp.cli import cli
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.sources.files import read_catalog
 
+ROOT = Path(__file__).parents[1]
+
 hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("tests")
 
@@ -25,6 +27,7 @@ FIXTURE_MARKERS = {
     "tdqs_mcp": "process",
     "shared": "corpus",
     "catalog_files": "corpus",
+    "whole_corpus": "corpus",
     "check_ratio": "bench",
     "compare_work": "bench",
 }
@@ -100,16 +103,29 @@ def shared():
 
 @pytest.fixture(scope="session")
 def catalog_files():
-    """The captured catalogs of the real servers that rules and facts were made on: a corpus folder's, or TDQS_SHARED's."""
-    shared = os.environ.get("TDQS_SHARED")
-    corpus = os.environ.get("TDQS_CORPUS", Path(__file__).parents[1] / ".ci" / "cache" / "corpus")
-    folder = (Path(shared) / "data" if shared else Path(corpus)) / "catalogs"
-    ledger = tomllib.loads((Path(__file__).parents[1] / "calibration" / "corpus.toml").read_text(encoding="utf-8"))
-    files = [folder / f"{server['name']}.json" for server in ledger["servers"] if server["purpose"] == "tune"]
-    found = [file for file in files if file.exists()]
+    """The captured catalogs of the real servers that rules and facts were made on: TDQS_SHARED's, or a corpus folder's."""
+    expected = _expected_catalogs()
+    found = [file for file in expected if file.exists()]
     if not found:
-        pytest.skip(f"no captured definitions in {folder}: run python calibration/capture_corpus.py {folder.parent}")
+        pytest.skip(f"no captured definitions in {expected[0].parent}: run calibration/capture_corpus.py")
     return found
+
+
+@pytest.fixture(scope="session")
+def whole_corpus(catalog_files):
+    """The same, for tests that count: none of the catalogs is missing."""
+    missing = [file.stem for file in _expected_catalogs() if file not in catalog_files]
+    if missing:
+        pytest.skip(f"{CI_CANNOT_RUN}, and the corpus lacks {', '.join(missing)}")
+    return catalog_files
+
+
+def _expected_catalogs():
+    shared = os.environ.get("TDQS_SHARED")
+    corpus = os.environ.get("TDQS_CORPUS", ROOT / ".ci" / "cache" / "corpus")
+    folder = (Path(shared) / "data" if shared else Path(corpus)) / "catalogs"
+    ledger = tomllib.loads((ROOT / "calibration" / "corpus.toml").read_text(encoding="utf-8"))
+    return [folder / f"{server['name']}.json" for server in ledger["servers"] if server["purpose"] == "tune"]
 
 
 @pytest.fixture

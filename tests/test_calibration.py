@@ -86,11 +86,11 @@ def test_the_evidence_rests_on_the_labels_as_they_are(shared):
     assert rows == last
 
 
-def test_no_prediction_is_worse_than_what_is_claimed(shared, catalog_files):
+def test_no_prediction_is_worse_than_what_is_claimed(shared, whole_corpus):
     """The shipped scorecards, which have seen all labels, come nearer to them than predictions of unseen servers."""
     labels = judge_error.labels(NEWEST)
     errors = []
-    for path in catalog_files:
+    for path in whole_corpus:
         score = sync.score(sync.load(str(path)))
         errors += [
             abs(each.tdqs - _total(labels[each.input_hash])) for each in score.tools if each.input_hash in labels
@@ -262,13 +262,13 @@ def _raised(pairs):
         ),
     ],
 )
-def test_padding_earns_nothing_in_nineteen_of_twenty_definitions(catalog_files, change):
-    pairs = _variants(catalog_files, change)
+def test_padding_earns_nothing_in_nineteen_of_twenty_definitions(whole_corpus, change):
+    pairs = _variants(whole_corpus, change)
     assert len(pairs) > 200
     assert _raised(pairs) <= 0.05
 
 
-def test_a_definition_that_loses_a_sentence_rarely_scores_higher(catalog_files):
+def test_a_definition_that_loses_a_sentence_rarely_scores_higher(whole_corpus):
     """Conciseness alone can rise by it; the aim of one in twenty is not reached."""
 
     def lose(subject, chance):
@@ -277,14 +277,14 @@ def test_a_definition_that_loses_a_sentence_rarely_scores_higher(catalog_files):
             return ""
         return subject.tool.description.replace(chance.choice(sentences[1:]), "", 1)
 
-    pairs = _variants(catalog_files, lose)
+    pairs = _variants(whole_corpus, lose)
     assert len(pairs) > 100
     assert _raised(pairs) <= 0.15
 
 
-def test_a_quotation_is_text_of_the_definition_and_without_it_the_score_moves(catalog_files):
+def test_a_quotation_is_text_of_the_definition_and_without_it_the_score_moves(whole_corpus):
     moved, count = 0, 0
-    for tools, case, _ in _sample(catalog_files, each=3):
+    for tools, case, _ in _sample(whole_corpus, each=3):
         text, before = case.subject.tool.description, _latents(case.subject)
         index = next(index for index, raw in enumerate(tools) if raw["name"] == case.subject.tool.name)
         [verdict] = Offline().verdicts([case])
@@ -315,8 +315,8 @@ def test_calibrate_shows_every_table_and_what_to_do_next(command):
     assert text.rstrip().splitlines()[-1].startswith("Next: tdqs-mcp calibrate LOCATOR")
 
 
-def test_calibrate_holds_a_judge_against_the_labelled_tools_of_a_catalog(command, catalog_files):
-    path = next(path for path in catalog_files if path.stem == "chrome-devtools")
+def test_calibrate_holds_a_judge_against_the_labelled_tools_of_a_catalog(command, whole_corpus):
+    path = next(path for path in whole_corpus if path.stem == "chrome-devtools")
     run = command("calibrate", path, "--format", "json")
     tables = {each["title"]: each for each in json.loads(run.stdout)["tables"]}
     assert tables["Tools"]["rows"][0]["count"] > 5
@@ -333,9 +333,9 @@ def asked_to_calibrate(command, loopback, *args):
     return command("calibrate", *args, "--judge", "openai:m", "--base-url", loopback.base_url)
 
 
-def test_a_judge_that_fails_is_not_out_of_tolerance_but_could_not_be_calibrated(command, loopback, catalog_files):
+def test_a_judge_that_fails_is_not_out_of_tolerance_but_could_not_be_calibrated(command, loopback, whole_corpus):
     loopback.answer = lambda body: "No."
-    path = next(path for path in catalog_files if path.stem == "chrome-devtools")
+    path = next(path for path in whole_corpus if path.stem == "chrome-devtools")
     text = asked_to_calibrate(command, loopback, path)
     assert text.returncode == 2
     assert "out of tolerance" not in text.stdout.decode()
@@ -360,9 +360,9 @@ def test_what_was_judged_out_of_tolerance_stays_so_whatever_else_was_not_judged(
     assert "3 not judged (get_calls, update_drive, create_record): 3 answers of 'm' broke" in done.stdout.decode()
 
 
-def test_a_mean_error_is_out_of_tolerance_only_where_the_rest_could_not_mend_it(catalog_files):
+def test_a_mean_error_is_out_of_tolerance_only_where_the_rest_could_not_mend_it(whole_corpus):
     labels = judge_error.labels(NEWEST)
-    measured = [measure(read_file(path)) for path in catalog_files]
+    measured = [measure(read_file(path)) for path in whole_corpus]
     cases = [case for each in measured for case in tool_cases(each) if case.subject.signals.input_hash in labels][:100]
     worst = Verdict(judgements={key: Judgement(score=1, justification="x") for key in CARDS["tdqs"]}, summary="")
     silent = Ungraded(judge="m", reason="away")

@@ -22,8 +22,8 @@ def found(definition, *rules):
     return [finding for finding in app.lint(app.read(definition)).findings if finding.rule in rules]
 
 
-def documents(catalog_files):
-    return [json.loads(path.read_bytes()) for path in catalog_files]
+def documents(whole_corpus):
+    return [json.loads(path.read_bytes()) for path in whole_corpus]
 
 
 def drawn(changed):
@@ -47,22 +47,22 @@ FLOORS = {mutations.choices_in_schema: 0.83}
 
 
 @pytest.mark.parametrize("mutate", mutations.CONTRADICTIONS, ids=lambda mutate: mutate.__name__)
-def test_a_contradiction_put_into_a_real_definition_is_found(mutate, catalog_files):
+def test_a_contradiction_put_into_a_real_definition_is_found(mutate, whole_corpus):
     rule = mutations.CONTRADICTIONS[mutate]
     seen = [
         bool(found({"tools": [changed]}, rule))
-        for document in documents(catalog_files)
+        for document in documents(whole_corpus)
         for _, changed in drawn(distinct(each for definition in document["tools"] for each in mutate(definition)))
     ]
     assert share(seen) >= FLOORS.get(mutate, 0.9)
 
 
 @pytest.mark.parametrize("mutate", mutations.LOST, ids=lambda mutate: mutate.__name__)
-def test_a_lost_reference_put_into_a_real_catalog_is_found(mutate, catalog_files):
+def test_a_lost_reference_put_into_a_real_catalog_is_found(mutate, whole_corpus):
     rule = mutations.LOST[mutate]
     seen = [
         any(finding.subject.index == guilty for finding in found({"tools": changed["tools"]}, rule))
-        for document in documents(catalog_files)
+        for document in documents(whole_corpus)
         for _, changed, guilty in drawn(mutate({**document, "tools": document["tools"][:60]}))[:3]
     ]
     assert share(seen) >= LOST_FLOORS.get(mutate, 0.9)
@@ -85,9 +85,9 @@ MOST_FINDINGS = {
 `ctx` in its lists of arguments."""
 
 
-def test_real_definitions_have_hardly_a_finding_and_those_have_been_read(catalog_files):
+def test_real_definitions_have_hardly_a_finding_and_those_have_been_read(whole_corpus):
     counts = dict.fromkeys(MOST_FINDINGS, 0)
-    for document in documents(catalog_files):
+    for document in documents(whole_corpus):
         for finding in found(document, *MOST_FINDINGS):
             counts[finding.rule] += 1
     assert all(counts[rule] <= MOST_FINDINGS[rule] for rule in counts), counts

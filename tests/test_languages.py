@@ -156,10 +156,10 @@ def test_a_parameter_named_with_an_ending_is_found():
         assert "TDQ108" not in fired("get_order", description, schema=schema)
 
 
-def test_real_english_descriptions_are_english(catalog_files):
+def test_real_english_descriptions_are_english(whole_corpus):
     """Of 1,600 descriptions none that is English is taken for another language."""
     others = {}
-    for path in catalog_files:
+    for path in whole_corpus:
         for subject in measure(tdqs_mcp.sources.files.read_file(path)).subjects:
             if subject.prose.language not in ("en", None):
                 others.setdefault(path.stem, []).append(subject.prose.language)

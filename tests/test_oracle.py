@@ -106,9 +106,9 @@ def test_the_specification_s_invocation_costs_come_out():
     ]
 
 
-def test_every_real_definition_measures_like_the_oracle(catalog_files):
+def test_every_real_definition_measures_like_the_oracle(whole_corpus):
     count = 0
-    for path in catalog_files:
+    for path in whole_corpus:
         tools = json.loads(path.read_bytes())["tools"]
         assert_equal_to_the_oracle(tools)
         count += len(tools)

@@ -75,10 +75,10 @@ def test_no_other_set_of_rewrites_is_cheaper(tools, target, coherence):
     assert cheapest(tools, target=target, coherence=coherence) == (min(reaching)[2] if reaching else None)
 
 
-def test_on_real_catalogs_no_other_applied_set_of_rewrites_is_cheaper(catalog_files):
+def test_on_real_catalogs_no_other_applied_set_of_rewrites_is_cheaper(whole_corpus):
     """The same through the whole program: every subset of the rewrites of small catalogs is applied and scored."""
     checked = 0
-    for path in catalog_files:
+    for path in whole_corpus:
         catalog = read_file(path)
         if len(catalog.tools) > 25:
             continue
@@ -99,9 +99,9 @@ def test_on_real_catalogs_no_other_applied_set_of_rewrites_is_cheaper(catalog_fi
     assert checked > 20
 
 
-def test_what_a_plan_predicts_is_achieved_when_exactly_its_rewrites_are_made(catalog_files):
+def test_what_a_plan_predicts_is_achieved_when_exactly_its_rewrites_are_made(whole_corpus):
     reached = 0
-    for path in catalog_files[::2]:
+    for path in whole_corpus[::2]:
         catalog = read_file(path)
         now = tdqs_mcp.score(catalog).rollup.overall
         plan = tdqs_mcp.plan(catalog, target=str((now + 1) / 10))
@@ -117,17 +117,17 @@ def test_what_a_plan_predicts_is_achieved_when_exactly_its_rewrites_are_made(cat
     assert reached > 5
 
 
-def test_a_plan_that_falls_short_goes_as_far_as_rewrites_go(catalog_files):
-    for path in catalog_files[::4]:
+def test_a_plan_that_falls_short_goes_as_far_as_rewrites_go(whole_corpus):
+    for path in whole_corpus[::4]:
         catalog = read_file(path)
         plan = tdqs_mcp.plan(catalog, target="5.0")
         whole = apply(catalog, {each.index: each.definition for each in tdqs_mcp.rewrite(catalog)})
         assert plan.after.overall == tdqs_mcp.score(whole).rollup.overall, path.stem
 
 
-def test_no_tool_is_left_to_its_author_that_its_own_rewrite_gets_high_enough(catalog_files):
+def test_no_tool_is_left_to_its_author_that_its_own_rewrite_gets_high_enough(whole_corpus):
     advised = 0
-    for path in catalog_files[::4]:
+    for path in whole_corpus[::4]:
         catalog = read_file(path)
         plan = tdqs_mcp.plan(catalog, target="A")
         known = {each.index: each.after.tdqs for each in tdqs_mcp.rewrite(catalog) if each.after}

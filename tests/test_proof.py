@@ -149,9 +149,9 @@ LIES = {
 
 
 @pytest.fixture(scope="session")
-def real(catalog_files):
+def real(whole_corpus):
     """Every real catalog, measured, with what its definitions say."""
-    measured = [measure(read_file(path)) for path in catalog_files]
+    measured = [measure(read_file(path)) for path in whole_corpus]
     return [(each, KnownSources(each)) for each in measured]
 
 

@@ -100,8 +100,8 @@ def test_of_honest_near_misses_few_are_judged_more_strictly():
     assert sum(map(bool, map(find_threats, NEAR_MISSES.values()))) <= 12
 
 
-def test_of_real_definitions_only_the_one_that_holds_unseen_characters_is_reported(catalog_files):
-    found = [finding for path in catalog_files for finding in security_findings(json.loads(path.read_bytes()))]
+def test_of_real_definitions_only_the_one_that_holds_unseen_characters_is_reported(whole_corpus):
+    found = [finding for path in whole_corpus for finding in security_findings(json.loads(path.read_bytes()))]
     assert [finding.rule for finding in found] == ["TDQ506"]
 
 

@@ -217,9 +217,9 @@ def test_tools_of_one_name_are_one_answer(catalog):
     assert (found.choices[0].rank, found.choices[0].instead) == (1, ())
 
 
-def test_no_query_says_a_word_of_its_tool_s_name_and_each_says_what_it_withholds(catalog_files):
+def test_no_query_says_a_word_of_its_tool_s_name_and_each_says_what_it_withholds(whole_corpus):
     count = 0
-    for file in catalog_files:
+    for file in whole_corpus:
         for choice in tdqs_mcp.select([read_file(file)]).choices:
             said = {stem(word) for word in words_of(choice.query.text)}
             assert choice.query.withheld == tuple(dict.fromkeys(name_parts(choice.query.tool)))
@@ -228,8 +228,8 @@ def test_no_query_says_a_word_of_its_tool_s_name_and_each_says_what_it_withholds
     assert count >= 300
 
 
-def test_no_query_quotes_three_words_of_a_description(catalog_files):
-    for file in catalog_files:
+def test_no_query_quotes_three_words_of_a_description(whole_corpus):
+    for file in whole_corpus:
         catalog = read_file(file)
         texts = {each.name: f" {' '.join(words_of(each.description or ''))} " for each in catalog.tools}
         for choice in tdqs_mcp.select([catalog]).choices:
@@ -461,9 +461,9 @@ def test_an_answer_that_stays_out_of_form_is_no_miss_and_leaves_the_verdict_open
     assert command(*args, "--fail-under", 26, env=judged(chat)).returncode == 1
 
 
-def test_worse_definitions_of_real_servers_do_worse_in_this_order(catalog_files):
+def test_worse_definitions_of_real_servers_do_worse_in_this_order(whole_corpus):
     """Pooled: one index of 63 catalogs; deterministic, so that the order is a fact and no chance."""
-    catalogs = [read_file(file) for file in catalog_files]
+    catalogs = [read_file(file) for file in whole_corpus]
     worse = {mutation: tdqs_mcp.select(catalogs, mutation=mutation) for mutation in Mutation}
     ordered = [worse[Mutation.TRUNCATE].figures] + [
         worse[each].against.figures for each in (Mutation.TRUNCATE, Mutation.GENERIC, Mutation.BLANK)
@@ -477,8 +477,8 @@ def test_worse_definitions_of_real_servers_do_worse_in_this_order(catalog_files)
     assert distracted.top1.high < 0
 
 
-def test_to_test_1_649_tools_takes_at_most_twice_what_linting_them_takes(compare_work, catalog_files):
-    catalogs = [read_file(file) for file in catalog_files]
+def test_to_test_1_649_tools_takes_at_most_twice_what_linting_them_takes(compare_work, whole_corpus):
+    catalogs = [read_file(file) for file in whole_corpus]
     found = tdqs_mcp.select(catalogs)
     assert found.tool_count == sum(len(each.tools) for each in catalogs)
     assert len(found.choices) > 0.95 * found.tool_count
@@ -497,13 +497,13 @@ def resampled(*reports, key):
     return bootstrap((changes,), np.mean, method="percentile", rng=1, n_resamples=2000, batch=100).confidence_interval
 
 
-def test_rewriting_real_definitions_costs_them_little_in_search(catalog_files):
+def test_rewriting_real_definitions_costs_them_little_in_search(whole_corpus):
     """Queries fixed by the originals, in one index and apart; measured anew with whatever writer there is.
 
     No interval reaches down to -2 points. What costs the most is a sentence that points to a sibling: it carries the
     sibling's words. Queries made from the new texts instead favour these by more than what is lost here.
     """
-    catalogs = [read_file(file) for file in catalog_files]
+    catalogs = [read_file(file) for file in whole_corpus]
     rewritten = [apply(each, {one.index: one.definition for one in tdqs_mcp.rewrite(each)}) for each in catalogs]
     found = tdqs_mcp.select(catalogs, against=rewritten)
     assert found.figures.queries >= 300

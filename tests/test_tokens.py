@@ -19,11 +19,11 @@ def findings(rule, *definitions):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:bpe_openai")
 @pytest.mark.parametrize(("vocabulary", "mean", "tenth"), [("o200k_base", 36, 80), ("cl100k_base", 52, 100)])
-def test_the_estimate_is_as_close_to_real_vocabularies_as_it_says(catalog_files, vocabulary, mean, tenth):
+def test_the_estimate_is_as_close_to_real_vocabularies_as_it_says(whole_corpus, vocabulary, mean, tenth):
     from bpe_openai import get_encoding  # noqa: PLC0415  # its import warns, which is allowed only here
 
     count = get_encoding(vocabulary).encode
-    raws = [raw for path in catalog_files for raw in json.loads(path.read_bytes())["tools"]]
+    raws = [raw for path in whole_corpus for raw in json.loads(path.read_bytes())["tools"]]
     errors = []
     for raw in raws:
         sent = {key: raw[key] for key in tokens.SENT_FIELDS if key in raw}
