@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS
 from tdqs_mcp.facts.text.prose import sentences_of
-from tdqs_mcp.facts.text.statements import BOUND_KEYWORDS, Bound, find_bounds, read_polarity, stated_hints
+from tdqs_mcp.facts.text.statements import Bound, bound_keywords, find_bounds, read_polarity, stated_hints
 from tdqs_mcp.facts.text.words import content_stems, words_of
 from tdqs_mcp.model.material import Fact
 
@@ -119,7 +119,7 @@ def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
     nodes = {node.name: node for node in subject.input_shape.nodes if node.is_top}
     for name, bound, value in _bounds(fact.text, subject):
         schema = nodes[name].schema if name in nodes else {}
-        for keyword, kind in BOUND_KEYWORDS.items():
+        for keyword, kind in bound_keywords().items():
             limit = schema.get(keyword)
             if isinstance(limit, int | float) and _oversteps(bound, value, kind, limit):
                 return f"the schema gives `{name}` the {keyword} {limit}"

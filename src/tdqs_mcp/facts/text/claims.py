@@ -9,9 +9,9 @@ from typing import Any
 
 from tdqs_mcp.facts.schema.accepted import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
 from tdqs_mcp.facts.text.languages import LEMMAS
-from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Claim, Clash, MentionKind, ParameterMention, words_in
+from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Claim, Clash, MentionKind, ParameterMention
 from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.text.type_claims import cues_against, demands_type, find_type_clash, type_words, widened
+from tdqs_mcp.facts.text.type_claims import find_type_clash
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash
 from tdqs_mcp.facts.text.words import MAX_TEXT, name_parts
 from tdqs_mcp.model.catalog import Tool
@@ -21,6 +21,10 @@ _words = partial(words_from, "claims")
 
 _SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|\n")
 _IF = lazy_pattern(r"\s*(?:if|when)\b", re.IGNORECASE)
+
+
+_OPTIONAL = frozenset({"optional"})
+_REQUIRED = frozenset({"required", "mandatory"})
 
 
 class Topic(StrEnum):
@@ -41,45 +45,12 @@ def find_clashes(
     for mention in mentions:
         schema = mention.node.schema
         takes = SIMPLE.get(schema["type"], ANYTHING) if is_simple(schema) else accepted_values(schema, root)
-        for topic in _possible(mention, takes):
-            clash = _FINDERS[topic](Claim(mention, takes, names))
+        claim = Claim(mention, takes, names)
+        for topic, find in _FINDERS.items():
+            clash = find(claim)
             if clash is not None:
                 found.setdefault(topic, {}).setdefault((mention.node.path, mention.path, clash.said), clash)
     return {topic: tuple(each.values()) for topic, each in found.items()}
-
-
-def _possible(mention: ParameterMention, takes: Accepted) -> list[Topic]:
-    """What a text may claim of a parameter, by its words alone: for most there is nothing."""
-    node, words = mention.node, words_in(mention.text)
-    found = [Topic.TYPE] if takes.types and _may_speak_against(takes.types, words, mention) else []
-    if takes.values is not None or takes.item_values is not None:
-        found.append(Topic.CHOICES)
-    if "default" in node.schema and not words.isdisjoint(_DEFAULTING):
-        found.append(Topic.DEFAULT)
-    if takes.bounds and not words.isdisjoint(DIGITS):
-        found.append(Topic.RANGE)
-    if node.is_top and not words.isdisjoint(_IN_OPTIONAL if node.is_required else _IN_REQUIRED):
-        found.append(Topic.REQUIREMENT)
-    return found
-
-
-_DEFAULTING = frozenset({"default", "defaults", "defaulted", "defaulting"})
-_IN_OPTIONAL = frozenset({"optional"})
-_IN_REQUIRED = frozenset({"required", "mandatory"})
-
-
-def _may_speak_against(held: frozenset[str], words: frozenset[str], mention: ParameterMention) -> bool:
-    cues, others = _words_against(held)
-    is_pointing = mention.kind is not MentionKind.SENTENCE and not words.isdisjoint(cues)
-    return is_pointing or (not words.isdisjoint(others) and demands_type(mention.text, mention.kind))
-
-
-@lru_cache(maxsize=256)
-def _words_against(held: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Words of the cues that speak against all of some types, and words for other types."""
-    cues = frozenset().union(*(cue.words for cue in cues_against(held)))
-    others = frozenset(word for word, kinds in type_words().items() if not kinds & widened(held))
-    return cues, others | (_words("coded") if "string" not in held else frozenset())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +125,7 @@ def find_requirement_clash(claim: Claim) -> Clash | None:
     """The text calls the parameter optional and the schema requires it, or the reverse."""
     mention = claim.mention
     node = mention.node
-    if not node.is_top:
+    if not node.is_top or mention.words.isdisjoint(_OPTIONAL if node.is_required else _REQUIRED):
         return None
     prefix = "is_" if mention.kind is MentionKind.SENTENCE else ""
     is_optional = getattr(_PATTERNS, f"{prefix}optional").search(mention.text) is not None

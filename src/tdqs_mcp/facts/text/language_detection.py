@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from functools import cache
 
 from tdqs_mcp.facts.text.languages import LEMMAS, PHRASES, SPACED, STOPWORDS, fold, lexicon_of
-from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.text.patterns import PatternTable, read_table, words_from
 
 HAN_WEIGHT = 3
 """Latin letters that weigh as much as one Han character or Kana: a word has five letters here, two there."""
@@ -33,28 +33,8 @@ _PROFILES: Mapping[str, frozenset[str]] = {
 _ENGLISH = _PROFILES["en"] | LEMMAS.keys()
 _FOREIGN = frozenset().union(*_PROFILES.values()) - _ENGLISH
 
-_HAN = lazy_pattern(r"[\u3400-\u9fff\uf900-\ufaff]")
-_KANA = lazy_pattern(r"[\u3040-\u30ff\uff66-\uff9f]")
-_HANGUL = lazy_pattern(r"[\uac00-\ud7af\u1100-\u11ff]")
-_CYRILLIC = lazy_pattern(r"[\u0400-\u04ff]")
-_LATIN = lazy_pattern(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-_BEYOND_LATIN = lazy_pattern(r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\uff66-\uff9f]")
-_IDENTIFIER = lazy_pattern(r"`[^`]{1,200}`|https?://\S{1,500}|[\w.\-/]{0,100}[_\d/\\][\w.\-/]{0,100}", re.ASCII)
-_OTHER_SCRIPTS = (
-    (lazy_pattern(r"[\u0370-\u03ff]"), "el"),
-    (lazy_pattern(r"[\u0590-\u05ff]"), "he"),
-    (lazy_pattern(r"[\u0600-\u06ff]"), "ar"),
-    (lazy_pattern(r"[\u0900-\u097f]"), "hi"),
-    (lazy_pattern(r"[\u0e00-\u0e7f]"), "th"),
-)
-_NOT_RUSSIAN = (
-    (lazy_pattern(r"[іїєґІЇЄҐ]"), "uk"),
-    (lazy_pattern(r"[ўЎ]"), "be"),
-    (lazy_pattern(r"[јљњћђЈЉЊЋЂ]"), "sr"),
-)
-_RUSSIAN_LETTERS = lazy_pattern(r"[ыэёЫЭЁ]")
-_PERSIAN = lazy_pattern(r"[پچژگ]")
-_SEPARATOR = lazy_pattern(r"[\W_]")
+_PATTERNS = PatternTable("languages")
+_SLAVIC = ("bulgarian", "russian")
 
 
 def detect_language(text: str, vocabulary: AbstractSet[str]) -> str | None:
@@ -62,7 +42,7 @@ def detect_language(text: str, vocabulary: AbstractSet[str]) -> str | None:
 
     None where it cannot be told: no letters, too few words, or a language that is not told from others here.
     """
-    is_latin = text.isascii() or _BEYOND_LATIN.search(text) is None
+    is_latin = text.isascii() or _PATTERNS.beyond_latin.search(text) is None
     if is_latin and _is_plainly_english(vocabulary, is_ascii=text.isascii()):
         return "en"
     return (None if is_latin else _by_script(text)) or _by_words(vocabulary)
@@ -77,32 +57,30 @@ def _is_plainly_english(vocabulary: AbstractSet[str], *, is_ascii: bool) -> bool
 
 def _by_script(text: str) -> str | None:
     """The language of a text that is mostly in a script beside Latin; identifiers and addresses do not count."""
-    plain = _IDENTIFIER.sub(" ", text)
-    latin = len(_LATIN.findall(plain))
-    kana, han, hangul = (len(script.findall(plain)) for script in (_KANA, _HAN, _HANGUL))
+    plain = _PATTERNS.identifier.sub(" ", text)
+    counts = {script: len(re.findall(f"[{letters}]", plain)) for script, letters in _TABLE["scripts"].items()}
+    latin, kana, han = (counts.pop(script) for script in ("latin", "kana", "han"))
     weights = {
         "ja" if KANA_SHARE * kana >= kana + han else "zh": HAN_WEIGHT * (kana + han),
-        "ko": HANGUL_WEIGHT * hangul,
-        "ru": len(_CYRILLIC.findall(plain)),
-        **{language: len(script.findall(plain)) for script, language in _OTHER_SCRIPTS},
+        **counts,
+        "ko": HANGUL_WEIGHT * counts["ko"],
     }
     language, weight = max(weights.items(), key=lambda entry: entry[1])
     if weight <= latin or not weight:
         return None
     if language == "ru":
         return _cyrillic(plain)
-    return "fa" if language == "ar" and _PERSIAN.search(plain) else language
+    return "fa" if language == "ar" and _PATTERNS.persian.search(plain) else language
 
 
 def _cyrillic(text: str) -> str:
-    for letters, language in _NOT_RUSSIAN:
-        if letters.search(text):
-            return language
-    words = text.lower().split()
-    bulgarian, russian = (
-        sum(word in words_from("languages", key) for word in words) for key in ("bulgarian", "russian")
-    )
-    return "bg" if bulgarian + text.lower().count("ъ") > russian + len(_RUSSIAN_LETTERS.findall(text)) else "ru"
+    for language, letters in _TABLE["not_russian"].items():
+        if not set(letters).isdisjoint(text):
+            return str(language)
+    lowered = text.lower()
+    bulgarian, russian = (sum(map(words_from("languages", key).__contains__, lowered.split())) for key in _SLAVIC)
+    is_bulgarian = bulgarian + lowered.count("ъ") > russian + len(_PATTERNS.russian_letters.findall(text))
+    return "bg" if is_bulgarian else "ru"
 
 
 def _by_words(vocabulary: AbstractSet[str]) -> str | None:
@@ -116,7 +94,7 @@ def _by_words(vocabulary: AbstractSet[str]) -> str | None:
         leaders = _leaders(votes)
     best = votes.get(leaders[0], 0)
     if english >= best:
-        parts = {part for word in vocabulary for part in _SEPARATOR.split(word)}
+        parts = {part for word in vocabulary for part in _PATTERNS.separator.split(word)}
         return "en" if english or not _english_vocabulary().isdisjoint(parts) else None
     count = sum(map(str.isalpha, vocabulary))
     is_sure = MIN_DENSITY * best >= count and (best > 1 or count <= FEW)

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, cast
@@ -11,23 +11,18 @@ from typing import Any, cast
 class _LazyPattern:
     """Stands for a pattern: the first use of a method compiles it and keeps the method."""
 
-    def __init__(self, compile_pattern: Callable[[], re.Pattern[str]]) -> None:
-        self._compile = compile_pattern
+    def __init__(self, source: str, flags: int) -> None:
+        self._arguments = (source, flags)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # whatever a pattern has
-        method = getattr(self._compile(), name)
+        method = getattr(re.compile(*self._arguments), name)
         setattr(self, name, method)
         return method
 
 
 def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
     """The pattern, to be used like a compiled one; compiling those of all rules takes longer than linting a file."""
-    return cast("re.Pattern[str]", _LazyPattern(lambda: re.compile(source, flags)))
-
-
-def pattern_from(table: str, key: str) -> re.Pattern[str]:
-    """The pattern that a data file has under a key of `patterns`."""
-    return cast("re.Pattern[str]", _LazyPattern(lambda: re.compile(expand(table, read_table(table)["patterns"][key]))))
+    return cast("re.Pattern[str]", _LazyPattern(source, flags))
 
 
 def expand(table: str, source: str) -> str:

@@ -75,12 +75,6 @@ class Prose:
     name_effect: Effect | None
     opens_with_verb: bool
     has_vague_verb: bool
-    lead_words: int
-    """Content words of the first sentence besides the verb: the resource and its scope."""
-
-    new_words: int
-    """Content words of the description that neither name nor title has."""
-
     is_only_name: bool
     """Spelled out, the description is the name or the title: `update_drive` described as "Update drive."."""
 
@@ -140,8 +134,6 @@ def read(tool: Tool, signals: Signals) -> Prose:
         name_effect=name_effect,
         opens_with_verb=said.opens_with_verb,
         has_vague_verb=said.has_vague_verb,
-        lead_words=said.lead_words,
-        new_words=said.new_words,
         is_only_name=_is_only_name(tool, text),
         restates_loosely=bool(all_words) and not said.new_words and (lexicon is not None or not _CJK.search(text)),
         cues={cue: sentences[places[0]] for cue, places in said.places.items()},
@@ -162,7 +154,6 @@ class _Said(NamedTuple):
     effect: Effect | None
     opens_with_verb: bool
     has_vague_verb: bool
-    lead_words: int
     new_words: int
     stems: set[str]
     places: dict[Cue, list[int]]
@@ -185,7 +176,6 @@ def _english(
         effect=EFFECTS[verb] if verb else None,
         opens_with_verb=verb is not None and position == 0,
         has_vague_verb=verb in VAGUE_VERBS,
-        lead_words=sum(word not in STOPWORDS for word in lead) - (verb is not None),
         new_words=len(stems - STOPWORDS - label_words),
         stems=stems,
         places=_cues(spoken),
@@ -214,7 +204,6 @@ def _foreign(
         effect=verb.effect if verb else None,
         opens_with_verb=verb is not None and verb.opens,
         has_vague_verb=verb is not None and verb.lemma in lexicon.vague,
-        lead_words=len(foreign_prose.content_words(lead, own, lexicon)),
         new_words=len(set(foreign_prose.content_words([word for each in spoken for word in each], known, lexicon))),
         stems=stems,
         places={**scaffolding, **{cue: max(found, scaffolding.get(cue, []), key=len) for cue, found in places.items()}},

@@ -136,18 +136,10 @@ class BoundedValue(NamedTuple):
     place: int
 
 
-BOUND_KEYWORDS: Mapping[str, Bound] = {
-    "minimum": Bound.MINIMUM,
-    "minLength": Bound.MINIMUM,
-    "minItems": Bound.MINIMUM,
-    "exclusiveMinimum": Bound.ABOVE,
-    "maximum": Bound.MAXIMUM,
-    "maxLength": Bound.MAXIMUM,
-    "maxItems": Bound.MAXIMUM,
-    "exclusiveMaximum": Bound.BELOW,
-    "default": Bound.DEFAULT,
-}
-"""What the value of a schema's keyword is."""
+@cache
+def bound_keywords() -> Mapping[str, Bound]:
+    """What the value of a schema's keyword is."""
+    return {key: Bound[bound.upper()] for key, bound in read_table("statements")["keywords"].items()}
 
 
 def find_bounds(text: str) -> tuple[BoundedValue, ...]:

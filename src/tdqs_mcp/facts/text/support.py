@@ -14,7 +14,7 @@ from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
-from tdqs_mcp.facts.text.statements import BOUND_KEYWORDS, NO_POLARITY, Bound, find_bounds, is_negation, read_polarity
+from tdqs_mcp.facts.text.statements import NO_POLARITY, Bound, bound_keywords, find_bounds, is_negation, read_polarity
 from tdqs_mcp.facts.text.words import MAX_EXPLANATION, identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model.material import NOTHING, Material
@@ -249,8 +249,8 @@ def _bound(node: Node, keyword: str, words: str) -> Statement:
     more = f"{words} {_table()['keywords'][keyword]} {_table()['formats'].get(told, '') if keyword == 'format' else ''}"
     is_described = bool(_text(node.schema.get("description")).strip())
     said = statement(f"{node.path}/{keyword}", told, more=more, is_contract=is_described)
-    values = (told.lower(), *words_of(told)) if keyword in BOUND_KEYWORDS else ()
-    return replace(said, bounds=frozenset((BOUND_KEYWORDS[keyword], each) for each in values))
+    values = (told.lower(), *words_of(told)) if keyword in bound_keywords() else ()
+    return replace(said, bounds=frozenset((bound_keywords()[keyword], each) for each in values))
 
 
 def _implied(node: Node) -> str:

@@ -72,7 +72,7 @@ class TypeCue:
 
 
 @cache
-def type_words() -> Mapping[str, frozenset[str]]:
+def _type_words() -> Mapping[str, frozenset[str]]:
     """The types that each word names."""
     table = read_table("claims")["types"]
     return {word: frozenset(types.split()) for types, words in table.items() for word in words.split()}
@@ -95,7 +95,7 @@ def _cues() -> tuple[TypeCue, ...]:
 
 
 @lru_cache(maxsize=256)
-def cues_against(held: frozenset[str]) -> tuple[TypeCue, ...]:
+def _cues_against(held: frozenset[str]) -> tuple[TypeCue, ...]:
     """The cues that speak against all of some types."""
     return tuple(cue for cue in _cues() if held <= cue.against)
 
@@ -106,10 +106,10 @@ def _cues_in(text: str, held: frozenset[str]) -> tuple[TypeCue, ...]:
     words, lowered = words_in(text), text.lower()
     if not DIGITS.isdisjoint(words) and not _MAY_NUMBER.search(lowered):
         words -= DIGITS
-    return tuple(cue for cue in cues_against(held) if not words.isdisjoint(cue.words) and cue.is_in(lowered))
+    return tuple(cue for cue in _cues_against(held) if not words.isdisjoint(cue.words) and cue.is_in(lowered))
 
 
-def demands_type(text: str, kind: MentionKind) -> bool:
+def _demands_type(text: str, kind: MentionKind) -> bool:
     """A word or a parenthesis without which no type is stated outright."""
     words = _words("demands")
     if kind is MentionKind.OWN:
@@ -120,7 +120,7 @@ def demands_type(text: str, kind: MentionKind) -> bool:
 @lru_cache(maxsize=4096)
 def _stated(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
     """Types that a text gives outright, by the word it uses; alternatives count together."""
-    if words_in(text).isdisjoint(type_words()) or not demands_type(text, kind):
+    if words_in(text).isdisjoint(_type_words()) or not _demands_type(text, kind):
         return {}
     lowered = text.lower()
     return _stated_types(lowered, kind) if _PATTERNS.typed.search(lowered) else {}
@@ -132,12 +132,12 @@ def _stated_types(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
         if not _demands_one(match, text, kind):
             continue
         word = match[match.lastindex or 0]
-        found[word] = type_words()[word]
+        found[word] = _type_words()[word]
         if not _words("coded").isdisjoint(match["adjective"].replace("-", " ").split()):
             found[word] = frozenset({"string"})
         other = _PATTERNS.or_type.match(text, match.end())
         while other is not None:
-            found[other[1]] = type_words()[other[1]]
+            found[other[1]] = _type_words()[other[1]]
             other = _PATTERNS.or_type.match(text, other.end())
     return found
 
@@ -201,7 +201,9 @@ def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
 
 def _is_granted(text: str, held: frozenset[str], cue: TypeCue) -> bool:
     """Something in the text beside the cue fits the schema; an id or a unit may stand in any text."""
-    if any(type_words()[word.lower()] & held for word in _PATTERNS.granted.findall(_PATTERNS.of_objects.sub("", text))):
+    if any(
+        _type_words()[word.lower()] & held for word in _PATTERNS.granted.findall(_PATTERNS.of_objects.sub("", text))
+    ):
         return True
     lowered = text.lower()
     return cue.role is not CueRole.OPENING and any(

@@ -29,6 +29,7 @@ _MARKED_LISTS = (
 )
 """Patterns of lists, each with the characters of which a text has one."""
 
+_DEFAULTING = frozenset({"default", "defaults", "defaulted", "defaulting"})
 _SAME = {"ascending": "asc", "descending": "desc"}
 
 
@@ -190,7 +191,7 @@ def _is_member(item: str, known: frozenset[str], *, is_quoted: bool) -> bool:
 def find_default_clash(claim: Claim) -> Clash | None:
     """A default that the text names and the schema's own `default` contradicts; null and "" say that none is set."""
     mention = claim.mention
-    if "default" not in mention.node.schema:
+    if "default" not in mention.node.schema or mention.words.isdisjoint(_DEFAULTING):
         return None
     held = mention.node.schema["default"]
     if held is None or held in ("", [], {}) or isinstance(held, list | dict):

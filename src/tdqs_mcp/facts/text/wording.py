@@ -1,7 +1,7 @@
 """How a description is worded: length, language, the name again, praise, lead-ins, repetition, copies of the schema."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 
 from tdqs_mcp.canonical import trim, utf16_length
 from tdqs_mcp.facts.catalog.names import Label
@@ -14,6 +14,7 @@ from tdqs_mcp.facts.text.words import MAX_TEXT, stem
 from tdqs_mcp.model.catalog import Tool
 
 _PATTERNS = PatternTable("wording")
+_words = partial(words_from, "wording")
 
 Span = tuple[int, int]
 """Start and end inside the description as it came."""
@@ -31,23 +32,8 @@ _LETTERS_BEYOND_LATIN = lazy_pattern(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff]"
 
 _LETTERS = lazy_pattern(r"[a-z]+")
 
-_ENGLISH = frozenset("the an of to for with by from and this that is are".split())
-
-_NOUNS = frozenset("tool tools function functions endpoint endpoints".split())
-_ORDINALS = frozenset("previous preceding next following first last above below".split())
-"""Before one of _NOUNS they point to a place in a list; a catalog is flat, and clients show it in any order."""
-
-_SIDES = frozenset("above below".split())
-_TIMES = frozenset("earlier previously".split())
-_POINTERS = _ORDINALS | _TIMES
-_TELLING = frozenset("described mentioned listed shown defined noted explained".split())
-_SEEING = _TELLING | {"see", "as"}
-
 MAX_PLACES = 6
 """Sentences of a description up to which `above` and `below` cannot mean a part of itself."""
-
-RESULTS = ("return", "output", "result", "respons", "respond", "yield", "give back", "gives back")
-"""The keywords that mcptest names (return, output, result), in any form, and their plainest synonyms."""
 
 _PLAIN_WORD = lazy_pattern(r"[A-Za-z0-9'/&-]{1,40}")
 _FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
@@ -89,7 +75,7 @@ def _more_verb_forms() -> frozenset[str]:
     """The inflections of verbs whose effect is not known."""
     return frozenset(
         form
-        for verb in words_from("wording", "verbs")
+        for verb in _words("verbs")
         for base in (verb, verb.removesuffix("e"), verb.removesuffix("y") + "i", verb + verb[-1])
         for form in (verb, f"{verb}s", f"{base}es", f"{base}ed", f"{base}ing")
     )
@@ -97,15 +83,17 @@ def _more_verb_forms() -> frozenset[str]:
 
 def find_position(subject: Subject) -> str | None:
     """The first phrase that points to another place; a long text may point to a place of its own."""
-    if _POINTERS.isdisjoint(subject.prose.words):
+    if (_words("ordinals") | _words("times")).isdisjoint(subject.prose.words):
         return None
     words = [word for word in subject.prose.words if word != "the"]
     is_short = len(subject.prose.sentences) <= MAX_PLACES
     for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
-        if word in _ORDINALS and after in _NOUNS:
+        if word in _words("ordinals") and after in _words("tool_nouns"):
             return f"{word} {after}"
-        is_side = word in _SIDES and (before in _NOUNS or (is_short and before in _SEEING))
-        if is_side or (is_short and word in _TIMES and before in _TELLING):
+        is_side = word in _words("sides") and (
+            before in _words("tool_nouns") or (is_short and before in _words("seeing"))
+        )
+        if is_side or (is_short and word in _words("times") and before in _words("telling")):
             return f"{before} {word}"
     return None
 
@@ -113,7 +101,7 @@ def find_position(subject: Subject) -> str | None:
 def mentions_result(tool: Tool) -> bool:
     """The description has a word for what comes back."""
     text = (tool.description or "")[:MAX_TEXT].lower()
-    return any(word in text for word in RESULTS)
+    return any(word in text for word in ("give back", "gives back", *_words("results")))
 
 
 def is_latin(tool: Tool) -> bool:
@@ -125,7 +113,7 @@ def is_latin(tool: Tool) -> bool:
 def is_english(subject: Subject) -> bool:
     """The description is plain ASCII, or Latin with a word of English grammar; others have verbs of their own."""
     is_ascii = (subject.tool.description or "").isascii()
-    return is_ascii or (is_latin(subject.tool) and not _ENGLISH.isdisjoint(subject.prose.words))
+    return is_ascii or (is_latin(subject.tool) and not _words("grammar").isdisjoint(subject.prose.words))
 
 
 def _spaced(text: str) -> str:
@@ -142,13 +130,13 @@ def purpose(subject: Subject, label: Label) -> str:
     first = " ".join(subject.prose.sentences[0].split()) if subject.prose.sentences else ""
     clause, *rest = _PATTERNS.purpose_end.split(first[lead_in_length(first) :], maxsplit=1)
     words = clause.split()
-    while any(rest) and words and words[-1].lower() in words_from("wording", "joints"):
+    while any(rest) and words and words[-1].lower() in _words("joints"):
         words.pop()
     spoken = [word.lower() for word in words]
     verb = LEMMAS.get(spoken[0]) if words else None
     is_short = len(words) <= MAX_BORROWED and all(map(_PLAIN_WORD.fullmatch, words))
-    is_scoped = Cue.LIMIT in cues_of(spoken) or ("all" in spoken and verb not in words_from("wording", "listing_verbs"))
-    is_harmless = is_short and not is_scoped and words_from("wording", "orders").isdisjoint(spoken)
+    is_scoped = Cue.LIMIT in cues_of(spoken) or ("all" in spoken and verb not in _words("listing_verbs"))
+    is_harmless = is_short and not is_scoped and _words("orders").isdisjoint(spoken)
     is_plain = subject.prose.opens_with_verb and not is_in_other_language(subject)
     is_purpose = is_plain and subject.prose.verb == verb and subject.prose.effect == label.effect
     is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))
