@@ -26,12 +26,12 @@ from tdqs import (
 )
 
 from tdqs_mcp.app import read, score_answers
-from tdqs_mcp.facts.schema.signals import context_signals
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.results.verdicts import tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase, render
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import roll_up, tdqs
+from tdqs_mcp.scoring.score import context_signals
 
 TDQS = load("tdqs")
 JSON = st.recursive(

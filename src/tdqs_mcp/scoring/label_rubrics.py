@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from tdqs_mcp.facts.catalog import metadata
 from tdqs_mcp.facts.credentials import asks_for_credentials
-from tdqs_mcp.facts.schema.signals import context_signals
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.labels import Label, LabelledTool, LabelScore, SkillScore, Suggestion, Urgency
 from tdqs_mcp.results.scores import Flag
@@ -13,7 +12,7 @@ from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import Rubric, load
 from tdqs_mcp.scoring.agreement import jury_of, reliabilities
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, label, percent
-from tdqs_mcp.scoring.score import sort_out
+from tdqs_mcp.scoring.score import context_signals, sort_out
 
 IMPROVABLE = 3
 """A dimension of at most this score is worth improving (arXiv 2602.14878, Appendix A.1)."""

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tdqs_mcp.facts.schema.signals import context_signals
+from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Finding, Severity
-from tdqs_mcp.results.scores import Enforced, Flag, ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.results.scores import ContextSignals, Enforced, Flag, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Rubric, load
@@ -280,3 +280,34 @@ def _costliest(tool: ToolScore, findings: Sequence[Finding]) -> Finding:
         return finding.severity.rank, points
 
     return max(findings, key=cost)
+
+
+def context_signals(signals: Signals, *, spec: str) -> ContextSignals:
+    """The context signals under their published names; spec 1.0 has none of the later ones."""
+    earlier: ContextSignals = {
+        "paramCount": signals.param_count,
+        "requiredParamCount": signals.required_param_count,
+        "paramsWithDescriptions": signals.params_with_descriptions,
+        "paramsWithEnums": signals.params_with_enums,
+        "schemaDescriptionCoverage": signals.coverage,
+        "hasNestedObjects": signals.has_nested_objects,
+        "hasOutputSchema": signals.has_output_schema,
+        "hasAnnotations": signals.has_annotations,
+        "annotationValues": {
+            "readOnly": signals.read_only,
+            "destructive": signals.destructive,
+            "idempotent": signals.idempotent,
+            "openWorld": signals.open_world,
+        },
+        "titleIsMeaningful": signals.title_is_meaningful,
+        "inputHash": signals.input_hash,
+    }
+    if spec == "1.0":
+        return earlier
+    return earlier | {
+        "requiredFieldCount": signals.subtree.field_count,
+        "schemaDepth": signals.subtree.depth,
+        "unionChoiceCount": signals.subtree.union_choice_count,
+        "invocationCost": signals.subtree.invocation_cost,
+        "definitionBytes": signals.definition_bytes,
+    }

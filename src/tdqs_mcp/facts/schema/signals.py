@@ -1,7 +1,7 @@
 """Structural facts of one definition: TDQS context signals, hash, invocation cost, and its parameters."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from tdqs_mcp.canonical import MAX_NESTING, canonical_members, short_hash, trim, utf16_length
@@ -10,9 +10,6 @@ from tdqs_mcp.facts.schema.tokens import SENT_FIELDS, estimate_tokens
 from tdqs_mcp.facts.schema.walk import keyword_members, required_names
 from tdqs_mcp.facts.text.patterns import lazy_pattern
 from tdqs_mcp.model.catalog import TOOL_FIELDS, Tool
-
-if TYPE_CHECKING:  # linting goes without scores
-    from tdqs_mcp.results.scores import ContextSignals
 
 MAX_OBJECT_DEPTH = 10
 """Object levels that the required subtree is followed down (TDQS 1.1, invocation cost)."""
@@ -131,37 +128,6 @@ def measure_signals(tool: Tool) -> Signals:
         restates_name=_restates_name(tool),
         parameters=parameters,
     )
-
-
-def context_signals(signals: Signals, *, spec: str) -> "ContextSignals":
-    """The context signals under their published names; spec 1.0 has none of the later ones."""
-    earlier: ContextSignals = {
-        "paramCount": signals.param_count,
-        "requiredParamCount": signals.required_param_count,
-        "paramsWithDescriptions": signals.params_with_descriptions,
-        "paramsWithEnums": signals.params_with_enums,
-        "schemaDescriptionCoverage": signals.coverage,
-        "hasNestedObjects": signals.has_nested_objects,
-        "hasOutputSchema": signals.has_output_schema,
-        "hasAnnotations": signals.has_annotations,
-        "annotationValues": {
-            "readOnly": signals.read_only,
-            "destructive": signals.destructive,
-            "idempotent": signals.idempotent,
-            "openWorld": signals.open_world,
-        },
-        "titleIsMeaningful": signals.title_is_meaningful,
-        "inputHash": signals.input_hash,
-    }
-    if spec == "1.0":
-        return earlier
-    return earlier | {
-        "requiredFieldCount": signals.subtree.field_count,
-        "schemaDepth": signals.subtree.depth,
-        "unionChoiceCount": signals.subtree.union_choice_count,
-        "invocationCost": signals.subtree.invocation_cost,
-        "definitionBytes": signals.definition_bytes,
-    }
 
 
 def required_subtree(schema: Mapping[str, Any] | None) -> RequiredSubtree:
