@@ -233,9 +233,10 @@ def test_wrong_words_are_a_usage_error_without_a_traceback(command, arguments):
     assert b"Traceback" not in run.stderr
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("command", ["lint", "score"])
 @pytest.mark.process
-def test_files_are_read_without_the_sdk_or_any_http_client(write, command):
+def test_files_are_read_without_the_sdk_or_any_http_client(write, command, form):
     program = (
         "import sys; sys.argv = ['tdqs-mcp', *sys.argv[1:]]\n"
         "from tdqs_mcp.cli import main\n"
@@ -245,7 +246,7 @@ def test_files_are_read_without_the_sdk_or_any_http_client(write, command):
         "sys.exit(', '.join(sorted(loaded & {'mcp', 'mcp_types', 'anthropic', 'openai', 'httpx2', 'pydantic', 'jinja2', 'numpy', 'scipy'})) or 0)"
     )
     run = subprocess.run(
-        [sys.executable, "-c", program, command, str(write("x.json", [FINE]))],
+        [sys.executable, "-c", program, command, str(write("x.json", [FINE])), "--format", form],
         capture_output=True,
         check=False,
         env=os.environ,

@@ -98,25 +98,12 @@ class Catalog:
 
 def read_tool(raw: Any, index: int, *, is_mcp: bool = True) -> Tool:  # noqa: ANN401  # foreign JSON, any shape
     """The typed view of one definition; never raises."""
-    if not isinstance(raw, Mapping):
-        defect = Defect(path="", message=f"the definition is {_kind(raw)}, not an object")
-        return Tool(
-            index=index,
-            name="",
-            title=None,
-            description=None,
-            input_schema=None,
-            output_schema=None,
-            annotations=None,
-            defects=(defect,),
-            raw=raw,
-            is_mcp=is_mcp,
-        )
     defects = tuple(_defects(raw))
     bad = {defect.path for defect in defects}
+    given = raw if isinstance(raw, Mapping) else {}
 
     def value(key: str) -> Any:  # noqa: ANN401
-        return None if f"/{key}" in bad else raw.get(key)
+        return None if f"/{key}" in bad else given.get(key)
 
     return Tool(
         index=index,
@@ -168,7 +155,9 @@ def _text(raw: Any, key: str) -> str | None:  # noqa: ANN401
     return value if isinstance(value, str) else None
 
 
-def _defects(raw: Mapping[str, Any]) -> list[Defect]:
+def _defects(raw: Any) -> list[Defect]:  # noqa: ANN401
+    if not isinstance(raw, Mapping):
+        return [Defect(path="", message=f"the definition is {_kind(raw)}, not an object")]
     found = []
     if raw.get("name") in (None, ""):
         found.append(Defect(path="/name", message="the definition has no name, so no client can call it"))

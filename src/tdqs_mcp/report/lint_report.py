@@ -57,7 +57,11 @@ def lint_blocks(report: LintReport) -> list[Block]:
         blocks += [Heading(name), _findings(findings)]
     if len(report.findings) > MAX_FINDINGS:
         blocks += [Heading("all findings by rule (--format json lists each)"), _by_rule(report.findings)]
-    blocks += [Gap(), Line(_counts(report)), *(Line(line, "dim") for line in notes(report))]
+    blocks += [
+        Gap(),
+        Line(_counts(report.findings, shows_zero=True) if report.findings else tally_words(report)),
+        *(Line(line, "dim") for line in notes(report)),
+    ]
     if worst:
         blocks.append(Line(("Next: ", Code(f"tdqs-mcp explain {worst[0].rule}")), "dim"))
     return blocks
@@ -75,9 +79,7 @@ def sentence(finding: Finding) -> str:
 
 def tally_words(report: LintReport) -> str:
     """The counts in words, the worst first: `2 errors, 1 warning`; Pass where there is nothing."""
-    counts = [(severity, sum(each.severity is severity for each in report.findings)) for severity in Severity]
-    said = [_severity_words(severity, count) for severity, count in counts if count]
-    return ", ".join(said) or f"Pass: no {'new ' if report.baseline else ''}finding"
+    return _counts(report.findings, shows_zero=False) or f"Pass: no {'new ' if report.baseline else ''}finding"
 
 
 def notes(report: LintReport) -> list[str]:
@@ -145,12 +147,10 @@ def _by_rule(findings: Sequence[Finding]) -> Table:
     return Table(columns("findings", "rule", "name", left=3), rows, has_head=False)
 
 
-def _counts(report: LintReport) -> str:
-    if not report.findings:
-        return tally_words(report)
-    counts = [(severity, sum(finding.severity is severity for finding in report.findings)) for severity in Severity]
-    return ", ".join(_severity_words(severity, count) for severity, count in counts)
-
-
-def _severity_words(severity: Severity, count: int) -> str:
-    return f"{count} {severity}{'s' if count != 1 and severity is not Severity.INFO else ''}"
+def _counts(findings: Sequence[Finding], *, shows_zero: bool) -> str:
+    counts = [(severity, sum(finding.severity is severity for finding in findings)) for severity in Severity]
+    return ", ".join(
+        f"{count} {severity}{'s' if count != 1 and severity is not Severity.INFO else ''}"
+        for severity, count in counts
+        if count or shows_zero
+    )
