@@ -835,6 +835,6 @@ def test_the_sdk_is_imported_only_when_it_is_asked(write):
     code = (
         "import sys, tdqs_mcp.cli; from tdqs_mcp.app.judge_factory import make_judge; from tdqs_mcp.app.settings import read_settings;"
         "make_judge(read_settings({'ANTHROPIC_API_KEY': 'k'}, judge='anthropic'));"
-        "print({'anthropic', 'httpx2', 'tenacity'} & set(sys.modules))"
+        "print({'anthropic', 'httpx2'} & set(sys.modules))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
