@@ -145,7 +145,7 @@ def _after_tool(score: Scored, *, has_siblings: bool) -> str:
         return "The judge gave no answer: ask again, or with judge=offline. The findings hold all the same."
     if not any(finding.tool_index == 0 for finding in score.findings):
         return CLEAN
-    alone = "" if has_siblings else " Give siblings too, so that the tool is compared with its neighbours."
+    alone = "" if has_siblings else " Give siblings too, so that the tool is compared with its neighbors."
     return f"Call suggest_rewrite with this definition, apply what is true, then score it again.{alone}"
 
 
