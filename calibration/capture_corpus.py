@@ -69,6 +69,9 @@ class Server:
     env: Mapping[str, str] = field(default_factory=dict)
     """Placeholders for servers that refuse to start without a setting; never a credential."""
 
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The same for servers that read a file in their home: its path there, and its text."""
+
     @property
     def source(self) -> str:
         """The exact package, as catalogs and evidence name it."""
@@ -127,6 +130,9 @@ def capture(server: Server, file: Path) -> None:
         folder = Path(scratch)
         for name in ("home", "work", "install"):
             (folder / name).mkdir()
+        for path, text in server.files.items():
+            (folder / "home" / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "home" / path).write_text(text, encoding="utf-8")
         command = _install(server, folder / "install", home=folder / "home")
         draft = folder / "catalog.json"
         _run(
