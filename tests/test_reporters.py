@@ -45,7 +45,9 @@ def test_sarif_fits_its_schema(command, write, schema, definitions):
 
 
 def test_sarif_of_every_real_catalog_fits_its_schema(catalog_files, schema):
-    reports = [app.sited(app.lint(app.read(json.loads(path.read_bytes()))), str(path)) for path in catalog_files]
+    reports = [
+        app.locate_report(app.lint(app.read(json.loads(path.read_bytes()))), str(path)) for path in catalog_files
+    ]
     jsonschema.validate(sarif_document(reports), schema)
 
 
@@ -101,7 +103,7 @@ def test_every_finding_of_every_real_catalog_points_to_what_its_pointer_names(ca
         starts = [0, *(index + 1 for index, character in enumerate(text) if character == "\n")]
         catalog = app.read(json.loads(text))
         parts = {"tool": catalog.tools, "resource": catalog.resources, "prompt": catalog.prompts}
-        sited = app.sited(app.lint(catalog, strict), str(path))
+        sited = app.locate_report(app.lint(catalog, strict), str(path))
         for finding in sited.report.findings:
             if finding.subject.kind == "server":
                 continue

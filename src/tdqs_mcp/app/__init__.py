@@ -21,55 +21,21 @@ if TYPE_CHECKING:
         submit_batch,
         to_be_judged,
     )
-    from tdqs_mcp.app.linting import DEFAULT_POLICY, lint, sited
+    from tdqs_mcp.app.linting import DEFAULT_POLICY, lint, locate_report
 
 _MODULES = {
-    "catalogs": ("load", "load_object", "load_still", "read"),
-    "checking": ("costs", "explain", "grade", "prompts", "run_suite"),
-    "linting": ("DEFAULT_POLICY", "lint", "sited"),
-    "improving": ("compare", "patch_file", "patch_sources", "plan", "rewrite", "select", "what_if", "write_file"),
+    "catalogs": "load load_object load_still read",
+    "checking": "costs explain grade prompts run_suite",
+    "linting": "DEFAULT_POLICY lint locate_report",
+    "improving": "compare patch_file patch_sources plan rewrite select what_if write_file",
+    "judging": "DEFAULT_SPEC calibrate collect_batch score score_answers score_label_answers score_labels "
+    "score_offline score_skill score_skill_answer submit_batch to_be_judged",
 }
-"""Where a use case is, if not in `judging`."""
-
-__all__ = [
-    "DEFAULT_POLICY",
-    "DEFAULT_SPEC",
-    "calibrate",
-    "collect_batch",
-    "compare",
-    "costs",
-    "explain",
-    "grade",
-    "lint",
-    "load",
-    "load_object",
-    "load_still",
-    "patch_file",
-    "patch_sources",
-    "plan",
-    "prompts",
-    "read",
-    "rewrite",
-    "run_suite",
-    "score",
-    "score_answers",
-    "score_label_answers",
-    "score_labels",
-    "score_offline",
-    "score_skill",
-    "score_skill_answer",
-    "select",
-    "sited",
-    "submit_batch",
-    "to_be_judged",
-    "what_if",
-    "write_file",
-]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever is exported
     """A use case, imported with what it needs when it is first used: linting a file needs no rewriting."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = next((module for module, names in _MODULES.items() if name in names), "judging")
-    return getattr(import_module(f"{__name__}.{module}"), name)
+    for module, names in _MODULES.items():
+        if name in names.split():
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

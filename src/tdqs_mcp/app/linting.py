@@ -93,7 +93,7 @@ def find(measured: Measured, policy: Policy) -> LintReport:
     return suppress(report, policy.suppressions, rules=policy.selection.rules)
 
 
-def sited(report: LintReport, locator: str) -> LocatedReport:
+def locate_report(report: LintReport, locator: str) -> LocatedReport:
     """The report with the file that its locator names, for formats that show a finding where it was made."""
     parsed = parse_locator(locator)
     if not isinstance(parsed, File) or parsed.path == "-":

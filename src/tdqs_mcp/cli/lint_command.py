@@ -86,8 +86,8 @@ def lint(
     results = [*reports, *(None for report in found if report is None)]
     if page.form in _DOCUMENTS and reports:
         places = [locator for locator, report in zip(locators, found, strict=True) if report is not None]
-        sited = [app.sited(report, place) for report, place in zip(reports, places, strict=True)]
-        page.show([sited], _documents(policy))
+        located = [app.locate_report(report, place) for report, place in zip(reports, places, strict=True)]
+        page.show([located], _documents(policy))
     elif reports:
         page.show(results, _VIEWS)
     if page.form != "text":
