@@ -118,7 +118,8 @@ class _Schema:
             regex = next((mark.regex for mark in marks if isinstance(mark, Matches)), None)
             return {**_SIMPLE[kind], **({"pattern": regex} if regex else {})}
         if get_origin(kind) is Literal:
-            return {"const": get_args(kind)[0], "type": "string"}
+            words = get_args(kind)
+            return {"type": "string", **({"enum": list(words)} if len(words) > 1 else {"const": words[0]})}
         if isinstance(kind, type) and issubclass(kind, Enum):
             return {"enum": [each.value for each in kind], "type": "string"}
         if is_dataclass(kind) or is_typeddict(kind):

@@ -37,7 +37,7 @@ class PromptLine:
 class PromptsAnswer(CatalogPage):
     """Prompts to be judged by the agent that called."""
 
-    part: str
+    part: Part
     rubric: str
     answered_count: int
     """Prompts of this part that have an answer already."""
