@@ -92,17 +92,17 @@ class Subject:
 
     @property
     def is_quotable(self) -> bool:
-        """Other definitions may point to it: its name is its own, and it does not try to steer its reader."""
+        """Other definitions may mention it: its name is unique, and it does not try to steer the reader."""
         return not self.is_duplicate and all(threat.is_mild for threat in self.threats)
 
     @cached_property
     def strangers(self) -> tuple[UnknownWord, ...]:
-        """Words of the texts that look like names and name no part of the tool."""
+        """Words of the texts that look like names and are not parts of the tool."""
         return unknown_tools.unknown_words(self.texts, self.part_names)
 
 
 class Unmeasured(NamedTuple):
-    """A tool whose facts cannot be had: it gets findings, never a score."""
+    """A tool that cannot be measured: it gets findings, never a score."""
 
     tool: Tool
     reason: str
@@ -134,7 +134,7 @@ class Measured:
         return tuple(tool.name for tool in self.catalog.tools if tool.name)
 
     def tool_set(self) -> ToolSet:
-        """The facts between the tools, measured when somebody asks for coherence."""
+        """How consistent and complete the tools are; measured for coherence only."""
         return relations.read_tool_set([(subject.tool, subject.prose) for subject in self.subjects])
 
 

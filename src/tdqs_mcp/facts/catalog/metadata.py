@@ -1,4 +1,4 @@
-"""What foreign conventions miss in resources, prompts, display names and the initialize answer."""
+"""Facts about resources, prompts, display names and the initialize answer."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,10 +6,10 @@ from tdqs_mcp.canonical import trim
 from tdqs_mcp.model.catalog import Catalog, Prompt, Resource, Tool
 
 NO_NAMES = ("", "Unknown Server")
-"""What stands for a server's name where it has given none (MCP Playground, server-no-name)."""
+"""Server names that count as missing (MCP Playground, server-no-name)."""
 
 NO_VERSIONS = ("", "unknown")
-"""The same for its version (MCP Playground, server-no-version)."""
+"""Versions that count as missing (MCP Playground, server-no-version)."""
 
 
 def is_blank(text: str | None) -> bool:
@@ -42,7 +42,7 @@ def is_empty(catalog: Catalog) -> bool:
 
 
 def is_greeted(catalog: Catalog) -> bool:
-    """The initialize answer was seen; of a bare file it was not."""
+    """The catalog has the initialize answer; a bare file does not."""
     seen = (catalog.server_info, catalog.capabilities, catalog.protocol_version)
     return any(part is not None for part in seen)
 

@@ -1,4 +1,4 @@
-"""What the tools' names say: verb, resource, and which names lie near each other; linear in the number of tools."""
+"""Reads tools' names: verb, resource and similar names. Linear in the number of tools."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
@@ -22,13 +22,13 @@ from tdqs_mcp.facts.text.words import (
 _words = partial(words_from, "names")
 
 MAX_CROWD = 12
-"""Tools that may share a word before it stops telling anything; more would make a choice among them arbitrary."""
+"""Tools that may share a word; a word that more tools share is ignored."""
 
 HALF, THIRD = 50, 33
-"""Percent of their words that two names share to be near, with any verb and with the same one."""
+"""Percent of their words that two similar names share: with different verbs, and with the same verb."""
 
 BY_VERB = 25
-"""Percent that the same verb counts for."""
+"""Percentage points for the same verb."""
 
 
 _AGAIN = lazy_pattern(r"^(?:re|un)(?=\w{3})")
@@ -66,7 +66,7 @@ class Label(NamedTuple):
 
     @property
     def resource(self) -> tuple[str, ...]:
-        """The nouns that tell something, singular."""
+        """The specific nouns, singular."""
         words = [word for word in map(str.lower, self.nouns) if not word.isdigit()]
         silent = STOPWORDS | _words("quantities")
         return tuple(dict.fromkeys(stem(word) for word in words if word not in silent))
@@ -114,7 +114,7 @@ def _is_compound(words: Sequence[str]) -> bool:
 
 
 class NameNeighbors:
-    """Which names lie near a name; indexed once by resource and by word, so that asking for all stays linear."""
+    """Finds similar names. Indexed by resource and by word, so that asking for every name stays linear."""
 
     def __init__(self, labels: Mapping[str, Label]) -> None:
         self._labels = labels
@@ -127,7 +127,7 @@ class NameNeighbors:
                     self._crowds.setdefault(key, []).append(name)
 
     def nearest(self, name: str, count: int) -> tuple[str, ...]:
-        """Names of the same kind of effect with the same resource, or most of it; the nearest first."""
+        """Names with the same kind of effect and most of the same resource; the nearest first."""
         own = self._labels[name]
         crowds = [self._crowds.get(key, ()) for key in _keys(own)]
         others = {other for crowd in crowds if len(crowd) <= MAX_CROWD for other in crowd if other != name}
@@ -137,7 +137,7 @@ class NameNeighbors:
         return tuple(self._names[place] for _, place in ranked[:count])
 
     def twins(self, name: str) -> tuple[str, ...]:
-        """Names with just the same resource, in order; none where they are a crowd."""
+        """Names with exactly the same resource, in order; none if there are more than MAX_CROWD."""
         crowd = self._crowds.get(tuple(sorted(self._labels[name].resource)), ())
         own = set(self._labels[name].resource)
         found = (other for other in crowd if other != name and set(self._labels[other].resource) == own)
@@ -174,12 +174,12 @@ def _keys(label: Label) -> set[tuple[str, ...]]:
 
 
 def _kind(effect: Effect | None) -> Effect | None:
-    """Reads beside reads, deletions beside deletions; what is created, updated or run is often one choice."""
+    """Creating, updating and running count as one kind; an agent often chooses among them."""
     return Effect.CREATE if effect in _WRITES else effect
 
 
 class Mention(NamedTuple):
-    """A name in a text that stands for nothing in the catalog."""
+    """A name in a text that does not exist in the catalog."""
 
     name: str
     path: str
@@ -190,7 +190,7 @@ class Mention(NamedTuple):
 
 
 class KnownNames(NamedTuple):
-    """All names of a catalog: what a word in a text may stand for."""
+    """All names that exist in a catalog."""
 
     tools: frozenset[str]
     """Names of tools, folded."""
@@ -214,12 +214,12 @@ class KnownNames(NamedTuple):
 
 @lru_cache(maxsize=20_000)
 def fold(name: str) -> str:
-    """A name without case and joints, so that spelling alone never makes two of it."""
+    """A name in lower case without `_` and `-`, so that spellings compare equal."""
     return name.lower().replace("_", "").replace("-", "")
 
 
 def style(name: str) -> str:
-    """How a name joins its words."""
+    """How a name is spelled: with `_`, with `-`, or in camel case."""
     if "_" in name:
         return "_"
     return "-" if "-" in name else "Aa" if name[:1].isupper() else "a"

@@ -1,4 +1,4 @@
-"""What a catalog proves of a parameter: what one without a description means, and which sibling gives its value."""
+"""What a catalog proves about a parameter: its meaning if it has no description, and which tool returns its value."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,22 +25,22 @@ def _table(key: str) -> Mapping[str, str]:
 
 
 MIN_WITNESSES = 2
-"""Siblings that describe a parameter in one and the same way before another may say so too."""
+"""Siblings that must describe a parameter identically before the description is reused."""
 
 MIN_WITNESSES_OF_A_WORD = 3
-"""... where its name is a single word: `name` and `path` mean one thing here and another there."""
+"""The same for a name of a single word: `name` and `path` differ from tool to tool."""
 
 MAX_BORROWED = 160
-"""Characters of a parameter's description that another parameter may carry."""
+"""Characters of a description that may be reused."""
 
 MAX_GIVERS = 4
-"""Tools whose answers hold one value; more would make a choice among them arbitrary."""
+"""Tools that may return a value; with more, any choice among them is arbitrary."""
 
 MAX_LISTERS = 40
 """Tools that list things with the same last word; the first of them are enough."""
 
 _PAGING = ("Entries to skip;", "Most entries in one answer;", "Where the next page begins,")
-"""How the descriptions open that a pair proves: no siblings' voice where there is no pair."""
+"""How descriptions of paging parameters begin; they are proven by a pair, never reused."""
 
 
 class Meaning(NamedTuple):
@@ -52,7 +52,7 @@ class Meaning(NamedTuple):
 
 
 Agreed = Mapping[tuple[str, str], tuple[str, Sequence[str]]]
-"""By name and type of a parameter: the description that all who describe it give, and who they are."""
+"""By name and type of a parameter: the description that all tools agree on, and these tools."""
 
 
 def agreed_descriptions(subjects: Iterable[Subject]) -> Agreed:
@@ -75,7 +75,7 @@ def agreed_descriptions(subjects: Iterable[Subject]) -> Agreed:
 
 
 def infer_meanings(subject: Subject, known: Agreed) -> tuple[Meaning, ...]:
-    """A meaning for each parameter that neither has a description nor an entry in the tool's."""
+    """A meaning for each parameter that is described neither in the schema nor in the tool's description."""
     properties = arguments.properties(subject.tool)
     text = subject.tool.description or ""
     told = {each.name for each in list_entries(text)} if len(text) <= MAX_TEXT else properties.keys()
@@ -105,7 +105,7 @@ def _meaning(name: str, schema: Mapping[str, Any], names: AbstractSet[str], know
 
 
 def _page(name: str, kind: str, names: AbstractSet[str]) -> Meaning | None:
-    """How a pair of parameters pages through a result; one of them alone may mean anything."""
+    """The meaning of a pair of paging parameters; a single one proves nothing."""
     folded = {each.lower(): each for each in names if is_plain(each)}
     size = next((folded[each] for each in folded if each in _words("page_sizes")), None)
     skip = next((folded[each] for each in folded if each in _words("page_offsets")), None)
@@ -131,7 +131,7 @@ def _description(schema: object) -> str:
 
 
 def _type(schema: object) -> str:
-    """The type of a parameter, that of an optional one without its null."""
+    """The type of a parameter, without null."""
     if not isinstance(schema, dict):
         return ""
     branches = schema.get("anyOf") if isinstance(schema.get("anyOf"), list) else [schema]
@@ -140,24 +140,24 @@ def _type(schema: object) -> str:
 
 
 class ValueSource(NamedTuple):
-    """A parameter's value and the sibling that gives it."""
+    """Which sibling returns the value of a parameter."""
 
     parameter: str
     tools: tuple[str, ...]
-    """One, or two: that lists and that searches, or of two scopes."""
+    """One or two tools: a list and a search, or two scopes."""
 
     sources: tuple[str, ...]
     """What proves it, as sources of words."""
 
 
 def unstated_sources(subject: Subject, origins: Iterable[ValueSource]) -> tuple[ValueSource, ...]:
-    """Those of a tool's origins that its own texts do not say already."""
+    """The sources that the tool's own texts do not mention."""
     own = " ".join([subject.tool.description or "", *(each.description for each in subject.signals.parameters)])
     return tuple(origin for origin in origins if not any(tool in own for tool in origin.tools))
 
 
 class _Lister(NamedTuple):
-    """A tool that lists things, of which it is told how well it fits."""
+    """A tool that lists things."""
 
     things: frozenset[str]
     verb: str
@@ -166,7 +166,7 @@ class _Lister(NamedTuple):
 
 
 class ValueSources:
-    """Which tools give which values; indexed once by thing and by field, so that asking for all stays linear."""
+    """Finds the tool that returns a value. Indexed by thing and by field, so all tools take linear time."""
 
     def __init__(self, subjects: Iterable[Subject], labels: Mapping[str, Label]) -> None:
         self._labels = labels
@@ -188,7 +188,7 @@ class ValueSources:
                 self._sayers.setdefault(word, []).append(subject)
 
     def of(self, subject: Subject) -> tuple[ValueSource, ...]:
-        """The origins of a tool's parameters, required ones first."""
+        """The sources of a tool's parameters, required ones first."""
         ordered = sorted(subject.signals.parameters, key=lambda each: not each.is_required)
         found = (self._origin(subject, each) for each in ordered if is_plain(each.name))
         return tuple(origin for origin in found if origin)
@@ -262,13 +262,13 @@ def _listed(label: Label) -> tuple[str, ...]:
 
 
 def _lists_done(lister: Subject, verb: str | None) -> bool:
-    """Only those with which it has been done: the downloaded papers are not what `download_paper` is for."""
+    """It lists things after the action: `download_paper` does not need a downloaded paper."""
     first = lister.prose.spoken[0] if lister.prose.spoken else ()
     return verb is not None and any(word in (f"{verb}ed", f"{verb}d") for word in first)
 
 
 def _is_scoped(label: Label) -> bool:
-    """Only those of something else: `get_tags_for_task`."""
+    """It lists the things of something else: `get_tags_for_task`."""
     return any(word.lower() in _words("scopes") for word in label.nouns)
 
 

@@ -1,4 +1,4 @@
-"""Facts between the tools of one catalog: duplicates, mentions, shadow pairs, naming; linear in the number of tools."""
+"""Facts between the tools of a catalog: mentions, duplicates, shadow pairs, naming. Linear in the number of tools."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -93,7 +93,7 @@ def duplicate_names(tools: Sequence[Tool]) -> frozenset[str]:
 
 
 class ToolSet(NamedTuple):
-    """How the tools of one catalog stand to each other."""
+    """How consistent and complete the tools of a catalog are."""
 
     tool_count: int
     off_style: tuple[str, ...]
@@ -244,7 +244,7 @@ _words = partial(words_from, "references")
 
 
 def ranking_phrases(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Words by which a text ranks its tool above all others, or asks to be called before anything else."""
+    """Phrases that rank a tool above all others or ask to call it first."""
     if _words("rankers").isdisjoint(words) and all(map(str.isascii, sentences)):
         return []
     found = [
@@ -267,7 +267,7 @@ def _may_rank(sentence: str) -> bool:
 def one_sided_boundaries(
     own: str, mentions: Sequence[str], redirect: str | None, named: Mapping[str, AbstractSet[str]]
 ) -> list[str]:
-    """Siblings that a tool sends the agent to and that never name it in return; `named` are the mentions by tool."""
+    """Siblings that a tool points to and that do not mention it in return; `named` has the mentions by tool."""
     if redirect is None:
         return []
     return [other for other in mentions if other in redirect and own not in named.get(other, {own})]

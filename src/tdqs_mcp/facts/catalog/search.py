@@ -24,7 +24,7 @@ MAX_HELD = 4
 """New words of parameters' names that a need is drawn from; it says every second of them."""
 
 MIN_NEED = 2
-"""Words below which nobody could tell what is needed."""
+"""Fewer words do not describe a need."""
 
 
 _JOINED = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -115,7 +115,7 @@ def _parameters(tool: Tool) -> Iterator[tuple[str, str]]:
 
 
 MAX_RIVALS = 24
-"""Siblings that are compared word by word; they are those that share the most telling words."""
+"""Siblings that are compared word by word: those that share the most words."""
 
 
 def nearest_siblings(subjects: Sequence[Subject]) -> dict[int, Likeness]:

@@ -1,4 +1,4 @@
-"""Parameters that a text names and no schema has."""
+"""Finds parameters that a text mentions and the schema does not have."""
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -70,7 +70,7 @@ def _is_companion(token: Token, own: AbstractSet[str]) -> bool:
 
 
 def _is_renamed(folded: str, own: AbstractSet[str]) -> bool:
-    """No name of this tool, but the beginning or the end of one."""
+    """The beginning or the end of a parameter's name."""
     return len(folded) > 3 and any(
         len(each) > 3 and each != f"{folded}s" and (each.endswith(folded) or each.startswith(folded)) for each in own
     )

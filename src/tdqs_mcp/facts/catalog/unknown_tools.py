@@ -1,4 +1,4 @@
-"""Tools that a text names and the catalog does not have."""
+"""Finds tools that a text mentions and the catalog does not have."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
@@ -18,7 +18,7 @@ _GLUE = frozenset("_$@./:<{#&%\\-")
 
 
 _WINDOW = 48
-"""Characters before and after a name that tell what it is used as."""
+"""Characters before and after a name that are read to see how it is used."""
 
 
 class Token(NamedTuple):
@@ -43,14 +43,14 @@ class Token(NamedTuple):
 
 
 class UnknownWord(NamedTuple):
-    """A word that looks like a name and names no part of its tool."""
+    """A word that looks like a name and is not a part of its tool."""
 
     path: str
     token: Token
 
 
 def unknown_words(texts: Sequence[tuple[str, str]], own: frozenset[str]) -> tuple[UnknownWord, ...]:
-    """The strange names of a definition, in order; `own` are the names and values of its schemas."""
+    """Words of a definition that look like names of other things; `own` has the names and values of its schemas."""
     return tuple(
         UnknownWord(path, token)
         for path, text in texts
@@ -117,7 +117,7 @@ def unknown_tools(
 
 
 def _is_value(name: str, texts: Sequence[tuple[str, str]]) -> bool:
-    """Elsewhere in the texts the same word is somebody's value."""
+    """Elsewhere in the texts the same word is a value."""
     return any(
         f"{joint}{mark}{name}{mark}" in text for _, text in texts for joint in ("=", ": ", "(") for mark in "'\""
     )
@@ -143,7 +143,7 @@ def _is_unknown(name: str, own: frozenset[str], words: KnownNames) -> bool:
 
 
 def _is_tool(token: Token, words: KnownNames) -> bool:
-    """The words around a name use it as a tool's, or it is made as this catalog makes its names."""
+    """The context uses the word as a tool's name, or it is formed as this catalog's names are."""
     name, before, after, lead, *_ = token
     is_joined, is_ticked = not name.isalnum() or not (name.islower() or name.istitle()), before.endswith("`")
     is_like = _is_spelled_like(name, words)
@@ -184,21 +184,21 @@ def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
 
 
 def _is_made_alike(name: str, before: str, words: KnownNames, *, is_ticked: bool) -> bool:
-    """No word around it calls it, but it is made as the catalog's names are; hyphens join ordinary words as well."""
+    """It is formed as the catalog's names are. Hyphens also join ordinary words, so they need a cue before them."""
     if "-" in name and not is_ticked and not _PATTERNS.sourced.search(before):
         return False
     return _resembles(name, words) or (_is_imperative(name) and not _PATTERNS.example.search(before))
 
 
 def _is_kin(name: str, words: KnownNames, *, is_ticked: bool) -> bool:
-    """It begins as some tool does, or shares a noun with one, and is no field such as `file_token`."""
+    """It shares a first word or a noun with a tool, and is not a field such as `file_token`."""
     parts = name_parts(name)
     is_field = parts[-1] in _words("field_endings") or ("-" in name and not is_ticked)
     return not is_field and (_shares_first(name, words) or not words.nouns.isdisjoint(parts) or is_ticked)
 
 
 def _is_imperative(name: str) -> bool:
-    """A verb that names no thing, then a thing: `fetch_orders`, and no field such as `update_time`."""
+    """A verb and a thing, as in `fetch_orders`; not a field such as `update_time`."""
     parts = name_parts(name)
     return (
         len(parts) > 1 and parts[0] in words_from("names", "plain_verbs") and parts[-1] not in _words("field_endings")

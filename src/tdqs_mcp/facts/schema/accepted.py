@@ -9,20 +9,20 @@ MAX_HOPS = 8
 """References and unions that are followed to see what a property accepts."""
 
 MAX_BRANCHES = 32
-"""Alternatives of one property that are looked at."""
+"""Alternatives of one property that are read."""
 
 
 class Accepted(NamedTuple):
-    """What a property takes, as far as its keywords say; null is left out: it only says that it may be absent."""
+    """What a property accepts. Null is left out, because it only means that the property is optional."""
 
     types: frozenset[str]
-    """Empty where any type will do."""
+    """Empty if any type is accepted."""
 
     values: tuple[Any, ...] | None
-    """All values that are allowed; None where that is open."""
+    """All allowed values; None if they are not listed."""
 
     item_types: frozenset[str]
-    """Types of an array's items; empty where that is open."""
+    """Types of an array's items; empty if any type is accepted."""
 
     item_values: tuple[Any, ...] | None
     bounds: Mapping[str, float]
@@ -52,12 +52,12 @@ def accepted_values(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accep
 
 
 def is_simple(schema: Mapping[str, Any]) -> bool:
-    """One type and nothing else that tells what is accepted."""
+    """The schema has one type and no other keyword that restricts it."""
     return isinstance(schema.get("type"), str) and _DECIDING.isdisjoint(schema)
 
 
 def _sole(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The one type beside null, where a union says no more than that, as generators write what is optional."""
+    """The other branch of `anyOf: [X, null]`, as generators write an optional property."""
     union = schema.get("anyOf")
     if not isinstance(union, list) or len(union) != 2 or union[1] != {"type": "null"} or not _OWN.isdisjoint(schema):
         return None
@@ -70,7 +70,7 @@ _OWN = frozenset("$ref type enum const".split())
 
 
 def _simple(kind: str, schema: Mapping[str, Any]) -> Accepted:
-    """The same for one type without branches or items, as most properties are."""
+    """The fast path for one type without branches or items, as most properties have."""
     simple = SIMPLE.get(kind, ANYTHING)
     if kind == "null" or _TELLING.isdisjoint(schema):
         return simple
@@ -156,7 +156,7 @@ def _items(branch: Mapping[str, Any], root: Mapping[str, Any]) -> Sequence[Mappi
 
 
 def _all(values: Sequence[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
-    """The union; None where one of them is open."""
+    """The union; None if one of them is not listed."""
     known = [each for each in values if each is not None]
     return tuple(value for each in known for value in each) if values and len(known) == len(values) else None
 

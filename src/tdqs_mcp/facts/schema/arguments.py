@@ -1,4 +1,4 @@
-"""What an input schema declares of each argument, and what conventions miss there; measured when a rule asks."""
+"""Reads the arguments of an input schema, as mcptest and MCP Playground define their rules."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -108,9 +108,9 @@ def has_example(tool: Tool) -> bool:
 
 
 def choices_in_prose(tool: Tool) -> Iterator[tuple[str, str]]:
-    """Strings without an enum whose description announces a closed list of values, and the words that do.
+    """String arguments without an enum whose description lists the allowed values, and the words that say so.
 
-    A list of other arguments is none of values, and a string with several values in it needs more than an enum.
+    A list of argument names does not count, nor does a string that holds several values.
     """
     for name, schema in _described(tool):
         text = schema["description"][:MAX_EXPLANATION]
@@ -234,7 +234,7 @@ def _are_known(names: list[Any], known: frozenset[str]) -> bool:
 
 
 def result_fields(tool: Tool) -> tuple[str, tuple[str, ...]]:
-    """What an answer is called, "" or "entries", and its fields in order; those of the entries of a list.
+    """The fields of a result; for a list "entries" and the fields of its entries, else "" and the fields.
 
     A single field that wraps an object or a list, such as the `result` of FastMCP, is not what comes back.
     """

@@ -1,4 +1,4 @@
-"""What one version of a definition takes and promises and the next does not: schemas, parameters and hints."""
+"""Finds what a new version of a definition breaks: arguments that it refuses, results that it loses, riskier hints."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -15,20 +15,20 @@ MAX_PAIRS = 20_000
 """Pairs of alternatives that are compared of one definition; real ones have fewer than 1,000."""
 
 MAX_BREAKS = 100
-"""Differences that are told of one schema: through references, two may be reached on a million paths."""
+"""Differences reported for one schema: references can lead to the same one on a million paths."""
 
 MAX_DEPTH = 40
-"""Levels that are followed; what differs below them is not known to be harmless."""
+"""Levels that are compared; a difference below them counts as a possible break."""
 
 _UPPER = frozenset("maximum exclusiveMaximum maxLength maxItems maxProperties".split())
 _LOWER = frozenset("minimum exclusiveMinimum minLength minItems minProperties".split())
 _COUNTS = frozenset("minLength minItems minProperties".split())
 _STRICT = ("pattern", "format", "multipleOf")
-"""Keywords whose other value may refuse what the old one took: which patterns contain which cannot be told."""
+"""Any change of these keywords may refuse old values: one cannot compute whether one pattern contains another."""
 
 
 class Break(NamedTuple):
-    """What is no longer taken, or no longer promised."""
+    """Something that the new version no longer accepts or no longer promises."""
 
     change: str
     path: str
@@ -38,19 +38,19 @@ class Break(NamedTuple):
 
 
 def breaking_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
-    """What arguments of the old input schema the new one refuses, as far as its keywords say."""
+    """What the old input schema accepts and the new one may refuse."""
     pair = _Pair(old, new)
     found = pair.narrowed(old, new, 0)
     return found if pair.is_whole else (*found, Break("unreadable", "", "too intricate to be compared to the end"))
 
 
 def lost_outputs(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Break, ...]:
-    """What results by the old output schema had and results by the new one may lack."""
+    """What results had under the old output schema and may lack under the new one."""
     return tuple(islice(_Losses(old, new).of(old, new, "", 0), MAX_BREAKS))
 
 
 def schema_signature(schema: Mapping[str, Any]) -> str:
-    """What tells an input schema from others, whatever its texts say; empty for one without parameters.
+    """An input schema without its texts, as canonical JSON, to find renamed tools; empty for one without parameters.
 
     Raises UnmeasurableError for a schema that is nested too deeply.
     """
@@ -58,7 +58,7 @@ def schema_signature(schema: Mapping[str, Any]) -> str:
 
 
 class _Pair:
-    """Two root schemas and what is known of the pairs inside them, so that references cannot lead in circles."""
+    """Compares two input schemas; remembers pairs of subschemas, so that circular references end."""
 
     def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         self._old, self._new = NormalForm(old), NormalForm(new)
@@ -67,11 +67,11 @@ class _Pair:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was left out."""
+        """Whether the limit of pairs was not reached."""
         return self._left >= 0
 
     def narrowed(self, old: object, new: object, depth: int) -> tuple[Break, ...]:
-        """What the old schema takes and the new one refuses."""
+        """What the old schema accepts and the new one refuses."""
         before, after = schema_of(old), schema_of(new)
         key = (id(before), id(after))
         if self._left < 0:
@@ -88,7 +88,7 @@ class _Pair:
         return self._old.meaning(old, keyword) == self._new.meaning(new, keyword)
 
     def _alternatives(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
-        """Every form of the old schema needs one of the new schema that takes all of it."""
+        """Each alternative of the old schema needs an alternative of the new one that accepts all of it."""
         candidates = self._new.of(new)
         for before in self._old.of(old):
             self._left -= len(candidates)
@@ -98,7 +98,7 @@ class _Pair:
                 yield from min(near or found[:1], key=len) if near or len(found) == 1 else [_gone(before, candidates)]
 
     def _branch(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
-        """The same for two forms; a type that is refused comes first and alone."""
+        """Compares two alternatives; if a type is refused, that is the only finding."""
         types, taken = types_of(old), types_of(new)
         if not types:
             return
@@ -114,7 +114,7 @@ class _Pair:
             yield from self._items(old, new, depth)
 
     def _demands(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
-        """Keywords whose values are not weighed: whatever the new form demands by them, the old one must have."""
+        """Keywords whose values are not compared: if the new schema has one, the old one must have the same."""
         listed = {*new} if _UNEVALUATED.isdisjoint(new) else {*old, *new}
         for keyword, parts in _WHOLE.items():
             if keyword in listed and not all(self._are_same(old.get(each), new.get(each), each) for each in parts):
@@ -147,7 +147,7 @@ class _Pair:
         yield from self._other_names(old, new, depth)
 
     def _other_names(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
-        """The names that the old form does not list: by patterns, then any; what lists them now must take them."""
+        """Properties that the old schema accepts without listing them: by pattern, or any name."""
         was, now = old.get("additionalProperties", True), new.get("additionalProperties", True)
         patterns = keyword_members(old, "patternProperties")
         if now is False and was is not False:
@@ -165,7 +165,7 @@ class _Pair:
                 )
 
     def _items(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
-        """Items that are told by their places are not weighed; where they no longer are, each fits the one schema."""
+        """Items. Schemas by position must stay the same, or each old one must fit the new schema for all items."""
         if "prefixItems" in new or isinstance(new.get("items"), list):
             if not all(self._are_same(old.get(each), new.get(each)) for each in _PLACED):
                 yield _unproven("/items", "what stands at which place", is_new=False)
@@ -183,7 +183,7 @@ _WHOLE = {
     "if": ("if", "then", "else"),
     "contains": ("contains", "minContains", "maxContains"),
 }
-"""Keywords that only their equal is known to take no more away than, with those that they are read with."""
+"""Keywords that are safe only if unchanged, each with the keywords that it is read with."""
 
 _BY_NAME = ("dependentRequired", "dependentSchemas", "dependencies", "patternProperties")
 _ANY_NAME: Mapping[str, Any] = {"type": "string"}
@@ -192,14 +192,14 @@ _PLACED = ("prefixItems", "items", "additionalItems")
 
 
 class _Losses:
-    """The results that two output schemas promise."""
+    """Compares two output schemas."""
 
     def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         self._old, self._new = NormalForm(old), NormalForm(new)
         self._left = MAX_PAIRS
 
     def of(self, old: object, new: object, path: str, depth: int) -> Iterator[Break]:
-        """What the new schema promises less: every form of it needs one of the old schema that it keeps."""
+        """What the new schema no longer promises: each of its alternatives must keep one of the old schema."""
         self._left -= 1
         if self._old.meaning(old) == self._new.meaning(new):
             return
@@ -231,7 +231,7 @@ class _Losses:
 
 
 def dangerous_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Break, ...]:
-    """Hints that ruled something out and do so no longer."""
+    """Hints that ruled out a risk and no longer do."""
     found = []
     for hint, (default, warning) in HINTS.items():
         was, now = ((each or {}).get(hint) for each in (old, new))
@@ -247,7 +247,7 @@ def _union(schemas: Sequence[Mapping[str, Any]]) -> frozenset[str]:
 
 
 def _gone(old: Mapping[str, Any], new: Sequence[Mapping[str, Any]]) -> Break:
-    """An alternative that nothing of the new schema takes."""
+    """An old alternative that no new alternative accepts."""
     return Break("narrowed-type", "", f"took {_said(types_of(old))} too, now takes {_said(_union(new))}")
 
 
@@ -295,7 +295,7 @@ def _limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
 
 
 def _renamed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
-    """Old names and new ones, where just one that is gone and one that is new have the same schema."""
+    """New names by old name, where exactly one removed and one added property have the same schema."""
     gone, added = _by_schema(old, without=new), _by_schema(new, without=old)
     return {
         names[0]: added[text][0] for text, names in gone.items() if len(names) == 1 and len(added.get(text, ())) == 1

@@ -1,4 +1,4 @@
-"""What differs between two versions of one definition, by JSON pointer, and which kind of change each difference is."""
+"""Lists the differences between two versions of a definition by JSON pointer, with the kind of each."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.schema.walk import NAMED_SCHEMAS, SCHEMA_LISTS, SINGLE_SCHEMAS, escape_step
 
 MISSING = object()
-"""Stands for what one version does not have; null is a value."""
+"""The value of a key that one version lacks; null is a value."""
 
 
 class EditKind(StrEnum):

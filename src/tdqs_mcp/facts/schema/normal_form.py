@@ -1,4 +1,4 @@
-"""What a schema takes, as forms without unions and references, and what is left of it without its texts."""
+"""Rewrites a schema as alternatives without unions and references, and strips its texts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
@@ -11,10 +11,10 @@ from tdqs_mcp.facts.schema.accepted import MAX_BRANCHES, MAX_HOPS
 from tdqs_mcp.facts.schema.walk import NO_VALUE, TYPES, keyword_members, required_names, schema_of
 
 _TEXTS = frozenset("title description examples $comment default deprecated".split())
-"""Keywords that take no value away, and so tell no schemas apart."""
+"""Keywords that do not restrict values."""
 
 _SILENT = _TEXTS | frozenset("$defs definitions $schema $id $anchor readOnly writeOnly discriminator".split())
-"""The same of a schema that stands beside a reference or a union."""
+"""Keywords that do not restrict values beside a reference or a union."""
 
 _NAMED = frozenset("properties patternProperties $defs definitions dependentSchemas dependentRequired".split())
 _LITERAL = frozenset("enum const".split())
@@ -26,11 +26,11 @@ _TOGETHER = (
     frozenset("if then else".split()),
     frozenset("contains minContains maxContains".split()),
 )
-"""Keywords whose meaning hangs on those beside them (JSON Schema 2020-12, core, 10.2.2 and 10.3)."""
+"""Groups of keywords whose meaning depends on each other (JSON Schema 2020-12, core, 10.2.2 and 10.3)."""
 
 
 class NormalForm:
-    """One root schema, each of whose schemas is opened once."""
+    """The alternatives of a root schema's subschemas, each computed once."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
@@ -38,7 +38,7 @@ class NormalForm:
         self._meant: dict[tuple[str, int], str] = {}
 
     def of(self, schema: Mapping[str, Any], hops: int = 0) -> tuple[Mapping[str, Any], ...]:
-        """Schemas of the root's that together take exactly what this one does; what cannot be opened stays in them.
+        """Schemas that together accept exactly what this one does; a keyword that cannot be resolved stays.
 
         The branches of a `oneOf` that may overlap keep it: they take its values and more.
         """
@@ -48,7 +48,7 @@ class NormalForm:
         return self._known[id(schema)]
 
     def meaning(self, value: object, keyword: str = "") -> str:
-        """What a part of the root demands in one spelling, with everything that its references lead to.
+        """A part of the root as canonical JSON without texts, with everything that its references lead to.
 
         A reference's own value is given with its keyword. Raises UnmeasurableError for what is nested too deeply.
         """
@@ -85,7 +85,7 @@ class NormalForm:
         return [{**schema, "type": kind} for kind in kinds] if isinstance(kinds, list) and kinds else [schema]
 
     def _joined(self, schema: Mapping[str, Any], keyword: str, hops: int) -> list[Mapping[str, Any]] | None:
-        """Every branch of a keyword with all that stands beside it; None where that is no sum of their keywords."""
+        """Each branch of a keyword merged with its sibling keywords; None if they cannot be merged."""
         choices = self._choices(keyword, schema[keyword]) if hops < MAX_HOPS else None
         if choices is None:
             return None
@@ -101,7 +101,7 @@ class NormalForm:
         return forms or [NO_VALUE]
 
     def _choices(self, keyword: str, value: object) -> list[list[Any]] | None:
-        """Lists of which one branch each has to hold."""
+        """Lists of branches; a value must match one branch of each list."""
         if keyword == "$ref":
             target = self._target(value) if isinstance(value, str) else None
             return [[target]] if isinstance(target, Mapping) else None
@@ -111,7 +111,7 @@ class NormalForm:
 
 
 def types_of(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The types that are taken: all of them where none is named and no value tells."""
+    """The accepted types: all of them if neither a type nor values are given."""
     kind = schema.get("type")
     if isinstance(kind, str):
         return frozenset({kind}) if kind in TYPES else TYPES
@@ -122,7 +122,7 @@ def types_of(schema: Mapping[str, Any]) -> frozenset[str]:
 
 
 def values_of(schema: Mapping[str, Any]) -> Sequence[Any] | None:
-    """All values that are taken; None where that is open."""
+    """All accepted values; None if they are not listed."""
     if "const" in schema:
         return (schema["const"],)
     values = schema.get("enum")
@@ -130,7 +130,7 @@ def values_of(schema: Mapping[str, Any]) -> Sequence[Any] | None:
 
 
 def bare(value: Any, level: int = 0) -> Any:  # noqa: ANN401  # any JSON value
-    """A schema without its texts; a property may be called `title`, a keyword `title` is a text.
+    """A schema without its texts. A property that is called `title` stays.
 
     Raises UnmeasurableError beyond MAX_NESTING levels.
     """
@@ -152,7 +152,7 @@ def _bare_member(key: str, child: Any, level: int) -> Any:  # noqa: ANN401
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """A schema that takes what both do; None where no sum of their keywords does."""
+    """A schema that accepts what both accept; None if their keywords cannot be merged."""
     clear = {key: value for key, value in other.items() if key not in _SILENT}
     for keywords in _TOGETHER:
         own, others = ({key: each[key] for key in keywords & each.keys()} for each in (one, clear))
@@ -177,7 +177,7 @@ def _are_same(one: object, other: object) -> bool:
 
 
 def _are_apart(one: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether no value is taken by a form of both: other types, or objects that one field tells apart."""
+    """Whether no value matches both: the types differ, or a required field has different constant values."""
     return all(
         _kinds(first).isdisjoint(_kinds(second)) or any(_told_apart(first, second))
         for first, second in product(one, other)
@@ -189,7 +189,7 @@ def _kinds(schema: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _told_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[bool]:
-    """For each field that objects of both have, whether no value of it is the same."""
+    """For each field that both require, whether its values differ."""
     if types_of(one) | types_of(other) == {"object"}:
         for name in set(required_names(one)).intersection(required_names(other)):
             values = [values_of(schema_of(keyword_members(each).get(name))) for each in (one, other)]

@@ -47,12 +47,12 @@ class RequiredSubtree(NamedTuple):
 
     @property
     def invocation_cost(self) -> int:
-        """One a field, 2 for each level below the first, 2 for each union choice (TDQS 1.1)."""
+        """1 for each field, 2 for each level below the first, 2 for each union choice (TDQS 1.1)."""
         return self.field_count + 2 * max(0, self.depth - 1) + 2 * self.union_choice_count
 
 
 class Signals(NamedTuple):
-    """Stage 1 of TDQS, counted as the registry counts, and what else the structure proves."""
+    """Stage 1 of TDQS, counted as the registry counts, and two hard gates."""
 
     param_count: int
     required_param_count: int
@@ -72,7 +72,7 @@ class Signals(NamedTuple):
     input_hash: str
     definition_bytes: int
     tokens: int
-    """What a client sends a model of this definition: an estimate."""
+    """Estimated tokens of the fields that a client sends to a model."""
 
     subtree: RequiredSubtree
     is_missing_description: bool
@@ -131,7 +131,7 @@ def measure_signals(tool: Tool) -> Signals:
 
 
 def required_subtree(schema: Mapping[str, Any] | None) -> RequiredSubtree:
-    """The measure of what a minimal call must construct; zero when the root has no properties (TDQS 1.1).
+    """What a minimal call must construct; zero if the root has no properties (TDQS 1.1).
 
     Raises UnmeasurableError beyond MAX_VISITS.
     """
@@ -141,7 +141,7 @@ def required_subtree(schema: Mapping[str, Any] | None) -> RequiredSubtree:
 
 
 class _Walk:
-    """One traversal of one root schema that remembers what it has measured: shared references cost once, not 2^n."""
+    """Measures one root schema and remembers subschemas: a shared reference costs once, not 2^n."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
@@ -149,7 +149,7 @@ class _Walk:
         self._level = 0
 
     def visit(self, schema: object, depth: int, path: frozenset[str]) -> RequiredSubtree:
-        """What lies below a schema that sits at an object depth; `path` holds the references on the way to it."""
+        """The subtree of a schema at an object depth; `path` holds the references that led to it."""
         if not isinstance(schema, dict):
             return RequiredSubtree(depth=depth)
         key = (id(schema), depth, path)

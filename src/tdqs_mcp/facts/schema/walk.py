@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 MAX_SCHEMAS = 20_000
-"""Schemas that are walked of one definition; real ones have fewer than 1,000."""
+"""Schemas of one definition that are read; real definitions have fewer than 1,000."""
 
 TYPES = frozenset("string number integer boolean array object null".split())
 
 ANY_VALUE: Mapping[str, Any] = {}
 NO_VALUE: Mapping[str, Any] = {"type": []}
-"""The schemas that take every value and none."""
+"""The schemas that accept every value and no value."""
 
 SINGLE_SCHEMAS = frozenset(
     "items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties "
@@ -23,14 +23,14 @@ _NESTING = SINGLE_SCHEMAS | SCHEMA_LISTS | NAMED_SCHEMAS
 
 
 class Node(NamedTuple):
-    """One schema inside a definition; made a dozen times for every tool, which a dataclass would make slower."""
+    """One schema inside a definition. A named tuple, because every tool has a dozen of them."""
 
     path: str
     """JSON pointer inside the definition."""
 
     schema: Mapping[str, Any]
     name: str | None
-    """The property's name; None for what is no property: items, branches, definitions."""
+    """The property's name; None for items, branches and definitions."""
 
     is_required: bool
     """The object that has the property requires it."""
@@ -40,7 +40,7 @@ class Node(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """One schema of a tool, walked."""
+    """All schemas inside an input or output schema."""
 
     root: Mapping[str, Any]
     nodes: tuple[Node, ...]
@@ -50,7 +50,7 @@ class Shape(NamedTuple):
     """The names of all properties, at any depth."""
 
     by_keyword: Mapping[str, Sequence[Node]]
-    """The schemas that have each key, in order: what nobody has needs no look."""
+    """Schemas by keyword, in order, so that rules skip absent keywords."""
 
 
 def walk_schema(schema: Mapping[str, Any] | None, path: str) -> Shape:
@@ -147,7 +147,7 @@ def number_of(value: object) -> int | float | None:
 
 
 def schema_of(value: object) -> Mapping[str, Any]:
-    """A schema; true, absent and what is none take anything, false takes nothing."""
+    """The value as a schema: false accepts nothing; true, an absent or an invalid schema accepts anything."""
     if isinstance(value, Mapping):
         return value
     return NO_VALUE if value is False else ANY_VALUE
@@ -160,6 +160,6 @@ def required_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def keyword_members(schema: Mapping[str, Any], keyword: str = "properties") -> Mapping[str, Any]:
-    """What a keyword says by name."""
+    """The object below a keyword; empty if there is none."""
     found = schema.get(keyword)
     return found if isinstance(found, Mapping) else {}
