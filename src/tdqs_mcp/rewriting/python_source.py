@@ -32,8 +32,11 @@ class SourceModule:
         """Raises one of UNPARSABLE."""
         self.name = file.name
         self.content = file.content
-        names = (node for node in _plain_nodes(file.content) if isinstance(node, ast.Name))
+        nodes = _plain_nodes(file.content)
+        names = [node for node in nodes if isinstance(node, ast.Name)]
         self.uses = Counter(name.id for name in names if isinstance(name.ctx, ast.Load))
+        attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        self.can_declare = not {*_MAKERS, "Tool"}.isdisjoint(attributes | self.uses.keys())
 
     @cached_property
     def tree(self) -> cst.Module:
@@ -47,11 +50,6 @@ class SourceModule:
     def nodes(self) -> tuple[cst.CSTNode, ...]:
         """Every node but white space, in the order of the file."""
         return tuple(walk(self.tree))
-
-    @property
-    def mentions_tools(self) -> bool:
-        """Whether the file can declare a tool at all."""
-        return any(word in self.content for word in (b"tool", b"Tool", b"from_function"))
 
     @cached_property
     def imports(self) -> dict[str, tuple[str, str]]:
@@ -140,7 +138,7 @@ class ServerSource:
         """Every declaration by its tool's name; one whose name is computed has none."""
         found: dict[str, list[Declaration]] = {}
         for module in self.modules:
-            for name, declaration in self._declared(module) if module.mentions_tools else ():
+            for name, declaration in self._declared(module) if module.can_declare else ():
                 found.setdefault(name, []).append(declaration)
         return found
 
