@@ -1,4 +1,4 @@
-"""What asking models may take, counted before it is spent."""
+"""Budgets for what models are asked, and the prices of tokens."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -147,7 +147,7 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgeted(ModelWrapper):
-    """Lets the model send a request only while the budget has room for it; otherwise it fails with the reason."""
+    """Sends a request only if the budget has room for it; otherwise the request fails with the reason."""
 
     ledger: Ledger
 
@@ -172,7 +172,7 @@ class Budgeted(ModelWrapper):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Previewed(ModelWrapper):
-    """Books every request and sends none."""
+    """Counts every request in the ledger and sends none."""
 
     ledger: Ledger
 

@@ -1,4 +1,4 @@
-"""Models that somebody else asks: the connected client's, through MCP sampling, or a batch that comes back later."""
+"""Answers from the MCP client: its model through sampling, or the calling agent itself as judge."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence

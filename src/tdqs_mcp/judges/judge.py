@@ -40,16 +40,16 @@ class Request:
     """The conversation since the prompt, oldest first."""
 
     on_answer: Callable[[str], None] = field(default=lambda _: None, compare=False, repr=False)
-    """Told every answer as soon as it is there; a model that cannot tell early need not."""
+    """Called with each answer as soon as it arrives, if the model can report it early."""
 
     check: Callable[[str], object] = field(default=lambda _: None, compare=False, repr=False)
-    """Raises ContractError for an answer that is out of form, and so not worth keeping."""
+    """Raises ContractError for an answer that breaks the format and must not be cached."""
 
     admit: Callable[[], str | None] = field(default=lambda: None, compare=False, repr=False)
-    """Asked before every sending, tries after a fault included; the reason where there must be none."""
+    """Called before every attempt; returns the reason if the request must not be sent."""
 
     on_usage: Callable[["Usage"], object] = field(default=lambda _: None, compare=False, repr=False)
-    """Told what a sending took, where that is known."""
+    """Called with the usage of each attempt, if it is known."""
 
     @property
     def conversation(self) -> tuple[tuple[str, str], ...]:
@@ -66,26 +66,26 @@ class Request:
 
 
 SILENT = Request(prompt=Prompt(system="-", user="-"), name="-", schema={})
-"""A request that asks nothing: what a model sends with it goes along with every prompt."""
+"""A request without content, for the digest of what a model sends with every prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """The model gave no answer that can be used; the reason says what to change."""
+    """The model gave no usable answer; the reason says what to change."""
 
     reason: str
     fault: str = ""
-    """What its last answer did; empty where none came."""
+    """What was wrong with its last answer; empty if there was none."""
 
 
 def tell(request: Request, answer: str | Failure) -> None:
-    """Let whoever asked hear the answer; a failure is none."""
+    """Calls the request's `on_answer`, unless the model failed."""
     if isinstance(answer, str):
         request.on_answer(answer)
 
 
 class AnswersNeeded(Exception):  # noqa: N818  # the design's word: nothing has failed
-    """A model must be asked by somebody else, who then begins again with the answers: hence pure prompts."""
+    """Somebody else must ask the model and then start again with the answers."""
 
     def __init__(self, requests: Sequence[Request]) -> None:
         """What to ask, each request once."""
@@ -104,10 +104,10 @@ class Usage:
     """Tokens that the model read, from a prompt cache or not."""
 
     cache_read_tokens: int = 0
-    """Of them, those that a prompt cache held."""
+    """Of them, those that were read from a prompt cache."""
 
     cache_write_tokens: int = 0
-    """Of them, those that a prompt cache took in."""
+    """Of them, those that were written to a prompt cache."""
 
     output_tokens: int = 0
     cost: int | None = 0
@@ -164,14 +164,14 @@ class CacheKey:
 
 
 class Cache(Protocol):
-    """Keeps answers that were good; one that is broken or away keeps nothing and stops nobody."""
+    """Keeps valid answers. A cache that fails keeps nothing and never stops a run."""
 
     def get(self, key: CacheKey) -> str | None:
         """The answer kept under the key."""
         ...
 
     def put(self, key: CacheKey, answer: str) -> None:
-        """Keep an answer, for good before this returns."""
+        """Keep an answer; it is stored when this returns."""
         ...
 
 
@@ -190,7 +190,7 @@ class Model(Protocol):
 
 @runtime_checkable
 class Batching(Protocol):
-    """A model that also takes requests whose answers come later."""
+    """A model that also takes batches, whose answers come later."""
 
     async def submit(self, requests: Sequence[Request]) -> str:
         """The id of a new batch, which another process may collect. Raises InputError and EndpointError."""
@@ -210,7 +210,7 @@ def batching(model: Model) -> Batching:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelWrapper:
-    """What stands between a judge and a model, under the model's name."""
+    """Middleware around a model, with the model's name."""
 
     model: Model
 
@@ -221,7 +221,7 @@ class ModelWrapper:
 
     @property
     def usage(self) -> Usage | None:
-        """What the model has used; what did not reach it took nothing. None where it does not count."""
+        """What the model has used; None if it does not count."""
         return used(self.model)
 
     async def submit(self, requests: Sequence[Request]) -> str:

@@ -1,4 +1,4 @@
-"""Several judges of the same cases: their median is the verdict, and every ballot stays visible."""
+"""A jury: several judges of the same cases, whose median is the verdict and whose ballots are all reported."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

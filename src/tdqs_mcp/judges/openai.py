@@ -1,4 +1,4 @@
-"""Models behind an HTTP endpoint: whatever speaks OpenAI's chat completions."""
+"""Models behind an endpoint that is compatible with OpenAI's chat completions."""
 
 import json
 import re

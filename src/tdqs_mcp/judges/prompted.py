@@ -18,7 +18,7 @@ from tdqs_mcp.rubrics.prompt import Case, Prompt, PromptForm, ToolCase, render, 
 
 
 def keep_answer(cache: Cache, key: CacheKey, request: Request) -> Callable[[str], None]:
-    """Keeps an answer to the request, once, where it is in form: what is not would be asked for again anyway."""
+    """A callback that caches each valid answer to the request once."""
     kept: set[str] = set()
 
     def keep(answer: str) -> None:
@@ -35,14 +35,14 @@ def keep_answer(cache: Cache, key: CacheKey, request: Request) -> Callable[[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCache(ModelWrapper):
-    """Hands on only the requests whose answers are not kept; a failure is not kept, nor an answer out of form."""
+    """Asks the model only for answers that are not cached; failures and invalid answers are not cached."""
 
     cache: Cache
     parameters: str
     """Digest of what else shapes an answer."""
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """One answer for each request, in their order; each kept as soon as it comes; equal ones are asked once."""
+        """One answer for each request, in order; each is cached as it arrives, and equal requests are asked once."""
         kept = {request.key: self._kept(request) for request in requests}
         missing = {
             request.key: replace(request, on_answer=keep_answer(self.cache, self._key(request), request))
@@ -78,7 +78,7 @@ class AnswerCache(ModelWrapper):
 
 
 MAX_CORRECTIONS = 2
-"""How often an answer goes back."""
+"""How often an invalid answer is sent back with the reason."""
 
 Outcome = TypeVar("Outcome")
 

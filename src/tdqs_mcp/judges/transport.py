@@ -1,4 +1,4 @@
-"""How requests reach an endpoint: so many at once, in so much time, counted, and with the patience it asks for."""
+"""Sends requests to an endpoint: with limits on number and time, retries, usage counts and progress reports."""
 
 import random
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,7 +21,7 @@ MIN_WAIT = 1.0
 """Seconds from which a wait that was asked for is no failed try: the unit of Retry-After (RFC 9110, 10.2.3)."""
 
 _BUSY = (429, 503, 529)
-"""What an endpoint answers that takes no request for now, whichever it is."""
+"""The statuses of an endpoint that takes no request for now."""
 
 Post: TypeAlias = Callable[[], Awaitable["httpx2.Response"]]
 Reader: TypeAlias = Callable[[object], Usage | None]
@@ -29,7 +29,7 @@ Reader: TypeAlias = Callable[[object], Usage | None]
 
 
 class Transport:
-    """The requests to one endpoint: bounded in number and time, and waiting together where it asks for that."""
+    """The requests to one endpoint. They have limits on number and time, and all wait when the endpoint asks for it."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         """Nothing is sent yet."""
@@ -120,7 +120,7 @@ class Transport:
             await anyio.sleep(left)
 
     def _heed(self, response: "httpx2.Response") -> None:
-        """Lets everybody wait as asked, unless that is longer than any request may take."""
+        """Makes all requests wait as asked, unless that is longer than one request may take."""
         import anyio  # noqa: PLC0415
 
         asked = _asked_wait(response)
@@ -129,7 +129,7 @@ class Transport:
 
 
 def _counted(request: Request, response: "httpx2.Response", read: Reader) -> Usage:
-    """What a sending took, be its answer of any use or not.
+    """The usage of one attempt, whether its answer is usable or not.
 
     An error that says nothing took nothing; an answer that says nothing has no known price.
     """
@@ -149,17 +149,17 @@ def _asked_wait(response: "httpx2.Response") -> float | None:
 
 
 Report: TypeAlias = Callable[[int, int], None]
-"""Told how many requests are new and how many have come back since it was told last."""
+"""Called with the numbers of new requests and of new answers since the last call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressReporter(ModelWrapper):
-    """Reports every answer at once: a batch of a slow model takes minutes, in which a person wants to see it move."""
+    """Reports every answer as it arrives: a slow model needs minutes for all of them."""
 
     report: Report
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
-        """The model's answers; those that it does not tell early, and failures, count when the batch is over."""
+        """The model's answers; failures, and answers that it does not report early, count at the end."""
         self.report(len(requests), 0)
         early: set[int] = set()
         asked = [replace(request, on_answer=self._counting(request, early)) for request in requests]

@@ -23,21 +23,21 @@ _FENCE = "```"
 
 
 def _whole(value: object) -> object:
-    """JSON knows no integers: 4.0 is 4, as it is for a JavaScript reader."""
+    """4.0 is 4, as it is for a JavaScript reader: JSON has no integers."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 MAX_TEXT = 4_000
-"""Characters of one reason, several times what the two or three sentences take that are asked for."""
+"""Characters of one reason; two or three sentences are asked for."""
 
 MAX_QUOTES = 50
 """Quotations that are offered for one dimension."""
 
 MAX_PROBLEMS = 3
-"""Problems of an answer that go back to its judge, and into a reason."""
+"""Problems of an answer that are sent back to its judge and reported."""
 
 MAX_EXCERPT = 100
-"""Characters of an answer's own words in one of them."""
+"""Characters of an answer that one problem quotes."""
 
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Score = Annotated[int, Field(strict=True, ge=1, le=5), BeforeValidator(_whole)]
@@ -48,7 +48,7 @@ class _Dimension(BaseModel):
     score: Score
     justification: Text
     evidence: Annotated[list[Text], Field(max_length=MAX_QUOTES)] = []
-    """Nothing published asks for it; who gives it is checked."""
+    """Not part of the published format; checked where it is given."""
 
 
 class _Answer(BaseModel):
@@ -78,8 +78,7 @@ class ShadowingAnswer(BaseModel):
 def read_answer(rubric: Rubric, answer: object, *, seen: Sequence[str] = ()) -> Verdict:
     """The verdict in an answer. Raises ContractError: integers 1-5, every field there (TDQS, "Output format").
 
-    `seen` are the texts that were judged: an answer that stands in one of them is the definition's, not the judge's,
-    who may have quoted it as the attempt that it is, or obeyed it.
+    `seen` are the texts that were judged. An answer that stands in one of them is refused: it is the definition's own.
     """
     verdict = _read_plain(rubric, answer) if rubric.answer is AnswerForm.PLAIN else _read_justified(rubric, answer)
     refuse_copied(answer, seen)
@@ -117,7 +116,7 @@ def answer_schema(rubric: Rubric) -> dict[str, Any]:
 def parse_json(answer: object) -> object:
     """The JSON value of an answer that may be text, in a code fence or with prose around it. Raises ContractError.
 
-    Prose is overlooked where one object is all that stands in braces: of two, nobody can say which is the answer.
+    Prose around it is allowed if there is one object only; of two objects, nobody can say which is the answer.
     """
     if not isinstance(answer, str):
         return answer
@@ -231,15 +230,11 @@ def _answered(question: str, members: Mapping[str, Any]) -> bool:
     return bool(members[question])
 
 
-def verify(case: Case, verdict: Verdict) -> Verdict:
-    """The verdict with its quotations_in sorted: those that the definition holds, and those that it does not."""
-    seen = texts(case)
-    judgements = {key: _verified(judgement, seen) for key, judgement in verdict.judgements.items()}
-    return replace(verdict, judgements=judgements)
-
-
 def _verified(judgement: Judgement, seen: Sequence[str]) -> Judgement:
-    """What is offered as evidence counts in any case; a quotation in a reason, where it must be a quotation."""
+    """The judgement with its quotations sorted: those that the definition holds, and those that it does not.
+
+    Offered evidence always counts as a quotation; words in a reason only where they cannot be anything else.
+    """
     offered = dict.fromkeys((*judgement.evidence, *quotations_in(judgement.justification)))
     found = {quotation: find_quotation(quotation, seen) for quotation in offered}
     missing = [
@@ -252,35 +247,25 @@ def _verified(judgement: Judgement, seen: Sequence[str]) -> Judgement:
 
 
 _PAIR = ("tool", "cheaperSibling", "justification")
-SHADOWING: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "shadowing": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {key: {"type": "string"} for key in _PAIR},
-                "required": list(_PAIR),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["shadowing"],
-    "additionalProperties": False,
-}
+SHADOWING: Mapping[str, Any] = object_schema(
+    {"shadowing": {"type": "array", "items": object_schema({key: {"type": "string"} for key in _PAIR})}}
+)
 """JSON Schema of the answer about shadow candidates."""
 
 
 def schema_of(case: Case) -> Mapping[str, Any]:
-    """JSON Schema of what `read` reads."""
+    """JSON Schema of what `read_verdict` reads."""
     return SHADOWING if isinstance(case, ShadowCase) else answer_schema(load(case.rubric))
 
 
 def read_verdict(case: Case, answer: object) -> Verdict:
-    """The verdict in an answer, its quotations_in looked up in the definition. Raises ContractError."""
+    """The verdict in an answer, its quotations looked up in the definition. Raises ContractError."""
     if isinstance(case, ShadowCase):
         return _read_pairs(case, answer)
-    return verify(case, read_answer(load(case.rubric), answer, seen=texts(case)))
+    seen = texts(case)
+    verdict = read_answer(load(case.rubric), answer, seen=seen)
+    judgements = {key: _verified(judgement, seen) for key, judgement in verdict.judgements.items()}
+    return replace(verdict, judgements=judgements)
 
 
 def confirmed(candidates: Sequence[ShadowCandidate], entries: object) -> tuple[list[ShadowingRisk], list[str]]:

@@ -1,4 +1,4 @@
-"""Good answers of models, kept in SQLite: what was judged once is never paid for again."""
+"""Valid answers of models, kept in SQLite: what was judged once is never paid for again."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -38,7 +38,7 @@ PATIENCE = 5.0
 """Seconds to wait for another process that writes; one answer is written in a fraction of a millisecond."""
 
 MAX_ANSWERS = 500_000
-"""Answers that are kept, the newest, in a good gigabyte: a registry's 200,000 tools twice over."""
+"""Answers that are kept, the newest: about 1 GB, twice the 200,000 tools of a registry."""
 
 _ANSWERS = Table(
     "answers_1",  # a change of columns is a new table, so that versions of this program can share a file
@@ -139,10 +139,7 @@ def _prune(connection: Connection) -> None:
 
 
 def _write_ahead(connection: Any, _: object) -> None:  # noqa: ANN401  # sqlite3's, behind SQLAlchemy's own type
-    """A log that is not waited for: while an answer is written to the platter, 16 others would stand still.
-
-    What is logged survives the process; only a loss of power may cost the last answers, never the file.
-    """
+    """A write-ahead log without waiting for the disk: only a loss of power may cost the last answers, never the file."""
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
 
