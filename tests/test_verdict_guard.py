@@ -108,12 +108,8 @@ def test_up_to_the_bound_a_score_is_believed():
 
 def vector(tenths):
     """A verdict of exactly so much: found among all score vectors."""
-    keys, weights = load("tdqs").keys, [each.weight for each in load("tdqs").dimensions]
-    scores = next(
-        each
-        for each in product(range(1, 6), repeat=6)
-        if round_half_up(sum(w * s for w, s in zip(weights, each, strict=True)), 100) == tenths
-    )
+    keys = load("tdqs").keys
+    scores = next(each for each in product(range(1, 6), repeat=6) if total(each) == tenths)
     judgements = {key: Judgement(score=each, justification="") for key, each in zip(keys, scores, strict=True)}
     return Verdict(judgements=judgements, summary="")
 
@@ -161,9 +157,14 @@ def test_hidden_forged_and_encoded_text_halves_the_bound():
 
 
 def test_the_bounds_leave_honest_labels_room():
-    rows = judge_error.predicted(versions()[0])
-    held = sum(row.label > row.total + BOUNDS["tdqs"] for row in rows)
+    rows = judge_error.evidence(versions()[0])["tools"]
+    held = sum(total(row["labels"]) > total(row["predicted"]) + BOUNDS["tdqs"] for row in rows)
     assert (len(rows), held) == (1401, 3)
+
+
+def total(scores):
+    weights = [each.weight for each in load("tdqs").dimensions]
+    return round_half_up(sum(weight * score for weight, score in zip(weights, scores, strict=True)), 100)
 
 
 # Sets, labels, skills

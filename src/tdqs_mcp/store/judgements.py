@@ -139,7 +139,7 @@ def _prune(connection: Connection) -> None:
 
 
 def _write_ahead(connection: Any, _: object) -> None:  # noqa: ANN401  # sqlite3's, behind SQLAlchemy's own type
-    """A write-ahead log without waiting for the disk: only a loss of power may cost the last answers, never the file."""
+    """A log that nobody waits for: only a loss of power may cost the last answers, never the file."""
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
 
