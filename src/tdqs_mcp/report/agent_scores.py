@@ -21,6 +21,7 @@ from tdqs_mcp.results.contract import (
     ABSENT,
     Absent,
     Encoded,
+    Inline,
     Max,
     Name,
     Only,
@@ -31,7 +32,7 @@ from tdqs_mcp.results.contract import (
 )
 from tdqs_mcp.results.findings import Finding, tally
 from tdqs_mcp.results.labels import Label, LabelledTool, LabelScore
-from tdqs_mcp.results.scores import Flag, ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.results.scores import Flag, Rollup, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.scoring.score import first_fixes
 
@@ -54,6 +55,12 @@ class ToolGrade:
     overall: PercentTenths | Absent | None = ABSENT
     """0-100, in place of tdqs."""
 
+    weakest: str | None
+    """Dimension with the lowest score."""
+
+    ungraded: str | Absent = ABSENT
+    """Why there is no score."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolLine(ToolGrade):
@@ -63,15 +70,9 @@ class ToolLine(ToolGrade):
     """Position in the catalog: the identity that duplicate names leave."""
 
     name: Name
-    weakest: str | None
-    """Dimension with the lowest score."""
-
     findings: SeverityCounts
     fix: Annotated[Finding | None, Only("rule message suggestion")]
     """What to fix first."""
-
-    ungraded: str | Absent = ABSENT
-    """Why there is no score."""
 
     full: Encoded | Absent = ABSENT
     """With detail=full: all scores, reasons and findings."""
@@ -90,17 +91,11 @@ class ToolAnswer(ToolGrade):
     scores: Mapping[str, Point]
     """Dimension scores."""
 
-    weakest: str | None
-    """Dimension with the lowest score."""
-
     why: str | None
     """The judge's reason for the lowest score."""
 
     flags: tuple[Flag, ...]
     findings: Annotated[tuple[Finding, ...], Only("rule severity dimension path message suggestion")]
-    ungraded: str | Absent = ABSENT
-    """Why there is no score."""
-
     full: Encoded | Absent = ABSENT
     """With detail=full: reasons, evidence and signals."""
 
@@ -131,12 +126,11 @@ class ScoreAnswer(CatalogPage):
     spec_version: str
     tool_count: int
     scored_tool_count: int
-    overall_score: Tenths | Absent | None = ABSENT
-    """1.0-5.0; null while a part is missing, never guessed; only under rubric tdqs."""
+    rollup: Annotated[
+        Inline[Rollup | Absent], Only("overall overall_tier description_quality coherence=coherenceScore")
+    ] = ABSENT
+    """Only under rubric tdqs."""
 
-    overall_tier: Tier | Absent | None = ABSENT
-    description_quality_score: Tenths | Absent | None = ABSENT
-    coherence_score: Tenths | Absent | None = ABSENT
     coherence: Mapping[str, Point] | Absent | None = ABSENT
     """The four scores of the tool set."""
 
@@ -228,10 +222,7 @@ def tool_answer(score: Scored, *, index: int, is_full: bool, next_step: str) -> 
 
 def _tier_fields(score: ServerScore) -> dict[str, Any]:
     return {
-        "overall_score": score.rollup.overall,
-        "overall_tier": score.rollup.overall_tier,
-        "description_quality_score": score.rollup.description_quality,
-        "coherence_score": score.rollup.coherence,
+        "rollup": score.rollup,
         "coherence": {key: each.score for key, each in score.coherence_justifications.items()} or None,
         "tiers": {tier: count for tier in Tier if (count := sum(each.tier is tier for each in score.tools))},
     }

@@ -85,7 +85,7 @@ def _object(cls: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401 
         for key, path, inner in plan:
             found = value
             for name in path:
-                found = None if found is None else getattr(found, name)
+                found = found if found is None or found is ABSENT else getattr(found, name)
             if found is not ABSENT:
                 written[key] = inner(found, text)
         return written

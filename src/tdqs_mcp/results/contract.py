@@ -185,12 +185,17 @@ def members(cls: Any, only: str | None = None) -> tuple[Member, ...]:  # noqa: A
 
 def _inlined(field: str, kind: Any, only: str | None) -> dict[str, Member]:  # noqa: ANN401  # any type
     """The members of a field's class by attribute, or by key where they have got another one."""
-    nullable = NoneType in options(kind)
+    nullable, is_optional = NoneType in options(kind), Absent in options(kind)
     names = [each.partition("=") for each in only.split()] if only else []
     found = members(strip_none(kind), only)
     keys = [key or name for name, _, key in names] or [each.path[-1] for each in found]
     return {
-        key: replace(each, path=(field, *each.path), kind=each.kind | None if nullable else each.kind)
+        key: replace(
+            each,
+            path=(field, *each.path),
+            kind=each.kind | None if nullable else each.kind,
+            is_optional=is_optional or each.is_optional,
+        )
         for key, each in zip(keys, found, strict=True)
     }
 
