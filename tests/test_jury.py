@@ -1,4 +1,4 @@
-"""Several judges on one bench: their median, their agreement, and what they cannot agree on."""
+"""Several judges of one definition: their median, their agreement, and what they cannot agree on."""
 
 import gzip
 import json
@@ -49,7 +49,7 @@ def juror(loopback, model):
 
 
 @pytest.fixture
-def bench(loopback, catalog):
+def score_with_jury(loopback, catalog):
     def score(*definitions, models=("a", "b", "c"), judge=None, **options):
         jury = judge or Jury(members=tuple(juror(loopback, model) for model in models))
         return anyio.run(
@@ -59,30 +59,30 @@ def bench(loopback, catalog):
     return score
 
 
-def test_a_dimension_s_score_is_the_median_of_the_jurors(bench, votes):
+def test_a_dimension_s_score_is_the_median_of_the_jurors(score_with_jury, votes):
     votes({"t": {"a": (1, 2, 3, 4, 5, 1), "b": (1, 4, 3, 5, 5, 3), "c": (5, 3, 3, 1, 4, 5)}})
-    (scored,) = bench(tool()).tools
+    (scored,) = score_with_jury(tool()).tools
     assert [judgement.score for judgement in scored.judgements.values()] == [1, 3, 3, 4, 5, 3]
 
 
-def test_half_points_of_an_even_jury_go_up(bench, votes):
+def test_half_points_of_an_even_jury_go_up(score_with_jury, votes):
     votes({"t": {"a": (1, 2, 3, 4, 1, 2), "b": (2, 3, 4, 5, 5, 2)}})
-    (scored,) = bench(tool(), models=("a", "b")).tools
+    (scored,) = score_with_jury(tool(), models=("a", "b")).tools
     assert [judgement.score for judgement in scored.judgements.values()] == [2, 3, 4, 5, 3, 2]
 
 
-def test_a_score_s_reason_is_that_of_a_juror_who_gave_it(bench, votes):
+def test_a_score_s_reason_is_that_of_a_juror_who_gave_it(score_with_jury, votes):
     reasons = {
         model: tdqs(score, 4, 4, 4, 4, 4, words=f"Says {model}.") for model, score in (("a", 1), ("b", 3), ("c", 5))
     }
     votes({"t": reasons})
-    (scored,) = bench(tool()).tools
+    (scored,) = score_with_jury(tool()).tools
     assert scored.judgements["purpose_clarity"].justification == "Says b."
 
 
-def test_a_juror_who_fails_is_left_out_while_most_have_a_verdict(bench, votes):
+def test_a_juror_who_fails_is_left_out_while_most_have_a_verdict(score_with_jury, votes):
     votes({"t": {"a": "no", "b": (2, 2, 2, 2, 2, 2), "c": (4, 4, 4, 4, 4, 4)}, "u": {"a": "no", "b": "no"}})
-    result = bench(tool("t"), tool("u"))
+    result = score_with_jury(tool("t"), tool("u"))
     (scored,) = result.tools
     assert {judgement.score for judgement in scored.judgements.values()} == {3}
     assert [bool(ballot.scores) for ballot in scored.ballots] == [False, True, True]
@@ -112,12 +112,12 @@ def test_without_a_majority_jurors_are_named_by_their_profiles(judged, votes, wr
     assert re.search(r"which is no majority \(mini: 3 answers of 'a'.*; haiku: 3 answers of 'b'", shown)
 
 
-def test_a_contradiction_needs_a_majority(bench, votes):
+def test_a_contradiction_needs_a_majority(score_with_jury, votes):
     def vote(flags):
         return {model: tdqs(4, 4, 4, 4, 4, 4, contradiction=model in flags) for model in "abc"}
 
     votes({"two": vote("ab"), "one": vote("a")})
-    assert {each.name: bool(each.flags) for each in bench(tool("two"), tool("one")).tools} == {
+    assert {each.name: bool(each.flags) for each in score_with_jury(tool("two"), tool("one")).tools} == {
         "two": True,
         "one": False,
     }
@@ -415,9 +415,9 @@ def test_agreement_is_undefined_rather_than_guessed(table):
     assert icc(table) is None
 
 
-def test_the_offline_judge_may_sit_on_a_jury(bench, votes, loopback):
+def test_the_offline_judge_may_sit_on_a_jury(score_with_jury, votes, loopback):
     votes({"t": {"a": (5, 5, 5, 5, 5, 5)}})
     jury = Jury(members=(juror(loopback, "a"), juror(loopback, "a"), Offline()))
-    (scored,) = bench(tool(), judge=jury).tools
+    (scored,) = score_with_jury(tool(), judge=jury).tools
     assert scored.tdqs == 50
     assert [ballot.judge.id for ballot in scored.ballots] == ["openai", "openai", "offline"]

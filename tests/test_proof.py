@@ -247,6 +247,13 @@ FIND = tool(
 OTHER = tool("find_customer", "Finds customers by name.")
 
 
+@pytest.mark.parametrize("name", LIES)
+def test_a_rewrite_that_lies_or_breaks_its_contract_is_refused(catalog, name):
+    measured = measure(catalog(FIND, OTHER))
+    count, slipped = passed([(measured.subjects[0], KnownSources(measured))], LIES[name])
+    assert (count, slipped) == (1, [])
+
+
 def claims_of(catalog, definition, *, material=None):
     measured = measure(catalog(FIND, OTHER))
     witnesses = KnownSources(measured, material or Material())
