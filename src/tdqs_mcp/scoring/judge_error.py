@@ -49,19 +49,8 @@ _UNLABELLED = (
 )
 
 Row = tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """A labelled tool with a judge's scores for it."""
-
-    labels: tuple[int, ...]
-    scores: tuple[int, ...]
-    size: int
-    """Bytes of the definition."""
-
-    language: str
-    has_hints: bool
+Labelled = Mapping[str, Any]
+"""A labelled tool as the evidence has it: `labels`, a judge's scores as `predicted`, `bytes`, `language`, `hints`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,23 +137,24 @@ def compare_to_labels(
 
     It is out of tolerance where it would be so with the labels' own scores for all that it failed on.
     """
-    tools, failed = [], []
+    tools: list[Labelled] = []
+    failed: list[tuple[str, str]] = []
     for case, outcome in zip(cases, outcomes, strict=True):
         if isinstance(outcome, Ungraded):
             failed.append((case.subject.tool.name, outcome.reason))
             continue
         tools.append(
-            Scored(
-                labels=known[case.subject.signals.input_hash],
-                scores=tuple(outcome.judgements[key].score for key in load("tdqs").keys),
-                size=case.subject.signals.definition_bytes,
-                language=case.subject.prose.language or "unknown",
-                has_hints=case.subject.signals.has_hints,
-            )
+            {
+                "labels": known[case.subject.signals.input_hash],
+                "predicted": tuple(outcome.judgements[key].score for key in load("tdqs").keys),
+                "bytes": case.subject.signals.definition_bytes,
+                "language": case.subject.prose.language,
+                "hints": case.subject.signals.has_hints,
+            }
         )
     if not tools:
         return Comparison(sections=(), problems=() if cases else (_UNLABELLED,), unjudged=tuple(failed))
-    total = sum(abs(_total(tool.labels) - _total(tool.scores)) for tool in tools) * 10
+    total = sum(abs(_total(tool["labels"]) - _total(tool["predicted"])) for tool in tools) * 10
     error, is_off = total / len(tools), len(tools) >= ENOUGH and total > TOLERANCE * len(cases)
     fault = f"mean |delta TDQS| over {len(tools)} labelled tools is {error / 100:.2f}, above {TOLERANCE / 100}"
     return Comparison(
@@ -177,19 +167,9 @@ def compare_to_labels(
 def published_error(version: str) -> Comparison:
     """Everything that is published about the error of a calibration of the offline judge."""
     found = evidence(version)
-    tools = [
-        Scored(
-            labels=tuple(row["labels"]),
-            scores=tuple(row["predicted"]),
-            size=row["bytes"],
-            language=row["language"] or "unknown",
-            has_hints=row["hints"],
-        )
-        for row in found["tools"]
-    ]
     return Comparison(
         sections=(
-            *_tool_sections(tools, remark=f"labels of an LLM judge with the published prompt; {_UNSEEN}"),
+            *_tool_sections(found["tools"], remark=f"labels of an LLM judge with the published prompt; {_UNSEEN}"),
             _odds(found["tools"]),
             _published(found["published"]),
             _coherence(found["servers"]),
@@ -198,13 +178,13 @@ def published_error(version: str) -> Comparison:
     )
 
 
-def _tool_sections(tools: Sequence[Scored], *, remark: str) -> tuple[CalibrationTable, CalibrationTable]:
+def _tool_sections(tools: Sequence[Labelled], *, remark: str) -> tuple[CalibrationTable, CalibrationTable]:
     """Agreement by dimension, then where the bias is."""
     columns = ("", "count", "MAE", "Spearman", "kappa", "exact", "within 1", "same tier", "bias")
     count, error, bias, order, same_tier = _total_error(tools)
     rows: list[Row] = [("TDQS", count, error, order, None, None, None, same_tier, bias)]
     for position, key in enumerate(load("tdqs").keys):
-        wanted, given = [tool.labels[position] for tool in tools], [tool.scores[position] for tool in tools]
+        wanted, given = [tool["labels"][position] for tool in tools], [tool["predicted"][position] for tool in tools]
         within = mean(abs(label - score) <= 1 for label, score in zip(wanted, given, strict=True))
         bias = mean(score - label for label, score in zip(wanted, given, strict=True))
         rows.append((key, *_agreement(wanted, given), within, None, bias))
@@ -219,9 +199,9 @@ def _tool_sections(tools: Sequence[Scored], *, remark: str) -> tuple[Calibration
     )
 
 
-def _total_error(tools: Sequence[Scored]) -> tuple[int, float, float, float | None, float]:
+def _total_error(tools: Sequence[Labelled]) -> tuple[int, float, float, float | None, float]:
     """Of TDQS: count, mean absolute difference and bias in points, Spearman's correlation, share of equal tiers."""
-    wanted, given = [_total(tool.labels) for tool in tools], [_total(tool.scores) for tool in tools]
+    wanted, given = [_total(tool["labels"]) for tool in tools], [_total(tool["predicted"]) for tool in tools]
     pairs = list(zip(wanted, given, strict=True))
     return (
         len(pairs),
@@ -244,14 +224,14 @@ def _agreement(wanted: Sequence[int], given: Sequence[int]) -> tuple[int, float,
     )
 
 
-def _biases(tools: Sequence[Scored]) -> list[Row]:
+def _biases(tools: Sequence[Labelled]) -> list[Row]:
     names = [f"{lower}-{upper - 1} bytes" for lower, upper in pairwise(SIZES)] + [f"{SIZES[-1]} bytes and more"]
-    groups: dict[str, list[Scored]] = {name: [] for name in names}
-    for tool in sorted(tools, key=lambda tool: (tool.language, not tool.has_hints)):
-        groups[names[bisect_right(SIZES, tool.size) - 1]].append(tool)
-        groups.setdefault(f"language {tool.language}", []).append(tool)
-    for tool in sorted(tools, key=lambda tool: not tool.has_hints):
-        groups.setdefault("with hints" if tool.has_hints else "without hints", []).append(tool)
+    groups: dict[str, list[Labelled]] = {name: [] for name in names}
+    for tool in sorted(tools, key=lambda tool: (tool["language"] or "unknown", not tool["hints"])):
+        groups[names[bisect_right(SIZES, tool["bytes"]) - 1]].append(tool)
+        groups.setdefault(f"language {tool['language'] or 'unknown'}", []).append(tool)
+    for tool in sorted(tools, key=lambda tool: not tool["hints"]):
+        groups.setdefault("with hints" if tool["hints"] else "without hints", []).append(tool)
     return [(name, *_total_error(chosen)[:3]) for name, chosen in groups.items() if chosen]
 
 
