@@ -21,7 +21,7 @@ from tdqs_mcp.report.blocks import (
 from tdqs_mcp.report.lint_formats import actual_words, check_words
 from tdqs_mcp.report.lint_report import SEVERITY_STYLES
 from tdqs_mcp.report.score_report import MAX_ROWS, uncertainty
-from tdqs_mcp.report.words import (
+from tdqs_mcp.report.score_words import (
     TIER_STYLES,
     count_words,
     judge_words,

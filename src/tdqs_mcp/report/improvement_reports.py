@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 
 from tdqs_mcp.report.blocks import Block, Diff, Gap, Heading, Items, Line, Marker, OnlyIn, Table, Title, columns
-from tdqs_mcp.report.words import count_words, score_words, unjudged_lines, unjudged_words
+from tdqs_mcp.report.score_words import count_words, score_words, unjudged_lines, unjudged_words
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
     Advice,

@@ -21,7 +21,7 @@ from tdqs_mcp.report.blocks import (
     columns,
 )
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.report.words import (
+from tdqs_mcp.report.score_words import (
     MAX_NAMED,
     count_words,
     judge_words,
