@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.language_detection import LANGUAGE_NAMES
-from tdqs_mcp.facts.text.languages import Cue, Effect
+from tdqs_mcp.facts.text.languages import LANGUAGE_NAMES, Cue, Effect
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, Rule, rule

@@ -1,30 +1,23 @@
 """What a description tells that name and schema do not: new words, statements and details, each counted once."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import Cue
-from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.sentences import FUNCTION_STEMS, NEW_WORDS, Mark, Sentence, Text, generic_stems, read_text
+
+_PATTERNS = PatternTable("wording")
 
 TINY = 5
 """Words below which a text is hardly one."""
 
 _NUMBER = lazy_pattern(r"\d+")
-_QUOTED = lazy_pattern(r"[\"'`]([^\"'`\s][^\"'`\n]{0,60})[\"'`]")
-_IDENTIFIER = lazy_pattern(
-    r"`([A-Za-z_]\w{1,60})`|\b([a-z]{1,30}_\w{1,30}|[a-z]{1,30}[A-Z]\w{1,30})\b|\b(\w{2,40}) parameter\b"
-)
 _NO_IDENTIFIERS = frozenset("the this each every optional required which input single".split())
-_SHOUT = lazy_pattern(r"\b(?:MUST|ALWAYS|NEVER|IMPORTANT|CRITICAL|REQUIRED|MANDATORY|WARNING|STOP|ONLY)\b")
-_GENERATED = lazy_pattern(r"^(?:GET|POST|PUT|DELETE|PATCH) ?/|/api/|\boperations?\.?$|\bAPI tool\b|\bcommand\.?$")
-"""A text that opens like an interface, not like a sentence: an HTTP path, "the X operation", "API tool for"."""
 
-_AS_TOOL = lazy_pattern(r"\W{0,8}(?:(?:a|an|the|this)\s+)?(?:[^\W_]{1,30}\s+){0,3}tool\b", re.IGNORECASE)
 _CONSTRAINTS = frozenset("format pattern minimum maximum minLength maxLength minItems default".split())
 
 
@@ -104,7 +97,7 @@ def _details(text: Text) -> dict[str, int]:
         "inclusions": marks[Mark.INCLUSION],
         "units": marks[Mark.UNIT],
         "numbers": len({number for each in text.outside for number in _NUMBER.findall(each.text)}),
-        "quotations": len({word for each in text.telling for word in _QUOTED.findall(each.text)}),
+        "quotations": len({word for each in text.telling for word in _PATTERNS.quoted.findall(each.text)}),
         "asides": sum("(" in each.text for each in text.outside),
     }
 
@@ -121,11 +114,11 @@ def _style(text: Text, subject: Subject) -> dict[str, int]:
         "generic": len((text.said - FUNCTION_STEMS) & generic_stems()),
         "said_again": len(every) - len(set(every)),
         "addressed": sum(word in ("you", "your") for word in every),
-        "shouted": len(_SHOUT.findall(" ".join(sentences))),
+        "shouted": len(_PATTERNS.shout.findall(" ".join(sentences))),
         # Identifiers that are neither a property nor a tool of the server.
         "unknown": len(_identifiers(sentences) - text.properties - subject.names),
-        "generated": int(_GENERATED.search(first) is not None),
-        "as_tool": int(_AS_TOOL.match(first) is not None),
+        "generated": int(_PATTERNS.generated.search(first) is not None),
+        "as_tool": int(_PATTERNS.as_tool.match(first) is not None),
     }
 
 
@@ -169,7 +162,7 @@ def _fullest(sentences: Iterable[Sentence]) -> Sentence | None:
 
 
 def _identifiers(sentences: Sequence[str]) -> set[str]:
-    groups = (groups for sentence in sentences for groups in _IDENTIFIER.findall(sentence))
+    groups = (groups for sentence in sentences for groups in _PATTERNS.identifier.findall(sentence))
     return {word.lower() for words in groups for word in words if word} - _NO_IDENTIFIERS
 
 

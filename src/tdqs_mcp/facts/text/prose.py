@@ -9,7 +9,6 @@ from typing import NamedTuple
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.schema.signals import Parameter, Signals
 from tdqs_mcp.facts.text import foreign_prose
-from tdqs_mcp.facts.text.language_detection import detect_language
 from tdqs_mcp.facts.text.languages import (
     EFFECTS,
     KNOWN,
@@ -22,6 +21,7 @@ from tdqs_mcp.facts.text.languages import (
     Cue,
     Effect,
     Lexicon,
+    detect_language,
     lexicon_of,
 )
 from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_TEXT, index_phrases, name_parts, phrases_in, stem, words_of

@@ -12,12 +12,14 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.walk import Node, split_pointer
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import Cue
-from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.text.patterns import PatternTable, read_table, words_from
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.statements import NO_POLARITY, Bound, bound_keywords, find_bounds, is_negation, read_polarity
 from tdqs_mcp.facts.text.words import MAX_EXPLANATION, identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model.material import NOTHING, Material
+
+_PATTERNS = PatternTable("support")
 
 MAX_DOCS = 2_000
 """Sentences of documentation that are read."""
@@ -33,16 +35,6 @@ MAX_DIGITS = 9
 
 MAX_NESTING = 8
 """Levels of a value that are looked into; a deeper one is not shown."""
-
-_PLAIN = lazy_pattern(r"[^\W\d_]{1,20}|[+-]?\d+(?:[.,:]\d+)*%?|(?=[\w-]{1,8}$)[^\W_]+(?:[-_][^\W_]+)*")
-"""A word, a number, a short code such as C-1042."""
-
-_DATE = lazy_pattern(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?")
-_HIDDEN = lazy_pattern(
-    r"\S*@\S*|\b\w*(?:token|secret|passw|credential|authorization|api_?key)\w*[\"']?\s*[:=]\s*(?:bearer\s+)?[^\s,}]+"
-    r"|\b(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[\w-]{9,}\b|\d{10,}",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,7 +325,7 @@ def is_showable(call: Mapping[str, Any], subject: Subject) -> bool:
 
 def redact(text: str) -> str:
     """A text without addresses, long codes and what stands beside a word for a secret."""
-    return _HIDDEN.sub(" ", text)
+    return _PATTERNS.secret.sub(" ", text)
 
 
 def _is_known(value: object, schema: object) -> bool:
@@ -358,6 +350,6 @@ def is_plain_value(value: object, nesting: int = 0) -> bool:
     text = "" if value is None else str(value)
     words = text.split()
     is_short = len(words) <= MAX_WORDS and sum(map(str.isdecimal, text)) <= MAX_DIGITS
-    return _DATE.fullmatch(text) is not None or (
-        is_short and all(_PLAIN.fullmatch(each.rstrip(",.!?")) for each in words)
+    return _PATTERNS.date.fullmatch(text) is not None or (
+        is_short and all(_PATTERNS.plain_value.fullmatch(each.rstrip(",.!?")) for each in words)
     )
