@@ -258,6 +258,12 @@ def test_a_project_accepts_one_definition_by_one_judge(held, write):
     assert held()[0].returncode == 2
 
 
+def test_the_offline_judge_takes_no_acceptance(command, write):
+    done = command("score", write("c.json", [POOR]), "--accept", "poor")
+    assert done.returncode == 2
+    assert b"the offline judge takes no --accept" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -10,7 +10,7 @@ from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
 from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline, versions
-from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unguarded
+from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unwrap_guard
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.checks import CalibrationReport
 from tdqs_mcp.results.labels import LabelScore, SkillScore
@@ -180,7 +180,7 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     """
     from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # nothing but this needs half a megabyte of labels
 
-    judge, leniency = unguarded(judge or Offline())
+    judge, leniency = unwrap_guard(judge or Offline())
     parts = [judge_error.compare_to_examples(await judge.grade(judge_error.example_cases()))]
     if isinstance(judge, Offline) and not catalogs:
         parts.append(judge_error.published_error(judge.stamp.calibration or ""))
@@ -262,7 +262,7 @@ def _collecting(judge: Judge) -> "Prompted":
     """The judge if it can keep answers that come later. Raises InputError otherwise."""
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415
 
-    judge, _ = unguarded(judge)
+    judge, _ = unwrap_guard(judge)
     if not isinstance(judge, Prompted):
         raise InputError("a batch is one model's: give the anthropic judge, alone and with one sample")
     if judge.cache is None:

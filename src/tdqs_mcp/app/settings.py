@@ -116,8 +116,15 @@ def read_settings(
     """
     kind, named = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
-        given = {"base URL": base_url, "model": model, "API key": api_key, "overrides": request_overrides}
-        _refuse_unused(given | {"exact prompt": exact_prompt, "budget": budget not in (None, Budget())})
+        given: dict[str, object] = {
+            "base URL": base_url,
+            "model": model,
+            "API key": api_key,
+            "overrides": request_overrides,
+        }
+        _refuse_unused(
+            given | {"exact prompt": exact_prompt, "budget": budget not in (None, Budget()), "--accept": bool(accept)}
+        )
         return Settings(calibration=named)
     form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
     common = replace(

@@ -17,7 +17,7 @@ from tdqs_mcp.judges.endpoint import (
     may_pass,
     refused,
 )
-from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage, tell
+from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage, report_answer
 from tdqs_mcp.judges.transport import Transport
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class Anthropic:
         lost = Failure(reason=f"batch {batch!r} holds no answer to this request; submit it again")
         collected = [answers.get(each.key, lost) for each in requests]
         for each, answer in zip(requests, collected, strict=True):
-            tell(each, answer)
+            report_answer(each, answer)
         return collected
 
     def _connected(self, *, patience: int = 1, answers: int = 1) -> "AsyncAnthropic":

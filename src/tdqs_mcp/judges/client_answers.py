@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.judges.judge import AnswersNeeded, Cache, Failure, Request, tell
+from tdqs_mcp.judges.judge import AnswersNeeded, Cache, Failure, Request, report_answer
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.results.verdicts import HOST, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.answer import read_verdict
@@ -73,7 +73,7 @@ class Asking:
             async with places:
                 with anyio.move_on_after(self._timeout):
                     answers[request.key] = await self._ask(request)
-                    tell(request, _text(answers[request.key]))
+                    report_answer(request, _text(answers[request.key]))
 
         async with anyio.create_task_group() as tasks:
             for request in {each.key: each for each in requests}.values():

@@ -78,7 +78,7 @@ class Failure:
     """What was wrong with its last answer; empty if there was none."""
 
 
-def tell(request: Request, answer: str | Failure) -> None:
+def report_answer(request: Request, answer: str | Failure) -> None:
     """Calls the request's `on_answer`, unless the model failed."""
     if isinstance(answer, str):
         request.on_answer(answer)

@@ -11,7 +11,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError, InputError
-from tdqs_mcp.judges.judge import Cache, CacheKey, Correction, Failure, Model, ModelWrapper, Request, Usage, tell, used
+from tdqs_mcp.judges.judge import (
+    Cache,
+    CacheKey,
+    Correction,
+    Failure,
+    Model,
+    ModelWrapper,
+    Request,
+    Usage,
+    report_answer,
+    used,
+)
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.answer import read_verdict, schema_of
 from tdqs_mcp.rubrics.prompt import Case, Prompt, PromptForm, ToolCase, render, render_hardened
@@ -53,7 +64,7 @@ class AnswerCache(ModelWrapper):
         if missing:
             answers |= dict(zip(missing, await self.model.complete(list(missing.values())), strict=True))
         for key, request in missing.items():
-            tell(request, answers[key])
+            report_answer(request, answers[key])
         return [answers[request.key] for request in requests]
 
     def _kept(self, request: Request) -> str | None:
@@ -104,7 +115,7 @@ def _outcome(request: Request, answer: str | Failure, read: Callable[[str], Outc
     """What the answer is worth; the request to send next, where it cannot be used."""
     if isinstance(answer, Failure):
         return answer
-    tell(request, answer)
+    report_answer(request, answer)
     try:
         return read(answer)
     except ContractError as error:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from tdqs_mcp.judges.endpoint import Endpoint, late, reported, retry_after, unusable
-from tdqs_mcp.judges.judge import Failure, Request, Usage, tell
+from tdqs_mcp.judges.judge import Failure, Request, Usage, report_answer
 
 if TYPE_CHECKING:
     import httpx2
@@ -58,7 +58,7 @@ class Transport:
             if answers[position] is not nothing:
                 # The next request goes out before this answer is read and kept.
                 await checkpoint()
-                tell(request, answers[position])
+                report_answer(request, answers[position])
 
         async with anyio.create_task_group() as tasks:
             for position, request in enumerate(requests):

@@ -68,7 +68,7 @@ def check_verdicts(
     return [check(case, verdict) for case, verdict in zip(cases, verdicts, strict=True)]
 
 
-def unguarded(judge: Judge) -> tuple[Judge, int]:
+def unwrap_guard(judge: Judge) -> tuple[Judge, int]:
     """The judge inside a guard, and its leniency in tenths."""
     return (judge.judge, judge.leniency) if isinstance(judge, VerdictGuard) else (judge, 0)
 

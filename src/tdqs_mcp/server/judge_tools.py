@@ -11,7 +11,7 @@ from tdqs_mcp.judges.client_answers import Host
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_cache import Subset
-from tdqs_mcp.judges.verdict_guard import unguarded
+from tdqs_mcp.judges.verdict_guard import unwrap_guard
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report import agent_judging
 from tdqs_mcp.report.agent_page import Window
@@ -235,7 +235,7 @@ class JudgeTools:
         if not self._context.has_host:
             return Subset(judge=judgement.host, is_meant=is_answered, reason="no answer was handed in for this prompt")
         judge = self._context.judge
-        asked, _ = unguarded(judge)
+        asked, _ = unwrap_guard(judge)
         others = asked if isinstance(asked, Jury) else Jury(members=(asked,))
         jury = Jury(members=(*others.members, judgement.host), names=(*others.called, HOST))
         watched = ProgressJudge(jury, Progress(call))
