@@ -1,4 +1,4 @@
-"""Lane 3, tools beside each other: names that collide, texts that refer to missing tools and parameters, shadowing."""
+"""Lane 3, between tools: colliding names, references to missing tools and parameters, shadowing."""
 
 from collections import defaultdict
 from collections.abc import Iterator

@@ -40,7 +40,7 @@ TOOL_RULES: tuple[Rule[Subject], ...] = tuple(each for each in RULES if not each
 CATALOG_RULES: tuple[Rule[Measured], ...] = tuple(each for each in RULES if each.reads_catalog)
 
 DEFAULT = rule_selection.select(RULES)
-"""What runs where nobody selects: every rule but the uncertain ones and those for auditors."""
+"""The default selection: every rule except the uncertain ones and those for auditors."""
 
 
 def select(
@@ -50,21 +50,21 @@ def select(
     profile: str | None = None,
     severities: Mapping[str, Severity] | None = None,
 ) -> Selection:
-    """The rules that a profile and some words leave: ids, names, aliases, lanes. Raises UnknownIdError, InputError."""
+    """Select rules by profile, id, name, alias or lane. Raises UnknownIdError, InputError."""
     return rule_selection.select(RULES, names=names, ignored=ignored, profile=profile, severities=severities)
 
 
 def check(measured: Measured, chosen: Selection = DEFAULT) -> list[Finding]:
     """The findings about a catalog: the server's own first, then tools, resources and prompts, the worst first.
 
-    A finding that another one about the same part entails is the same defect and is left out.
+    A finding that another finding about the same part entails is dropped.
     """
     found = _found(measured, chosen.rules, chosen.severities)
     return sorted(_charged(found, chosen.entailed), key=_order)
 
 
 def count_hidden(measured: Measured, chosen: Selection, shown: Sequence[Finding]) -> int:
-    """How many uncertain findings there are beside those that are shown."""
+    """The number of uncertain findings that are not shown."""
     hidden = _found(measured, chosen.hidden, {})
     return sum(finding.rule in chosen.hidden for finding in _charged([*shown, *hidden], chosen.entailed))
 
@@ -75,7 +75,7 @@ def find(name: str) -> AnyRule:
 
 
 def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:
-    """A place in a tool, a resource or a prompt, or in the server where there is none."""
+    """A place in a tool, a resource or a prompt; in the server if there is no part."""
     match part:
         case None:
             return Location(kind="server", name="", index=None, path=path)
@@ -88,7 +88,7 @@ def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:
 
 
 def _found(measured: Measured, ids: AbstractSet[str], severities: Mapping[str, Severity]) -> list[Finding]:
-    """What some rules find, whatever it entails."""
+    """All findings of some rules, entailed ones included."""
     catalog_rules_ = [(rule, severities.get(rule.id)) for rule in CATALOG_RULES if rule.id in ids]
     tool_rules = [(rule, severities.get(rule.id)) for rule in TOOL_RULES if rule.id in ids]
     language_free = [(rule, worst) for rule, worst in tool_rules if not rule.needs_language]
@@ -100,7 +100,7 @@ def _found(measured: Measured, ids: AbstractSet[str], severities: Mapping[str, S
 
 
 def _charged(findings: Sequence[Finding], entailed: Mapping[str, AbstractSet[str]]) -> Sequence[Finding]:
-    """The findings without those that another one on the same part entails: one defect, charged once."""
+    """The findings without those that another finding about the same part entails: each defect counts once."""
     covered: dict[tuple[str, int | None], set[str]] = {}
     for finding in findings:
         if finding.rule in entailed:
@@ -115,7 +115,7 @@ def _part(finding: Finding) -> tuple[str, int | None]:
 
 
 def _finding(rule: AnyRule, hit: Hit, part: Tool | Resource | Prompt | None, worst: Severity | None) -> Finding:
-    """A hit as a finding, no worse than `worst` where that is given; a milder case stays milder."""
+    """A hit as a finding, at most as severe as `worst`."""
     severity = hit.severity or worst or rule.severity
     return Finding(
         rule=rule.id,

@@ -1,4 +1,4 @@
-"""The shape of a rule: metadata in the decorator, summary in the docstring, reason and examples on its page."""
+"""What a rule is: metadata in the decorator, summary in the docstring, reason and examples on its page."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ class Hit(NamedTuple):
     message: str
     suggestion: str | None = None
     severity: Severity | None = None
-    """Milder than the rule's own where the evidence is."""
+    """Milder than the rule's own if the evidence is weaker."""
 
     part: Tool | Resource | Prompt | None = None
-    """What a server rule speaks of; None for the server itself, or the tool that a tool rule has seen."""
+    """The part that a catalog rule reports; None for the server itself, and in a rule about tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +45,16 @@ class Rule(Generic[Seen]):
     dimension: str | None
     source: str
     needs_language: bool
-    """It looks for cues or verbs, so it says nothing about a text whose language has no lexicon."""
+    """It looks for cues or verbs, so it skips texts in languages without a lexicon."""
 
     entails: tuple[str, ...]
-    """Ids of rules whose findings about the same part are this defect again, and are not charged beside it."""
+    """Ids of rules that would report the same defect of the same part again; their findings are dropped."""
 
     check: Callable[[Seen], Iterator[Hit]]
 
     @property
     def reads_catalog(self) -> bool:
-        """It is asked once for the catalog, not once for each tool: the type of its check's parameter says so."""
+        """Whether its check takes the catalog, once, and not each tool."""
         return Measured in self.check.__annotations__.values()
 
     @property

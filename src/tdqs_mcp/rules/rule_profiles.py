@@ -1,4 +1,4 @@
-"""Profiles as data: which rules a project, a directory or a foreign linter asks for, and how bad it finds them."""
+"""Profiles as data: the rules of a project, a directory or another linter, with its severities."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -61,7 +61,7 @@ PLAYGROUND: Mapping[str, Severity] = MappingProxyType(
 
 
 class Profile(NamedTuple):
-    """A named choice of rules."""
+    """A named selection of rules."""
 
     summary: str
     rules: Mapping[str, Severity | None] | None = None
@@ -71,10 +71,10 @@ class Profile(NamedTuple):
     """
 
     is_strict: bool = False
-    """Also what is uncertain or of interest to auditors alone."""
+    """Also uncertain rules and rules for auditors."""
 
     is_foreign: bool = False
-    """Findings are counted as the source counts them: rules that entail each other are all reported."""
+    """Findings count as in the source: rules that entail each other are all reported."""
 
 
 DEFAULT = Profile(summary="every rule but the uncertain ones and those for auditors")

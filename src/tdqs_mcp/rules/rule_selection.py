@@ -1,4 +1,4 @@
-"""Which rules run: the words of a person, a file or a profile become one selection, made once for many catalogs."""
+"""Selects the rules that run, from a profile and from ids, names, aliases and lanes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -22,10 +22,10 @@ class Selection(NamedTuple):
     """Uncertain rules, whose findings only `strict` shows."""
 
     severities: Mapping[str, Severity]
-    """The worst severity at which a rule reports here, where it is not the rule's own."""
+    """The worst severity at which a rule reports, if it differs from the rule's own."""
 
     entailed: Mapping[str, frozenset[str]]
-    """By rule, all whose findings on the same part are the same defect; empty where none is dropped."""
+    """By rule, the rules that it entails; empty if no finding is dropped."""
 
 
 def select(
@@ -36,7 +36,7 @@ def select(
     profile: str | None = None,
     severities: Mapping[str, Severity] | None = None,
 ) -> Selection:
-    """The rules of a table that a profile and some words leave.
+    """Select rules of a table by a profile and by words.
 
     A word is an id, name or alias, or a lane such as TDQ5 or DESC. A rule named in full is selected whatever the
     profile says, and no ignored lane takes it away; a lane selects what the profile allows. Raises UnknownIdError, and
@@ -95,7 +95,7 @@ def _profile(name: str | None) -> Profile:
 
 
 def _asked(table: Sequence[AnyRule], profile: Profile) -> dict[str, Severity | None]:
-    """By id, the rules of a profile with the severity it states; what it names after their lane counts."""
+    """The rules of a profile by id, with the severity that it states; a later entry wins."""
     if profile.rules is None:
         return {rule.id: None for rule in table}
     asked: dict[str, Severity | None] = {}
@@ -113,7 +113,7 @@ def _uncertain(table: Sequence[AnyRule]) -> set[str]:
 
 
 def _split(table: Sequence[AnyRule], words: Iterable[str]) -> tuple[set[str], set[str]]:
-    """The rules that words name in full, and those that they cover as a lane. Raises UnknownIdError."""
+    """The rules that words name in full, and those that they select as a lane. Raises UnknownIdError."""
     named: set[str] = set()
     lanes: set[str] = set()
     for word in words:

@@ -1,4 +1,4 @@
-"""Lane 2, the definition against MCP, JSON Schema and itself: invalid, impossible, contradicted by its own text."""
+"""Lane 2: definitions that MCP or JSON Schema does not allow, or that their own text contradicts."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Smells that a definition itself proves: the paper's, where no other rule has them, and MCPBundles' of the server."""
+"""The paper's smells that no other rule covers."""
 
 from collections.abc import Iterator
 
@@ -79,5 +79,5 @@ def absent_example(subject: Subject) -> Iterator[Hit]:
 
 
 def _is_read(subject: Subject) -> bool:
-    """There is a description, in letters that the English cues can be looked for in."""
+    """There is a description in Latin letters, in which English cues can be found."""
     return not subject.signals.is_missing_description and is_latin(subject.tool)

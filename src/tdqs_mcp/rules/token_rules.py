@@ -109,7 +109,7 @@ def heavy_output_schema(subject: Subject) -> Iterator[Hit]:
 
 
 def _by_size(parts: Mapping[str, int]) -> str:
-    """Names with their tokens, the dearest first."""
+    """Names with their tokens, the most expensive first."""
     return ", ".join(f"{name} {count:,}" for name, count in sorted(parts.items(), key=lambda part: -part[1]) if count)
 
 

@@ -230,12 +230,10 @@ def known_names(names: Sequence[str], shapes: Sequence[Shape], server: str) -> K
     words: set[str] = set()
     for shape in shapes:
         words |= shape.names
-        for node in shape.by_keyword.get("enum", ()):
-            values = node.schema["enum"]
-            words.update(value for value in values if isinstance(value, str)) if isinstance(values, list) else None
-        for node in shape.by_keyword.get("const", ()):
-            const = node.schema["const"]
-            words.update([const]) if isinstance(const, str) else None
+        listed = [node.schema["enum"] for node in shape.by_keyword.get("enum", ())]
+        values = [value for each in listed if isinstance(each, list) for value in each]
+        values += [node.schema["const"] for node in shape.by_keyword.get("const", ())]
+        words.update(value for value in values if isinstance(value, str))
     parts = [name_parts(name) for name in names]
     shapes_ = frozenset((style(name), part[0]) for name, part in zip(names, parts, strict=True) if len(part) > 1)
     return KnownNames(
@@ -251,9 +249,7 @@ def known_names(names: Sequence[str], shapes: Sequence[Shape], server: str) -> K
 
 def texts_of(description: str | None, shape: Shape) -> tuple[tuple[str, str], ...]:
     """The texts of a definition, each with its JSON pointer."""
-    found = [("/description", description[:MAX_TEXT])] if description else []
-    for node in shape.by_keyword.get("description", ()):
-        text = node.schema["description"]
-        if isinstance(text, str) and text:
-            found.append((f"{node.path}/description", text[:MAX_EXPLANATION]))
-    return tuple(found)
+    own = [("/description", description[:MAX_TEXT])] if description else []
+    inner = ((node.path, node.schema["description"]) for node in shape.by_keyword.get("description", ()))
+    texts = [(f"{path}/description", text[:MAX_EXPLANATION]) for path, text in inner if isinstance(text, str) and text]
+    return (*own, *texts)

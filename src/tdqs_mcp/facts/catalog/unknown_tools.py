@@ -90,15 +90,8 @@ def _tokens(text: str) -> tuple[Token, ...]:
 
 def _token(text: str, start: int, end: int) -> Token:
     before = text[max(0, start - _WINDOW) : start]
-    return Token(
-        text[start:end],
-        before,
-        text[end : end + _WINDOW],
-        before.rstrip("`'\"*( \t\n").lower(),
-        text,
-        start,
-        end,
-    )
+    lead = before.rstrip("`'\"*( \t\n").lower()
+    return Token(text[start:end], before, text[end : end + _WINDOW], lead, text, start, end)
 
 
 def unknown_tools(
@@ -146,14 +139,11 @@ def _is_tool(token: Token, words: KnownNames) -> bool:
     """The context uses the word as a tool's name, or it is formed as this catalog's names are."""
     name, before, after, lead, *_ = token
     is_joined, is_ticked = not name.isalnum() or not (name.islower() or name.istitle()), before.endswith("`")
-    is_like = _is_spelled_like(name, words)
+    is_like = style(name) in words.styles
     is_ordinary = (name[:1].isupper() or "-" in name) and not is_like
     is_no_name = (is_ordinary and not is_ticked) or name.isupper() or not (is_joined or is_ticked)
-    if (
-        is_no_name
-        or _PATTERNS.other_kind.match(after)
-        or (lead.endswith(_endings("former_ends")) and _PATTERNS.former.search(before))
-    ):
+    is_former = lead.endswith(_endings("former_ends")) and _PATTERNS.former.search(before)
+    if is_no_name or is_former or _PATTERNS.other_kind.match(after):
         return False
     is_called = not _words("call_words").isdisjoint(lead.split()) and _PATTERNS.called.search(before) is not None
     if _is_called_tool(token, is_called=is_called, is_ticked=is_ticked):
@@ -165,9 +155,8 @@ def _is_tool(token: Token, words: KnownNames) -> bool:
     is_kin = is_like and _is_kin(name, words, is_ticked=is_quoted)
     if is_called:
         return is_kin or (is_verbal and (is_like or is_ticked or "_" in name))
-    if lead.endswith(_endings("source_ends")) and (
-        _PATTERNS.obtained.search(before) or _PATTERNS.beside.search(before)
-    ):
+    is_source = lead.endswith(_endings("source_ends"))
+    if is_source and (_PATTERNS.obtained.search(before) or _PATTERNS.beside.search(before)):
         return is_kin or (is_verbal and (is_like or is_ticked))
     is_function = _PATTERNS.paren_after.match(after) and is_verbal and before[-2:] != "{ "
     return is_like and bool(is_function or _is_made_alike(name, before, words, is_ticked=is_ticked))
@@ -194,28 +183,18 @@ def _is_kin(name: str, words: KnownNames, *, is_ticked: bool) -> bool:
     """It shares a first word or a noun with a tool, and is not a field such as `file_token`."""
     parts = name_parts(name)
     is_field = parts[-1] in _words("field_endings") or ("-" in name and not is_ticked)
-    return not is_field and (_shares_first(name, words) or not words.nouns.isdisjoint(parts) or is_ticked)
+    return not is_field and ((style(name), parts[0]) in words.shapes or not words.nouns.isdisjoint(parts) or is_ticked)
 
 
 def _is_imperative(name: str) -> bool:
     """A verb and a thing, as in `fetch_orders`; not a field such as `update_time`."""
-    parts = name_parts(name)
-    return (
-        len(parts) > 1 and parts[0] in words_from("names", "plain_verbs") and parts[-1] not in _words("field_endings")
-    )
+    first, *rest = name_parts(name)
+    return bool(rest) and first in words_from("names", "plain_verbs") and rest[-1] not in _words("field_endings")
 
 
 def _starts_with_verb(name: str) -> bool:
     parts = name_parts(name)
     return len(parts) > 1 and LEMMAS.get(parts[0]) == parts[0]
-
-
-def _is_spelled_like(name: str, words: KnownNames) -> bool:
-    return style(name) in words.styles
-
-
-def _shares_first(name: str, words: KnownNames) -> bool:
-    return (style(name), name_parts(name)[0]) in words.shapes
 
 
 def _resembles(name: str, words: KnownNames) -> bool:

@@ -1,9 +1,10 @@
 """What a property accepts, as far as its keywords say: types, values, items and limits of all its branches."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.schema.walk import TYPES, number_of, resolve_reference, type_of
+from tdqs_mcp.facts.schema.walk import TYPES, number_of, referenced_schema, type_of
 
 MAX_HOPS = 8
 """References and unions that are followed to see what a property accepts."""
@@ -15,17 +16,17 @@ MAX_BRANCHES = 32
 class Accepted(NamedTuple):
     """What a property accepts. Null is left out, because it only means that the property is optional."""
 
-    types: frozenset[str]
+    types: frozenset[str] = frozenset()
     """Empty if any type is accepted."""
 
-    values: tuple[Any, ...] | None
+    values: tuple[Any, ...] | None = None
     """All allowed values; None if they are not listed."""
 
-    item_types: frozenset[str]
+    item_types: frozenset[str] = frozenset()
     """Types of an array's items; empty if any type is accepted."""
 
-    item_values: tuple[Any, ...] | None
-    bounds: Mapping[str, float]
+    item_values: tuple[Any, ...] | None = None
+    bounds: Mapping[str, float] = MappingProxyType({})
     """Lower and upper limits by keyword (`minimum`, `maxLength`, …), where no two branches differ."""
 
 
@@ -74,24 +75,15 @@ def _simple(kind: str, schema: Mapping[str, Any]) -> Accepted:
     simple = SIMPLE.get(kind, ANYTHING)
     if kind == "null" or _TELLING.isdisjoint(schema):
         return simple
-    return Accepted(
-        types=simple.types,
-        values=_values(schema),
-        item_types=frozenset(),
-        item_values=None,
-        bounds={} if _LIMITS.isdisjoint(schema) else _bounds([schema]),
-    )
+    return Accepted(types=simple.types, values=_values(schema), bounds=_bounds([schema]))
 
 
 _BRANCHING = frozenset("$ref anyOf oneOf allOf items".split())
 _LIMITS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split())
 _TELLING = _LIMITS | {"enum", "const"}
 _DECIDING = _BRANCHING | _TELLING
-SIMPLE = {
-    kind: Accepted(types=frozenset({kind}), values=None, item_types=frozenset(), item_values=None, bounds={})
-    for kind in TYPES - {"null"}
-}
-ANYTHING = Accepted(types=frozenset(), values=None, item_types=frozenset(), item_values=None, bounds={})
+SIMPLE = {kind: Accepted(types=frozenset({kind})) for kind in TYPES - {"null"}}
+ANYTHING = Accepted()
 
 
 def _branches(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -116,11 +108,8 @@ def alternatives(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[Map
 def _inner(branch: Mapping[str, Any], root: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     reference = branch.get("$ref")
     if isinstance(reference, str):
-        try:
-            target = resolve_reference(root, reference)
-        except LookupError:
-            return None
-        return [target] if isinstance(target, dict) else None
+        target = referenced_schema(root, reference)
+        return None if target is None else [target]
     if "type" in branch or "enum" in branch or "const" in branch:
         return None
     for keyword in ("anyOf", "oneOf", "allOf"):

@@ -14,6 +14,7 @@ from tdqs_mcp.facts.schema.walk import (
     Shape,
     escape_step,
     number_of,
+    referenced_schema,
     resolve_reference,
     type_of,
 )
@@ -219,7 +220,7 @@ def _takes_null(schema: Mapping[str, Any], root: Mapping[str, Any], hops: int = 
     if hops > 8 or "not" in schema or "if" in schema:
         return True
     if isinstance(schema.get("$ref"), str):
-        return _takes_null(_target(schema["$ref"], root), root, hops + 1)
+        return _takes_null(referenced_schema(root, schema["$ref"]) or {}, root, hops + 1)
     types, members = _types(schema), schema.get("enum")
     if types or isinstance(members, list):
         return "null" in types if types else None in (members or ())
@@ -227,15 +228,6 @@ def _takes_null(schema: Mapping[str, Any], root: Mapping[str, Any], hops: int = 
     if not isinstance(branches, list):
         return True
     return any(not isinstance(branch, dict) or _takes_null(branch, root, hops + 1) for branch in branches[:32])
-
-
-def _target(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a reference stands for; an empty schema, which takes anything, where nobody knows."""
-    try:
-        target = resolve_reference(root, reference)
-    except LookupError:
-        return {}
-    return target if isinstance(target, dict) else {}
 
 
 def _shown(value: object) -> str:

@@ -39,12 +39,7 @@ class Edit(NamedTuple):
 def list_edits(old: Mapping[str, object], new: Mapping[str, object]) -> tuple[Edit, ...]:
     """Every difference, as deep as both versions have objects or lists of equal length; linear in their size."""
     return tuple(
-        Edit(
-            path="".join(f"/{escape_step(step)}" for step in steps),
-            before=before,
-            after=after,
-            kind=_kind(steps, before),
-        )
+        Edit("".join(f"/{escape_step(step)}" for step in steps), before, after, _kind(steps, before))
         for steps, before, after in _differences(old, new)
     )
 

@@ -126,6 +126,15 @@ def resolve_reference(root: Mapping[str, Any], reference: str) -> Any:  # noqa: 
     return value
 
 
+def referenced_schema(root: Mapping[str, Any], reference: str) -> Mapping[str, Any] | None:
+    """The schema that a local reference points at; None if there is no such object."""
+    try:
+        target = resolve_reference(root, reference)
+    except LookupError:
+        return None
+    return target if isinstance(target, dict) else None
+
+
 def type_of(value: object) -> str:
     """The JSON Schema type of a parsed JSON value; a whole float is an integer."""
     if isinstance(value, bool):
