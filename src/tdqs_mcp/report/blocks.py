@@ -177,6 +177,7 @@ def as_markdown(blocks: Sequence[Block]) -> str:
 
 
 def _text(block: Block) -> "Iterator[RenderableType]":
+    from rich.padding import Padding  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     match block:
@@ -191,7 +192,8 @@ def _text(block: Block) -> "Iterator[RenderableType]":
         case Table():
             yield from _text_table(block)
         case Diff():
-            yield from (Text(f"  {visible(line)}", style=_DIFF_STYLES.get(line[:1], "")) for line in block.lines)
+            shown = (Text(visible(line), style=_DIFF_STYLES.get(line[:1], "")) for line in block.lines)
+            yield from (Padding(line, (0, 0, 0, 2)) for line in shown)
         case Gap():
             yield Text()
         case OnlyIn(form="text"):
