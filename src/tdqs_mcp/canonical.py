@@ -3,6 +3,7 @@
 import re
 from decimal import Decimal
 from hashlib import sha256
+from itertools import repeat
 from json.encoder import encode_basestring  # the C quoting that json.dumps itself uses
 from math import isfinite
 
@@ -100,15 +101,11 @@ def _compact(value: object, level: int) -> str:
     if isinstance(value, str):
         return encode_basestring(value)
     if isinstance(value, dict):
-        below = _below(level)
-        return (
-            "{"
-            + ",".join([f"{encode_basestring(key)}:{_compact(value[key], below)}" for key in _sorted_keys(value)])
-            + "}"
-        )
+        keys = _sorted_keys(value)
+        children = map(_compact, map(value.__getitem__, keys), repeat(_below(level)))
+        return "{" + ",".join(map(":".join, zip(map(encode_basestring, keys), children, strict=True))) + "}"
     if isinstance(value, list | tuple):
-        below = _below(level)
-        return "[" + ",".join([_compact(child, below) for child in value]) + "]"
+        return "[" + ",".join(map(_compact, value, repeat(_below(level)))) + "]"
     return _scalar(value)
 
 

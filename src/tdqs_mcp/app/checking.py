@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.app.catalogs import load
-from tdqs_mcp.app.judging import DEFAULT_SPEC, score_measured_offline
+from tdqs_mcp.app.judging import DEFAULT_SPEC, score_measured
 from tdqs_mcp.errors import TdqsError, UnknownIdError
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.tokens import Cost
@@ -15,6 +15,7 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.gate import suite
 from tdqs_mcp.gate.targets import Evidence
+from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.documents import dimension_page, prompts_document, rule_page, term_page
 from tdqs_mcp.results.checks import GateRow
@@ -106,4 +107,4 @@ async def _evidence(name: str, server: suite.Server, options: LiveOptions) -> Ev
     if catalog.incomplete:
         return f"the list of tools is incomplete: {catalog.incomplete}"
     measured = measure(catalog)
-    return Evidence(measured=measured, score=score_measured_offline(measured))
+    return Evidence(measured=measured, score=await score_measured(measured, judge=Offline()))

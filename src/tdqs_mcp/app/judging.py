@@ -28,16 +28,9 @@ Score = TypeVar("Score", ServerScore, LabelScore)
 
 
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY) -> ServerScore:
-    """A catalog's score by the offline judge, with its findings; nothing is awaited."""
-    return score_measured_offline(measure(catalog), spec=spec, policy=policy)
-
-
-def score_measured_offline(
-    measured: Measured, *, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY
-) -> ServerScore:
-    """The same of a catalog that is measured already."""
-    judge, cases = Offline(), all_cases(measured)
-    findings = find(measured, policy).findings
+    """A catalog's score by the offline judge, with its findings, without an event loop."""
+    measured, judge = measure(catalog), Offline()
+    cases, findings = all_cases(measured), find(measured, policy).findings
     return finish_cases(measured, cases, judge.verdicts(cases), judge=judge.stamp, spec=spec, findings=findings)
 
 

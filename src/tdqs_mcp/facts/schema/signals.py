@@ -1,6 +1,7 @@
 """Structural facts of one definition: TDQS context signals, hash, invocation cost, and its parameters."""
 
 from collections.abc import Mapping
+from itertools import repeat
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -159,18 +160,20 @@ class _Walk:
             if self._level >= MAX_NESTING:
                 raise UnmeasurableError(f"its required parameters nest deeper than {MAX_NESTING} schemas")
             self._level += 1
-            self._known[key] = self._resolve(schema, depth, path)
+            target, beyond = self._resolve(schema, path)
+            measured = RequiredSubtree(depth=depth) if target is None else self._combine(target, depth, beyond)
+            self._known[key] = measured
             self._level -= 1
         return self._known[key]
 
-    def _resolve(self, schema: Mapping[str, Any], depth: int, path: frozenset[str]) -> RequiredSubtree:
+    def _resolve(
+        self, schema: Mapping[str, Any], path: frozenset[str]
+    ) -> tuple[Mapping[str, Any] | None, frozenset[str]]:
+        """The schema that `$ref` names, or itself without one, and the references so far; None if circular."""
         reference = schema.get("$ref")
         if not isinstance(reference, str):
-            return self._combine(schema, depth, path)
-        target = None if reference in path else self._target(reference)
-        if target is None:
-            return RequiredSubtree(depth=depth)
-        return self._combine(target, depth, path | {reference})
+            return schema, path
+        return None if reference in path else self._target(reference), path | {reference}
 
     def _target(self, reference: str) -> Mapping[str, Any] | None:
         match = _LOCAL_REFERENCE.fullmatch(reference)
@@ -180,16 +183,19 @@ class _Walk:
         return target if isinstance(target, dict) else None
 
     def _combine(self, schema: Mapping[str, Any], depth: int, path: frozenset[str]) -> RequiredSubtree:
-        added = [*self._own_level(schema, depth, path)]
-        added += [self.visit(items, depth, path) for items in [schema.get("items")] if isinstance(items, dict)]
-        added += [self.visit(branch, depth, path) for branch in _list(schema.get("allOf"))]
+        required = _required_properties(schema) if depth < MAX_OBJECT_DEPTH else None
+        beside = [schema["items"]] if isinstance(schema.get("items"), dict) else []
+        added = list(map(self.visit, [*beside, *_list(schema.get("allOf"))], repeat(depth), repeat(path)))
+        if required is not None:
+            names, below = required
+            added.append(RequiredSubtree(field_count=len(names), depth=depth + 1))
+            added += map(self.visit, below, repeat(depth + 1), repeat(path))
         fields = sum(part.field_count for part in added)
         unions = sum(part.union_choice_count for part in added)
         deepest = max([depth, *(part.depth for part in added), self.visit(schema.get("not"), depth, path).depth])
         for keyword in ("oneOf", "anyOf"):
-            branches = [
-                self.visit(branch, depth, path) for branch in _list(schema.get(keyword)) if not _is_null(branch)
-            ]
+            choices = [branch for branch in _list(schema.get(keyword)) if not _is_null(branch)]
+            branches = list(map(self.visit, choices, repeat(depth), repeat(path)))
             if branches:
                 widest = max(branches, key=lambda branch: branch.field_count)
                 fields += widest.field_count
@@ -197,13 +203,14 @@ class _Walk:
                 deepest = max(deepest, *(branch.depth for branch in branches))
         return RequiredSubtree(field_count=fields, depth=deepest, union_choice_count=unions)
 
-    def _own_level(self, schema: Mapping[str, Any], depth: int, path: frozenset[str]) -> list[RequiredSubtree]:
-        properties = keyword_members(schema)
-        if not properties or depth >= MAX_OBJECT_DEPTH:
-            return []
-        names = [name for name in _list(schema.get("required")) if isinstance(name, str)]
-        below = [self.visit(properties[name], depth + 1, path) for name in names if name in properties]
-        return [RequiredSubtree(field_count=len(names), depth=depth + 1), *below]
+
+def _required_properties(schema: Mapping[str, Any]) -> tuple[list[str], list[object]] | None:
+    """The names that an object requires, and the schemas of those that it describes; None for no object."""
+    properties = keyword_members(schema)
+    if not properties:
+        return None
+    names = [name for name in _list(schema.get("required")) if isinstance(name, str)]
+    return names, [properties[name] for name in names if name in properties]
 
 
 def _parameter(name: str, schema: object, required: frozenset[str]) -> Parameter:
