@@ -264,7 +264,7 @@ def test_what_if_for_a_tool_that_the_judge_gave_no_score_says_so():
 
 @pytest.mark.parametrize("target", ["E", "", "0.9", "5.1", "3.55", "nan", "inf", "A+", "1e1"])
 def test_what_is_no_target_is_refused(target):
-    with pytest.raises(InputError, match=r"no target; give a tier A-D or an overall score such as 3\.5"):
+    with pytest.raises(InputError, match=r"not a target; give a tier A-D or an overall score such as 3\.5"):
         tdqs_mcp.plan(orders(), target=target)
 
 
