@@ -17,6 +17,7 @@ from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SkillCase
+from tdqs_mcp.scoring import label_rubrics
 from tdqs_mcp.scoring.rollup import SPECS
 from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, tool_cases
 
@@ -104,8 +105,6 @@ async def score_labels(
     policy: Policy = DEFAULT_POLICY,
 ) -> LabelScore:
     """A catalog under a rubric that ends in labels, "smells" or "bundles", with its skill where the text is given."""
-    from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415  # what scoring by TDQS goes without
-
     judge, measured = judge or Offline(), measure(catalog)
     cases = tool_cases(measured, rubric=rubric)
     verdicts = await guarded(judge).grade(cases)
@@ -128,7 +127,6 @@ def score_label_answers(
     policy: Policy = DEFAULT_POLICY,
 ) -> LabelScore:
     """The same from answers that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415
     from tdqs_mcp.scoring.external_answers import ANYBODY, match  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
@@ -147,7 +145,6 @@ async def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None
 
 def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: JudgeStamp | None = None) -> SkillScore:
     """The same from an answer that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415
     from tdqs_mcp.scoring.external_answers import ANYBODY, match_skill  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
@@ -193,8 +190,6 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
 
 
 async def _skill(measured: Measured, text: str, *, judge: Judge) -> SkillScore:
-    from tdqs_mcp.scoring import label_rubrics  # noqa: PLC0415
-
     case = SkillCase(text=text, measured=measured)
     (verdict,) = await guarded(judge).grade([case])
     score = label_rubrics.finish_skill(measured, text, verdict, judge=judge.stamp)

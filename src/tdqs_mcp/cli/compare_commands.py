@@ -23,6 +23,7 @@ from tdqs_mcp.results.checks import Outcome
 from tdqs_mcp.results.improvements import Comparison, WhatIfReport
 from tdqs_mcp.results.selection import Mutation, Query
 from tdqs_mcp.rewriting.selectors import Embedded, Prompted, Selector
+from tdqs_mcp.sources.input_files import read_embeddings, read_queries
 from tdqs_mcp.sources.locator import LiveOptions
 
 _PLAN = views("improvement_reports:plan_blocks")
@@ -206,8 +207,6 @@ def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
 def _queries(file: Path | None) -> "list[Query] | None":
     if file is None:
         return None
-    from tdqs_mcp.sources.input_files import read_queries  # noqa: PLC0415  # most commands read none
-
     return read_queries(file)
 
 
@@ -217,7 +216,5 @@ def _selector(model: Model | None, embeddings: Path | None) -> "Selector | None"
         raise InputError("--embeddings and --judge name two selectors; leave one of them out")
 
     if embeddings:
-        from tdqs_mcp.sources.input_files import read_embeddings  # noqa: PLC0415
-
         return Embedded(name=embeddings.resolve().name, encode=read_embeddings(embeddings))
     return Prompted(model=model) if model else None
