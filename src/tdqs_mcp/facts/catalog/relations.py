@@ -16,6 +16,20 @@ from tdqs_mcp.facts.text.words import MAX_TEXT, name_parts, shared_prefix, stem
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
+_LIFECYCLE = {Effect.CREATE, Effect.READ, Effect.UPDATE, Effect.DELETE}
+_SYNONYMS = (
+    frozenset({"get", "fetch", "retrieve", "read"}),
+    frozenset({"delete", "remove", "destroy"}),
+    frozenset({"create", "add", "new"}),
+    frozenset({"update", "edit", "modify"}),
+    frozenset({"search", "find", "query"}),
+)
+"""Verbs of one meaning."""
+
+_PATTERNS = PatternTable("references")
+_words = partial(words_from, "references")
+_MARK = lazy_pattern(r"[`'\"]([^`'\"\s]{1,128})[`'\"]|\b(\w{1,128})(?:\(\)| tool\b)")
+
 SHADOW_RATIO = 2
 """The dearer tool costs at least this many times the cheaper one (TDQS 1.1, shadow prefilter)."""
 
@@ -48,9 +62,6 @@ def _marked(text: str) -> frozenset[str]:
     """The words that a text marks as names: quoted, called with (), or followed by "tool"."""
     found = _MARK.findall(text[:MAX_TEXT].lower())
     return frozenset(word for words in found for word in words if word)
-
-
-_MARK = lazy_pattern(r"[`'\"]([^`'\"\s]{1,128})[`'\"]|\b(\w{1,128})(?:\(\)| tool\b)")
 
 
 def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCandidate, ...]:
@@ -182,16 +193,6 @@ class _Named(NamedTuple):
         return self.verb is None or self.verb in VAGUE_VERBS
 
 
-_LIFECYCLE = {Effect.CREATE, Effect.READ, Effect.UPDATE, Effect.DELETE}
-_SYNONYMS = (
-    frozenset({"get", "fetch", "retrieve", "read"}),
-    frozenset({"delete", "remove", "destroy"}),
-    frozenset({"create", "add", "new"}),
-    frozenset({"update", "edit", "modify"}),
-    frozenset({"search", "find", "query"}),
-)
-
-
 def _style(name: str) -> str:
     """The spelling of a name; a single lower-case word fits every spelling and says nothing."""
     if "_" in name:
@@ -237,10 +238,6 @@ def _lifecycles(named: Sequence[_Named]) -> dict[str, set[Effect]]:
 
 def _is_gap(effects: set[Effect]) -> bool:
     return Effect.CREATE in effects and not (Effect.READ in effects and effects & {Effect.UPDATE, Effect.DELETE})
-
-
-_PATTERNS = PatternTable("references")
-_words = partial(words_from, "references")
 
 
 def ranking_phrases(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
