@@ -9,7 +9,7 @@ from mcp import Client, StdioServerParameters
 
 from tdqs_mcp.server.serve import configure_server, serve
 
-SERVE = (sys.executable, "-m", "tdqs_mcp.server")
+SERVE = (sys.executable, "-m", "tdqs_mcp", "serve")
 
 
 def environment(**more):

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 import tdqs_mcp
-from tdqs_mcp import app
+from tdqs_mcp.app import judging
 from tdqs_mcp.app.judge_factory import make_judge, make_preview
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.errors import EndpointError, InputError, TdqsError
@@ -276,7 +276,7 @@ def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_a_resume_as
         model, cache = model_of(fake, timeout=timeout), Judgements(tmp_path, warn=pytest.fail)
         judge = Prompted(id="anthropic", model=model, cache=cache, parameters=model.parameters)
         guard = VerdictGuard(judge=judge, accepted=ACCEPT_ALL)
-        return anyio.run(lambda: app.score(catalog(*map(tool, names)), judge=guard))
+        return anyio.run(lambda: judging.score(catalog(*map(tool, names)), judge=guard))
 
     score = run(8.0)
     assert {each.name for each in score.tools} == fake.served
@@ -375,7 +375,7 @@ def test_a_model_that_takes_no_effort_is_asked_without(fake, catalog):
 
 
 def test_two_rubrics_may_find_out_at_once_that_a_model_takes_no_effort(fake, catalog):
-    score = anyio.run(lambda: app.score(catalog(tool("effortless"), name="effortless"), judge=judge_of(fake)))
+    score = anyio.run(lambda: judging.score(catalog(tool("effortless"), name="effortless"), judge=judge_of(fake)))
     assert (len(score.tools), score.rollup.coherence) == (1, 40)
 
 
@@ -504,7 +504,9 @@ def test_a_model_that_takes_no_effort_finds_its_judgements_again(fake, catalog, 
     environ = {"TDQS_CACHE": str(tmp_path), "ANTHROPIC_API_KEY": KEY}
     for _ in range(2):
         judge = make_judge(read_settings(environ, judge="anthropic", base_url=fake.address))
-        score = anyio.run(lambda judge=judge: app.score(catalog(tool("effortless"), name="effortless"), judge=judge))
+        score = anyio.run(
+            lambda judge=judge: judging.score(catalog(tool("effortless"), name="effortless"), judge=judge)
+        )
         assert (len(score.tools), len(fake.requests)) == (1, 4)
 
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schemas import VALIDATORS
 
-from tdqs_mcp import app, sync
+from tdqs_mcp import sync
+from tdqs_mcp.app import catalogs, checking, judging, linting
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model.catalog import TOOL_FIELDS
 from tdqs_mcp.report.blocks import as_markdown
@@ -42,10 +43,10 @@ TOOLS = st.fixed_dictionaries({}, optional=dict.fromkeys((*TOOL_FIELDS, "_meta")
 @given(st.lists(TOOLS, max_size=4))
 def test_any_list_of_tools_is_scored_linted_and_shown(tools):
     try:
-        catalog = app.read({"tools": tools}, server="any")
+        catalog = catalogs.read({"tools": tools}, server="any")
     except InputError:
         return
-    score, report = sync.score(catalog), app.lint(catalog)
+    score, report = sync.score(catalog), linting.lint(catalog)
     assert len(score.tools) + len(score.ungraded) == len(tools)
     assert json.loads(json.dumps(capture_document(catalog)["tools"])) == json.loads(json.dumps(tools))
     for kind, result in (("score", score), ("lint", report)):
@@ -58,7 +59,7 @@ def test_any_list_of_tools_is_scored_linted_and_shown(tools):
     for shown in (
         as_markdown(score_blocks(score)),
         as_markdown(comment_blocks([report])),
-        json_text(app.prompts(catalog)),
+        json_text(checking.prompts(catalog)),
         annotations,
         sarif,
     ):
@@ -69,4 +70,4 @@ def test_any_list_of_tools_is_scored_linted_and_shown(tools):
 @given(ANYTHING)
 def test_any_json_is_a_catalog_or_an_input_error(value):
     with suppress(InputError):
-        assert app.score_answers(app.read(value), value).tool_count >= 0
+        assert judging.score_answers(catalogs.read(value), value).tool_count >= 0

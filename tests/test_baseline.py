@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from definitions import flat, tool
 
-from tdqs_mcp import app
+from tdqs_mcp.app import linting
 from tdqs_mcp.gate.known_findings import compare_to_baseline, renew
 
 SILENT = tool("silent", None)
@@ -113,7 +113,7 @@ def test_a_file_that_is_no_baseline_is_refused_and_left_alone(lint, write, tmp_p
 
 @pytest.mark.parametrize(("rule", "is_known"), [("TDQ103", True), ("TDQ502", False)])
 def test_other_words_at_the_same_place_are_known_but_not_where_they_are_an_attack(catalog, rule, is_known):
-    report = app.lint(catalog(SILENT))
+    report = linting.lint(catalog(SILENT))
     before = replace(report, findings=(replace(report.findings[0], rule=rule, message="it says 'one'"),))
     after = replace(before, findings=(replace(before.findings[0], message="it says 'two'"),))
     known = renew((), [before], rules={rule})

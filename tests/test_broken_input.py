@@ -5,7 +5,8 @@ import json
 import pytest
 from definitions import flat, tool
 
-from tdqs_mcp import app, sync
+from tdqs_mcp import sync
+from tdqs_mcp.app import checking, linting
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.files import read_catalog
 
@@ -69,7 +70,7 @@ MALFORMED = [
 @pytest.mark.parametrize(("definition", "message"), MALFORMED)
 def test_a_malformed_definition_is_a_finding_and_its_neighbours_are_scored(definition, message):
     catalog = read_catalog({"tools": [GOOD, definition]}, name="x")
-    malformed = [finding for finding in app.lint(catalog).findings if finding.rule == "TDQ201"]
+    malformed = [finding for finding in linting.lint(catalog).findings if finding.rule == "TDQ201"]
     assert message in [finding.message.partition(", so")[0] for finding in malformed]
     score = sync.score(catalog)
     assert score.tools[0].name == "good"
@@ -83,7 +84,7 @@ def test_only_what_nobody_can_call_or_measure_stays_ungraded():
 
 
 def test_duplicate_names_are_found_and_both_scored():
-    report = app.lint(catalog := read_catalog([GOOD, GOOD | {"description": "Another."}], name="x"))
+    report = linting.lint(catalog := read_catalog([GOOD, GOOD | {"description": "Another."}], name="x"))
     assert [finding.subject.index for finding in report.findings if finding.rule == "TDQ202"] == [0, 1]
     assert len(sync.score(catalog).tools) == 2
 
@@ -142,7 +143,7 @@ def test_null_bytes_control_codes_and_lone_surrogates_survive_and_never_reach_th
             assert form == "json" or not set("\x00\x07\u202e\u200b").intersection(shown)
             if form == "markdown":
                 assert "<script>" not in shown
-    assert app.prompts(read_catalog([tool(name, text)], name="x"))["tools"][0]["user"].count("\x00") == 0
+    assert checking.prompts(read_catalog([tool(name, text)], name="x"))["tools"][0]["user"].count("\x00") == 0
 
 
 def test_2000_tools_are_all_scored_and_the_text_stays_short(command, write):

@@ -12,7 +12,7 @@ from mcp import Client, StdioServerParameters
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tdqs_mcp import app
+from tdqs_mcp.app import judging
 from tdqs_mcp.app.judge_factory import make_judge, make_preview
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.judges.budget import Budget, Budgeted, Ledger
@@ -83,7 +83,7 @@ def test_every_try_counts_as_a_call(catalog):
     settings = read_settings(
         {"TDQS_CACHE": "off"}, judge="openai:m", base_url=f"{api.address}/v1", budget=Budget(calls=5)
     )
-    result = anyio.run(lambda: app.score(catalog(*TOOLS), judge=make_judge(settings)))
+    result = anyio.run(lambda: judging.score(catalog(*TOOLS), judge=make_judge(settings)))
     api.close()
     assert len(asked) == 5
     assert "the budget of 5 calls is used up" in result.ungraded[-1].ungraded.reason
@@ -98,11 +98,11 @@ def test_what_answers_report_stops_the_next_request(loopback, catalog):
         base_url=loopback.base_url,
         budget=Budget(tokens=25_000),
     )
-    result = anyio.run(lambda: app.score(catalog(*TOOLS), judge=make_judge(settings)))
+    result = anyio.run(lambda: judging.score(catalog(*TOOLS), judge=make_judge(settings)))
     assert (len(loopback.bodies), len(result.tools)) == (3, 3)
     loopback.bodies.clear()
     settings = replace(settings, budget=Budget(cost=cents("m", Usage(input_tokens=2_500, output_tokens=22_500))))
-    anyio.run(lambda: app.score(catalog(*TOOLS), judge=make_judge(settings, price=cents)))
+    anyio.run(lambda: judging.score(catalog(*TOOLS), judge=make_judge(settings, price=cents)))
     assert len(loopback.bodies) == 3
 
 
@@ -156,13 +156,13 @@ def score(loopback, catalog, *, model="m", **budget):
         {"TDQS_CACHE": "off"}, judge=f"openai:{model}", base_url=loopback.base_url, budget=Budget(**budget)
     )
     judge = make_judge(settings, price=cents)
-    return anyio.run(lambda: app.score(catalog(*TOOLS), judge=judge))
+    return anyio.run(lambda: judging.score(catalog(*TOOLS), judge=judge))
 
 
 def test_money_is_counted_where_prices_are_known(loopback, catalog):
     settings = read_settings({"TDQS_CACHE": "off"}, judge="openai:m", base_url=loopback.base_url)
     judge, ledger = make_preview(settings, price=cents)
-    anyio.run(lambda: app.score(catalog(*TOOLS), judge=judge))
+    anyio.run(lambda: judging.score(catalog(*TOOLS), judge=judge))
     booked = Usage(input_tokens=ledger.input_tokens, output_tokens=ledger.output_tokens)
     assert ledger.cost == cents("m", booked) > 0
     half = score(loopback, catalog, cost=ledger.cost // 2)
@@ -182,7 +182,7 @@ def test_a_bound_on_money_without_a_price_is_refused_before_anybody_is_asked(run
 def test_a_price_that_a_library_does_not_know_fails_every_request_that_would_cost(loopback, catalog):
     asked = OpenAI(Endpoint(base_url=loopback.base_url, model="unlisted"))
     model = Budgeted(model=asked, ledger=Ledger(Budget(cost=10**12), cents))
-    result = anyio.run(lambda: app.score(catalog(*TOOLS), judge=Prompted(id="openai", model=model)))
+    result = anyio.run(lambda: judging.score(catalog(*TOOLS), judge=Prompted(id="openai", model=model)))
     assert loopback.bodies == []
     assert "no price is known for 'unlisted', so --max-cost cannot be kept" in result.ungraded[0].ungraded.reason
 
@@ -192,7 +192,7 @@ def test_what_a_budgeted_and_guarded_judge_has_used_is_told(loopback, catalog):
         {"TDQS_CACHE": "off"}, judge="openai:m", base_url=loopback.base_url, budget=Budget(calls=4)
     )
     judge = VerdictGuard(judge=make_judge(settings))
-    anyio.run(lambda: app.score(catalog(*TOOLS), judge=judge))
+    anyio.run(lambda: judging.score(catalog(*TOOLS), judge=judge))
     assert judge.usage == Usage(requests=4, cost=None)
 
 

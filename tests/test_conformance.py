@@ -8,7 +8,7 @@ import mutations
 import pytest
 from definitions import tool
 
-from tdqs_mcp import app
+from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.rules.registry import find
 from tdqs_mcp.sources.files import read_catalog
 
@@ -19,7 +19,7 @@ OURS = re.compile(r"TDQ2[234]\d|TDQ32\d")
 
 
 def found(definition, *rules):
-    return [finding for finding in app.lint(app.read(definition)).findings if finding.rule in rules]
+    return [finding for finding in linting.lint(catalogs.read(definition)).findings if finding.rule in rules]
 
 
 def documents(whole_corpus):
@@ -140,7 +140,7 @@ def test_a_schema_that_breaks_itself_is_found(schema, rule, message):
     ],
 )
 def test_a_sound_schema_has_no_finding(schema):
-    findings = app.lint(app.read(one(schema))).findings
+    findings = linting.lint(catalogs.read(one(schema))).findings
     assert [finding.rule for finding in findings if OURS.fullmatch(finding.rule)] == []
 
 
@@ -177,14 +177,14 @@ def test_a_reference_in_a_single_definition_is_not_judged():
 )
 def test_a_tool_of_the_catalog_may_be_named_in_any_form(form):
     pair = [tool("get_order", f"Gets one order. Call {form} first."), tool("list_orders")]
-    findings = app.lint(read_catalog({"tools": pair}, name="shop")).findings
+    findings = linting.lint(read_catalog({"tools": pair}, name="shop")).findings
     assert [finding for finding in findings if finding.rule == "TDQ320"] == []
 
 
 @pytest.mark.parametrize("form", ["mcp__shop__close_orders", "shop:close_orders"])
 def test_a_missing_tool_is_found_in_its_prefixed_form(form):
     pair = [tool("get_order", f"Gets one order. Call {form} first."), tool("list_orders")]
-    findings = app.lint(read_catalog({"tools": pair}, name="shop")).findings
+    findings = linting.lint(read_catalog({"tools": pair}, name="shop")).findings
     assert [finding.rule for finding in findings if finding.rule == "TDQ320"] == ["TDQ320"]
 
 
@@ -215,8 +215,8 @@ def test_a_megabyte_of_any_text_costs_at_most_ten_times_as_much_as_one_of_plain_
     schema = {"type": "string", "enum": ["a", "b"], "default": "a", "maxLength": 5, "description": text}
     pair = [one(schema, text), tool("close_orders", text)]
     plain = [one({**schema, "description": PLAIN}, PLAIN), tool("close_orders", PLAIN)]
-    hostile, ordinary = (app.read({"tools": tools}) for tools in (pair, plain))
-    compare_work(lambda: app.lint(hostile), lambda: app.lint(ordinary), at_most=10, rounds=1)
+    hostile, ordinary = (catalogs.read({"tools": tools}) for tools in (pair, plain))
+    compare_work(lambda: linting.lint(hostile), lambda: linting.lint(ordinary), at_most=10, rounds=1)
 
 
 def test_references_in_circles_cost_no_more_than_straight_ones(compare_work):
@@ -227,9 +227,9 @@ def test_references_in_circles_cost_no_more_than_straight_ones(compare_work):
     definition = tool("t", "Lists orders.", {"type": "object", "properties": properties, "$defs": circle})
     flat = {name: {**schema, "$ref": "#/$defs/plain"} for name, schema in properties.items()}
     plain = tool("t", "Lists orders.", {"type": "object", "properties": flat, "$defs": {"plain": {"default": 1}}})
-    circles, straight = app.read(definition), app.read(plain)
-    assert app.lint(circles).findings
-    compare_work(lambda: app.lint(circles), lambda: app.lint(straight), at_most=3, rounds=1)
+    circles, straight = catalogs.read(definition), catalogs.read(plain)
+    assert linting.lint(circles).findings
+    compare_work(lambda: linting.lint(circles), lambda: linting.lint(straight), at_most=3, rounds=1)
 
 
 def test_contradictions_are_the_only_errors_that_have_a_measured_effect():

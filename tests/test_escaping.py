@@ -7,7 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from definitions import tool
 
-from tdqs_mcp import app, sync
+from tdqs_mcp import sync
+from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.report.agent_improvements import compare_answer, plan_answer, rewrite_answer
 from tdqs_mcp.report.agent_page import Wanted, Window, lint_answer
 from tdqs_mcp.report.agent_scores import report_document, score_answer, tool_answer
@@ -101,14 +102,14 @@ def strings(value):
 
 
 def test_an_agent_gets_every_foreign_text_between_marks():
-    catalog, old = app.read(hostile()), app.read(hostile(" old"))
+    catalog, old = catalogs.read(hostile()), catalogs.read(hostile(" old"))
     score, window = sync.score(catalog), Window(limit=50, is_full=True)
     rewrites = sync.rewrite(catalog)
     said = [
         report_document(score),
         answer(score_answer(score, catalog="c", report="r", window=window, next_step="")),
         *(answer(tool_answer(score, index=index, is_full=True, next_step="")) for index in range(4)),
-        answer(lint_answer(app.lint(catalog), Wanted(), catalog="c", window=window, next_step="")),
+        answer(lint_answer(linting.lint(catalog), Wanted(), catalog="c", window=window, next_step="")),
         answer(plan_answer(sync.plan(catalog, target="A"), catalog="c", window=window, next_step="")),
         answer(compare_answer(sync.compare(old, catalog), window=window, next_step="")),
         *(answer(rewrite_answer(rewrite, next_step="")) for rewrite in rewrites),

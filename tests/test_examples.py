@@ -13,7 +13,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tdqs_mcp import app, sync
+from tdqs_mcp import sync
+from tdqs_mcp.app import linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Tier, tier_of
@@ -65,7 +66,7 @@ def assert_nothing_to_repair(result):
 )
 def test_every_defect_of_the_defective_catalog_is_found(tool, rules):
     strict = Policy(selection=registry.select(profile="strict"))
-    report = app.lint(sync.load(str(EXAMPLES / "defective.json")), strict)
+    report = linting.lint(sync.load(str(EXAMPLES / "defective.json")), strict)
     assert {finding.rule for finding in report.findings if finding.subject.name == tool} >= rules
 
 

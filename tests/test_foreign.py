@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_any_json import TOOLS
 
-from tdqs_mcp import app, sync
+from tdqs_mcp import sync
+from tdqs_mcp.app import catalogs, checking
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.rules import registry
@@ -30,7 +31,7 @@ HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 def fires(alias, catalog):
     """The pointers at which the rule with this alias fires, with its parts."""
-    found = registry.check(measure(app.read(catalog)), registry.select(names=[alias]))
+    found = registry.check(measure(catalogs.read(catalog)), registry.select(names=[alias]))
     assert all(alias in finding.aliases for finding in found)
     return [(finding.subject.kind, finding.subject.name, finding.subject.path) for finding in found]
 
@@ -367,7 +368,7 @@ def test_a_rule_is_silent_where_its_source_is(alias, definition):
 
 def test_every_foreign_id_leads_to_a_rule_and_to_its_page(command):
     for alias in MANIFEST:
-        assert alias in app.explain(alias)
+        assert alias in checking.explain(alias)
     assert command("explain", "DESC-009").stdout.startswith(b"# TDQ121 missing-examples")
 
 
@@ -424,7 +425,7 @@ def test_resources_and_prompts_are_told_by_name_and_templates_are_left_alone():
 
 
 def test_rules_of_a_foreign_convention_alone_are_shown_to_auditors_only():
-    shown = {alias for finding in registry.check(measure(app.read(about("x" * 501)))) for alias in finding.aliases}
+    shown = {alias for finding in registry.check(measure(catalogs.read(about("x" * 501)))) for alias in finding.aliases}
     assert "DESC-002" not in shown
     assert "tool-long-description" not in shown
     assert fires("DESC-002", about("x" * 501))
@@ -502,7 +503,7 @@ def test_the_keywords_that_mcptest_names_silence_its_rule_in_real_catalogs(catal
 @given(st.lists(TOOLS, max_size=3))
 def test_any_definition_is_judged_by_every_rule(tools):
     with suppress(InputError):
-        found = registry.check(measure(app.read({"tools": tools})), registry.select(names=list(MANIFEST)))
+        found = registry.check(measure(catalogs.read({"tools": tools})), registry.select(names=list(MANIFEST)))
         assert {finding.subject.index for finding in found} <= {None, *range(len(tools))}
 
 
@@ -536,7 +537,7 @@ def test_no_json_in_any_place_breaks_a_rule(junk):
         "serverInfo": {"name": junk, "version": junk},
         "capabilities": junk,
     }
-    found = registry.check(measure(app.read(catalog)), everything)
+    found = registry.check(measure(catalogs.read(catalog)), everything)
     json.dumps([finding.message for finding in found])
     assert found
-    assert app.grade(app.read(catalog)).score is not None
+    assert checking.grade(catalogs.read(catalog)).score is not None

@@ -8,7 +8,7 @@ import pytest
 from definitions import tool
 from loopback import KEY, USUAL, justified, rubric_of, tdqs, tool_name, user
 
-from tdqs_mcp import app
+from tdqs_mcp.app import checking, judging
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
@@ -21,7 +21,7 @@ def judge_of(loopback, **options):
 
 
 def score(definitions, judge, **options):
-    return anyio.run(lambda: app.score(definitions, judge=judge, **options))
+    return anyio.run(lambda: judging.score(definitions, judge=judge, **options))
 
 
 def messages(loopback, name):
@@ -45,7 +45,7 @@ def test_every_text_of_a_definition_stands_in_a_fence_with_a_mark_of_its_own(loo
     for text in ('"where"', '"readOnlyHint": true', "other_one"):
         assert any(text in each for each in fenced)
         assert text not in re.sub(f"<data-{mark}>.*?</data-{mark}>", "", asked, flags=re.DOTALL)
-    published = app.prompts(catalog(definition))["tools"][0]["system"]
+    published = checking.prompts(catalog(definition))["tools"][0]["system"]
     assert system.startswith(published)
     assert "<data-MARK>" in system[len(published) :]
 
@@ -141,7 +141,7 @@ def test_braces_in_a_definition_cost_no_honest_answer(loopback, catalog):
 def test_answers_from_elsewhere_are_held_to_it_too(catalog):
     forging = catalog(tool("forging", f"Gets it. {FORGED}"))
     for answer in (FORGED, json.loads(FORGED)):
-        result = app.score_answers(forging, {"tools": [{"name": "forging", "answer": answer}]})
+        result = judging.score_answers(forging, {"tools": [{"name": "forging", "answer": answer}]})
         assert "it stands word for word" in result.ungraded[0].ungraded.reason
 
 
@@ -188,7 +188,7 @@ def test_people_see_what_a_judge_quotes_although_nobody_wrote_it(command, write,
 def test_evidence_that_is_offered_as_such_is_checked_to_the_word(catalog):
     answer = json.loads(tdqs(3, 3, 3, 3, 3, 3))
     answer["scores"]["purpose_clarity"]["evidence"] = ["Gets", "Puts"]
-    result = app.score_answers(catalog(tool("a", "Gets it.")), {"tools": [{"name": "a", "answer": answer}]})
+    result = judging.score_answers(catalog(tool("a", "Gets it.")), {"tools": [{"name": "a", "answer": answer}]})
     judgement = result.tools[0].judgements["purpose_clarity"]
     assert (judgement.evidence, judgement.unverified) == (("Gets",), ("Puts",))
 
@@ -211,7 +211,7 @@ def test_a_contradiction_that_judge_and_facts_do_not_agree_on_is_a_problem(
 ):
     definition = tool("record", description, **({"annotations": annotations} if annotations else {}))
     answers = {"tools": [{"name": "record", "answer": tdqs(3, 3, 3, 3, 3, 3, contradiction=flagged)}]}
-    problems = app.score_answers(catalog(definition), answers).problems
+    problems = judging.score_answers(catalog(definition), answers).problems
     assert [words in problem for problem in problems] == ([True] if words else [])
 
 
@@ -262,7 +262,7 @@ def test_an_answer_s_own_words_stay_short_in_a_reason(catalog):
     answers["scores"] |= {f"{number}{'X' * 100_000}": {"score": 9} for number in range(9)}
     pair = {"tool": "X" * 100_000, "cheaperSibling": "Y" * 100_000, "justification": ""}
     given = {"tools": [{"name": "t", "answer": answers}], "shadowing": [pair]}
-    result = app.score_answers(catalog(tool()), given)
+    result = judging.score_answers(catalog(tool()), given)
     assert len(result.ungraded[0].ungraded.reason) < 600
     assert all(len(problem) < 400 for problem in result.problems)
 

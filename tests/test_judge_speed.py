@@ -14,7 +14,7 @@ from tdqs import score_server
 from tdqs.create_llm_client import create_llm_client
 from tdqs.parse_tool_definitions import parse_tool_definitions
 
-from tdqs_mcp import app
+from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.app.judge_factory import make_judge
 from tdqs_mcp.app.settings import read_settings
 
@@ -56,14 +56,14 @@ def timed(work):
 def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_and_keeping_it_costs_little(
     port, check_ratio, tmp_path
 ):
-    catalog, definitions = app.read(TOOLS), parse_tool_definitions(TOOLS).tools
+    catalog, definitions = catalogs.read(TOOLS), parse_tool_definitions(TOOLS).tools
     base_url = f"http://127.0.0.1:{port}/v1"
 
     def judge(cache="off"):
         return make_judge(read_settings({"TDQS_CACHE": str(cache)}, judge="openai:m", base_url=base_url))
 
     def ours(judge):
-        assert len(anyio.run(lambda: app.score(catalog, judge=judge)).tools) == len(TOOLS)
+        assert len(anyio.run(lambda: judging.score(catalog, judge=judge)).tools) == len(TOOLS)
 
     def theirs():
         with httpx.Client() as http:

@@ -15,7 +15,7 @@ import pytest
 from definitions import tool
 from loopback import KEY, USUAL, rubric_of, tool_name
 
-from tdqs_mcp import app
+from tdqs_mcp.app import judging
 from tdqs_mcp.app.judge_factory import make_judge
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.judges.judge import CacheKey, Request
@@ -53,7 +53,7 @@ def judge_again(loopback, cache, catalog):
         loopback.bodies.clear()
         settings = {"TDQS_CACHE": str(cache)} | (environ or {})
         made = make_judge(read_settings(settings, base_url=loopback.base_url, **{"judge": "openai:m"} | options))
-        use = app.score if rubric == "tdqs" else partial(app.score_labels, rubric=rubric)
+        use = judging.score if rubric == "tdqs" else partial(judging.score_labels, rubric=rubric)
         result = anyio.run(lambda: use(catalog(*tools), judge=made))
         return len(result.tools), sorted(loopback.asked(), key=lambda name: (name == "", name))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from loopback import ACCEPT_ALL, KEY, USUAL, plain, rubric_of, tdqs, tool_name
 from schemas import SCHEMAS
 
-from tdqs_mcp import app
+from tdqs_mcp.app import judging
 from tdqs_mcp.app.judge_factory import make_judge
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.errors import InputError
@@ -53,7 +53,7 @@ def score_with_jury(loopback, catalog):
     def score(*definitions, models=("a", "b", "c"), judge=None, **options):
         jury = judge or Jury(members=tuple(juror(loopback, model) for model in models))
         return anyio.run(
-            lambda: app.score(catalog(*definitions), judge=VerdictGuard(judge=jury, accepted=ACCEPT_ALL), **options)
+            lambda: judging.score(catalog(*definitions), judge=VerdictGuard(judge=jury, accepted=ACCEPT_ALL), **options)
         )
 
     return score
@@ -308,14 +308,14 @@ class OnlyItsClientCanAsk:
 def test_a_model_that_its_client_must_ask_gets_no_seat_and_stops_nobody(loopback, catalog):
     lent = Prompted(id="sampling", model=OnlyItsClientCanAsk())
     jury = Jury(members=(juror(loopback, "a"), lent, Offline()))
-    result = anyio.run(lambda: app.score(catalog(tool()), judge=jury))
+    result = anyio.run(lambda: judging.score(catalog(tool()), judge=jury))
     (_, ballot, _) = result.tools[0].ballots
     assert "the client's own model cannot sit on a jury" in ballot.reason
 
 
 def test_a_jury_has_used_what_its_members_have(loopback, catalog):
     jury = Jury(members=(juror(loopback, "a"), juror(loopback, "b"), Offline()))
-    anyio.run(lambda: app.score(catalog(tool()), judge=jury))
+    anyio.run(lambda: judging.score(catalog(tool()), judge=jury))
     assert jury.usage.requests == len(loopback.bodies) == 4
     assert Jury(members=(Offline(), Offline())).usage is None
 

@@ -8,7 +8,7 @@ import pytest
 from definitions import tool
 
 import tdqs_mcp
-from tdqs_mcp import app
+from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.facts.subject import measure
 
 FOLDER = Path(__file__).parent / "languages"
@@ -21,13 +21,13 @@ each_language = pytest.mark.parametrize("code", WRITTEN)
 
 def prose(description, **fields):
     """The facts of one description's text."""
-    [subject] = measure(app.read([tool("x", description, **fields)])).subjects
+    [subject] = measure(catalogs.read([tool("x", description, **fields)])).subjects
     return subject.prose
 
 
 def fired(name, description, **fields):
     """The ids of the findings about one definition."""
-    return {finding.rule for finding in app.lint(app.read([tool(name, description, **fields)])).findings}
+    return {finding.rule for finding in linting.lint(catalogs.read([tool(name, description, **fields)])).findings}
 
 
 def definitions(kind):
@@ -142,7 +142,7 @@ def test_a_text_without_words_has_no_language_and_no_finding_about_one(descripti
 
 def test_a_sibling_named_inside_a_text_without_spaces_is_found():
     definitions = [tool("list_orders"), tool("get_order", "按编号查询订单。没有编号时请先调用list_orders工具。")]
-    [finding] = [each for each in app.lint(app.read(definitions)).findings if each.rule == "TDQ105"]
+    [finding] = [each for each in linting.lint(catalogs.read(definitions)).findings if each.rule == "TDQ105"]
     assert finding.subject.name == "list_orders"
 
 
@@ -177,7 +177,7 @@ def test_a_rewrite_puts_no_english_into_another_language_and_asks_instead(code):
     schema = {"type": "object", "properties": {"user_id": {"type": "string"}}, "required": ["user_id"]}
     [bad, *_] = WRITTEN[code]["bad"]
     definitions = [tool("delete_user", bad[1], schema), tool("archive_user", bad[1], schema), tool("create_user", None)]
-    rewrites = tdqs_mcp.rewrite(app.read(definitions))
+    rewrites = tdqs_mcp.rewrite(catalogs.read(definitions))
     assert [change for each in rewrites for change in each.changes] == []
     questions = " ".join(rewrites[0].questions)
     assert "To archive it instead, use `archive_user`" in questions
@@ -185,7 +185,7 @@ def test_a_rewrite_puts_no_english_into_another_language_and_asks_instead(code):
 
 def test_a_rewrite_still_cuts_what_stands_there_twice():
     twice = "Devuelve el saldo de la cuenta indicada al cierre del día."
-    [rewrite] = tdqs_mcp.rewrite(app.read([tool("get_balance", f"{twice} {twice} Úsala cada noche.")]))
+    [rewrite] = tdqs_mcp.rewrite(catalogs.read([tool("get_balance", f"{twice} {twice} Úsala cada noche.")]))
     assert rewrite.definition["description"] == f"{twice} Úsala cada noche."
     assert "title" not in rewrite.definition
 

@@ -4,7 +4,6 @@ import pytest
 from definitions import FINE, LOOKUP
 
 import tdqs_mcp
-from tdqs_mcp import app
 from tdqs_mcp.pytest_plugin import assert_tool_quality
 
 
@@ -22,8 +21,3 @@ def test_an_assertion_about_quality_fails_on_a_list_of_tools_that_was_not_read_t
     assert assert_tool_quality(whole).rollup.overall
     with pytest.raises(AssertionError, match="the pages after it are missing"):
         assert_tool_quality(part)
-
-
-@pytest.mark.parametrize("name", " ".join(app._MODULES.values()).split())
-def test_every_use_case_is_where_it_is_looked_up(name):
-    assert getattr(app, name) is not None

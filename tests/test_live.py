@@ -16,7 +16,7 @@ import misbehaving_server
 import pytest
 from test_live_http import SECRET, failure, options
 
-from tdqs_mcp import app
+from tdqs_mcp.app import judging
 from tdqs_mcp.errors import CaptureError
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import json_text
@@ -154,7 +154,7 @@ async def test_a_list_that_was_not_read_to_its_end_marks_the_catalog_and_its_fil
     file.write_text(json_text(capture_document(catalog)), encoding="utf-8")
     assert read_file(file).incomplete == catalog.incomplete
     assert read_file(file).problems == catalog.problems
-    score = await app.score(read_file(file))
+    score = await judging.score(read_file(file))
     assert score.rollup.overall is None
 
 

@@ -13,7 +13,7 @@ from loopback import Loopback
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tdqs_mcp import app
+from tdqs_mcp.app import judging
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline
@@ -90,7 +90,7 @@ def test_two_samples_of_a_real_model_and_the_offline_judge_sit_on_a_jury(base_ur
     endpoint = Endpoint(base_url=base_url, model="smollm2", overrides={"max_tokens": 300}, timeout=900)
     samples = tuple(Prompted(id="openai", model=Terse(OpenAI(endpoint)), sample=number) for number in (1, 2))
     jury = Jury(members=(*samples, Offline()))
-    score = anyio.run(lambda: app.score_labels(catalog(tool("ping", "Answers pong.")), rubric="smells", judge=jury))
+    score = anyio.run(lambda: judging.score_labels(catalog(tool("ping", "Answers pong.")), rubric="smells", judge=jury))
     assert score.ungraded == ()
     ballots = score.tools[0].ballots
     assert [ballot.judge.model for ballot in ballots] == ["smollm2", "smollm2", None]

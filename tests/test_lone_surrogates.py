@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from definitions import flat, tool
 
-from tdqs_mcp import app
+from tdqs_mcp.app import catalogs, linting
 
 HALF = "\ud800"
 
@@ -72,7 +72,7 @@ def test_every_command_and_format_answers(command, write, tmp_path, args, place)
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_half_pair_is_a_finding_about_its_tool_alone(place):
-    findings = [each for each in app.lint(app.read(definitions(place))).findings if each.rule == "TDQ232"]
+    findings = [each for each in linting.lint(catalogs.read(definitions(place))).findings if each.rule == "TDQ232"]
     assert [each.subject.index for each in findings] == [0]
     assert findings[0].severity == "error"
 
@@ -80,12 +80,12 @@ def test_the_half_pair_is_a_finding_about_its_tool_alone(place):
 @pytest.mark.parametrize("place", PLACES)
 def test_the_other_tools_are_linted_as_beside_a_whole_definition(place):
     def others(catalog):
-        return [each for each in app.lint(app.read(catalog)).findings if each.subject.index in (1, 2)]
+        return [each for each in linting.lint(catalogs.read(catalog)).findings if each.subject.index in (1, 2)]
 
     whole = {"tools": [tool("get_order", "Gets one order by its id.", flat(1)), *OTHERS]}
     assert others(definitions(place)) == others(whole)
 
 
 def test_a_whole_pair_is_no_finding():
-    catalog = app.read({"tools": [tool("get_order", "Gets one order \U0001f4e6 by its id.", flat(1))]})
-    assert not [each for each in app.lint(catalog).findings if each.rule == "TDQ232"]
+    catalog = catalogs.read({"tools": [tool("get_order", "Gets one order \U0001f4e6 by its id.", flat(1))]})
+    assert not [each for each in linting.lint(catalog).findings if each.rule == "TDQ232"]

@@ -17,7 +17,7 @@ from loopback import ACCEPT_ALL, KEY, USUAL, Loopback, justified, tdqs, tool_nam
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from tdqs_mcp import app
+from tdqs_mcp.app import judging
 from tdqs_mcp.app.judge_factory import make_judge
 from tdqs_mcp.app.settings import Settings, read_settings
 from tdqs_mcp.errors import InputError
@@ -314,7 +314,7 @@ def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_a_resume_as
         model = OpenAI(endpoint_of(fake, timeout=timeout))
         judge = Prompted(id="openai", model=model, cache=cache, parameters=model.parameters)
         guard = VerdictGuard(judge=judge, accepted=ACCEPT_ALL)
-        return anyio.run(lambda: app.score(catalog(*map(tool, names)), judge=guard))
+        return anyio.run(lambda: judging.score(catalog(*map(tool, names)), judge=guard))
 
     first = run(8.0)
     assert {each.name for each in first.tools} == good
@@ -580,7 +580,7 @@ def test_without_a_key_there_is_no_authorization(fake, catalog):
 def test_the_published_examples_score_as_published(fake, catalog):
     examples = catalog(*map(tool, PUBLISHED), tool("stubborn"), tool("silent", None))
     judge = VerdictGuard(judge=judge_of(fake), accepted=ACCEPT_ALL)
-    score = anyio.run(lambda: app.score(examples, judge=judge))
+    score = anyio.run(lambda: judging.score(examples, judge=judge))
     assert [(each.name, each.tdqs, each.tier) for each in score.tools] == [
         ("get_calls", 43, Tier.A),
         ("update_drive", 29, Tier.C),
@@ -594,7 +594,7 @@ def test_the_published_examples_score_as_published(fake, catalog):
 
 
 def test_a_server_without_tools_asks_nobody(fake, catalog):
-    score = anyio.run(lambda: app.score(catalog(), judge=judge_of(fake)))
+    score = anyio.run(lambda: judging.score(catalog(), judge=judge_of(fake)))
     assert isinstance(score.coherence, Ungraded)
     assert fake.requests == []
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tdqs_mcp
-from tdqs_mcp import app
+from tdqs_mcp.app import improving
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.rewrites import Change, Rewrite
 from tdqs_mcp.sources.files import read_file
@@ -247,7 +247,7 @@ def test_a_patched_server_says_what_the_rewrite_says(tmp_path, newline):
         "close_desk": {"/description": "Close the desk.\n        Today.", schema("hour"): "Hour of the day."},
     }
     made = rewrites(catalog, wanted)
-    patch, root = app.patch_sources(tmp_path, made)
+    patch, root = improving.patch_sources(tmp_path, made)
     assert (left(patch), patch.problems, root) == ([], (), tmp_path)
     applied(patch, tmp_path)
     now = captured("shop", tmp_path)
@@ -277,7 +277,7 @@ def test_a_patched_low_level_server_says_what_the_rewrite_says(tmp_path):
         },
     }
     made = rewrites(catalog, wanted)
-    patch, _ = app.patch_sources(tmp_path / "items.py", made)
+    patch, _ = improving.patch_sources(tmp_path / "items.py", made)
     assert left(patch) == []
     applied(patch, tmp_path)
     now = captured("items", tmp_path)
@@ -306,7 +306,7 @@ def test_a_patch_of_a_published_server_shows_in_what_it_lists(tmp_path, name, ar
         for each in catalog.tools
     }
     made = rewrites(catalog, wanted)
-    patch, root = app.patch_sources(tmp_path / package, made)
+    patch, root = improving.patch_sources(tmp_path / package, made)
     computed = {(each.tool, each.path) for each in patch.left_out}
     assert {each.reason for each in patch.left_out} <= {"its text is an f-string"}
     assert len(computed) == {"git": 2, "time": 3, "fetch": 0}[name]
@@ -343,7 +343,7 @@ HEAD = "from fastmcp import FastMCP\nmcp = FastMCP('x')\n"
 )  # fmt: skip
 def test_what_is_not_certain_is_left_to_the_author(write, catalog, source, reason):
     made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
-    patch, _ = app.patch_sources(write("s.py", HEAD + source), made)
+    patch, _ = improving.patch_sources(write("s.py", HEAD + source), made)
     assert (patch.diff, patch.made, left(patch)) == (b"", 0, [("run", "/description", reason)])
 
 
@@ -356,7 +356,7 @@ def test_a_parameter_gets_a_field_only_where_its_names_are_free(write, catalog):
     )
     wanted = {"run": {schema(name): "Say." for name in "abcd"} | {schema("a", "enum"): ["x"], "/title": "Run"}}
     code = "@mcp.tool\ndef run(a: str, b, d: str = 'd'):\n    'Run.'\n"
-    patch, _ = app.patch_sources(write("s.py", f"{HEAD}Field = 3\n{code}"), rewrites(catalog(given), wanted))
+    patch, _ = improving.patch_sources(write("s.py", f"{HEAD}Field = 3\n{code}"), rewrites(catalog(given), wanted))
     assert left(patch) == [
         ("run", schema("a"), "Field cannot be imported there without a risk"),
         ("run", schema("b"), "its parameter has no type annotation to stand beside"),
@@ -366,7 +366,9 @@ def test_a_parameter_gets_a_field_only_where_its_names_are_free(write, catalog):
         ("run", "/title", "its declaration has no title="),
     ]
     qualified = f"import typing as t\nimport pydantic\n{HEAD}{code}"
-    patch, root = app.patch_sources(write("s.py", qualified), rewrites(catalog(given), {"run": {schema("a"): "Say."}}))
+    patch, root = improving.patch_sources(
+        write("s.py", qualified), rewrites(catalog(given), {"run": {schema("a"): "Say."}})
+    )
     applied(patch, root)
     assert 't.Annotated[str, pydantic.Field(description="Say.")]' in (root / "s.py").read_text()
 
@@ -388,7 +390,7 @@ def test_a_folder_is_searched_within_bounds_and_without_what_is_not_the_server_s
         "deep.py": b"(" * 5000,
     }.items():
         (tmp_path / name).write_bytes(content)
-    patch, root = app.patch_sources(
+    patch, root = improving.patch_sources(
         tmp_path, rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
     )
     assert (patch.made, patch.left_out, root) == (1, (), tmp_path)
@@ -396,9 +398,9 @@ def test_a_folder_is_searched_within_bounds_and_without_what_is_not_the_server_s
     assert len(patch.problems) == 6
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no Python file"):
-        app.patch_sources(tmp_path / "empty", [])
+        improving.patch_sources(tmp_path / "empty", [])
     with pytest.raises(InputError, match="there is no file or folder"):
-        app.patch_sources(tmp_path / "nowhere", [])
+        improving.patch_sources(tmp_path / "nowhere", [])
 
 
 @pytest.mark.process
@@ -412,7 +414,7 @@ def test_a_folder_is_searched_within_bounds_and_without_what_is_not_the_server_s
 )
 def test_a_file_that_cannot_be_written_back_as_it_is_stays_as_it_is(write, catalog, code, reason):
     made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run it."}})
-    patch, _ = app.patch_sources(write("s.py", code), made)
+    patch, _ = improving.patch_sources(write("s.py", code), made)
     assert (patch.diff, patch.made) == (b"", 0)
     assert reason in patch.left_out[0].reason
 
@@ -432,7 +434,7 @@ def test_a_file_that_cannot_be_written_back_as_it_is_stays_as_it_is(write, catal
 def test_a_new_hint_stands_behind_the_last_one(write, catalog, given, patched):
     code = f"{HEAD}@mcp.tool(annotations={given})\ndef run(a):\n    'Run.'\n"
     made = rewrites(catalog(tool("run", "Run.", annotations={})), {"run": {"/annotations/destructiveHint": True}})
-    patch, root = app.patch_sources(write("s.py", code), made)
+    patch, root = improving.patch_sources(write("s.py", code), made)
     applied(patch, root)
     assert (root / "s.py").read_text() == code.replace(given, patched)
 
@@ -442,7 +444,7 @@ def test_without_libcst_the_error_names_the_extra(write, monkeypatch):
     for name in ("edits", "source"):
         monkeypatch.delitem(sys.modules, f"tdqs_mcp.rewriting.python_{name}", raising=False)
     with pytest.raises(InputError, match=r"tdqs-mcp\[source\]"):
-        app.patch_sources(write("s.py", HEAD), [])
+        improving.patch_sources(write("s.py", HEAD), [])
 
 
 @pytest.mark.process
@@ -454,7 +456,7 @@ def test_files_of_a_server_are_read_together(tmp_path, catalog):
     )
     given = tool("run", "Run.", {"type": "object", "properties": {"a": {"type": "integer"}}})
     wanted = {"run": {"/description": "Run\tit.", schema("a"): "How far."}}
-    patch, _ = app.patch_sources(tmp_path, rewrites(catalog(given), wanted))
+    patch, _ = improving.patch_sources(tmp_path, rewrites(catalog(given), wanted))
     assert left(patch) == [("run", schema("a"), "Annotated cannot be imported there without a risk")]
     applied(patch, tmp_path)
     assert (tmp_path / "texts.py").read_text() == "RUN = 'Run\\tit.'\n"
@@ -473,7 +475,7 @@ def test_any_text_stands_in_any_kind_of_literal_and_the_rest_of_the_file_stays(t
     with TemporaryDirectory() as folder:
         file = Path(folder, "s.py")
         file.write_bytes(code.encode(encoding))
-        patch, _ = app.patch_sources(file, made)
+        patch, _ = improving.patch_sources(file, made)
         applied(patch, Path(folder))
         tree = ast.parse(file.read_bytes())
     value = tree.body[0].decorator_list[0].keywords[0].value
@@ -508,7 +510,7 @@ def test_a_patched_file_holds_the_rewrites_and_keeps_its_layout(write, content):
         "walk": {"/annotations": {"title": "Walk", "readOnlyHint": True}, "/title": "Walk"},
     }  # fmt: skip
     made = rewrites(catalog, wanted)
-    patch, root = app.patch_file(file, made)
+    patch, root = improving.patch_file(file, made)
     assert (patch.made, left(patch), root) == (7, [], file.parent)
     applied(patch, root)
     assert [each.raw for each in read_file(file).tools] == [each.definition for each in made]
@@ -525,7 +527,7 @@ def test_a_definition_with_a_key_twice_is_left_to_the_author_and_the_others_are_
         "tools.json", text.replace('"description": "Walk."', '"description": "Crawl.",\n  "description": "Walk."')
     )
     wanted = {"run": {"/description": "Run it."}, "walk": {"/description": "Walk it.", schema("a"): "A."}}
-    patch, root = app.patch_file(file, rewrites(read_file(file), wanted))
+    patch, root = improving.patch_file(file, rewrites(read_file(file), wanted))
     assert [each[0] for each in left(patch)] == ["walk", "walk"]
     assert all("a key stands twice" in each[2] for each in left(patch))
     applied(patch, root)
@@ -534,7 +536,7 @@ def test_a_definition_with_a_key_twice_is_left_to_the_author_and_the_others_are_
 
 def test_half_a_character_is_written_into_no_source(write, catalog):
     made = rewrites(catalog(tool("run", "Run.")), {"run": {"/description": "Run \ud83d."}})
-    patch, _ = app.patch_sources(write("s.py", f"{HEAD}@mcp.tool\ndef run(a):\n    'Run.'\n"), made)
+    patch, _ = improving.patch_sources(write("s.py", f"{HEAD}@mcp.tool\ndef run(a):\n    'Run.'\n"), made)
     [(_, _, reason)] = left(patch)
     assert (patch.made, "half a character" in reason) == (0, True)
 
@@ -547,7 +549,7 @@ def test_every_real_catalog_takes_its_patch(catalog_files, tmp_path):
         catalog = read_file(file)
         wanted = {each.name: {"/description": f"{each.description} Again."} for each in catalog.tools[::3]}
         made = rewrites(catalog, wanted)
-        patch, root = app.patch_file(file, made)
+        patch, root = improving.patch_file(file, made)
         applied(patch, root)
         assert [each.raw for each in read_file(file).tools] == [each.definition for each in made]
         file.unlink()

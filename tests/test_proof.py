@@ -9,7 +9,7 @@ import pytest
 from definitions import tool
 
 import tdqs_mcp
-from tdqs_mcp import app
+from tdqs_mcp.app import catalogs
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.statements import read_polarity
@@ -549,7 +549,7 @@ def test_facts_that_can_hold_together_ask_nothing(changes, facts):
 
 
 def rewritten(*definitions, **options):
-    return tdqs_mcp.rewrite(app.read({"tools": list(definitions)}), **options)
+    return tdqs_mcp.rewrite(catalogs.read({"tools": list(definitions)}), **options)
 
 
 PRAISES = (

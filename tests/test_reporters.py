@@ -10,7 +10,7 @@ import junitparser
 import pytest
 from definitions import CORNERS, flat, tool
 
-from tdqs_mcp import app
+from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.lint_formats import sarif_document
@@ -46,7 +46,8 @@ def test_sarif_fits_its_schema(command, write, schema, definitions):
 
 def test_sarif_of_every_real_catalog_fits_its_schema(catalog_files, schema):
     reports = [
-        app.locate_report(app.lint(app.read(json.loads(path.read_bytes()))), str(path)) for path in catalog_files
+        linting.locate_report(linting.lint(catalogs.read(json.loads(path.read_bytes()))), str(path))
+        for path in catalog_files
     ]
     jsonschema.validate(sarif_document(reports), schema)
 
@@ -101,9 +102,9 @@ def test_every_finding_of_every_real_catalog_points_to_what_its_pointer_names(ca
     for path in catalog_files:
         text = path.read_text(encoding="utf-8")
         starts = [0, *(index + 1 for index, character in enumerate(text) if character == "\n")]
-        catalog = app.read(json.loads(text))
+        catalog = catalogs.read(json.loads(text))
         parts = {"tool": catalog.tools, "resource": catalog.resources, "prompt": catalog.prompts}
-        sited = app.locate_report(app.lint(catalog, strict), str(path))
+        sited = linting.locate_report(linting.lint(catalog, strict), str(path))
         for finding in sited.report.findings:
             if finding.subject.kind == "server":
                 continue
@@ -289,7 +290,7 @@ def test_a_comment_says_what_does_not_count(command, write, tmp_path):
 
 @pytest.mark.parametrize("count", [300, 600])
 def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(count, catalog):
-    report = app.lint(catalog(*(tool(f"tool_{number}", "Lists.", flat(5)) for number in range(count))))
+    report = linting.lint(catalog(*(tool(f"tool_{number}", "Lists.", flat(5)) for number in range(count))))
     text = as_markdown(comment_blocks([report]))
     assert len(text) <= 65_536
     shown = text.count("\n| tool\\_") + text.count("\n| server |")
@@ -297,7 +298,7 @@ def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(count, catalog)
     assert f"{len(report.findings) - shown} more are too long for a comment" in text
     assert text.rstrip().endswith("<!-- tdqs-mcp lint -->")
     text = as_markdown(
-        score_blocks(app.score_offline(catalog(*(tool(f"t{n}", "Lists.", flat(5)) for n in range(3 * count)))))
+        score_blocks(judging.score_offline(catalog(*(tool(f"t{n}", "Lists.", flat(5)) for n in range(3 * count)))))
     )
     assert len(text) <= 65_536
     assert text.rstrip().endswith("<!-- tdqs-mcp score -->")
@@ -305,8 +306,8 @@ def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(count, catalog)
 
 
 def test_a_comment_on_very_many_servers_or_with_huge_names_is_cut_at_a_line(catalog):
-    reports = [app.lint(catalog(SILENT, name=f"server_{number}")) for number in range(1000)]
-    report = app.lint(catalog(tool("x" * 100_000, "x")))
+    reports = [linting.lint(catalog(SILENT, name=f"server_{number}")) for number in range(1000)]
+    report = linting.lint(catalog(tool("x" * 100_000, "x")))
     huge = LintReport(server="y" * 100_000, version=None, source=None, tools=(), findings=(), problems=())
     for text in (
         as_markdown(comment_blocks(reports)),
@@ -337,5 +338,5 @@ def test_a_format_changes_no_exit_code_and_writes_to_a_file(command, write, tmp_
 
 
 def test_a_report_without_a_file_needs_none():
-    report = app.lint(app.read([SILENT]))
+    report = linting.lint(catalogs.read([SILENT]))
     assert sarif_document([LocatedReport(report=report)])["runs"][0]["results"]

@@ -694,7 +694,7 @@ def test_full_mode_keeps_other_languages_as_they_are():
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.process
 def test_our_own_tools_come_back_as_they_were(mode):
-    catalog = tdqs_mcp.load(f"stdio:{sys.executable} -m tdqs_mcp.server")
+    catalog = tdqs_mcp.load(f"stdio:{sys.executable} -m tdqs_mcp serve")
     assert [rewrite.name for rewrite in tdqs_mcp.rewrite(catalog, mode=mode) if rewrite.changes] == []
 
 
@@ -1036,7 +1036,7 @@ def test_standard_input_is_written_in_its_own_form_and_a_live_server_as_a_captur
     [written] = json.loads(target.read_bytes())
     assert written["annotations"] == {"readOnlyHint": True}
     assert target.read_bytes().startswith(b"[\n {\n")
-    command("rewrite", f"stdio:{sys.executable} -m tdqs_mcp.server", "--write", target)
+    command("rewrite", f"stdio:{sys.executable} -m tdqs_mcp serve", "--write", target)
     assert {"server", "serverInfo", "tools"} <= json.loads(target.read_bytes()).keys()
 
 

@@ -10,7 +10,7 @@ from definitions import tool
 from loopback import USUAL, justified, plain, tool_name, user
 from schemas import SCHEMAS
 
-from tdqs_mcp import app
+from tdqs_mcp.app import checking, judging
 from tdqs_mcp.facts.credentials import asks_for_credentials
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
@@ -37,7 +37,7 @@ def test_the_paper_s_prompt_is_carried_verbatim():
 @pytest.mark.parametrize("key", RUBRICS)
 def test_every_dimension_of_every_rubric_can_be_explained(key):
     for dimension in load(key).dimensions:
-        page = app.explain(dimension.key)
+        page = checking.explain(dimension.key)
         assert "## Scores" in page
         assert page.count("\n5. ") == 1
 
@@ -46,7 +46,7 @@ def test_the_paper_s_judge_sees_name_server_and_description_and_no_schema(catalo
     definitions = catalog(
         tool("find_paper", "Finds {it}.", {"type": "object", "properties": {"secret_param": {}}}), name="library"
     )
-    (prompt,) = app.prompts(definitions, rubric="smells")["tools"]
+    (prompt,) = checking.prompts(definitions, rubric="smells")["tools"]
     assert prompt["system"] == ""
     before, after = user_template("smells").split("{tool_payload}")
     assert prompt["user"].startswith(before)
@@ -60,7 +60,7 @@ def test_the_bundles_prompt_has_the_whole_definition_and_the_siblings(catalog):
     definitions = catalog(
         tool("find", "Finds.", schema, title="Find", annotations={"readOnlyHint": True}), tool("other")
     )
-    prompt = app.prompts(definitions, rubric="bundles")["tools"][0]["user"]
+    prompt = checking.prompts(definitions, rubric="bundles")["tools"][0]["user"]
     for part in (
         "TOOL: find",
         "DISPLAY NAME: Find",
@@ -325,7 +325,7 @@ def test_options_that_belong_to_another_rubric_are_refused(command, write, optio
 def test_one_broken_tool_leaves_the_others_labelled(loopback, catalog):
     judge = Prompted(id="openai", model=OpenAI(Endpoint(base_url=loopback.base_url, model="m")))
     definitions = catalog(tool("a"), {"name": 7}, tool("b"))
-    score = anyio.run(lambda: app.score_labels(definitions, rubric="smells", judge=judge))
+    score = anyio.run(lambda: judging.score_labels(definitions, rubric="smells", judge=judge))
     assert [each.name for each in score.tools] == ["a", "b"]
     assert [each.index for each in score.ungraded] == [1]
     assert score.tool_count == 3

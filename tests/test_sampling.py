@@ -218,7 +218,7 @@ async def test_the_deprecation_of_sampling_is_nobody_s_noise(mode, tmp_path, cap
     caplog.set_level(logging.WARNING)
     log = tmp_path / "stderr"
     with log.open("w+") as errors:
-        parameters = StdioServerParameters(command=sys.executable, args=["-W", "always", "-m", "tdqs_mcp.server"])
+        parameters = StdioServerParameters(command=sys.executable, args=["-W", "always", "-m", "tdqs_mcp", "serve"])
         async with Client(
             stdio_client(parameters, errlog=errors), mode=mode, sampling_callback=Host().sample
         ) as client:

@@ -10,7 +10,8 @@ import pytest
 from definitions import CORNERS, flat, tool
 from loopback import ACCEPT_ALL
 
-from tdqs_mcp import app, sync
+from tdqs_mcp import sync
+from tdqs_mcp.app import checking, judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, reaches
@@ -22,7 +23,7 @@ from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import roll_up, tdqs
 from tdqs_mcp.sources.files import read_catalog
 
-finish = partial(app.score_answers, accepted=ACCEPT_ALL)
+finish = partial(judging.score_answers, accepted=ACCEPT_ALL)
 TDQS = load("tdqs")
 DESCRIBED = {"type": "string", "description": "An ISO 8601 date, inclusive"}
 
@@ -112,7 +113,7 @@ def test_a_tautology_that_escapes_the_exact_gate_is_enforced_and_found(catalog, 
     assert score.flags == ()
     assert score.judgements["purpose_clarity"].score == 5
     assert score.enforced.scores["purpose_clarity"] == 2
-    assert "TDQ101" in {finding.rule for finding in app.lint(definitions).findings}
+    assert "TDQ101" in {finding.rule for finding in linting.lint(definitions).findings}
 
 
 def test_the_tautology_gate_caps_purpose_at_2_and_leaves_a_lower_score(catalog):
@@ -126,7 +127,7 @@ def test_the_tautology_gate_caps_purpose_at_2_and_leaves_a_lower_score(catalog):
 @pytest.mark.parametrize("description", [None, "", " \n\t\ufeff"])
 def test_a_missing_description_needs_no_judge(catalog, description):
     definitions = catalog(tool("silent", description))
-    assert app.prompts(definitions)["tools"] == []
+    assert checking.prompts(definitions)["tools"] == []
     score = finish(definitions, {"tools": []}).tools[0]
     assert (score.tdqs, score.tier, score.flags) == (10, Tier.D, (Flag.NO_DESCRIPTION,))
 
@@ -173,7 +174,7 @@ def test_a_tie_that_doubles_get_wrong_is_rounded_up_in_1_2():
 def test_answers_are_matched_by_hash_then_by_name_and_order(catalog):
     twins = [tool("twin", "First."), tool("twin", "Second."), tool("other", "Other.")]
     definitions = catalog(*twins)
-    hashes = [entry["inputHash"] for entry in app.prompts(definitions)["tools"]]
+    hashes = [entry["inputHash"] for entry in checking.prompts(definitions)["tools"]]
     given = {
         "tools": [
             {"name": "whatever", "inputHash": hashes[2], "answer": answer((5,) * 6)},
@@ -214,7 +215,7 @@ def test_one_bad_answer_leaves_one_tool_ungraded_with_the_reason(catalog, broken
 
 def test_shadowing_is_confirmed_only_for_a_pair_that_was_asked_about(catalog):
     definitions = catalog(tool("dear", "Finds sales.", flat(8)), tool("cheap", "Gets sales."))
-    prompt = app.prompts(definitions)["shadowing"]
+    prompt = checking.prompts(definitions)["shadowing"]
     assert "cost 8" in prompt["user"]
     given = {
         "tools": [{"name": name, "answer": answer((4,) * 6)} for name in ("dear", "cheap")],
@@ -293,5 +294,5 @@ def test_coherence_that_was_judged_has_its_number_even_without_a_single_tool_sco
 
 def test_each_of_two_tools_of_one_name_has_its_own_shadow_cost(catalog):
     shadows = Policy(selection=registry.select(names=["TDQ301"]))
-    report = app.lint(catalog(tool("a"), tool("a", schema=flat(4)), tool("b")), shadows)
+    report = linting.lint(catalog(tool("a"), tool("a", schema=flat(4)), tool("b")), shadows)
     assert [finding.subject.index for finding in report.findings] == [1]

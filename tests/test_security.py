@@ -8,7 +8,7 @@ import pytest
 from attack_sets import NEAR_MISSES, SETS
 from definitions import tool
 
-from tdqs_mcp import app
+from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.threats import Kind, find_threats, is_tampered
@@ -19,7 +19,11 @@ EVERYTHING = Policy(selection=registry.select(profile="strict"))
 
 
 def security_findings(definitions):
-    return [finding for finding in app.lint(app.read(definitions), policy=EVERYTHING).findings if finding.rule in IDS]
+    return [
+        finding
+        for finding in linting.lint(catalogs.read(definitions), policy=EVERYTHING).findings
+        if finding.rule in IDS
+    ]
 
 
 def places(definitions):
@@ -64,7 +68,7 @@ SAID = {
 def test_an_english_phrase_that_works_on_its_reader_informs_and_does_no_more(kind, text):
     assert kind in kinds(text)
     assert {str(finding.severity) for finding in security_findings(tool("t", text))} == {"info"}
-    assert [each for each in app.lint(app.read(tool("t", text))).findings if each.rule in IDS] == []
+    assert [each for each in linting.lint(catalogs.read(tool("t", text))).findings if each.rule in IDS] == []
 
 
 HONEST = [
@@ -238,7 +242,7 @@ def test_a_tool_that_cannot_be_measured_is_read_all_the_same():
 
 
 def test_nobody_pays_for_threats_who_does_not_ask():
-    measured = measure(app.read(tool("t", POISON)))
+    measured = measure(catalogs.read(tool("t", POISON)))
     assert "threats" not in vars(measured)
     assert measured.threats
     assert measured.threats is measured.threats

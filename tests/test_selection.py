@@ -8,7 +8,7 @@ from definitions import flat, tool
 from tdqs import lint_server
 from tdqs.parse_tool_definitions import parse_tool_definitions
 
-from tdqs_mcp import app
+from tdqs_mcp.app import linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.facts.subject import measure
@@ -30,7 +30,7 @@ def rules(**words):
 
 def findings(*definitions, **words):
     catalog = read_catalog({"tools": list(definitions)}, name="x")
-    return app.lint(catalog, Policy(selection=registry.select(**words)))
+    return linting.lint(catalog, Policy(selection=registry.select(**words)))
 
 
 # Words
@@ -124,7 +124,7 @@ def test_glama_finds_a_missing_description_annotations_and_output_schema_where_t
     for path in catalog_files:
         content = json.loads(path.read_bytes())
         theirs = lint_server(server_name="x", tools=parse_tool_definitions(content).tools)
-        ours = app.lint(read_catalog(content, name="x"), Policy(selection=registry.select(profile="glama")))
+        ours = linting.lint(read_catalog(content, name="x"), Policy(selection=registry.select(profile="glama")))
         for word in exact:
             mine = [each for each in ours.findings if word in each.aliases]
             expected = [each for each in theirs.findings if each.rule == word]

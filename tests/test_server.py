@@ -23,7 +23,7 @@ from mcp import MCPError
 from mcp.types import ResourceTemplateReference
 from own_server import SERVE, caller, in_process, over_stdio, refusal
 
-from tdqs_mcp import app
+from tdqs_mcp.app import catalogs, checking, judging, linting
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.report.escape import unfence
 from tdqs_mcp.results.findings import Severity
@@ -89,7 +89,7 @@ async def test_the_calling_agent_finishes_a_judgement_of_a_live_server_in_pieces
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_an_agent_goes_from_score_through_plan_and_rewrite_to_proof_on_a_live_server(mode, tmp_path):
     locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-filesystem {tmp_path}"
-    raw = {each.name: each.raw for each in (await app.load(locator)).tools}
+    raw = {each.name: each.raw for each in (await catalogs.load(locator)).tools}
     async with connect("--allow-stdio", start=over_stdio, mode=mode) as (_, call):
         scored = await call("score_server", locator=locator)
         target = round(scored["overallScore"] + 0.1, 1)
@@ -147,10 +147,10 @@ def test_a_client_of_the_first_sdk_walks_the_same_way():
 
 
 async def test_our_own_server_lints_clean_and_every_tool_is_tier_a():
-    catalog = await app.load_object(make_server(permissions=Permissions(), settings=Settings()))
+    catalog = await catalogs.load_object(make_server(permissions=Permissions(), settings=Settings()))
     assert [each.name for each in catalog.tools] == agent_session.TOOLS
-    assert [each for each in app.lint(catalog).findings if each.severity is not Severity.INFO] == []
-    score = await app.score(catalog)
+    assert [each for each in linting.lint(catalog).findings if each.severity is not Severity.INFO] == []
+    score = await judging.score(catalog)
     assert {each.name: each.tier for each in score.tools} == dict.fromkeys(agent_session.TOOLS, Tier.A)
     assert score.rollup.overall >= Tier.A.floor
 
@@ -207,7 +207,7 @@ async def test_every_snippet_starts_our_server(place, block, tmp_path, monkeypat
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert [each.name for each in (await app.load("config:tdqs")).tools] == agent_session.TOOLS
+    assert [each.name for each in (await catalogs.load("config:tdqs")).tools] == agent_session.TOOLS
 
 
 def test_server_json_fits_the_registry_s_schema_and_our_version():
@@ -384,7 +384,7 @@ async def test_exact_prompts_stand_between_their_own_hash_and_name_what_cannot_b
     async with connect() as (_, call):
         page = await call("prepare_judgement", tools=[HOSTILE, agent_session.SIBLING])
     hostile, plain = page["prompts"]
-    published = app.prompts(app.read([HOSTILE, agent_session.SIBLING]))["tools"]
+    published = checking.prompts(catalogs.read([HOSTILE, agent_session.SIBLING]))["tools"]
     assert [each["system"] for each in published] == [page["system"]] * 2
     for given, exact in zip(page["prompts"], published, strict=True):
         first, _, rest = given["user"].partition("\n")

@@ -13,7 +13,8 @@ from measurement import least_child_work
 from tdqs import lint_server
 from tdqs.parse_tool_definitions import parse_tool_definitions
 
-from tdqs_mcp import app, sync
+from tdqs_mcp import sync
+from tdqs_mcp.app import linting
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_catalog
@@ -75,10 +76,10 @@ def test_the_rules_about_tokens_cost_a_fifth_of_a_lint_at_most(compare_work, cat
             for rule in (rule for rule in registry.CATALOG_RULES if rule.id.startswith("TDQ4")):
                 list(rule.check(each))
 
-    compare_work(lane, lambda: [app.lint(catalog) for catalog in catalogs], at_most=0.2)
+    compare_work(lane, lambda: [linting.lint(catalog) for catalog in catalogs], at_most=0.2)
 
 
-@pytest.mark.parametrize("use", [app.lint, sync.score])
+@pytest.mark.parametrize("use", [linting.lint, sync.score])
 def test_cost_grows_linearly_with_the_tools(compare_work, use):
     part, whole = (read_catalog(orders(count), name="x") for count in (250, 2000))
     compare_work(lambda: use(whole), lambda: use(part), at_most=10, rounds=3)
@@ -88,7 +89,7 @@ def test_a_long_description_costs_no_more_than_its_first_part(compare_work):
     long, longer = (
         read_catalog([tool("t", "Lists things of every kind. " * count)], name="x") for count in (10_000, 100_000)
     )
-    compare_work(lambda: app.lint(longer), lambda: app.lint(long), at_most=11)
+    compare_work(lambda: linting.lint(longer), lambda: linting.lint(long), at_most=11)
 
 
 def test_names_and_required_lists_cost_no_more_than_their_length(compare_work):
@@ -103,7 +104,7 @@ def test_names_and_required_lists_cost_no_more_than_their_length(compare_work):
         return read_catalog([talk, *(tool(name) for name in names)], name="x")
 
     part, whole = catalog(250), catalog(2000)
-    compare_work(lambda: app.lint(whole), lambda: app.lint(part), at_most=12)
+    compare_work(lambda: linting.lint(whole), lambda: linting.lint(part), at_most=12)
 
 
 PATHOLOGICAL = [

@@ -6,15 +6,16 @@ import pytest
 from definitions import flat, tool
 
 import tdqs_mcp
-from tdqs_mcp import app
+from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.model.catalog import SENT_FIELDS
 from tdqs_mcp.rules import registry
 
 
 def findings(rule, *definitions):
     policy = Policy(selection=registry.select(names=[rule]))
-    return [each for each in app.lint(app.read(list(definitions)), policy).findings if each.rule == rule]
+    return [each for each in linting.lint(catalogs.read(list(definitions)), policy).findings if each.rule == rule]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:bpe_openai")
@@ -26,7 +27,7 @@ def test_the_estimate_is_as_close_to_real_vocabularies_as_it_says(whole_corpus, 
     raws = [raw for path in whole_corpus for raw in json.loads(path.read_bytes())["tools"]]
     errors = []
     for raw in raws:
-        sent = {key: raw[key] for key in tokens.SENT_FIELDS if key in raw}
+        sent = {key: raw[key] for key in SENT_FIELDS if key in raw}
         real = len(count(json.dumps(sent, separators=(",", ":"), ensure_ascii=False)))
         errors.append(1000 * abs(tokens.definition_tokens(raw) - real) // real)
     assert sum(errors) / len(errors) < mean
@@ -54,12 +55,12 @@ def test_the_estimate_counts_runs_of_any_script(text, count):
 
 def test_the_cost_by_field_counts_what_is_there_and_nothing_else():
     user = tool("get_user", "Gets a user.", flat(1), annotations={"readOnlyHint": True}, title=None)
-    [(name, cost)] = tdqs_mcp.costs(app.read([user]))
+    [(name, cost)] = tdqs_mcp.costs(catalogs.read([user]))
     assert name == "get_user"
     assert cost.size["annotations"] == len('{"readOnlyHint":true}')
     assert (cost.tokens["title"], cost.tokens["outputSchema"]) == (0, 0)
     assert cost.sent <= tokens.definition_tokens(user) <= cost.sent + 12
-    [broken] = app.read({"tools": [7]}).tools
+    [broken] = catalogs.read({"tools": [7]}).tools
     assert set(tokens.field_costs(broken).tokens.values()) == {0}
 
 

@@ -4,19 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tdqs_mcp.app import (
-        costs,
-        explain,
-        grade,
-        lint,
-        patch_file,
-        patch_sources,
-        prompts,
-        read,
-        score_answers,
-        score_label_answers,
-        score_skill_answer,
-    )
+    from tdqs_mcp.app.catalogs import read
+    from tdqs_mcp.app.checking import costs, explain, grade, prompts
+    from tdqs_mcp.app.improving import patch_file, patch_sources
+    from tdqs_mcp.app.judging import score_answers, score_label_answers, score_skill_answer
+    from tdqs_mcp.app.linting import lint
     from tdqs_mcp.model.material import Fact, Material, Trace
     from tdqs_mcp.results.rewrites import Mode
     from tdqs_mcp.results.selection import Mutation, Query
@@ -72,22 +64,24 @@ __all__ = [
 ]
 
 
-_TYPES = {
-    "Fact": "model.material",
-    "LiveOptions": "sources.locator",
-    "Material": "model.material",
-    "Mode": "results.rewrites",
-    "Mutation": "results.selection",
-    "Query": "results.selection",
-    "Trace": "model.material",
+_MODULES = {
+    "app.catalogs": "read",
+    "app.checking": "costs explain grade prompts",
+    "app.improving": "patch_file patch_sources",
+    "app.judging": "score_answers score_label_answers score_skill_answer",
+    "app.linting": "lint",
+    "model.material": "Fact Material Trace",
+    "results.rewrites": "Mode",
+    "results.selection": "Mutation Query",
+    "sources.locator": "LiveOptions",
+    "sync": "calibrate collect_batch compare load plan rewrite run_suite score score_labels score_skill select "
+    "submit_batch what_if",
 }
-"""The module of each type that the functions take."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # any public name
     """A public name, imported when it is used: pytest loads our plugin, and so this file, in every run."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in _TYPES:
-        return getattr(import_module(f"tdqs_mcp.{_TYPES[name]}"), name)
-    return getattr(import_module("tdqs_mcp.sync"), name)
+    for module, names in _MODULES.items():
+        if name in names.split():
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

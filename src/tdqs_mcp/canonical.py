@@ -1,6 +1,7 @@
 """JavaScript-compatible JSON bytes, UTF-16 lengths and integer rounding: what TDQS is defined on."""
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from hashlib import sha256
 from itertools import repeat
@@ -91,6 +92,12 @@ def round_half_up(numerator: int, denominator: int) -> int:
     if denominator < 1:
         raise ValueError(f"denominator {denominator} is below 1")
     return (20 * numerator + denominator) // (2 * denominator)
+
+
+def twice_median(scores: Sequence[int]) -> int:
+    """Two times the median, which is always an integer."""
+    ranked, half = sorted(scores), len(scores) // 2
+    return ranked[half] + ranked[~half]
 
 
 def _escape_surrogates(text: str) -> str:

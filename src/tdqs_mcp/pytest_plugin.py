@@ -59,14 +59,14 @@ def tool_quality() -> "Callable[..., ServerScore]":
 
 
 def _score(catalog: "Catalog") -> "ServerScore":
-    from tdqs_mcp.app import score_offline  # noqa: PLC0415
+    from tdqs_mcp.app.judging import score_offline  # noqa: PLC0415
 
     return score_offline(catalog)
 
 
 def _catalog(server: Any, timeout: float) -> "Catalog":  # noqa: ANN401
     """The catalog of anything that `assert_tool_quality` takes."""
-    from tdqs_mcp.app import load, load_object, read  # noqa: PLC0415
+    from tdqs_mcp.app.catalogs import load, load_object, read  # noqa: PLC0415
     from tdqs_mcp.model.catalog import Catalog  # noqa: PLC0415
     from tdqs_mcp.sources.locator import LiveOptions  # noqa: PLC0415
 
@@ -129,5 +129,5 @@ def _too_dear(catalog: "Catalog", budget: int | None) -> list[str]:
 
     if budget is None:
         return []
-    total = sum(subject.signals.tokens for subject in measure(catalog).subjects)
+    total = sum(subject.tokens for subject in measure(catalog).subjects)
     return [f"the definitions cost about {total:,} tokens, more than {budget:,}"] if total > budget else []

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from tdqs_mcp.app.blocking import blocking
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
 from tdqs_mcp.sources.locator import Config, File, LiveOptions, parse_locator
@@ -23,6 +24,11 @@ async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
     from tdqs_mcp.sources.connection import capture  # noqa: PLC0415  # the SDK takes half a second to import
 
     return await capture(parsed, options)
+
+
+def load_blocking(locator: str, options: LiveOptions | None = None) -> Catalog:
+    """The same for a caller without an event loop; files need none at all. Raises InputError and CaptureError."""
+    return load_still(locator) or blocking(load)(locator, options)
 
 
 async def _load_configured(parsed: Config, locator: str, options: LiveOptions) -> Catalog:

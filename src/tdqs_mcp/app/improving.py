@@ -5,10 +5,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 
-from tdqs_mcp.app.checking import some_names
-from tdqs_mcp.app.judging import DEFAULT_SPEC, guarded, score, score_measured
+from tdqs_mcp.app.judging import guarded, score, score_measured
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.facts.threats import find_threats, first_aimed_at_model
 from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
@@ -27,6 +27,7 @@ from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.selectors import Lexical, Prompted, Selector
 from tdqs_mcp.rewriting.text_patches import LeftOut, Patch, patch_json, write_json
 from tdqs_mcp.rules import registry
+from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import finish, tool_cases
 from tdqs_mcp.sources.files import read_bytes, read_sources
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from tdqs_mcp.app.blocking import blocking
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.facts.subject import Measured, measure
@@ -18,13 +19,12 @@ from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SkillCase
 from tdqs_mcp.scoring import label_rubrics
-from tdqs_mcp.scoring.rollup import SPECS
+from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, tool_cases
 
 if TYPE_CHECKING:
     from tdqs_mcp.judges.prompted import Prompted
 
-DEFAULT_SPEC = SPECS[0]
 Score = TypeVar("Score", ServerScore, LabelScore)
 
 
@@ -49,6 +49,11 @@ async def score(
     if judge is None:
         return score_offline(catalog, spec=spec, policy=policy)
     return await score_measured(measure(catalog), judge=judge, spec=spec, policy=policy)
+
+
+def score_blocking(catalog: Catalog, *, judge: Judge | None = None, **options: Any) -> ServerScore:  # noqa: ANN401
+    """The same for a caller without an event loop."""
+    return score_offline(catalog, **options) if judge is None else blocking(score)(catalog, judge=judge, **options)
 
 
 async def score_measured(

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from tdqs_mcp import app, sync
+from tdqs_mcp.app import checking, judging, suites
+from tdqs_mcp.app.blocking import blocking
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, rubric_option, spec_option, tell_usage
 from tdqs_mcp.cli.output import FILE, TARGET, Page, View, leave, output_option, page_options, views, warn, write
@@ -33,7 +34,7 @@ _CALIBRATION = views("check_reports:calibration_blocks")
 @page_options()
 def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page) -> None:
     """Grade a server as MCP Playground does: a score of 100 and a letter."""
-    grades = for_each((locator,), live, app.grade)
+    grades = for_each((locator,), live, checking.grade)
     page.show(grades, _GRADE)
     end(grades, lambda result: earns(result, Letter(fail_under or Letter.F)), asked=fail_under is not None)
 
@@ -51,7 +52,7 @@ def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page
 def gate(suite: Path, *, timeout: float, page: Page) -> None:
     """Check servers against the tool_quality entries of a suite, one row each."""
     try:
-        rows = sync.run_suite(suite, LiveOptions(timeout=timeout))
+        rows = blocking(suites.run_suite)(suite, LiveOptions(timeout=timeout))
     except TdqsError as error:
         leave(error)
     page.show([GateReport(suite=str(suite), rows=tuple(rows))], _GATE)
@@ -74,7 +75,7 @@ def calibrate(locators: tuple[str, ...], *, asked: Asked, live: LiveOptions, pag
     catalogs = for_each(locators, live, lambda catalog: catalog)
     known = [catalog for catalog in catalogs if catalog is not None]
     with waiting().on("calibrating"):
-        report = sync.calibrate(known, judge=chosen)
+        report = blocking(judging.calibrate)(known, judge=chosen)
     tell_usage(chosen)
     page.show([report], _CALIBRATION)
     end([report if len(known) == len(catalogs) else None], calibrated, asked=False)
@@ -90,7 +91,7 @@ _PROMPTS: Mapping[str, View] = {"text": _TEXT, "json": dict, "markdown": _TEXT}
 def explain(name: str, *, page: Page) -> None:
     """Explain a rule, a dimension, a flag or a tier."""
     try:
-        text = app.explain(name)
+        text = checking.explain(name)
     except TdqsError as error:
         leave(error)
     views: dict[str, View] = {"text": _markdown_view, "json": lambda text: {"id": name, "page": text}, "markdown": str}
@@ -117,7 +118,7 @@ def prompts(
 ) -> None:
     """Print the exact prompts that a judge would get, as published and hardened."""
     text = read_text(skill) if skill else None
-    documents = for_each((locator,), live, partial(app.prompts, tool=tool, spec=spec, rubric=rubric, skill=text))
+    documents = for_each((locator,), live, partial(checking.prompts, tool=tool, spec=spec, rubric=rubric, skill=text))
     page.show(documents, _PROMPTS)
     end(documents)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from tdqs_mcp import sync
+from tdqs_mcp.app import improving
+from tdqs_mcp.app.blocking import blocking
 from tdqs_mcp.app.judge_factory import make_model
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli import command
@@ -58,9 +59,9 @@ def plan(
     them; where that is not enough, exit code 1, with what only the author can write.
     """
     chosen = judge_of(asked)
-    use: Callable[[Catalog], Any] = partial(sync.plan, target=target, judge=chosen)
+    use: Callable[[Catalog], Any] = partial(blocking(improving.plan), target=target, judge=chosen)
     if tool is not None:
-        use = partial(sync.what_if, tool=tool, judge=chosen)
+        use = partial(blocking(improving.what_if), tool=tool, judge=chosen)
     results = for_each((locator,), live, use)
     tell_usage(chosen)
     if tool is None:
@@ -106,7 +107,7 @@ def compare(
     results: list[Comparison | None] = [None]
     if before is not None and after is not None:
         with waiting().on(f"judging {after.server}"):
-            results = [sync.compare(before, after, judge=chosen, spec=spec)]
+            results = [blocking(improving.compare)(before, after, judge=chosen, spec=spec)]
     tell_usage(chosen)
     page.show(results, _COMPARE)
     end(results, partial(_outcome, fails=fail_on_regression), asked=fail_on_regression)
@@ -180,7 +181,7 @@ def select(
         report_on_interrupt(model, by="selector", is_kept=settings.cache is not None)
         catalogs, others = _all(locators, live), _all(against, live)
         with waiting().on("selecting"):
-            result = sync.select(
+            result = blocking(improving.select)(
                 catalogs,
                 queries=_queries(file),
                 against=others or None,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tdqs_mcp import app
+from tdqs_mcp.app import linting
 from tdqs_mcp.app.linting import FAIL_ON, Choice, Policy
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.output import TARGET, Page, View, leave, page_options, reporter, views, warn, write
@@ -77,7 +77,7 @@ def lint(
         raise click.UsageError("--write-baseline needs --baseline FILE, the file to write")
     policy = policy_of(Choice(select=select, ignore=ignore, profile=profile, fail_on=fail_on))
     known = _known_findings(baseline, is_new=renews)
-    found = for_each(locators, live, partial(app.lint, policy=policy))
+    found = for_each(locators, live, partial(linting.lint, policy=policy))
     reports = settle([report for report in found if report is not None])
     if baseline is not None and renews:
         known = _renew(baseline, known, reports, policy)
@@ -86,7 +86,7 @@ def lint(
     results = [*reports, *(None for report in found if report is None)]
     if page.form in _DOCUMENTS and reports:
         places = [locator for locator, report in zip(locators, found, strict=True) if report is not None]
-        located = [app.locate_report(report, place) for report, place in zip(reports, places, strict=True)]
+        located = [linting.locate_report(report, place) for report, place in zip(reports, places, strict=True)]
         page.show([located], _documents(policy))
     elif reports:
         page.show(results, _VIEWS)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from tdqs_mcp import app, sync
+from tdqs_mcp.app import improving
+from tdqs_mcp.app.blocking import blocking
 from tdqs_mcp.app.settings import WRITERS
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, ledger_of, spec_option, tell_usage, writer_of
@@ -98,7 +99,7 @@ def rewrite(
         live,
         lambda catalog: (
             catalog,
-            sync.rewrite(
+            blocking(improving.rewrite)(
                 catalog,
                 tools=tools or None,
                 mode=Mode(mode),
@@ -163,7 +164,7 @@ def _patched_place(locator: str, target: Path | None, source: Path | None) -> Pa
 def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_code: bool) -> None:
     """The patch to a file; what it leaves to the author, and how to apply it, to standard error."""
     try:
-        patch, root = (app.patch_sources if is_code else app.patch_file)(place, rewrites)
+        patch, root = (improving.patch_sources if is_code else improving.patch_file)(place, rewrites)
     except TdqsError as error:
         leave(error)
     save(patch.diff, target)
@@ -185,7 +186,7 @@ def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) 
         left_out: tuple[LeftOut, ...] = ()
     else:
         try:
-            content, left_out = app.write_file(catalog.content, rewrites)
+            content, left_out = improving.write_file(catalog.content, rewrites)
         except TdqsError as error:
             leave(error)
         save(content, target)

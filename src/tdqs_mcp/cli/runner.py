@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from tdqs_mcp import sync
+from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import Choice, Policy, read_policy
 from tdqs_mcp.cli import group_options
@@ -68,7 +68,7 @@ def for_each(
         try:
             # Files take no time worth a line.
             with waiting().on(f"capturing {_shown(locator)}{place}", at_once=":" in locator):
-                catalog = sync.load(locator, live)
+                catalog = catalogs.load_blocking(locator, live)
             if catalog.incomplete:
                 _incomplete().append(f"{catalog.server!r}: {catalog.incomplete}")
             with waiting().on(f"{doing} {catalog.server}{place}"):

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from tdqs_mcp import app, sync
+from tdqs_mcp.app import judging
+from tdqs_mcp.app.blocking import blocking
 from tdqs_mcp.app.linting import Choice
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import (
@@ -89,9 +90,13 @@ def score(
     policy = policy_of(Choice())
     if rubric != TOOL_RUBRICS[0]:
         label: Callable[[Catalog], LabelScore] = (
-            partial(app.score_label_answers, answers=given, accepted=accepted, rubric=rubric, spec=spec, policy=policy)
+            partial(
+                judging.score_label_answers, answers=given, accepted=accepted, rubric=rubric, spec=spec, policy=policy
+            )
             if answers
-            else partial(sync.score_labels, rubric=rubric, judge=chosen, skill=text, spec=spec, policy=policy)
+            else partial(
+                blocking(judging.score_labels), rubric=rubric, judge=chosen, skill=text, spec=spec, policy=policy
+            )
         )
         labels = for_each(locators, live, label)
         tell_usage(chosen)
@@ -99,9 +104,9 @@ def score(
         end(labels, is_good if fail_on_bad else labelled, asked=fail_on_bad)
         return
     use: Callable[[Catalog], ServerScore] = (
-        partial(app.score_answers, answers=given, accepted=accepted, spec=spec, policy=policy)
+        partial(judging.score_answers, answers=given, accepted=accepted, spec=spec, policy=policy)
         if answers
-        else partial(sync.score, judge=chosen, spec=spec, policy=policy)
+        else partial(judging.score_blocking, judge=chosen, spec=spec, policy=policy)
     )
     scores = for_each(locators, live, use)
     tell_usage(chosen)
@@ -135,10 +140,10 @@ def skill(
     text = read_text(file)
     use: Callable[[Catalog], SkillScore]
     if answers:
-        use, chosen = partial(app.score_skill_answer, text=text, answers=read_answers(answers, asked)), None
+        use, chosen = partial(judging.score_skill_answer, text=text, answers=read_answers(answers, asked)), None
     else:
         chosen = judge_of(asked)
-        use = partial(sync.score_skill, text=text, judge=chosen)
+        use = partial(blocking(judging.score_skill), text=text, judge=chosen)
     results = for_each((locator,), live, use)
     tell_usage(chosen)
     page.show(results, _SKILL)
@@ -158,9 +163,9 @@ def _dry_run(
     """What scoring would ask for, over all locators."""
     judge, ledger = preview_of(asked)
     use: Callable[[Catalog], Any] = (
-        partial(sync.score, judge=judge, spec=spec)
+        partial(judging.score_blocking, judge=judge, spec=spec)
         if rubric == TOOL_RUBRICS[0]
-        else partial(sync.score_labels, rubric=rubric, judge=judge, skill=skill)
+        else partial(blocking(judging.score_labels), rubric=rubric, judge=judge, skill=skill)
     )
     done = for_each(locators, live, use)
     page.show([ledger], _LEDGER)

@@ -13,6 +13,7 @@ from tdqs_mcp.facts.catalog.relations import ToolSet
 from tdqs_mcp.facts.catalog.unknown_tools import UnknownWord
 from tdqs_mcp.facts.schema import signals, walk
 from tdqs_mcp.facts.schema.signals import Signals
+from tdqs_mcp.facts.schema.tokens import estimate_tokens
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
@@ -58,6 +59,11 @@ class Subject:
     def redirect(self) -> str | None:
         """The first sentence that sends the agent to a sibling instead."""
         return relations.redirect(self.prose, self.mentions)
+
+    @cached_property
+    def tokens(self) -> int:
+        """Estimated tokens of the fields that a client sends to a model."""
+        return estimate_tokens(self.signals.sent_json)
 
     @cached_property
     def input_shape(self) -> Shape:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Outcome
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.rewrites import Rewrite
-from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
 from tdqs_mcp.results.verdicts import Tier, Ungraded
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import roll_up
-from tdqs_mcp.scoring.score import UNMEASURED, unjudged
 
 if TYPE_CHECKING:
     from tdqs_mcp.results.improvements import Plan

@@ -244,13 +244,13 @@ def _coherence(evidence: Evidence) -> Reading:
 
 def _tokens(evidence: Evidence) -> Reading:
     subjects, is_open = evidence.measured.subjects, bool(evidence.measured.unmeasured)
-    total = Fraction(sum(subject.signals.tokens for subject in subjects))
-    dearest = max(subjects, key=lambda subject: subject.signals.tokens, default=None)
+    total = Fraction(sum(subject.tokens for subject in subjects))
+    dearest = max(subjects, key=lambda subject: subject.tokens, default=None)
     return Reading(
         low=total,
         high=None if is_open else total,
         reason=evidence.gap,
-        witness=f"dearest: {dearest.tool.name!r}, {dearest.signals.tokens}" if dearest else None,
+        witness=f"dearest: {dearest.tool.name!r}, {dearest.tokens}" if dearest else None,
     )
 
 
@@ -276,7 +276,7 @@ def _of_tool(target: Target, evidence: Evidence) -> Reading:
         return _unknown(f"the tool {target.tool!r} {what}")
     [subject] = subjects
     if target.field is Field.TOKENS:
-        return _exact(subject.signals.tokens)
+        return _exact(subject.tokens)
     if target.field is Field.SCORE:
         return _exact(mcptest_score(subject))
     graded = [tool.tdqs for tool in evidence.score.tools if tool.index == subject.tool.index]

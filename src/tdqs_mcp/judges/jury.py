@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tdqs_mcp.canonical import twice_median
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.judges.judge import AnswersNeeded, Judge, Usage, used
 from tdqs_mcp.results.verdicts import Ballot, Judgement, JudgeStamp, ShadowCandidate, ShadowingRisk, Ungraded, Verdict
@@ -109,12 +110,6 @@ def silences(tools: Iterable[Sequence[Ballot]]) -> tuple[str, ...]:
 def median(scores: Sequence[int]) -> int:
     """The median of integers, halves upward. Raises IndexError for none."""
     return (twice_median(scores) + 1) // 2
-
-
-def twice_median(scores: Sequence[int]) -> int:
-    """Two times the median, which is always an integer."""
-    ranked, half = sorted(scores), len(scores) // 2
-    return ranked[half] + ranked[~half]
 
 
 def _middle(judgements: Sequence[Judgement]) -> Judgement:

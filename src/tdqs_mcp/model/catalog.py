@@ -7,6 +7,9 @@ from typing import Any
 TOOL_FIELDS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 """The six fields that TDQS scores and hashes, in the order of the specification's table."""
 
+SENT_FIELDS = ("name", "description", "inputSchema")
+"""What the tool formats of Anthropic and OpenAI carry; title, annotations and output schema stay with the client."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:

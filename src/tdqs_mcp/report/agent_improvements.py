@@ -11,8 +11,7 @@ from tdqs_mcp.results.contract import Inline, Max, Name, Only, Own, Tenths, publ
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Advice, Comparison, Difference, Impact, Plan, PlannedFix, ToolComparison
 from tdqs_mcp.results.rewrites import Claim, Component, Rewrite
-from tdqs_mcp.results.scores import Rollup, ToolScore
-from tdqs_mcp.scoring.score import unjudged
+from tdqs_mcp.results.scores import Rollup, ToolScore, unjudged
 
 MAX_FINDINGS = 10
 """New findings that are listed, the worst first."""

@@ -18,8 +18,8 @@ from tdqs_mcp.results.improvements import (
     WhatIfReport,
 )
 from tdqs_mcp.results.rewrites import OFFLINE, Change, Rewrite, RewriteReport
+from tdqs_mcp.results.scores import unjudged
 from tdqs_mcp.results.verdicts import Outlook
-from tdqs_mcp.scoring.score import unjudged
 
 COMPARE_MARKER = "<!-- tdqs-mcp compare -->"
 PLAN_MARKER = "<!-- tdqs-mcp plan -->"

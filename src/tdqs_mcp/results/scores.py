@@ -35,6 +35,9 @@ from tdqs_mcp.results.verdicts import (
     tier_of,
 )
 
+UNMEASURED = "none"
+"""The judge of a tool that never reached one: it has no name, or it exceeds a measuring limit."""
+
 
 class Flag(StrEnum):
     """A categorical defect (TDQS, "Flags and smells"); `Shadowing Risk` is a flag of the pair, kept in serverFlags."""
@@ -242,3 +245,15 @@ class ServerScore(OfServer, Document):
 
 def _tier(tenths: int | None) -> Tier | None:
     return None if tenths is None else tier_of(tenths)
+
+
+def unjudged(score: ServerScore) -> list[tuple[str, str]]:
+    """Name and reason of all that the judge failed on, the tool set as `coherence`.
+
+    What nobody can call or measure is a finding, not a failure.
+    """
+    failed = [(each.name, each.ungraded.reason) for each in score.ungraded if each.ungraded.judge != UNMEASURED]
+    coherence = score.coherence
+    if isinstance(coherence, Ungraded) and coherence.was_asked:
+        failed.append(("coherence", coherence.reason))
+    return failed

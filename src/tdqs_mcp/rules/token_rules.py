@@ -35,12 +35,12 @@ MAX_NAMED = 3
 )
 def costly_tool(subject: Subject) -> Iterator[Hit]:
     """The definition alone takes more than 800 tokens of every conversation."""
-    if subject.signals.tokens > TOOL_BUDGET:
-        parts = tokens.field_shares(subject.tool, subject.signals.tokens)
+    if subject.tokens > TOOL_BUDGET:
+        parts = tokens.field_shares(subject.tool, subject.tokens)
         is_prose = parts["description"] > parts["inputSchema"]
         yield Hit(
             "/description" if is_prose else "/inputSchema",
-            f"the definition costs about {subject.signals.tokens:,} tokens, more than {TOOL_BUDGET}: {_by_size(parts)}",
+            f"the definition costs about {subject.tokens:,} tokens, more than {TOOL_BUDGET}: {_by_size(parts)}",
             "keep in the description what decides the choice of the tool, and move manuals to a resource"
             if is_prose
             else "cut what parameters repeat, and move rarely used ones to a tool of their own",
@@ -56,14 +56,14 @@ def costly_tool(subject: Subject) -> Iterator[Hit]:
 )
 def costly_catalog(measured: Measured) -> Iterator[Hit]:
     """All tools of the server together take more than 8,000 tokens of every conversation."""
-    total = sum(subject.signals.tokens for subject in measured.subjects)
+    total = sum(subject.tokens for subject in measured.subjects)
     if total > CATALOG_BUDGET:
-        dearest = sorted(measured.subjects, key=lambda subject: -subject.signals.tokens)[:MAX_NAMED]
-        share = 100 * sum(subject.signals.tokens for subject in dearest) // total
+        dearest = sorted(measured.subjects, key=lambda subject: -subject.tokens)[:MAX_NAMED]
+        share = 100 * sum(subject.tokens for subject in dearest) // total
         yield Hit(
             "",
             f"{_tools(len(measured.subjects))} cost about {total:,} tokens, more than {CATALOG_BUDGET:,}; "
-            f"{share}% of it: {_by_size({subject.tool.name: subject.signals.tokens for subject in dearest})}",
+            f"{share}% of it: {_by_size({subject.tool.name: subject.tokens for subject in dearest})}",
             "shorten the dearest tools first, or offer groups of tools that a client can leave out",
         )
 
@@ -76,8 +76,8 @@ def costly_catalog(measured: Measured) -> Iterator[Hit]:
 )
 def repeated_subschema(subject: Subject) -> Iterator[Hit]:
     """The input schema spells the same subschema out again and again, where `$defs` would hold it once."""
-    least = max(SHARED_SAVING, subject.signals.tokens * SHARED_PERCENT // 100)
-    if subject.signals.tokens > TOOL_BUDGET:
+    least = max(SHARED_SAVING, subject.tokens * SHARED_PERCENT // 100)
+    if subject.tokens > TOOL_BUDGET:
         found = [each for each in tokens.repeated_subschemas(subject.input_shape) if each.saved > 0]
         saved = sum(each.saved for each in found)
         if saved >= least:
@@ -85,7 +85,7 @@ def repeated_subschema(subject: Subject) -> Iterator[Hit]:
             yield Hit(
                 worst.path,
                 f"a subschema of about {worst.tokens:,} tokens stands {worst.places} times; shared definitions would "
-                f"save about {saved:,} of {subject.signals.tokens:,} tokens",
+                f"save about {saved:,} of {subject.tokens:,} tokens",
                 "define it once below $defs and refer to it, if your clients resolve $ref",
             )
 
@@ -100,10 +100,10 @@ def repeated_subschema(subject: Subject) -> Iterator[Hit]:
 def heavy_output_schema(subject: Subject) -> Iterator[Hit]:
     """The output schema outweighs all that a model needs to call the tool."""
     cost = tokens.output_schema_tokens(subject.tool)
-    if cost > max(OUTPUT_FLOOR, subject.signals.tokens):
+    if cost > max(OUTPUT_FLOOR, subject.tokens):
         yield Hit(
             "/outputSchema",
-            f"the output schema costs about {cost:,} tokens, the rest of the definition {subject.signals.tokens:,}",
+            f"the output schema costs about {cost:,} tokens, the rest of the definition {subject.tokens:,}",
             "declare the fields that an agent acts on, and leave the rest to additionalProperties",
         )
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from tdqs_mcp.canonical import round_half_up
-from tdqs_mcp.judges.jury import twice_median
+from tdqs_mcp.canonical import round_half_up, twice_median
 from tdqs_mcp.results.verdicts import Ballot, Reliability, Votes, tier_of
 from tdqs_mcp.rubrics.rubric import Grade, load
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, label, tdqs

@@ -13,6 +13,8 @@ from tdqs_mcp.rubrics.rubric import Rubric
 SPECS = ("1.2", "1.0")
 """The specification versions that can be computed, the default first."""
 
+DEFAULT_SPEC = SPECS[0]
+
 SMELL_BELOW = 3
 """A dimension below it is a smell (TDQS, "Flags and smells")."""
 

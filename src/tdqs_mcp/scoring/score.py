@@ -6,15 +6,20 @@ from dataclasses import dataclass, replace
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Finding, Severity
-from tdqs_mcp.results.scores import ContextSignals, Enforced, Flag, ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.results.scores import (
+    UNMEASURED,
+    ContextSignals,
+    Enforced,
+    Flag,
+    ServerScore,
+    ToolScore,
+    UngradedTool,
+)
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Rubric, load
 from tdqs_mcp.scoring.agreement import jury_of, reliabilities
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, roll_up, tdqs
-
-UNMEASURED = "none"
-"""The judge of a tool that never reached one: it has no name, or it exceeds a measuring limit."""
 
 TAUTOLOGY_CAP = 2
 """The highest purpose clarity of a description that restates the name (TDQS, hard gates)."""
@@ -147,18 +152,6 @@ def unmeasured_tools(measured: Measured) -> list[UngradedTool]:
         )
         for each in measured.unmeasured
     ]
-
-
-def unjudged(score: ServerScore) -> list[tuple[str, str]]:
-    """Name and reason of all that the judge failed on, the tool set as `coherence`.
-
-    What nobody can call or measure is a finding, not a failure.
-    """
-    failed = [(each.name, each.ungraded.reason) for each in score.ungraded if each.ungraded.judge != UNMEASURED]
-    coherence = score.coherence
-    if isinstance(coherence, Ungraded) and coherence.was_asked:
-        failed.append(("coherence", coherence.reason))
-    return failed
 
 
 def _disputed(judged: Sequence[tuple[Subject, Verdict]]) -> tuple[str, ...]:

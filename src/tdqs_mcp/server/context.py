@@ -7,7 +7,7 @@ from typing import Any
 from cachetools import LRUCache
 from mcp.server.mcpserver.exceptions import ToolError
 
-from tdqs_mcp import app
+from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.judges.judge import Cache, Judge
 from tdqs_mcp.judges.offline import Offline
@@ -147,7 +147,7 @@ class ServerContext:
         options = LiveOptions(timeout=self._timeout, max_tools=MAX_TOOLS, max_bytes=MAX_BYTES, admit=check)
         try:
             name = locator.path if isinstance(locator, File) else text
-            return await while_connected(call, lambda: app.load(name, options))
+            return await while_connected(call, lambda: catalogs.load(name, options))
         except TdqsError as error:  # a foreign server's last words may be in it
             raise ToolError(f"could not read the definitions: {fence(str(error))}") from error
 
@@ -167,7 +167,7 @@ def one_tool(definition: dict[str, Any] | str, siblings: Sequence[dict[str, Any]
 def _read_definitions(definitions: object) -> Catalog:
     """The catalog in a call's own definitions. Raises ToolError: words of the definitions may be in the reason."""
     try:
-        return app.read(definitions)
+        return catalogs.read(definitions)
     except InputError as error:
         raise ToolError(f"the definitions cannot be read: {fence(str(error))}") from error
 
@@ -200,8 +200,8 @@ def find_tool(catalog: Catalog, name: str | None) -> str | None:
 async def score_catalog(catalog: Catalog, *, rubric: str, judge: Judge) -> Scored:
     """The catalog's score under this rubric."""
     if rubric == "tdqs":
-        return await app.score(catalog, judge=judge)
-    return await app.score_labels(catalog, rubric=rubric, judge=judge)
+        return await judging.score(catalog, judge=judge)
+    return await judging.score_labels(catalog, rubric=rubric, judge=judge)
 
 
 def incomplete_note(*catalogs: Catalog) -> str:

@@ -9,7 +9,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.types import Completion, CompletionArgument, PromptReference, ResourceTemplateReference
 from pydantic import Field
 
-from tdqs_mcp import app
+from tdqs_mcp.app import checking
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.report.agent_scores import report_document
 from tdqs_mcp.report.escape import fence
@@ -69,7 +69,7 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
     )
     def rule(rule_id: str) -> str:
         try:
-            return app.explain(registry.find(rule_id).id)
+            return checking.explain(registry.find(rule_id).id)
         except UnknownIdError as error:
             raise ResourceNotFoundError(str(error)) from error
 

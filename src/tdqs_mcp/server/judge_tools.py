@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tdqs_mcp import app
+from tdqs_mcp.app import checking, judging
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.judges.client_answers import Host
@@ -159,7 +159,7 @@ class JudgeTools:
         the same model name, also before a restart, is left out.
         """
         found, key = await self._context.read_catalog(call, tools=tools, locator=locator, catalog=catalog)
-        prompts = app.prompts(found, tool=find_tool(found, tool), rubric=rubric)
+        prompts = checking.prompts(found, tool=find_tool(found, tool), rubric=rubric)
         if not prompts.get(part):
             raise InputError(
                 f"there is nothing to judge in part {part!r} of this catalog by rubric {rubric}; leave part out"
@@ -227,7 +227,7 @@ class JudgeTools:
 
     def _judgement(self, catalog: Catalog, rubric: str, model: str) -> Judgement:
         host = Host(cache=self._context.answers, model=model)
-        return Judgement(app.to_be_judged(catalog, rubric=rubric), host=host)
+        return Judgement(judging.to_be_judged(catalog, rubric=rubric), host=host)
 
     def _make_judge(self, judgement: Judgement, call: CallContext) -> Judge:
         """The caller as judge, or the operator's jury with the caller on it, which judges what the caller has."""

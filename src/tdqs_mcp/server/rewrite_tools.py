@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from tdqs_mcp import app
+from tdqs_mcp.app import improving
 from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.report.agent_improvements import (
@@ -20,7 +20,7 @@ from tdqs_mcp.report.agent_page import Window
 from tdqs_mcp.report.escape import fence, fence_name, unfence
 from tdqs_mcp.results.improvements import Comparison, Plan
 from tdqs_mcp.results.rewrites import Mode, Rewrite
-from tdqs_mcp.scoring.score import unjudged
+from tdqs_mcp.results.scores import unjudged
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import (
     SAMPLING,
@@ -89,7 +89,9 @@ class RewriteTools:
         try:
             rewrites = await run_call(
                 call,
-                lambda: app.rewrite(found, tools=[name], mode=Mode(mode), material=material, writer=model, judge=asked),
+                lambda: improving.rewrite(
+                    found, tools=[name], mode=Mode(mode), material=material, writer=model, judge=asked
+                ),
                 catalog=None if locator is None else self._context.keep_catalog(found),
             )
         except UnmeasurableError as error:
@@ -123,7 +125,7 @@ class RewriteTools:
             raise InputError(note.strip())
         asked = self._context.repeated_judge(judge, Progress(call))
         wanted = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
-        plan = await while_connected(call, lambda: app.plan(found, target=wanted, judge=asked))
+        plan = await while_connected(call, lambda: improving.plan(found, target=wanted, judge=asked))
         window = Window(offset=offset, limit=limit)
         return plan_answer(plan, catalog=key, window=window, next_step=_after_plan(plan, key))
 
@@ -147,7 +149,7 @@ class RewriteTools:
         """
         before, after = await self._read_version(call, old), await self._read_version(call, new)
         asked = self._context.repeated_judge(judge, Progress(call))
-        comparison = await while_connected(call, lambda: app.compare(before, after, judge=asked))
+        comparison = await while_connected(call, lambda: improving.compare(before, after, judge=asked))
         window = Window(offset=offset, limit=limit)
         return compare_answer(
             comparison, window=window, next_step=incomplete_note(before, after) + _after_comparison(comparison)

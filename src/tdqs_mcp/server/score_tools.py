@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from tdqs_mcp import app
+from tdqs_mcp.app import checking, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.judges.verdict_cache import Subset, tool_at
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer, Wanted, Window, lint_answer
 from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, ToolAnswer, score_answer, tool_answer
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.scores import UNMEASURED
 from tdqs_mcp.rules import registry
-from tdqs_mcp.scoring.score import UNMEASURED
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import CallContext, run_call
 from tdqs_mcp.server.context import ServerContext, find_tool, incomplete_note, one_tool, score_catalog
@@ -113,7 +113,7 @@ class ScoreTools:
         """
         found, key = await self._context.read_catalog(call, tools=tools, locator=locator, catalog=catalog)
         selection = registry.select(names=select, ignored=ignore, profile=None if profile == "default" else profile)
-        report = app.lint(found, Policy(selection=selection))
+        report = linting.lint(found, Policy(selection=selection))
         wanted = Wanted(worst_from=Severity(severity), tool=find_tool(found, tool))
         window = Window(offset=offset, limit=limit, is_full=detail == "full")
         next_step = incomplete_note(found) + _after_lint(report.findings, key)
@@ -131,7 +131,7 @@ class ScoreTools:
         suggest_rewrite instead. Returns one Markdown page from the built-in catalog, the same every time; an unknown id
         is an error that lists the known ones.
         """
-        return Explanation(id=rule.strip(), page=Own(app.explain(rule.strip())))
+        return Explanation(id=rule.strip(), page=Own(checking.explain(rule.strip())))
 
     def _known_report(self, key: str, *, is_next_page: bool) -> Scored | None:
         """The report in memory, where another page of it is read or nothing in it is missing."""

@@ -7,10 +7,9 @@ from urllib.parse import unquote
 
 from tdqs_mcp.canonical import MAX_NESTING, canonical_members, short_hash, trim, utf16_length
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts.schema.tokens import SENT_FIELDS, estimate_tokens
 from tdqs_mcp.facts.schema.walk import keyword_members, required_names
 from tdqs_mcp.facts.text.patterns import lazy_pattern
-from tdqs_mcp.model.catalog import TOOL_FIELDS, Tool
+from tdqs_mcp.model.catalog import SENT_FIELDS, TOOL_FIELDS, Tool
 
 MAX_OBJECT_DEPTH = 10
 """Object levels that the required subtree is followed down (TDQS 1.1, invocation cost)."""
@@ -72,8 +71,8 @@ class Signals(NamedTuple):
     title_is_meaningful: bool
     input_hash: str
     definition_bytes: int
-    tokens: int
-    """Estimated tokens of the fields that a client sends to a model."""
+    sent_json: str
+    """Canonical JSON of the fields that a client sends to a model."""
 
     subtree: RequiredSubtree
     is_missing_description: bool
@@ -123,7 +122,7 @@ def measure_signals(tool: Tool) -> Signals:
         title_is_meaningful=_is_meaningful(tool.title, tool.name),
         input_hash=short_hash(canonical),
         definition_bytes=len(canonical.encode("utf-8")),
-        tokens=estimate_tokens(f"{{{','.join([members[key] for key in SENT_FIELDS if key in tool.raw])}}}"),
+        sent_json=f"{{{','.join([members[key] for key in SENT_FIELDS if key in tool.raw])}}}",
         subtree=required_subtree(tool.input_schema),
         is_missing_description=not trim(tool.description or ""),
         restates_name=_restates_name(tool),

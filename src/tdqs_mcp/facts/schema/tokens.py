@@ -8,10 +8,7 @@ from typing import Any, NamedTuple
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema.walk import Node, Shape
 from tdqs_mcp.facts.text.patterns import lazy_pattern
-from tdqs_mcp.model.catalog import TOOL_FIELDS, Tool
-
-SENT_FIELDS = ("name", "description", "inputSchema")
-"""What the tool formats of Anthropic and OpenAI carry; title, annotations and output schema stay with the client."""
+from tdqs_mcp.model.catalog import SENT_FIELDS, TOOL_FIELDS, Tool
 
 LETTERS = 11
 """A word costs one more token for this many letters. Fitted with SIGNS on 1,649 real definitions against o200k_base and

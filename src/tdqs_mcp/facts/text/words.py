@@ -148,6 +148,11 @@ def first_of(items: Sequence[str], most: int, *, separator: str = ", ") -> str:
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
 
 
+def some_names(names: Iterable[str]) -> str:
+    """The first names of a catalog, for a message about one that it does not have."""
+    return first_of([repr(name) for name in names if name], 8) or "no named tool"
+
+
 def spell_acronyms(phrase: str) -> str:
     """A name's words with the acronyms in capitals."""
     return " ".join(_acronyms().get(word, word) for word in phrase.split())
