@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts import conflicts
-from tdqs_mcp.facts.conflicts import Conflict
 from tdqs_mcp.facts.schema import arguments, edits
 from tdqs_mcp.facts.schema.edits import Edit, EditKind
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text import fact_conflicts
+from tdqs_mcp.facts.text.fact_conflicts import Conflict
 from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.statements import closed_value_lists, is_negation, read_polarity, stated_hints
@@ -62,7 +62,7 @@ class KnownSources(dict[int, ToolStatements]):
         if index not in self._known:
             subject = self.subjects[index]
             given = self._material.of(subject.tool.name)
-            found = conflicts.of(subject, given.facts) if given.facts else ()
+            found = fact_conflicts.find_conflicts(subject, given.facts) if given.facts else ()
             refused = {each.fact for each in found}
             facts = tuple(fact for fact in given.facts if fact.number not in refused)
             self._known[index] = (replace(given, facts=facts), found)

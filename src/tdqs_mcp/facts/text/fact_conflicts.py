@@ -6,20 +6,21 @@ from dataclasses import dataclass
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS
+from tdqs_mcp.facts.text.patterns import lazy_pattern
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.statements import Bound, bound_keywords, find_bounds, read_polarity, stated_hints
 from tdqs_mcp.facts.text.words import content_stems, words_of
 from tdqs_mcp.model.material import Fact
 
-_ACTS = re.compile(
+_ACTS = lazy_pattern(
     r"(?:it|this tool|the tool|a call|each call) (?:also |may |can |will )?(\w+)"
     r"|(\w+s)(?= (?:the|an?|all|any|each|every|its|one)\b)",
     re.IGNORECASE,
 )
 """A verb that says who does it; without a subject only before its object: "Orders are kept" has none."""
-_OPTIONAL = re.compile(r"\b(\w+)`? (?:is|are) optional\b", re.IGNORECASE)
+_OPTIONAL = lazy_pattern(r"\b(\w+)`? (?:is|are) optional\b", re.IGNORECASE)
 
-_NAMED = re.compile(r"`([\w.-]+)`|\b([\w-]+)(?::| (?:is|has|must|may|can|cannot|defaults)\b)", re.IGNORECASE)
+_NAMED = lazy_pattern(r"`([\w.-]+)`|\b([\w-]+)(?::| (?:is|has|must|may|can|cannot|defaults)\b)", re.IGNORECASE)
 """A word that a text speaks of as of a parameter: in backticks, or before its verb."""
 
 _Position = tuple[str, object]
@@ -43,7 +44,7 @@ class Conflict:
         return f"{first[:1].upper()}{first[1:]}, but {second}: which of them holds?"
 
 
-def of(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, ...]:
+def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, ...]:
     """One for each fact that the schema, the hints, the text or another fact gainsays; linear in the facts."""
     known: dict[str, dict[object, str]] = {}
     for side, position in _definition(subject):
