@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tdqs_mcp.facts.catalog.relations import ToolSet
 from tdqs_mcp.facts.subject import Measured, Subject, measure
+from tdqs_mcp.facts.toolset.relations import ToolSet
 from tdqs_mcp.model.catalog import Catalog, read_tools
 from tdqs_mcp.rubrics.rubric import load
 

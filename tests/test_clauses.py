@@ -2,8 +2,8 @@
 
 import pytest
 
-from tdqs_mcp.facts.catalog import names
 from tdqs_mcp.facts.text.words import is_natural, to_clause
+from tdqs_mcp.facts.toolset import names
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from tdqs_mcp.errors import UnmeasurableError
-from tdqs_mcp.facts.catalog import names, relations, unknown_tools
-from tdqs_mcp.facts.catalog.names import KnownNames
-from tdqs_mcp.facts.catalog.relations import ToolSet
-from tdqs_mcp.facts.catalog.unknown_tools import UnknownWord
 from tdqs_mcp.facts.schema import signals, walk
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.schema.tokens import estimate_tokens
@@ -19,6 +15,10 @@ from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
 from tdqs_mcp.facts.text.prose import Prose, read
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
+from tdqs_mcp.facts.toolset import names, relations, unknown_tools
+from tdqs_mcp.facts.toolset.names import KnownNames
+from tdqs_mcp.facts.toolset.relations import ToolSet
+from tdqs_mcp.facts.toolset.unknown_tools import UnknownWord
 from tdqs_mcp.model.catalog import Catalog, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 

@@ -4,9 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tdqs_mcp.facts.catalog import names, parameter_facts
-from tdqs_mcp.facts.catalog.names import Label, NameNeighbors
-from tdqs_mcp.facts.catalog.parameter_facts import Agreed, ValueSource, ValueSources, infer_meanings, unstated_sources
 from tdqs_mcp.facts.schema import arguments, tokens
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -21,6 +18,9 @@ from tdqs_mcp.facts.text.wording import (
     says_read_only,
 )
 from tdqs_mcp.facts.text.words import is_plain, name_parts, spell_acronyms, stem
+from tdqs_mcp.facts.toolset import names, parameter_facts
+from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
+from tdqs_mcp.facts.toolset.parameter_facts import Agreed, ValueSource, ValueSources, infer_meanings, unstated_sources
 
 MAX_SIBLINGS = 2
 """Siblings that one description points to."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.languages import LANGUAGE_NAMES, Effect
 from tdqs_mcp.facts.text.wording import can_continue_in_english, is_in_other_language
+from tdqs_mcp.facts.toolset.names import Label
 from tdqs_mcp.model.catalog import Catalog, Tool, read_tool
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.rewrites import Claim, Mode

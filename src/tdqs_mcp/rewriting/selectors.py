@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.errors import ContractError
-from tdqs_mcp.facts.catalog import search
+from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import ask
 from tdqs_mcp.model.catalog import Tool

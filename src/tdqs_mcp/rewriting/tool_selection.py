@@ -10,8 +10,8 @@ from typing import Any
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.catalog import search
 from tdqs_mcp.facts.text.words import first_of, name_parts
+from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model.catalog import Catalog, Tool, read_tools
 from tdqs_mcp.results.selection import (

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from tdqs_mcp.facts.catalog.names import Label
-from tdqs_mcp.facts.catalog.parameter_facts import ValueSource
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.subject import Subject
@@ -12,6 +10,8 @@ from tdqs_mcp.facts.text.languages import LEMMAS, STOPWORDS, Effect
 from tdqs_mcp.facts.text.patterns import read_table, words_from
 from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.facts.text.words import is_natural, stem, to_clause
+from tdqs_mcp.facts.toolset.names import Label
+from tdqs_mcp.facts.toolset.parameter_facts import ValueSource
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, Part, listed
 
 MAX_SOURCES = 2

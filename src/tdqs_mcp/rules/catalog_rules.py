@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tdqs_mcp.facts.catalog import metadata, relations
-from tdqs_mcp.facts.catalog.names import fold
-from tdqs_mcp.facts.catalog.unknown_parameters import unknown_parameters
-from tdqs_mcp.facts.catalog.unknown_tools import unknown_tools
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.toolset import metadata, relations
+from tdqs_mcp.facts.toolset.names import fold
+from tdqs_mcp.facts.toolset.unknown_parameters import unknown_parameters
+from tdqs_mcp.facts.toolset.unknown_tools import unknown_tools
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 

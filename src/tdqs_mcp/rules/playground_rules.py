@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator
 
-from tdqs_mcp.facts.catalog import metadata
-from tdqs_mcp.facts.catalog.relations import duplicate_names
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.patterns import lazy_pattern
 from tdqs_mcp.facts.text.wording import count_code_units, is_spelled_name
+from tdqs_mcp.facts.toolset import metadata
+from tdqs_mcp.facts.toolset.relations import duplicate_names
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, Rule, Seen, rule
 from tdqs_mcp.rules.rule_profiles import PLAYGROUND

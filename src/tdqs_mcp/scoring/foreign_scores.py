@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.catalog import metadata
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.facts.text.wording import count_code_units
+from tdqs_mcp.facts.toolset import metadata
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.labels import Deduction, ServerGrade, letter_of
 from tdqs_mcp.rules import registry

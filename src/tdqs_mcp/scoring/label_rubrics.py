@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tdqs_mcp.facts.catalog import metadata
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.credentials import asks_for_credentials
+from tdqs_mcp.facts.toolset import metadata
 from tdqs_mcp.results.labels import Label, LabelledTool, LabelScore, SkillScore, Suggestion, Urgency
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts.catalog import parameter_facts
-from tdqs_mcp.facts.catalog.parameter_facts import Agreed
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.walk import Node, split_pointer
 from tdqs_mcp.facts.subject import Subject
@@ -17,6 +15,8 @@ from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.statements import NO_POLARITY, Bound, bound_keywords, find_bounds, is_negation, read_polarity
 from tdqs_mcp.facts.text.words import MAX_EXPLANATION, identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
 from tdqs_mcp.facts.threats import find_threats
+from tdqs_mcp.facts.toolset import parameter_facts
+from tdqs_mcp.facts.toolset.parameter_facts import Agreed
 from tdqs_mcp.model.material import NOTHING, Material
 
 _PATTERNS = PatternTable("support")

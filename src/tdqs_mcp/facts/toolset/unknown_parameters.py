@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 
-from tdqs_mcp.facts.catalog.names import KnownNames, Mention, fold
-from tdqs_mcp.facts.catalog.unknown_tools import Token, UnknownWord, around
 from tdqs_mcp.facts.text.parameter_mentions import Entry, list_entries
 from tdqs_mcp.facts.text.patterns import PatternTable, endings_from, words_from
+from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold
+from tdqs_mcp.facts.toolset.unknown_tools import Token, UnknownWord, around
 
 _PATTERNS = PatternTable("references")
 _words = partial(words_from, "references")

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.facts.catalog.names import Label
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Subject
@@ -15,6 +14,7 @@ from tdqs_mcp.facts.text.languages import STOPWORDS, Cue, Effect
 from tdqs_mcp.facts.text.parameter_mentions import list_entries
 from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.text.words import MAX_TEXT, is_plain, name_parts, stem
+from tdqs_mcp.facts.toolset.names import Label
 
 _words = partial(words_from, "names")
 

@@ -6,12 +6,12 @@ from functools import cache, partial
 from itertools import islice
 from typing import NamedTuple
 
-from tdqs_mcp.facts.catalog.names import MAX_CROWD
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.languages import STOPWORDS
 from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_NAME, MAX_TEXT, empty_stems, name_parts, stem
+from tdqs_mcp.facts.toolset.names import MAX_CROWD
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.results.rewrites import Likeness
 
