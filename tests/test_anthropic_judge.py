@@ -550,7 +550,7 @@ def test_the_server_lets_it_judge_when_it_is_configured_and_reports_progress(fak
 
     answer = anyio.run(run).structured_content
     assert (answer["judge"]["id"], answer["judge"]["model"]) == ("anthropic", DEFAULT_MODEL)
-    assert (answer["scoredToolCount"], answer["coherenceScore"]) == (39, 4.0)
+    assert answer["scoredToolCount"] == 39
     assert "refused to answer (I will not.)" in answer["tools"][0]["ungraded"]
     assert heard == [(32, 41), (41, 41)]
 

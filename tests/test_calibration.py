@@ -343,9 +343,8 @@ def test_a_judge_that_fails_is_not_out_of_tolerance_but_could_not_be_calibrated(
     assert text.stdout.decode().count("broke the output format") == 1
     assert "not judged (get_calls, update_drive, process, create_record, " in text.stdout.decode()
     assert "Next: see that the judge answers" in text.stdout.decode()
-    assert (
-        "not judged \\(get\\_calls, " in asked_to_calibrate(command, loopback, "--format", "markdown").stdout.decode()
-    )
+    page = asked_to_calibrate(command, loopback, "--format", "markdown").stdout.decode()
+    assert "not judged (get_calls, " in page.replace("\\", "")
     document = json.loads(asked_to_calibrate(command, loopback, "--format", "json").stdout)
     assert [each["name"] for each in document["unjudged"]] == ["get_calls", "update_drive", "process", "create_record"]
     assert (document["outOfTolerance"], document["problems"]) == ([], [])

@@ -60,7 +60,8 @@ def test_a_judgement_over_http_takes_no_longer_than_the_oracle_s_and_keeping_it_
     base_url = f"http://127.0.0.1:{port}/v1"
 
     def judge(cache="off"):
-        return make_judge(read_settings({"TDQS_CACHE": str(cache)}, judge="openai:m", base_url=base_url))
+        environ = {"TDQS_CACHE": str(cache)}
+        return make_judge(read_settings(environ, judge="openai:m", base_url=base_url, accept=["all"]))
 
     def ours(judge):
         assert len(anyio.run(lambda: judging.score(catalog, judge=judge)).tools) == len(TOOLS)

@@ -357,6 +357,7 @@ def reference(table):
     return float(found.set_index("Type").loc["ICC(A,1)" if "ICC(A,1)" in set(found["Type"]) else "ICC2", "ICC"])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("key", load("smells").keys)
 def test_agreement_on_the_released_scores_equals_an_independent_library_s(shared, key):
     table = [[row[judge][key] for judge in JURORS] for row in released(shared)]
