@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.content import Content
-from tdqs_mcp.facts.text.languages import Cue, Effect
 from tdqs_mcp.facts.text.prose import Prose
+from tdqs_mcp.facts.text.vocabulary import Cue, Effect
 from tdqs_mcp.facts.toolset.relations import ToolSet
 
 SHARE = "/"

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.facts.schema.walk import split_pointer
-from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS, Cue
-from tdqs_mcp.facts.text.patterns import words_from
 from tdqs_mcp.facts.text.prose import cues_of
 from tdqs_mcp.facts.text.statements import BoundedValue, Polarity, find_bounds, is_negation, read_polarity
 from tdqs_mcp.facts.text.support import Statement, ToolStatements
+from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, Cue, words_from
 from tdqs_mcp.facts.text.wording import find_praise, find_reader_address
 from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, name_parts, numbers_of, stem, words_of
 from tdqs_mcp.results.rewrites import Claim

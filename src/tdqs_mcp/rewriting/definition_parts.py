@@ -7,9 +7,8 @@ from typing import Any
 from tdqs_mcp.facts.schema import arguments, tokens
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.languages import LEMMAS, Cue, Effect
-from tdqs_mcp.facts.text.patterns import words_from
 from tdqs_mcp.facts.text.statements import closed_value_lists
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue, Effect, words_from
 from tdqs_mcp.facts.text.wording import (
     copied_spans,
     is_in_other_language,

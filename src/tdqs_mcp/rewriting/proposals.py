@@ -8,7 +8,8 @@ from typing import Any
 
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.languages import LANGUAGE_NAMES, Effect
+from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
+from tdqs_mcp.facts.text.vocabulary import Effect
 from tdqs_mcp.facts.text.wording import can_continue_in_english, is_in_other_language
 from tdqs_mcp.facts.toolset.names import Label
 from tdqs_mcp.model.catalog import Catalog, Tool, read_tool

@@ -12,10 +12,10 @@ from tdqs_mcp.facts.schema.edits import Edit, EditKind
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import fact_conflicts
 from tdqs_mcp.facts.text.fact_conflicts import Conflict
-from tdqs_mcp.facts.text.languages import Cue
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.statements import closed_value_lists, is_negation, read_polarity, stated_hints
 from tdqs_mcp.facts.text.support import ToolStatements, read_catalog_statements, read_tool_statements
+from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, words_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model.material import NOTHING, Material

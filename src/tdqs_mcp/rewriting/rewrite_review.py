@@ -7,7 +7,7 @@ from typing import Any
 from tdqs_mcp.facts.schema import edits, tokens
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.words import identifiers_of
 from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.judges.judge import Failure

@@ -6,8 +6,7 @@ from collections.abc import Set as AbstractSet
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import LEMMAS, STOPWORDS, Effect
-from tdqs_mcp.facts.text.patterns import read_table, words_from
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Effect, read_table, words_from
 from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.facts.text.words import is_natural, stem, to_clause
 from tdqs_mcp.facts.toolset.names import Label

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.facts.text.wording import count_code_units, is_spelled_name
 from tdqs_mcp.facts.toolset import metadata
 from tdqs_mcp.facts.toolset.relations import duplicate_names

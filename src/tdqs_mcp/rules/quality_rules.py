@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import LANGUAGE_NAMES, Cue, Effect
+from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
+from tdqs_mcp.facts.text.vocabulary import Cue, Effect
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, Rule, rule

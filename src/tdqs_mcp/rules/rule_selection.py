@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from tdqs_mcp.errors import InputError, UnknownIdError
-from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import DEFAULT, PROFILES, Profile

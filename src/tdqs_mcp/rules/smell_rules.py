@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.wording import is_latin
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule

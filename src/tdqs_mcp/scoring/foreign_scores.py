@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.languages import Cue
+from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.wording import count_code_units
 from tdqs_mcp.facts.toolset import metadata
 from tdqs_mcp.results.findings import Finding, Severity

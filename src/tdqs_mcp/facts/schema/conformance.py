@@ -18,7 +18,7 @@ from tdqs_mcp.facts.schema.walk import (
     resolve_reference,
     type_of,
 )
-from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 
 MAX_TOOL_NAME = 128
 """Characters of a tool name (MCP 2025-11-25, Tool Names)."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema.walk import Node, Shape
-from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.model.catalog import SENT_FIELDS, TOOL_FIELDS, Tool
 
 LETTERS = 11

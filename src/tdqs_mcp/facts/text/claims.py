@@ -1,19 +1,18 @@
 """Where texts contradict schema or hints: type, choices, default, range, requirement, effect."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache, partial
 from typing import Any
 
 from tdqs_mcp.facts.schema.accepted import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
-from tdqs_mcp.facts.text.languages import LEMMAS
-from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Claim, Clash, MentionKind, ParameterMention
-from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention
 from tdqs_mcp.facts.text.type_claims import find_type_clash
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash
-from tdqs_mcp.facts.text.words import MAX_TEXT, name_parts
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, MAX_TEXT, PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model.catalog import Tool
 
 _PATTERNS = PatternTable("claims")
@@ -45,9 +44,14 @@ def find_clashes(
     for mention in mentions:
         schema = mention.node.schema
         takes = SIMPLE.get(schema["type"], ANYTHING) if is_simple(schema) else accepted_values(schema, root)
-        claim = Claim(mention, takes, names)
-        for topic, find in _FINDERS.items():
-            clash = find(claim)
+        clashes = {
+            Topic.TYPE: find_type_clash(mention, takes),
+            Topic.CHOICES: find_choice_clash(mention, takes, names),
+            Topic.DEFAULT: find_default_clash(mention, takes),
+            Topic.RANGE: find_range_clash(mention, takes),
+            Topic.REQUIREMENT: find_requirement_clash(mention),
+        }
+        for topic, clash in clashes.items():
             if clash is not None:
                 found.setdefault(topic, {}).setdefault((mention.node.path, mention.path, clash.said), clash)
     return {topic: tuple(each.values()) for topic, each in found.items()}
@@ -61,9 +65,8 @@ class _Limit:
     text: str
 
 
-def find_range_clash(claim: Claim) -> Clash | None:
+def find_range_clash(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     """A limit that the text names and the schema's own limit of the same kind contradicts."""
-    mention, accepted = claim.mention, claim.accepted
     if not accepted.bounds or mention.words.isdisjoint(DIGITS):
         return None
     limits = _all_limits(mention.text)
@@ -121,9 +124,8 @@ def _bound(accepted: Accepted, *, is_upper: bool, units: set[str]) -> tuple[floa
     return None if limit is None or abs(limit) >= 2**31 - 1 else (limit,)
 
 
-def find_requirement_clash(claim: Claim) -> Clash | None:
+def find_requirement_clash(mention: ParameterMention) -> Clash | None:
     """The text calls the parameter optional and the schema requires it, or the reverse."""
-    mention = claim.mention
     node = mention.node
     if not node.is_top or mention.words.isdisjoint(_OPTIONAL if node.is_required else _REQUIRED):
         return None
@@ -145,12 +147,3 @@ def find_mutation(tool: Tool, words: Collection[str]) -> str | None:
     may_say = not _words("mutating").isdisjoint(words)
     found = _PATTERNS.mutation.search((tool.description or "")[:MAX_TEXT]) if may_say else None
     return f"the description says {' '.join(found[0].split())!r}" if found else None
-
-
-_FINDERS: Mapping[Topic, Callable[[Claim], Clash | None]] = {
-    Topic.TYPE: find_type_clash,
-    Topic.CHOICES: find_choice_clash,
-    Topic.DEFAULT: find_default_clash,
-    Topic.RANGE: find_range_clash,
-    Topic.REQUIREMENT: find_requirement_clash,
-}

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import Cue
-from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.sentences import FUNCTION_STEMS, NEW_WORDS, Mark, Sentence, Text, generic_stems, read_text
+from tdqs_mcp.facts.text.vocabulary import Cue, PatternTable, lazy_pattern
 
 _PATTERNS = PatternTable("wording")
 

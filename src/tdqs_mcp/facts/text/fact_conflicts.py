@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS
-from tdqs_mcp.facts.text.patterns import lazy_pattern
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.statements import Bound, bound_keywords, find_bounds, read_polarity, stated_hints
+from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, lazy_pattern
 from tdqs_mcp.facts.text.words import content_stems, words_of
 from tdqs_mcp.model.material import Fact
 

@@ -8,10 +8,8 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from tdqs_mcp.facts.schema.accepted import Accepted
 from tdqs_mcp.facts.schema.walk import Node, Shape
-from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
-from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_TEXT
+from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, PatternTable, lazy_pattern, words_from
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
@@ -49,15 +47,6 @@ class ParameterMention(NamedTuple):
     def words(self) -> frozenset[str]:
         """The text's words, lower-case."""
         return words_in(self.text)
-
-
-class Claim(NamedTuple):
-    """What a text says of a parameter, beside what the schema accepts."""
-
-    mention: ParameterMention
-    accepted: Accepted
-    names: frozenset[str]
-    """Words that are names of other things: parameters, the tool itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

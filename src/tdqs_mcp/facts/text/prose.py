@@ -9,11 +9,14 @@ from typing import NamedTuple
 from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.schema.signals import Parameter, Signals
 from tdqs_mcp.facts.text import foreign_prose
-from tdqs_mcp.facts.text.languages import (
+from tdqs_mcp.facts.text.foreign_prose import detect_language
+from tdqs_mcp.facts.text.vocabulary import (
     EFFECTS,
     KNOWN,
     LEAD_IN,
     LEMMAS,
+    MAX_EXPLANATION,
+    MAX_TEXT,
     OVERT_MUTATIONS,
     PHRASES,
     STOPWORDS,
@@ -21,10 +24,9 @@ from tdqs_mcp.facts.text.languages import (
     Cue,
     Effect,
     Lexicon,
-    detect_language,
     lexicon_of,
 )
-from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_TEXT, index_phrases, name_parts, phrases_in, stem, words_of
+from tdqs_mcp.facts.text.words import index_phrases, name_parts, phrases_in, stem, words_of
 from tdqs_mcp.model.catalog import Tool
 
 MIN_LETTERS = 12

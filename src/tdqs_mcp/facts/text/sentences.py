@@ -10,18 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import STOPWORDS, Cue
-from tdqs_mcp.facts.text.patterns import read_table, words_from
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.words import (
-    MAX_EXPLANATION,
-    PhraseIndex,
-    index_phrases,
-    name_parts,
-    phrases_in,
-    stem,
-    words_of,
-)
+from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, STOPWORDS, Cue, read_table, words_from
+from tdqs_mcp.facts.text.words import PhraseIndex, index_phrases, name_parts, phrases_in, stem, words_of
 
 NEW_WORDS = 2
 """Words that nobody has said before, from which a sentence is a statement of its own."""

@@ -9,11 +9,10 @@ from typing import Any
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.walk import Node, split_pointer
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import Cue
-from tdqs_mcp.facts.text.patterns import PatternTable, read_table, words_from
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.statements import NO_POLARITY, Bound, bound_keywords, find_bounds, is_negation, read_polarity
-from tdqs_mcp.facts.text.words import MAX_EXPLANATION, identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
+from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, Cue, PatternTable, read_table, words_from
+from tdqs_mcp.facts.text.words import identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset import parameter_facts
 from tdqs_mcp.facts.toolset.parameter_facts import Agreed

@@ -7,9 +7,8 @@ from enum import StrEnum
 from functools import cache, lru_cache, partial
 
 from tdqs_mcp.facts.schema.accepted import Accepted
-from tdqs_mcp.facts.text.languages import LEMMAS
-from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Claim, Clash, MentionKind, ParameterMention, words_in
-from tdqs_mcp.facts.text.patterns import PatternTable, expand, lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention, words_in
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, PatternTable, expand, lazy_pattern, read_table, words_from
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
@@ -152,9 +151,8 @@ def _demands_one(match: re.Match[str], text: str, kind: MentionKind) -> bool:
     return not (is_denied or is_aside or is_elsewhere or _PATTERNS.other_value.match(text, match.end()))
 
 
-def find_type_clash(claim: Claim) -> Clash | None:
+def find_type_clash(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     """A type that the text gives the parameter and the schema does not accept."""
-    mention, accepted = claim.mention, claim.accepted
     if not accepted.types:
         return None
     plain = _stated(mention.text, mention.kind)

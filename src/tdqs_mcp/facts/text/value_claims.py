@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from tdqs_mcp.facts.text.parameter_mentions import Claim, Clash, MentionKind, ParameterMention, words_in
-from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.schema.accepted import Accepted
+from tdqs_mcp.facts.text.parameter_mentions import Clash, MentionKind, ParameterMention, words_in
+from tdqs_mcp.facts.text.vocabulary import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import first_of
 
 _PATTERNS = PatternTable("claims")
@@ -33,15 +34,14 @@ _DEFAULTING = frozenset({"default", "defaults", "defaulted", "defaulting"})
 _SAME = {"ascending": "asc", "descending": "desc"}
 
 
-def find_choice_clash(claim: Claim) -> Clash | None:
-    """Values that the text lists and the schema does not allow."""
-    mention, accepted = claim.mention, claim.accepted
+def find_choice_clash(mention: ParameterMention, accepted: Accepted, names: frozenset[str]) -> Clash | None:
+    """Values that the text lists and the schema does not allow; `names` are names of other things."""
     values = accepted.values if accepted.values is not None else accepted.item_values
     if not values or accepted.types == {"boolean"}:
         return None
     spelled = tuple(spell(value) for value in values)
     known = frozenset(spelled)
-    strange = _strange(mention, known, claim.names)
+    strange = _strange(mention, known, names)
     if not strange:
         return None
     return Clash(mention=mention, said=listing(strange), held=listing(list(dict.fromkeys(spelled))), is_plain=True)
@@ -188,16 +188,15 @@ def _is_member(item: str, known: frozenset[str], *, is_quoted: bool) -> bool:
     return _SAME.get(lowered, lowered) in {value.lower() for value in known}
 
 
-def find_default_clash(claim: Claim) -> Clash | None:
+def find_default_clash(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     """A default that the text names and the schema's own `default` contradicts; null and "" say that none is set."""
-    mention = claim.mention
     if "default" not in mention.node.schema or mention.words.isdisjoint(_DEFAULTING):
         return None
     held = mention.node.schema["default"]
     if held is None or held in ("", [], {}) or isinstance(held, list | dict):
         return None
     said = [match for pattern in (_PATTERNS.default, _PATTERNS.by_default) for match in pattern.finditer(mention.text)]
-    values = frozenset(map(spell, claim.accepted.values or ()))
+    values = frozenset(map(spell, accepted.values or ()))
     literals = [each for match in said if (each := _literal(match, mention.text, held, values)) is not None]
     if not literals or any(_equal(literal, held) for literal in literals):
         return None

@@ -5,11 +5,10 @@ from functools import cache, partial
 
 from tdqs_mcp.canonical import trim, utf16_length
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import LEMMAS, Cue
-from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.prose import cues_of
 from tdqs_mcp.facts.text.statements import stated_hints
-from tdqs_mcp.facts.text.words import MAX_TEXT, stem
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, MAX_TEXT, Cue, PatternTable, lazy_pattern, words_from
+from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset.names import Label
 from tdqs_mcp.model.catalog import Tool
 

@@ -6,19 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import TypeVar
 
-from tdqs_mcp.facts.text.languages import EFFECTS, LEMMAS, STOPWORDS, Effect
-from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.text.vocabulary import (
+    EFFECTS,
+    LEMMAS,
+    MAX_NAME,
+    STOPWORDS,
+    Effect,
+    lazy_pattern,
+    read_table,
+    words_from,
+)
 
 K = TypeVar("K")
-
-MAX_TEXT = 20_000
-"""Characters of a description that are read, five times the longest useful one; the rest cannot help an agent."""
-
-MAX_EXPLANATION = 2_000
-"""Characters of a parameter's description that are read."""
-
-MAX_NAME = 200
-"""Characters of a name or title that are read; the longest real name has 64."""
 
 MAX_PLAIN_NAME = 64
 """Characters of a name that other texts may carry; clients and models cut longer ones."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
-from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.facts.text.words import without_quotations
 from tdqs_mcp.facts.threats import payloads, structure
 from tdqs_mcp.facts.threats.structure import Pattern

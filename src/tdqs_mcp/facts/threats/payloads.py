@@ -6,7 +6,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from urllib.parse import unquote_to_bytes
 
-from tdqs_mcp.facts.text.patterns import lazy_pattern
+from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 
 MIN_RUN = 24
 """Characters of an encoded run that can hold a sentence."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table
+from tdqs_mcp.facts.text.vocabulary import lazy_pattern, read_table
 
 MAX_STRAY = 3
 """Stray zero-width or private characters of one string that may be an accident; a hidden message needs more."""

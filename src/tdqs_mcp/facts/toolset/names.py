@@ -5,19 +5,8 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from tdqs_mcp.facts.schema.walk import Shape
-from tdqs_mcp.facts.text.languages import STOPWORDS, Effect
-from tdqs_mcp.facts.text.patterns import lazy_pattern, words_from
-from tdqs_mcp.facts.text.words import (
-    MAX_EXPLANATION,
-    MAX_PLAIN_NAME,
-    MAX_TEXT,
-    PREPOSITIONS,
-    effect_of,
-    is_plain,
-    name_parts,
-    shared_prefix,
-    stem,
-)
+from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, STOPWORDS, Effect, lazy_pattern, words_from
+from tdqs_mcp.facts.text.words import MAX_PLAIN_NAME, PREPOSITIONS, effect_of, is_plain, name_parts, shared_prefix, stem
 
 _words = partial(words_from, "names")
 

@@ -10,10 +10,9 @@ from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import STOPWORDS, Cue, Effect
 from tdqs_mcp.facts.text.parameter_mentions import list_entries
-from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.text.words import MAX_TEXT, is_plain, name_parts, stem
+from tdqs_mcp.facts.text.vocabulary import MAX_TEXT, STOPWORDS, Cue, Effect, lazy_pattern, read_table, words_from
+from tdqs_mcp.facts.text.words import is_plain, name_parts, stem
 from tdqs_mcp.facts.toolset.names import Label
 
 _words = partial(words_from, "names")

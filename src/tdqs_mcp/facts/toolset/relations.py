@@ -9,10 +9,19 @@ from typing import NamedTuple
 
 from tdqs_mcp.canonical import utf16_order
 from tdqs_mcp.facts.schema.signals import Signals
-from tdqs_mcp.facts.text.languages import LEMMAS, VAGUE_VERBS, Cue, Effect
-from tdqs_mcp.facts.text.patterns import PatternTable, lazy_pattern, read_table, words_from
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.words import MAX_TEXT, name_parts, shared_prefix, stem
+from tdqs_mcp.facts.text.vocabulary import (
+    LEMMAS,
+    MAX_TEXT,
+    VAGUE_VERBS,
+    Cue,
+    Effect,
+    PatternTable,
+    lazy_pattern,
+    read_table,
+    words_from,
+)
+from tdqs_mcp.facts.text.words import name_parts, shared_prefix, stem
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 

@@ -8,9 +8,16 @@ from typing import NamedTuple
 
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.languages import STOPWORDS
-from tdqs_mcp.facts.text.patterns import lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.text.words import MAX_EXPLANATION, MAX_NAME, MAX_TEXT, empty_stems, name_parts, stem
+from tdqs_mcp.facts.text.vocabulary import (
+    MAX_EXPLANATION,
+    MAX_NAME,
+    MAX_TEXT,
+    STOPWORDS,
+    lazy_pattern,
+    read_table,
+    words_from,
+)
+from tdqs_mcp.facts.text.words import empty_stems, name_parts, stem
 from tdqs_mcp.facts.toolset.names import MAX_CROWD
 from tdqs_mcp.model.catalog import Tool
 from tdqs_mcp.results.rewrites import Likeness

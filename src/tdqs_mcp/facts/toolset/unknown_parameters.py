@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 
 from tdqs_mcp.facts.text.parameter_mentions import Entry, list_entries
-from tdqs_mcp.facts.text.patterns import PatternTable, endings_from, words_from
+from tdqs_mcp.facts.text.vocabulary import PatternTable, endings_from, words_from
 from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold
 from tdqs_mcp.facts.toolset.unknown_tools import Token, UnknownWord, around
 

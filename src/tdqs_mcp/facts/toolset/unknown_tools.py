@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from tdqs_mcp.facts.text.languages import LEMMAS
-from tdqs_mcp.facts.text.patterns import PatternTable, endings_from, words_from
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, PatternTable, endings_from, words_from
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.facts.toolset.names import KnownNames, Mention, fold, style
 

@@ -1,15 +1,80 @@
-"""The languages of descriptions: lexicons of verbs and cue phrases, read from data files, and their detection."""
+"""What texts are read with, from data files: word lists, patterns, and the verbs and cue phrases of each language."""
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from importlib.resources import files
+from typing import Any, cast
 
-from tdqs_mcp.facts.text.patterns import PatternTable, read_table, words_from
+MAX_TEXT = 20_000
+"""Characters of a description that are read, five times the longest useful one; the rest cannot help an agent."""
+
+MAX_EXPLANATION = 2_000
+"""Characters of a parameter's description that are read."""
+
+MAX_NAME = 200
+"""Characters of a name or title that are read; the longest real name has 64."""
+
+
+class _LazyPattern:
+    """Stands for a pattern: the first use of a method compiles it and keeps the method."""
+
+    def __init__(self, source: str, flags: int) -> None:
+        self._arguments = (source, flags)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # whatever a pattern has
+        method = getattr(re.compile(*self._arguments), name)
+        setattr(self, name, method)
+        return method
+
+
+def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern, to be used like a compiled one; compiling those of all rules takes longer than linting a file."""
+    return cast("re.Pattern[str]", _LazyPattern(source, flags))
+
+
+def expand(table: str, source: str) -> str:
+    """A pattern of a data file in full: its lines joined, each `{name}` replaced by that entry of `parts`."""
+    joined = "".join(map(str.strip, source.splitlines()))
+    return _PART.sub(lambda part: expand(table, read_table(table)["parts"][part[1]]), joined)
+
+
+_PART = re.compile(r"\{([a-z_]+)\}")
+
+
+@cache
+def read_table(name: str) -> Mapping[str, Any]:
+    """A data file of this package, such as `en` or `wording`."""
+    return tomllib.loads(files("tdqs_mcp.facts").joinpath("data", f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def words_from(table: str, key: str) -> frozenset[str]:
+    """The words that a data file has under a key of `words`."""
+    return frozenset(read_table(table)["words"][key].split())
+
+
+@cache
+def endings_from(table: str, key: str) -> tuple[str, ...]:
+    """The same in order, for `str.endswith`."""
+    return tuple(read_table(table)["words"][key].split())
+
+
+class PatternTable:
+    """The patterns of one data file by key, such as `TABLE.header`; each is compiled on first use."""
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+
+    def __getattr__(self, key: str) -> re.Pattern[str]:
+        pattern = re.compile(expand(self._table, read_table(self._table)["patterns"][key]))
+        setattr(self, key, pattern)
+        return pattern
+
 
 SPACED = ("es", "pt", "fr", "it", "de", "tr", "ru")
 """Languages that put spaces between words and inflect them at the end: phrases are sought between words."""
@@ -220,156 +285,3 @@ Verbs that a pure function shares, such as add, insert, remove or replace, prove
 
 PHRASES: Mapping[Cue, tuple[str, ...]] = {cue: tuple(_entries(_ENGLISH, cue)) for cue in Cue}
 """English cue phrases, words separated by single spaces."""
-
-
-HAN_WEIGHT = 3
-"""Latin letters that weigh as much as one Han character or Kana: a word has five letters here, two there."""
-
-HANGUL_WEIGHT = 2
-"""Latin letters that weigh as much as one Hangul syllable."""
-
-KANA_SHARE = 10
-"""Of so many characters Japanese has at least one Kana; Chinese has hardly any, in names and as decoration."""
-
-MIN_DENSITY = 16
-"""Of so many different words at least one is a function word of the language, or it is none of those we know."""
-
-FEW = 3
-"""Votes from which function words decide alone; with fewer, all words of the lexicons are asked too."""
-
-_TABLE = read_table("languages")
-LANGUAGE_NAMES: Mapping[str, str] = dict(entry.split(":") for entry in _TABLE["names"].split())
-"""Every language that is told from others, by its ISO 639-1 code."""
-
-_PROFILES: Mapping[str, frozenset[str]] = {
-    language: frozenset(words.split()) for language, words in _TABLE["profiles"].items()
-}
-_ENGLISH_WORDS = _PROFILES["en"] | LEMMAS.keys()
-_FOREIGN = frozenset().union(*_PROFILES.values()) - _ENGLISH_WORDS
-
-_PATTERNS = PatternTable("languages")
-_SLAVIC = ("bulgarian", "russian")
-
-
-def detect_language(text: str, vocabulary: AbstractSet[str]) -> str | None:
-    """The ISO 639-1 code of a text's dominant language; `vocabulary` holds its lower-case words.
-
-    None where it cannot be told: no letters, too few words, or a language that is not told from others here.
-    """
-    is_latin = text.isascii() or _PATTERNS.beyond_latin.search(text) is None
-    if is_latin and _is_plainly_english(vocabulary, is_ascii=text.isascii()):
-        return "en"
-    return (None if is_latin else _by_script(text)) or _by_words(vocabulary)
-
-
-def _is_plainly_english(vocabulary: AbstractSet[str], *, is_ascii: bool) -> bool:
-    """English words and hardly any others: a fast check that nearly every description passes."""
-    if is_ascii and _FOREIGN.isdisjoint(vocabulary):
-        return not _ENGLISH_WORDS.isdisjoint(vocabulary)
-    return len(vocabulary & _ENGLISH_WORDS) > FEW * (len(vocabulary & _FOREIGN) + 1)
-
-
-def _by_script(text: str) -> str | None:
-    """The language of a text that is mostly in a script beside Latin; identifiers and addresses do not count."""
-    plain = _PATTERNS.identifier.sub(" ", text)
-    counts = {script: len(re.findall(f"[{letters}]", plain)) for script, letters in _TABLE["scripts"].items()}
-    latin, kana, han = (counts.pop(script) for script in ("latin", "kana", "han"))
-    weights = {
-        "ja" if KANA_SHARE * kana >= kana + han else "zh": HAN_WEIGHT * (kana + han),
-        **counts,
-        "ko": HANGUL_WEIGHT * counts["ko"],
-    }
-    language, weight = max(weights.items(), key=lambda entry: entry[1])
-    if weight <= latin or not weight:
-        return None
-    if language == "ru":
-        return _cyrillic(plain)
-    return "fa" if language == "ar" and _PATTERNS.persian.search(plain) else language
-
-
-def _cyrillic(text: str) -> str:
-    for language, letters in _TABLE["not_russian"].items():
-        if not set(letters).isdisjoint(text):
-            return str(language)
-    lowered = text.lower()
-    bulgarian, russian = (sum(map(words_from("languages", key).__contains__, lowered.split())) for key in _SLAVIC)
-    is_bulgarian = bulgarian + lowered.count("ъ") > russian + len(_PATTERNS.russian_letters.findall(text))
-    return "bg" if is_bulgarian else "ru"
-
-
-def _by_words(vocabulary: AbstractSet[str]) -> str | None:
-    """The language with the most votes, English where nothing but its words are known."""
-    english = len(vocabulary & _ENGLISH_WORDS)
-    votes = _count(vocabulary)
-    leaders = _leaders(votes)
-    if votes.get(leaders[0], 0) >= english and (votes.get(leaders[0], 0) < FEW or len(leaders) > 1):
-        english = len(vocabulary & _english_vocabulary())
-        votes = _with_lexicons(votes, vocabulary)
-        leaders = _leaders(votes)
-    best = votes.get(leaders[0], 0)
-    if english >= best:
-        parts = {part for word in vocabulary for part in _PATTERNS.separator.split(word)}
-        return "en" if english or not _english_vocabulary().isdisjoint(parts) else None
-    count = sum(map(str.isalpha, vocabulary))
-    is_sure = MIN_DENSITY * best >= count and (best > 1 or count <= FEW)
-    close = [each for each in leaders if len(leaders) == 1 or each in SPACED]
-    return close[0] if close and is_sure else None
-
-
-def _leaders(votes: Mapping[str, int]) -> list[str]:
-    """The languages with the most votes, in the order of the profiles; [""] without a vote."""
-    best = max(votes.values(), default=0)
-    return [language for language in _PROFILES if votes.get(language) == best] or [""]
-
-
-def _count(vocabulary: AbstractSet[str]) -> dict[str, int]:
-    votes: dict[str, int] = {}
-    words = {part for word in vocabulary for part in word.replace("’", "'").split("'")}
-    is_ascii = not any("'" in word or not word.isascii() for word in vocabulary)
-    for word in vocabulary & _voters().keys() if is_ascii else words:
-        for language in _voters_for(word):
-            votes[language] = votes.get(language, 0) + 1
-    return votes
-
-
-def _voters_for(word: str) -> set[str]:
-    """The languages, English apart, that a word speaks for: by itself, by its letters, by its ending."""
-    found = set(_voters().get(word, ()))
-    if not word.isascii():
-        spoken = (languages for letters, languages in _TABLE["letters"].items() if not set(letters).isdisjoint(word))
-        found.update(*map(str.split, spoken))
-    found.update(language for ending, language in _TABLE["endings"].items() if word.endswith(ending))
-    return found - {"en"}
-
-
-@cache
-def _voters() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for language, words in _PROFILES.items():
-        for word in words:
-            found[word] = (*found.get(word, ()), language)
-    return found
-
-
-@cache
-def _english_vocabulary() -> frozenset[str]:
-    phrases = (phrase.split() for phrases in PHRASES.values() for phrase in phrases)
-    return _ENGLISH_WORDS.union(STOPWORDS, words_from("languages", "common_english"), *phrases)
-
-
-def _with_lexicons(votes: Mapping[str, int], vocabulary: AbstractSet[str]) -> dict[str, int]:
-    """A text of a few words is told by all its words: "Eliminar usuario"."""
-    folded = set(map(fold, vocabulary)) - _english_vocabulary()
-    known = {language: len((folded & _lexicon_words(language)) - _profile(language)) for language in SPACED}
-    return {language: votes.get(language, 0) + known.get(language, 0) for language in known.keys() | votes.keys()}
-
-
-@cache
-def _profile(language: str) -> frozenset[str]:
-    return frozenset(map(fold, _PROFILES.get(language, ())))
-
-
-@cache
-def _lexicon_words(language: str) -> frozenset[str]:
-    lexicon = lexicon_of(language)
-    return lexicon.words if lexicon else frozenset()
