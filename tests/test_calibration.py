@@ -23,7 +23,7 @@ from tdqs_mcp.judges.offline import UNIT, Offline, calibration, versions
 from tdqs_mcp.model.catalog import Catalog, read_tools
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.check_reports import calibration_blocks
-from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring import judge_error
 from tdqs_mcp.scoring.rollup import tdqs
@@ -51,6 +51,11 @@ def table(title):
     return next(each for each in SECTIONS(NEWEST) if each.title == title)
 
 
+def unseen():
+    lines = (README.parent / "calibration" / "unseen_labels.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
 def column(section, name):
     return {row[0]: row[section.columns.index(name)] for row in section.rows}
 
@@ -62,6 +67,39 @@ def test_the_readme_carries_the_table_that_calibrate_prints():
     printed = as_markdown(calibration_blocks(sync.calibrate()))
     tools = printed[printed.index("### Tools") :].split("\n\n")[2]
     assert tools in README.read_text(encoding="utf-8")
+
+
+def test_the_readme_states_the_error_on_servers_that_nobody_had_looked_at():
+    rows = unseen()
+    labels = [tdqs(load("tdqs"), dict(zip(load("tdqs").keys, row["labels"], strict=True)), spec="1.2") for row in rows]
+    scores = [
+        tdqs(load("tdqs"), dict(zip(load("tdqs").keys, row["predicted"], strict=True)), spec="1.2") for row in rows
+    ]
+    pairs = list(zip(labels, scores, strict=True))
+    same = sum(tier_of(label) == tier_of(score) for label, score in pairs) / len(rows)
+    within = sum(row["range"][0] <= label <= row["range"][1] for row, label in zip(rows, labels, strict=True)) / len(
+        rows
+    )
+    figures = (
+        f"On {len(rows)} tools of {len({row['server'] for row in rows})} servers",
+        f"Spearman {spearmanr(labels, scores).statistic:.2f}",
+        f"MAE {sum(abs(label - score) for label, score in pairs) / len(rows) / 10:.2f}",
+        f"the same tier in {same:.0%} of cases",
+        f"contain {within:.0%} of the labels",
+        f"almost as well ({spearmanr(labels, [row['words'] for row in rows]).statistic:.2f})",
+    )
+    readme = " ".join(README.read_text(encoding="utf-8").split())
+    assert [figure for figure in figures if figure not in readme] == []
+
+
+def test_no_honest_score_of_an_unseen_server_is_held():
+    rubric, bound = load("tdqs"), calibration(NEWEST).guard["tdqs"]
+    above = [
+        tdqs(rubric, dict(zip(rubric.keys, row["labels"], strict=True)), spec="1.2")
+        - tdqs(rubric, dict(zip(rubric.keys, row["predicted"], strict=True)), spec="1.2")
+        for row in unseen()
+    ]
+    assert [each for each in above if each > bound] == []
 
 
 def test_rank_correlation_and_kappa_are_those_of_independent_libraries():
