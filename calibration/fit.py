@@ -22,9 +22,8 @@ from scorecards import UNIT, Plan, Scorecard, Table, cross_validate, cuts, fit, 
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.content import read_content
 from tdqs_mcp.facts.toolset.relations import ToolSet
-from tdqs_mcp.judges.features import of_set, of_tool
+from tdqs_mcp.judges.features import of_set, of_tool, read_content
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.judge_error import evidence as read_evidence

@@ -17,8 +17,8 @@ from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
 from tdqs_mcp import sync
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.facts.text.content import read_content
 from tdqs_mcp.judges import features
+from tdqs_mcp.judges.features import read_content
 from tdqs_mcp.judges.offline import UNIT, Offline, calibration, versions
 from tdqs_mcp.model.catalog import Catalog, read_tools
 from tdqs_mcp.report.blocks import as_markdown

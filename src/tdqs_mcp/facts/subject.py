@@ -53,12 +53,12 @@ class Subject:
     @cached_property
     def mentions(self) -> tuple[str, ...]:
         """Siblings that the description names."""
-        return relations.mentioned_siblings(self.tool, self.prose, self.siblings)
+        return relations.mentioned_siblings(self.tool, self.prose.words, self.siblings)
 
     @cached_property
     def redirect(self) -> str | None:
         """The first sentence that sends the agent to a sibling instead."""
-        return relations.redirect(self.prose, self.mentions)
+        return relations.redirect(self.prose.cues, self.mentions)
 
     @cached_property
     def tokens(self) -> int:
@@ -141,7 +141,10 @@ class Measured:
 
     def tool_set(self) -> ToolSet:
         """How consistent and complete the tools are; measured for coherence only."""
-        return relations.read_tool_set([(subject.tool, subject.prose) for subject in self.subjects])
+        texts = ((each.tool.name, each.prose) for each in self.subjects)
+        return relations.read_tool_set(
+            [(name, " ".join(prose.sentences[:1]), prose.name_effect or prose.effect) for name, prose in texts]
+        )
 
 
 def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:

@@ -10,8 +10,8 @@ from importlib.resources import files
 from itertools import accumulate
 from typing import Any, TypeAlias
 
-from tdqs_mcp.facts.text.content import read_content
 from tdqs_mcp.judges import features
+from tdqs_mcp.judges.features import read_content
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Outlook, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load

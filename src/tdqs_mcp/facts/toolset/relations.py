@@ -2,14 +2,13 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from typing import NamedTuple
 
 from tdqs_mcp.canonical import utf16_order
 from tdqs_mcp.facts.schema.signals import Signals
-from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.vocabulary import (
     LEMMAS,
     MAX_TEXT,
@@ -38,6 +37,7 @@ _SYNONYMS = (
 _PATTERNS = PatternTable("references")
 _words = partial(words_from, "references")
 _MARK = lazy_pattern(r"[`'\"]([^`'\"\s]{1,128})[`'\"]|\b(\w{1,128})(?:\(\)| tool\b)")
+"""A word that a text marks as a name: quoted, called with (), or followed by "tool"."""
 
 SHADOW_RATIO = 2
 """The dearer tool costs at least this many times the cheaper one (TDQS 1.1, shadow prefilter)."""
@@ -46,31 +46,26 @@ SHADOW_GAP = 4
 """... and at least this much more, so that a free tool does not qualify against everything (TDQS 1.1)."""
 
 
-def mentioned_siblings(tool: Tool, prose: Prose, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Other tools of the catalog that a description names; `names` maps each lower-cased name to the real one.
+def mentioned_siblings(tool: Tool, words: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
+    """Other tools that a description of these words names; `names` maps each lower-cased name to the real one.
 
     A one-word name such as `search` counts only in backticks, in quotes or before "tool": else it is a plain word.
     """
     own = tool.name.lower()
-    found = {names[word]: None for word in prose.words if word in names and word != own}
-    marked = _marked(tool.description or "") if found else frozenset()
+    found = {names[word]: None for word in words if word in names and word != own}
+    marks = _MARK.findall((tool.description or "")[:MAX_TEXT].lower()) if found else ()
+    marked = {word for groups in marks for word in groups}
     return tuple(name for name in found if _is_identifier(name) or name.lower() in marked)
 
 
-def redirect(prose: Prose, mentions: Sequence[str]) -> str | None:
+def redirect(cues: Mapping[Cue, str], mentions: Sequence[str]) -> str | None:
     """The first sentence that names a sibling and says that it is the alternative."""
-    turns = (prose.cues.get(cue) for cue in (Cue.ALTERNATIVE, Cue.WHEN_NOT, Cue.WHEN))
+    turns = (cues.get(cue) for cue in (Cue.ALTERNATIVE, Cue.WHEN_NOT, Cue.WHEN))
     return next((sentence for sentence in turns if sentence and any(name in sentence for name in mentions)), None)
 
 
 def _is_identifier(name: str) -> bool:
     return not name.isalpha() or (name != name.lower() and name != name.title())
-
-
-def _marked(text: str) -> frozenset[str]:
-    """The words that a text marks as names: quoted, called with (), or followed by "tool"."""
-    found = _MARK.findall(text[:MAX_TEXT].lower())
-    return frozenset(word for words in found for word in words if word)
 
 
 def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCandidate, ...]:
@@ -141,53 +136,42 @@ class ToolSet(NamedTuple):
     """Different kinds of effect among the tools, 0-6: a domain that is only ever read has few."""
 
 
-def read_tool_set(tools: Sequence[tuple[Tool, Prose]]) -> ToolSet:
-    """The facts of a tool set, linear in its size."""
-    named = [_Named.of(tool, prose) for tool, prose in tools if tool.name]
-    prefix = shared_prefix([name.parts for name in named])
-    named = [name.without(prefix) for name in named]
+def read_tool_set(tools: Sequence[tuple[str, str, Effect | None]]) -> ToolSet:
+    """The facts of a tool set, given as each tool's name, first sentence and effect; linear in its size."""
+    split = [(name, name_parts(name), lead.lower(), effect) for name, lead, effect in tools if name]
+    prefix = shared_prefix([parts for _, parts, _, _ in split])
+    named = [
+        _Named(name, parts[1:] if len(parts) > 1 and parts[0] == prefix else parts, lead, effect)
+        for name, parts, lead, effect in split
+    ]
     lifecycles = _lifecycles(named)
+    used = Counter(name.parts[0] for name in named if name.parts)
+    synonyms = [[verb for verb, _ in used.most_common() if verb in group] for group in _SYNONYMS]
+    styles = [(name.tool, _style(name.tool)) for name in named]
     return ToolSet(
         tool_count=len(tools),
-        off_style=_minority([(name.tool, name.style) for name in named if name.style]),
-        off_pattern=_minority([(name.tool, name.opens_with_verb) for name in named]),
-        synonyms=_synonyms(named),
+        off_style=_minority([(name, style) for name, style in styles if style]),
+        off_pattern=_minority([(name.tool, bool(name.parts) and name.parts[0] in LEMMAS) for name in named]),
+        synonyms=tuple(verb for group in synonyms for verb in group[1:]),
         alike=_alike(named),
-        vague=tuple(name.tool for name in named if not name.resource and name.is_vague),
+        vague=tuple(name.tool for name in named if not name.resource and name.verb in {None, *VAGUE_VERBS}),
         gaps=tuple(resource for resource, effects in lifecycles.items() if _is_gap(effects)),
         complete=tuple(resource for resource, effects in lifecycles.items() if effects >= _LIFECYCLE),
-        effects=len({effect for effects in lifecycles.values() for effect in effects}),
+        effects=len(set().union(*lifecycles.values())),
     )
 
 
 class _Named(NamedTuple):
+    """A tool's name, without a prefix that most names share, its first sentence and what it does."""
+
     tool: str
     parts: tuple[str, ...]
-    style: str
     lead: str
     effect: Effect | None
-
-    @classmethod
-    def of(cls, tool: Tool, prose: Prose) -> "_Named":
-        return cls(
-            tool=tool.name,
-            parts=name_parts(tool.name),
-            style=_style(tool.name),
-            lead=" ".join(prose.sentences[:1]).lower(),
-            effect=prose.name_effect or prose.effect,
-        )
-
-    def without(self, prefix: str) -> "_Named":
-        is_prefixed = len(self.parts) > 1 and self.parts[0] == prefix
-        return self._replace(parts=self.parts[1:]) if is_prefixed else self
 
     @property
     def verb(self) -> str | None:
         return next((LEMMAS[part] for part in self.parts if part in LEMMAS), None)
-
-    @property
-    def opens_with_verb(self) -> bool:
-        return bool(self.parts) and self.parts[0] in LEMMAS
 
     @property
     def resource(self) -> str:
@@ -196,10 +180,6 @@ class _Named(NamedTuple):
         return " ".join(
             stem(part) for part in self.parts if LEMMAS.get(part) != verb and part not in words_from("names", "vague")
         )
-
-    @property
-    def is_vague(self) -> bool:
-        return self.verb is None or self.verb in VAGUE_VERBS
 
 
 def _style(name: str) -> str:
@@ -217,12 +197,6 @@ def _minority(named: Sequence[tuple[str, object]]) -> tuple[str, ...]:
     counts = Counter(kind for _, kind in named)
     usual = counts.most_common(1)[0][0] if counts else None
     return tuple(name for name, kind in named if kind != usual)
-
-
-def _synonyms(named: Sequence[_Named]) -> tuple[str, ...]:
-    used = Counter(name.parts[0] for name in named if name.parts)
-    groups = [[verb for verb, _ in used.most_common() if verb in group] for group in _SYNONYMS]
-    return tuple(verb for group in groups for verb in group[1:])
 
 
 def _alike(named: Sequence[_Named]) -> tuple[str, ...]:
@@ -253,9 +227,9 @@ def ranking_phrases(sentences: Sequence[str], words: Sequence[str]) -> list[str]
     """Phrases that rank a tool above all others or ask to call it first."""
     if _words("rankers").isdisjoint(words) and all(map(str.isascii, sentences)):
         return []
-    found = [
-        match[0] for sentence in sentences if _may_rank(sentence) for match in _PATTERNS.ranked_first.finditer(sentence)
-    ]
+    likely = [each for each in sentences if not each.isascii() or any(rank in each.lower() for rank in _rank_words())]
+    ranking = [each for each in likely if _PATTERNS.ranking.search(each)]
+    found = (match[0] for sentence in ranking for match in _PATTERNS.ranked_first.finditer(sentence))
     return list(dict.fromkeys(" ".join(words.split()) for words in found))
 
 
@@ -263,11 +237,6 @@ def ranking_phrases(sentences: Sequence[str], words: Sequence[str]) -> list[str]
 def _rank_words() -> tuple[str, ...]:
     text: str = read_table("references")["words"]["ranks"]
     return tuple(text.strip().split("|"))
-
-
-def _may_rank(sentence: str) -> bool:
-    is_likely = not sentence.isascii() or any(map(sentence.lower().__contains__, _rank_words()))
-    return is_likely and _PATTERNS.ranking.search(sentence) is not None
 
 
 def one_sided_boundaries(
