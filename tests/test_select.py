@@ -25,10 +25,11 @@ from tokenizers.pre_tokenizers import Whitespace
 import tdqs_mcp
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.text.words import name_parts, stem, words_of
+from tdqs_mcp.facts.toolset.search import bm25_scores, bm25_weights
 from tdqs_mcp.results.selection import Mutation, Query
+from tdqs_mcp.rewriting.catalog_diff import mutate
 from tdqs_mcp.rewriting.proposals import apply
-from tdqs_mcp.rewriting.selectors import bm25_scores, bm25_weights
-from tdqs_mcp.rewriting.tool_selection import exact_p_value, mutate, wilson_interval
+from tdqs_mcp.rewriting.tool_selection import exact_p_value, wilson_interval
 from tdqs_mcp.sources.files import read_file
 
 SHOP = (

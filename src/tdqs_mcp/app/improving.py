@@ -24,8 +24,8 @@ from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.proposals import Proposal, apply, propose
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
-from tdqs_mcp.rewriting.selectors import Lexical, Prompted, Selector
 from tdqs_mcp.rewriting.text_patches import LeftOut, Patch, patch_json, write_json
+from tdqs_mcp.rewriting.tool_selection import Lexical, Prompted, Selector
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import finish, tool_cases
@@ -276,10 +276,12 @@ async def select(
     if against is not None and mutation is not None:
         raise InputError("a test compares with other catalogs or with a mutation, not with both")
     if mutation is not None:
-        against = [tool_selection.mutate(catalog, mutation) for catalog in catalogs]
+        against = [catalog_diff.mutate(catalog, mutation) for catalog in catalogs]
     selector, index = selector or Lexical(), tool_selection.Index.of(catalogs)
     other = None if against is None else index.like(against)
-    asked, problems = tool_selection.ask(index) if queries is None else tool_selection.check(queries, index)
+    asked, problems = (
+        tool_selection.make_queries(index) if queries is None else tool_selection.check_queries(queries, index)
+    )
     texts = [query.text for query in asked]
     before = tool_selection.choose(asked, await selector.rank(index.tools, texts, k=k), index, k=k)
     told = [problem for catalog in (*catalogs, *(against or ())) for problem in catalog.problems]

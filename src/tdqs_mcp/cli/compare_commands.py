@@ -23,7 +23,7 @@ from tdqs_mcp.model.catalog import Catalog
 from tdqs_mcp.results.checks import Outcome
 from tdqs_mcp.results.improvements import Comparison, WhatIfReport
 from tdqs_mcp.results.selection import Mutation, Query
-from tdqs_mcp.rewriting.selectors import Embedded, Prompted, Selector
+from tdqs_mcp.rewriting.tool_selection import Embedded, Prompted, Selector
 from tdqs_mcp.sources.input_files import read_embeddings, read_queries
 from tdqs_mcp.sources.locator import LiveOptions
 

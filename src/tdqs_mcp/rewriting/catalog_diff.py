@@ -1,4 +1,4 @@
-"""Two versions of a catalog: which tool became which, what that does to callers, and whether it is worse."""
+"""Two versions of a catalog: what became of each tool, what breaks callers, and whether it is worse; mutations."""
 
 import json
 from collections import Counter
@@ -11,10 +11,12 @@ from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema import arguments, compatibility, tokens, walk
 from tdqs_mcp.facts.schema.compatibility import Break
 from tdqs_mcp.facts.text.statements import closed_value_lists
-from tdqs_mcp.model.catalog import Catalog, Tool
+from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.model.catalog import Catalog, Tool, read_tools
 from tdqs_mcp.results.findings import Finding, Severity, fingerprint
 from tdqs_mcp.results.improvements import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.scores import ServerScore, ToolScore
+from tdqs_mcp.results.selection import Mutation
 from tdqs_mcp.results.verdicts import tier_of
 
 _Pair = tuple[Tool | None, Tool | None]
@@ -44,23 +46,18 @@ def _paired(old: Sequence[Tool], new: Sequence[Tool]) -> list[_Pair]:
     gone = [tool for tools in waiting.values() for tool in tools]
     come = [tool for tool in new if tool.index not in matched]
     matched |= {tool.index: gone[0] for tool in come if len(old) == len(new) == 1}
-    matched |= _renamed(gone, come)
+    before, after = _by_schema(gone), _by_schema(come)
+    alone = (text for text in before if len(before[text]) == 1 == len(after.get(text, ())))
+    matched |= {after[text][0].index: before[text][0] for text in alone}
     taken = {tool.index for tool in matched.values()}
     kept: list[_Pair] = [(matched.get(tool.index), tool) for tool in new]
     return kept + [(tool, None) for tool in old if tool.index not in taken]
 
 
-def _renamed(gone: Sequence[Tool], come: Sequence[Tool]) -> dict[int, Tool]:
-    before, after = _by_schema(gone), _by_schema(come)
-    alone = {text for text in before if len(before[text]) == 1 == len(after.get(text, ()))}
-    return {after[text][0].index: before[text][0] for text in alone}
-
-
 def _by_schema(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
     found: dict[str, list[Tool]] = {}
     for tool in tools:
-        known = _signature(tool)
-        if known is not None:
+        if (known := _signature(tool)) is not None:
             found.setdefault(known, []).append(tool)
     return found
 
@@ -76,9 +73,8 @@ def _signature(tool: Tool) -> str | None:
 def _compared(
     old: Tool | None, new: Tool | None, judged: tuple[Mapping[int, ToolScore], Mapping[int, ToolScore]]
 ) -> ToolComparison:
-    either = new or old
     return ToolComparison(
-        name=either.name if either else "",
+        name=next(tool.name for tool in (new, old) if tool),
         index_before=old.index if old else None,
         index_after=new.index if new else None,
         before=judged[0].get(old.index) if old else None,
@@ -108,7 +104,8 @@ def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
     if before is None or after is None:
         said = "the definition is nested too deeply to be compared: nothing says that old calls still work"
         return [_whole(Impact.BREAKING, "unreadable", said)]
-    found = [*_name(old, new), *_schemas(old, new), *_dangers(old, new), *_words(old, new)]
+    dangers = _as(Impact.DANGEROUS, "", compatibility.dangerous_hints(old.annotations, new.annotations))
+    found = [*_breaks(old, new), *dangers, *_words(old, new)]
     return found or [_whole(Impact.COMPATIBLE, "changed", "nothing is taken from a caller")]
 
 
@@ -128,17 +125,16 @@ def _are_equal(old: object, new: object) -> bool:
         return False
 
 
-def _name(old: Tool, new: Tool) -> Iterator[Difference]:
-    """Equal parameters look like one tool renamed; the only tools of two catalogs may be any two."""
+def _breaks(old: Tool, new: Tool) -> Iterator[Difference]:
+    """Differences of the name and the schemas; an unreadable old schema promised nothing.
+
+    Equal parameters look like one tool renamed; the only tools of two catalogs may be any two.
+    """
     if old.name != new.name:
         known = _signature(old)
         guess = " with the same parameters: renamed?" if known is not None and known == _signature(new) else ""
         said = f"removed {old.name!r}, added {new.name!r}{guess}"
         yield Difference(impact=Impact.BREAKING, change="renamed-tool", path="/name", message=said)
-
-
-def _schemas(old: Tool, new: Tool) -> Iterator[Difference]:
-    """Differences of the input schema, then of the output schema; an unreadable old schema promised nothing."""
     yield from _schema("/inputSchema", _as_stated(old, new), new.input_schema, compatibility.breaking_changes)
     yield from _schema("/outputSchema", old.output_schema, new.output_schema, compatibility.lost_outputs)
 
@@ -146,15 +142,12 @@ def _schemas(old: Tool, new: Tool) -> Iterator[Difference]:
 def _as_stated(old: Tool, new: Tool) -> Mapping[str, Any] | None:
     """The old input schema, with an enum where its text already lists all values and the new schema has the enum."""
     listed = {name: list(found) for name, found, _ in closed_value_lists(old)}
-    said = {
-        name for name, schema in arguments.properties(new).items() if isinstance(schema, Mapping) and "enum" in schema
-    }
-    if old.input_schema is None or said.isdisjoint(listed):
+    schemas = arguments.properties(new).items()
+    closed = {name for name, schema in schemas if isinstance(schema, Mapping) and "enum" in schema} & listed.keys()
+    if old.input_schema is None or not closed:
         return old.input_schema
-    properties = {
-        name: {**schema, "enum": listed[name]} if name in said & listed.keys() else schema
-        for name, schema in arguments.properties(old).items()
-    }
+    before = arguments.properties(old).items()
+    properties = {name: {**schema, "enum": listed[name]} if name in closed else schema for name, schema in before}
     return {**old.input_schema, "properties": properties}
 
 
@@ -171,10 +164,6 @@ def _schema(
         yield from _as(Impact.BREAKING, path, check(old, new))
 
 
-def _dangers(old: Tool, new: Tool) -> Iterator[Difference]:
-    return _as(Impact.DANGEROUS, "", compatibility.dangerous_hints(old.annotations, new.annotations))
-
-
 def _words(old: Tool, new: Tool) -> Iterator[Difference]:
     """Changed texts of parts that both versions have."""
     before, after = _texts(old), _texts(new)
@@ -186,10 +175,8 @@ def _words(old: Tool, new: Tool) -> Iterator[Difference]:
 
 def _texts(tool: Tool) -> dict[str, object]:
     """The texts of a definition by JSON pointer; None where a part has none."""
-    nodes = [
-        *walk.walk_schema(tool.input_schema, "/inputSchema").nodes,
-        *walk.walk_schema(tool.output_schema, "/outputSchema").nodes,
-    ]
+    schemas = (("/inputSchema", tool.input_schema), ("/outputSchema", tool.output_schema))
+    nodes = (node for path, schema in schemas for node in walk.walk_schema(schema, path).nodes)
     texts = {f"{node.path}/description": node.schema.get("description") for node in nodes}
     return {"/title": tool.title, "/description": tool.description, **texts}
 
@@ -265,3 +252,49 @@ def _regressions(comparison: Comparison) -> Iterator[str]:
         is_milder = finding.severity.rank < mended.get((finding.subject.kind, finding.subject.name), 0)
         if finding.severity is not Severity.INFO and not is_milder:
             yield f"{finding.subject.label!r}: new {finding.severity} {finding.rule}: {finding.message}"
+
+
+KEPT = 40
+"""Characters that truncation leaves of each text: a line of a menu."""
+
+Wording = Callable[[str, str], str]
+"""The new text for a name and an old text."""
+
+
+def mutate(catalog: Catalog, mutation: Mutation) -> Catalog:
+    """The catalog with every definition made worse; names, types and everything but texts stay as they are.
+
+    `distractors` leaves them and adds, behind the others, a truncated near-duplicate of each under a name of its own.
+    """
+    raws = [tool.raw for tool in catalog.tools]
+    if mutation is not Mutation.DISTRACTORS:
+        return replace(catalog, tools=read_tools([_reworded(raw, _WORDINGS[mutation]) for raw in raws]))
+    named = [tool.raw | {"name": f"{tool.name}_v2"} for tool in catalog.tools if tool.name]
+    return replace(catalog, tools=read_tools([*raws, *(_reworded(raw, _truncated) for raw in named)]))
+
+
+def _reworded(raw: Any, wording: Wording) -> Any:  # noqa: ANN401  # foreign JSON
+    if not isinstance(raw, Mapping):
+        return raw
+    said = raw.get("description")
+    reworded = {**raw, "description": wording(str(raw.get("name")), said if isinstance(said, str) else "")}
+    schema = raw.get("inputSchema")
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if isinstance(schema, Mapping) and isinstance(properties, Mapping):
+        parameters = dict(properties)
+        for name, entry in properties.items():
+            if isinstance(entry, Mapping) and isinstance(entry.get("description"), str):
+                parameters[name] = {**entry, "description": wording(name, entry["description"])}
+        reworded["inputSchema"] = {**schema, "properties": parameters}
+    return reworded
+
+
+def _truncated(_: str, text: str) -> str:
+    return text[:KEPT]
+
+
+_WORDINGS: Mapping[Mutation, Wording] = {
+    Mutation.TRUNCATE: _truncated,
+    Mutation.GENERIC: lambda name, _: f"The {' '.join(name_parts(name))}.",  # the name again: nothing to say
+    Mutation.BLANK: lambda *_: "",
+}

@@ -15,8 +15,8 @@ from tdqs_mcp.facts.toolset.names import Label
 from tdqs_mcp.model.catalog import Catalog, Tool, read_tool
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.rewrites import Claim, Mode
-from tdqs_mcp.rewriting import definition_parts, usage_guidance
-from tdqs_mcp.rewriting.definition_parts import CatalogContext, Part, cut, purpose, title
+from tdqs_mcp.rewriting import definition_parts
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, Part, cut, first_sentence, title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +146,10 @@ def compose_parts(
     Parts with words of their own are English, so a definition in another language gets none of them.
     """
     is_foreign = is_in_other_language(subject) or (subject.signals.is_missing_description and context.is_foreign)
-    first = None if is_foreign else purpose(subject, label, is_third_person=context.is_third_person)
+    first = None if is_foreign else first_sentence(subject, label, is_third_person=context.is_third_person)
     has_text = first is not None or not subject.signals.is_missing_description
     is_fit = has_text and can_continue_in_english(subject)
-    said = usage_guidance.guidance_parts(subject, label, near, context) if is_fit else ()
+    said = definition_parts.guidance_parts(subject, label, near, context) if is_fit else ()
     more = _more(subject, context) if mode is Mode.FULL and is_fit else ()
     found = [
         part
@@ -173,7 +173,7 @@ def untranslated(subject: Subject, *, label: Label, near: Sequence[str], context
     """The English sentences that facts support and that a description in another language cannot take as they are."""
     if not is_in_other_language(subject):
         return ()
-    return tuple(part.sentence for part in usage_guidance.guidance_parts(subject, label, near, context))
+    return tuple(part.sentence for part in definition_parts.guidance_parts(subject, label, near, context))
 
 
 MAX_NAMED = 5

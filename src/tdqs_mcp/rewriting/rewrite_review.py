@@ -69,9 +69,7 @@ def assess(
     indices = [subject.tool.index for subject in measured.subjects]
     return {
         index: Assessment(
-            score=scores.get(index),
-            findings=tuple(by_index.get(index, ())),
-            unjudged=(unjudged or {}).get(index),
+            score=scores.get(index), findings=tuple(by_index.get(index, ())), unjudged=(unjudged or {}).get(index)
         )
         for index in indices
     }
@@ -297,13 +295,7 @@ def describe_components(subject: Subject) -> dict[Component, str]:
 
 
 def _component(  # noqa: PLR0911  # one line a component
-    text: str,
-    words: Sequence[str],
-    cues: frozenset[Cue],
-    *,
-    place: int,
-    subject: Subject,
-    siblings: set[str],
+    text: str, words: Sequence[str], cues: frozenset[Cue], *, place: int, subject: Subject, siblings: set[str]
 ) -> Component:
     if words[:1] and words[0].startswith("example"):
         return Component.EXAMPLES

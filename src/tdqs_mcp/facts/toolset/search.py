@@ -1,9 +1,12 @@
-"""What a search over tools reads of a definition, and how somebody who never saw it might ask for the tool."""
+"""What a search over tools reads of a definition, how it ranks tools, and how a user might ask for one."""
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from itertools import islice
+from statistics import fmean
 from typing import NamedTuple
 
 from tdqs_mcp.facts.schema import arguments
@@ -166,3 +169,33 @@ def _own_words(subject: Subject) -> frozenset[str]:
 
 def _telling(words: Iterable[str]) -> frozenset[str]:
     return frozenset(each for word in words if (each := stem(word)) not in empty_stems() and len(each) > 1)
+
+
+K1, B = 1.5, 0.75
+"""How soon a repeated term counts no more, and how much a long document pays for its length: the usual values."""
+
+SCORE_DIGITS = 9
+"""Decimals of a score; further digits only depend on the order of additions."""
+
+
+def bm25_weights(documents: Sequence[Sequence[str]]) -> dict[str, dict[int, float]]:
+    """What each term adds to the score of each document that has it, by position: BM25 as Lucene computes it."""
+    average = fmean(map(len, documents)) if documents else 0
+    places: dict[str, dict[int, float]] = {}
+    for place, document in enumerate(documents):
+        for term, count in Counter(document).items():
+            length = K1 * (1 - B + B * len(document) / average)
+            places.setdefault(term, {})[place] = count / (count + length)
+    rarity = {
+        term: math.log(1 + (len(documents) - len(found) + 0.5) / (len(found) + 0.5)) for term, found in places.items()
+    }
+    return {term: {place: rarity[term] * share for place, share in found.items()} for term, found in places.items()}
+
+
+def bm25_scores(weights: Mapping[str, Mapping[int, float]], terms: Sequence[str]) -> dict[int, float]:
+    """The score of every document that has one of the terms; a term counts as often as it is given."""
+    scores: dict[int, float] = {}
+    for term in terms:
+        for place, weight in weights.get(term, {}).items():
+            scores[place] = scores.get(place, 0.0) + weight
+    return {place: round(score, SCORE_DIGITS) for place, score in sorted(scores.items())}
