@@ -9,14 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from tdqs_mcp.errors import EndpointError, InputError
 from tdqs_mcp.judges.budget import cost
-from tdqs_mcp.judges.endpoint import (
-    MAX_ANSWER_BYTES,
-    Count,
-    Endpoint,
-    connect,
-    may_pass,
-    refused,
-)
+from tdqs_mcp.judges.endpoint import MAX_ANSWER_BYTES, Count, Endpoint, connect, may_pass, refused
 from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage, report_answer
 from tdqs_mcp.judges.transport import Transport
 

@@ -160,10 +160,7 @@ def undescribed_resource(measured: Measured) -> Iterator[Hit]:
     for resource in metadata.listed_resources(measured.catalog):
         if metadata.is_blank(resource.description):
             yield Hit(
-                "/description",
-                "the resource has no description",
-                "say what it holds and when to read",
-                part=resource,
+                "/description", "the resource has no description", "say what it holds and when to read", part=resource
             )
 
 

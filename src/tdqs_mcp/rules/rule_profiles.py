@@ -95,15 +95,9 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             is_foreign=True,
         ),
         "mcptest": Profile(
-            summary="the DESC rules of mcptest; its Critical is an error",
-            rules=MCPTEST,
-            is_foreign=True,
+            summary="the DESC rules of mcptest; its Critical is an error", rules=MCPTEST, is_foreign=True
         ),
-        "playground": Profile(
-            summary="the rules of MCP Playground",
-            rules=PLAYGROUND,
-            is_foreign=True,
-        ),
+        "playground": Profile(summary="the rules of MCP Playground", rules=PLAYGROUND, is_foreign=True),
         "anthropic-directory": Profile(
             summary="what Anthropic's directory sends back: missing or false annotations, unfit names, instructions to "
             "the agent",

@@ -162,21 +162,14 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
     """The name or a later sentence says that the tool writes, the annotations say that it only reads."""
     word = find_mutation(subject.tool, subject.prose.words) if subject.signals.read_only is True else None
     if word:
-        yield Hit(
-            "/annotations/readOnlyHint",
-            f"readOnlyHint is true, but {word}",
-            "correct whichever is wrong",
-        )
+        yield Hit("/annotations/readOnlyHint", f"readOnlyHint is true, but {word}", "correct whichever is wrong")
 
 
 @rule("TDQ229", severity=Severity.ERROR, confidence=Confidence.HIGH, source="JSON Schema 2020-12, $ref")
 def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
     """A `$ref` leads nowhere or back to itself, so nobody knows what belongs there."""
     yield from _breaches(
-        subject,
-        conformance.dangling_references,
-        "$ref {}",
-        "define the target or write the schema out",
+        subject, conformance.dangling_references, "$ref {}", "define the target or write the schema out"
     )
 
 

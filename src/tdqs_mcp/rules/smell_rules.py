@@ -11,15 +11,7 @@ from tdqs_mcp.rules.rule import Hit, rule
 MIN_SENTENCES = 3
 """"At least three to four sentences" (Hasan et al., arXiv 2602.14878, section 4.1.3, Length and Completeness)."""
 
-_LIMITATIONS = (
-    Cue.LIMIT,
-    Cue.ERROR,
-    Cue.WHEN_NOT,
-    Cue.PREREQUISITE,
-    Cue.PERMISSION,
-    Cue.TIMING,
-    Cue.DESTRUCTION,
-)
+_LIMITATIONS = (Cue.LIMIT, Cue.ERROR, Cue.WHEN_NOT, Cue.PREREQUISITE, Cue.PERMISSION, Cue.TIMING, Cue.DESTRUCTION)
 
 
 @rule(
