@@ -12,9 +12,9 @@ from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.threats import Kind, find_threats, is_tampered
-from tdqs_mcp.rules import registry, security_rules
+from tdqs_mcp.rules import registry
 
-IDS = {rule.id for rule in security_rules.SERVER_RULES}
+IDS = {rule.id for rule in registry.RULES if rule.id.startswith("TDQ5")}
 EVERYTHING = Policy(selection=registry.select(profile="strict"))
 
 

@@ -13,7 +13,7 @@ from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
-from tdqs_mcp.rules import registry, rule_selection
+from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.sources.files import read_catalog
 
@@ -179,7 +179,7 @@ def test_hidden_findings_are_counted_and_strict_shows_them():
 def entailing(**entails):
     """The selection of a table in which rules entail others."""
     table = [replace(rule, entails=entails.get(rule.id, ())) for rule in registry.RULES]
-    return rule_selection.select(table, profile="strict")
+    return registry.select(table=table, profile="strict")
 
 
 def reported(measured, chosen):
@@ -205,18 +205,18 @@ def test_entailment_reaches_through_rules_that_did_not_fire_and_ends_in_circles(
 def test_what_does_not_run_entails_nothing():
     table = [replace(rule, entails=("TDQ106",) if rule.id == "TDQ102" else ()) for rule in registry.RULES]
     measured = measure(read_catalog({"tools": [SILENT]}, name="x"))
-    chosen = rule_selection.select(table, ignored=["TDQ102"])
+    chosen = registry.select(table=table, ignored=["TDQ102"])
     assert ("silent", "TDQ106") in reported(measured, chosen)
 
 
 def test_a_foreign_profile_counts_as_its_source_counts():
     table = [replace(rule, entails=("TDQ106",) if rule.id == "TDQ102" else ()) for rule in registry.RULES]
     measured = measure(read_catalog({"tools": [SILENT]}, name="x"))
-    assert ("silent", "TDQ106") in reported(measured, rule_selection.select(table, profile="glama"))
+    assert ("silent", "TDQ106") in reported(measured, registry.select(table=table, profile="glama"))
 
 
 def test_rules_entail_only_rules_that_exist_and_never_each_other():
-    closure = rule_selection.entailments(registry.RULES)
+    closure = registry.entailments(registry.RULES)
     assert {each for rule in registry.RULES for each in rule.entails} <= ALL
     assert [each for each, reached in closure.items() if any(each in closure.get(other, ()) for other in reached)] == []
 

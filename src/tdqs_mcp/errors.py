@@ -9,6 +9,7 @@ TdqsError
 └── UnknownIdError          no rule, dimension, flag or tier has this id
 """
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 
@@ -41,3 +42,12 @@ class UnmeasurableError(TdqsError):
 
 class UnknownIdError(TdqsError):
     """There is nothing to explain under the given id."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean …?` with at most three known words, or nothing where none is near."""
+    from difflib import get_close_matches  # noqa: PLC0415  # only a mistake costs its import
+
+    spelled = {each.lower(): each for each in known}
+    close = get_close_matches(word.lower(), spelled, n=3)
+    return f"; did you mean {', '.join(spelled[each] for each in close)}?" if close else ""

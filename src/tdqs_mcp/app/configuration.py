@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tdqs_mcp.errors import InputError
-from tdqs_mcp.rules.rule_selection import nearest
+from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.sources.files import read_bytes
 
 FILE = "tdqs.toml"

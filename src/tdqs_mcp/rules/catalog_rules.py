@@ -12,14 +12,14 @@ from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 
-@rule("TDQ202", severity=Severity.ERROR, confidence=Confidence.HIGH, source="MCP specification, Tool names")
+@rule("TDQ202", severity=Severity.ERROR, source="MCP specification, Tool names")
 def duplicate_name(subject: Subject) -> Iterator[Hit]:
     """Another tool of the server has the same name; only one of them can be called."""
     if subject.is_duplicate:
         yield Hit("/name", f"more than one tool is called {subject.tool.name!r}", "rename or remove all but one")
 
 
-@rule("TDQ226", severity=Severity.WARNING, confidence=Confidence.HIGH, source="MCP 2025-11-25, Tool names")
+@rule("TDQ226", severity=Severity.WARNING, source="MCP 2025-11-25, Tool names")
 def colliding_names(measured: Measured) -> Iterator[Hit]:
     """Two names differ only in case, `-`, `_` or `.`; clients that rewrite names make them one."""
     spellings: dict[str, dict[str, None]] = defaultdict(dict)
@@ -58,13 +58,7 @@ def shadow_candidate(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@rule(
-    "TDQ310",
-    aliases=("smell:repeated-display-name",),
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    source="MCPBundles, server smells",
-)
+@rule("TDQ310", aliases=("smell:repeated-display-name",), severity=Severity.WARNING, source="MCPBundles, server smells")
 def repeated_display_name(measured: Measured) -> Iterator[Hit]:
     """Tools with different names are shown under one title."""
     for shown, tools in metadata.shared_display_names(measured.catalog.tools).items():
@@ -78,13 +72,7 @@ def repeated_display_name(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@rule(
-    "TDQ320",
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    dimension="usage_guidelines",
-    source="TDQS, usage guidelines",
-)
+@rule("TDQ320", severity=Severity.WARNING, dimension="usage_guidelines", source="TDQS, usage guidelines")
 def unknown_tool(measured: Measured) -> Iterator[Hit]:
     """A text sends the agent to a tool that the server does not have."""
     if len(measured.catalog.tools) < 2:
@@ -104,7 +92,6 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
     "TDQ321",
     aliases=("described-not-in-schema",),
     severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
     dimension="parameter_semantics",
     source="TDQS, parameter semantics",
 )
@@ -121,13 +108,7 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@rule(
-    "TDQ322",
-    severity=Severity.INFO,
-    confidence=Confidence.HIGH,
-    dimension="usage_guidelines",
-    source="TDQS, coherence: disambiguation",
-)
+@rule("TDQ322", severity=Severity.INFO, dimension="usage_guidelines", source="TDQS, coherence: disambiguation")
 def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
     """A tool sends the agent to a sibling, and the sibling does not name it in return."""
     named = {subject.tool.name: frozenset(subject.mentions) for subject in measured.subjects}
@@ -141,13 +122,7 @@ def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@rule(
-    "TDQ323",
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    dimension="usage_guidelines",
-    source="TDQS, shadowing",
-)
+@rule("TDQ323", severity=Severity.WARNING, dimension="usage_guidelines", source="TDQS, shadowing")
 def ranking_order(subject: Subject) -> Iterator[Hit]:
     """The description ranks its tool above all others instead of saying what it is for."""
     for words in relations.ranking_phrases(subject.prose.sentences, subject.prose.words):
@@ -158,12 +133,7 @@ def ranking_order(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ601",
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    source="MCP specification, transports and pagination",
-)
+@rule("TDQ601", severity=Severity.WARNING, source="MCP specification, transports and pagination")
 def faulty_listing(measured: Measured) -> Iterator[Hit]:
     """Something went wrong while the server listed what it offers."""
     for problem in measured.catalog.problems:

@@ -172,7 +172,6 @@ def unmentioned_result(subject: Subject) -> Iterator[Hit]:
     "TDQ210",
     aliases=("DESC-011",),
     severity=MCPTEST["DESC-011"],
-    confidence=Confidence.HIGH,
     dimension="behavioral_transparency",
     source="MCP specification, ToolAnnotations; mcptest, DESC-011",
     entails=("TDQ106",),

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.vocabulary import Cue, Effect
+from tdqs_mcp.facts.text.wording import is_latin
 from tdqs_mcp.facts.text.words import first_of
-from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, Rule, rule
 
 COPIED_WORDS = 12
@@ -20,7 +21,6 @@ MAX_NAMED = 5
     "TDQ101",
     aliases=("tautological-description",),
     severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
     dimension="purpose_clarity",
     source="TDQS, hard gates",
     entails=("TDQ113", "TDQ115", "TDQ127", "TDQ129", "TDQ141"),
@@ -39,7 +39,6 @@ def restated_name(subject: Subject) -> Iterator[Hit]:
     "TDQ102",
     aliases=("no-description", "tool-no-description"),
     severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
     dimension="purpose_clarity",
     source="TDQS, hard gates",
     entails=("TDQ113", "TDQ120"),
@@ -117,7 +116,6 @@ def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
     "TDQ106",
     aliases=("missing-annotations",),
     severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
     dimension="behavioral_transparency",
     source="TDQS, checklist 3",
     entails=("TDQ123",),
@@ -160,7 +158,6 @@ def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
     "TDQ108",
     aliases=("undocumented-parameters", "smell:opaque-parameters"),
     severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
     dimension="parameter_semantics",
     source="TDQS, checklist 4",
     entails=("TDQ118", "TDQ130"),
@@ -185,7 +182,6 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     "TDQ109",
     aliases=("no-output-schema",),
     severity=Severity.INFO,
-    confidence=Confidence.HIGH,
     dimension="contextual_completeness",
     source="TDQS, checklist 5",
 )
@@ -214,13 +210,7 @@ def unstated_result(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ111",
-    severity=Severity.INFO,
-    confidence=Confidence.HIGH,
-    dimension="conciseness_structure",
-    source="TDQS, checklist 6",
-)
+@rule("TDQ111", severity=Severity.INFO, dimension="conciseness_structure", source="TDQS, checklist 6")
 def repeated_schema(subject: Subject) -> Iterator[Hit]:
     """The description repeats what the schema already says, or repeats itself."""
     prose = subject.prose
@@ -237,7 +227,6 @@ def repeated_schema(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ112",
     severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
     dimension="behavioral_transparency",
     source="TDQS, behavioral transparency",
     needs_language=True,
@@ -254,7 +243,7 @@ def contradicted_annotation(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ150", severity=Severity.INFO, confidence=Confidence.HIGH, source="tdqs-mcp, languages")
+@rule("TDQ150", severity=Severity.INFO, source="tdqs-mcp, languages")
 def unread_language(subject: Subject) -> Iterator[Hit]:
     """The description is in a language whose cues are not known, so some rules were not applied."""
     prose = subject.prose
@@ -267,3 +256,69 @@ def unread_language(subject: Subject) -> Iterator[Hit]:
 
 def _is_described(subject: Subject) -> bool:
     return not subject.signals.is_missing_description
+
+
+MIN_SENTENCES = 3
+""""At least three to four sentences" (Hasan et al., arXiv 2602.14878, section 4.1.3, Length and Completeness)."""
+
+_LIMITATIONS = (Cue.LIMIT, Cue.ERROR, Cue.WHEN_NOT, Cue.PREREQUISITE, Cue.PERMISSION, Cue.TIMING, Cue.DESTRUCTION)
+
+
+@rule(
+    "TDQ140",
+    aliases=("smell:unstated-limitation",),
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    persona=Persona.AUDITOR,
+    dimension="behavioral_transparency",
+    source="Hasan et al., arXiv 2602.14878, Limitations",
+)
+def unstated_limitation(subject: Subject) -> Iterator[Hit]:
+    """The description names no limit, failure, prerequisite or caveat."""
+    if _is_read(subject) and not any(cue in subject.prose.cues for cue in _LIMITATIONS):
+        yield Hit(
+            "/description",
+            "the description names no limitation",
+            "say what the tool does not return, at which size it stops, and when it fails",
+        )
+
+
+@rule(
+    "TDQ141",
+    aliases=("smell:underspecified-or-incomplete",),
+    severity=Severity.INFO,
+    persona=Persona.AUDITOR,
+    dimension="contextual_completeness",
+    source="Hasan et al., arXiv 2602.14878, Length and Completeness",
+)
+def underspecified_description(subject: Subject) -> Iterator[Hit]:
+    """The description has fewer than three sentences."""
+    count = len(subject.prose.sentences)
+    if 0 < count < MIN_SENTENCES:
+        yield Hit(
+            "/description",
+            f"the description has {count} of at least {MIN_SENTENCES} sentences",
+            "add when to use the tool, its limits, and what comes back",
+        )
+
+
+@rule(
+    "TDQ142",
+    aliases=("smell:exemplar-issues",),
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    persona=Persona.AUDITOR,
+    dimension="parameter_semantics",
+    source="Hasan et al., arXiv 2602.14878, Examples",
+)
+def absent_example(subject: Subject) -> Iterator[Hit]:
+    """The description shows no example."""
+    if _is_read(subject) and Cue.EXAMPLE not in subject.prose.cues:
+        yield Hit(
+            "/description", "the description gives no example", "show one call, or a value of the hardest argument"
+        )
+
+
+def _is_read(subject: Subject) -> bool:
+    """There is a description in Latin letters, in which English cues can be found."""
+    return not subject.signals.is_missing_description and is_latin(subject.tool)

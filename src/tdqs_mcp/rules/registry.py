@@ -1,35 +1,28 @@
-"""The table of rules, and the only place that runs and filters them."""
+"""The table of rules, and the only place that selects, runs and filters them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
+from tdqs_mcp.errors import InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.model.catalog import Prompt, Resource, Tool
-from tdqs_mcp.results.findings import Finding, Location, Severity
+from tdqs_mcp.results.findings import Confidence, Finding, Location, Persona, Severity
 from tdqs_mcp.rules import (
     catalog_rules,
     mcptest_rules,
     playground_rules,
     quality_rules,
-    rule_selection,
     schema_rules,
     security_rules,
-    smell_rules,
     token_rules,
 )
 from tdqs_mcp.rules.rule import AnyRule, Hit, Rule
-from tdqs_mcp.rules.rule_selection import Selection
+from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
+from tdqs_mcp.rules.rule_profiles import PROFILES, Profile
 
-LANES = (
-    quality_rules,
-    smell_rules,
-    mcptest_rules,
-    playground_rules,
-    schema_rules,
-    catalog_rules,
-    token_rules,
-    security_rules,
-)
+LANES = (quality_rules, mcptest_rules, playground_rules, schema_rules, catalog_rules, token_rules, security_rules)
 
 RULES: tuple[AnyRule, ...] = tuple(
     sorted((each for lane in LANES for each in vars(lane).values() if isinstance(each, Rule)), key=lambda rule: rule.id)
@@ -39,8 +32,22 @@ RULES: tuple[AnyRule, ...] = tuple(
 TOOL_RULES: tuple[Rule[Subject], ...] = tuple(each for each in RULES if not each.reads_catalog)
 CATALOG_RULES: tuple[Rule[Measured], ...] = tuple(each for each in RULES if each.reads_catalog)
 
-DEFAULT = rule_selection.select(RULES)
-"""The default selection: every rule except the uncertain ones and those for auditors."""
+_CODE = lazy_pattern(r"(?P<lane>[a-z]+)(?:-?(?P<number>\d+)|:.+)")
+_LANE = lazy_pattern(r"(?P<lane>[a-z]+)-?(?P<number>\d*)")
+
+
+class Selection(NamedTuple):
+    """The rules that run, by id."""
+
+    rules: frozenset[str]
+    hidden: frozenset[str]
+    """Uncertain rules, whose findings only `strict` shows."""
+
+    severities: Mapping[str, Severity]
+    """The worst severity at which a rule reports, if it differs from the rule's own."""
+
+    entailed: Mapping[str, frozenset[str]]
+    """By rule, the rules that it entails; empty if no finding is dropped."""
 
 
 def select(
@@ -49,9 +56,134 @@ def select(
     ignored: Sequence[str] = (),
     profile: str | None = None,
     severities: Mapping[str, Severity] | None = None,
+    table: Sequence[AnyRule] = RULES,
 ) -> Selection:
-    """Select rules by profile, id, name, alias or lane. Raises UnknownIdError, InputError."""
-    return rule_selection.select(RULES, names=names, ignored=ignored, profile=profile, severities=severities)
+    """Select rules of a table by a profile and by words.
+
+    A word is an id, name or alias, or a lane such as TDQ5 or DESC. A rule named in full is selected whatever the
+    profile says, and no ignored lane takes it away; a lane selects what the profile allows. Raises UnknownIdError, and
+    InputError where no rule is left.
+    """
+    chosen = _profile(profile)
+    asked = _asked(table, chosen)
+    allowed = {rule.id for rule in table if rule.id in asked and (chosen.rules is not None or _is_shown(rule, chosen))}
+    named, lanes = _split(table, names)
+    unnamed, unlaned = _split(table, ignored)
+    covered = named | lanes if names else {rule.id for rule in table if rule.id in asked}
+    rules = ((covered & allowed) | named) - unnamed - (unlaned - named)
+    if not rules:
+        raise InputError(f"no rule is left to run: {_said(names, ignored, profile)}")
+    return Selection(
+        rules=frozenset(rules),
+        hidden=frozenset((covered & asked.keys() & _uncertain(table)) - rules - unnamed - unlaned),
+        severities={
+            **{rule: severity for rule, severity in asked.items() if severity is not None and rule in rules},
+            **{find(name).id: severity for name, severity in (severities or {}).items()},
+        },
+        entailed={} if chosen.is_foreign else entailments(table),
+    )
+
+
+def find(name: str) -> AnyRule:
+    """The rule with this id, name or alias, whatever its case. Raises UnknownIdError, which names the nearest."""
+    wanted = name.lower()
+    for rule in RULES:
+        if wanted in _words(rule):
+            return rule
+    raise UnknownIdError(f"there is no rule {name!r}{nearest(name, _spelled(RULES))}")
+
+
+def entailments(table: Sequence[AnyRule]) -> dict[str, frozenset[str]]:
+    """By id, what a rule entails, directly or through others."""
+    direct = {rule.id: rule.entails for rule in table}
+    return {each: _reachable(each, direct) for each, targets in direct.items() if targets}
+
+
+def _profile(name: str | None) -> Profile:
+    if name is None:
+        return DEFAULT_PROFILE
+    if name not in PROFILES:
+        raise UnknownIdError(f"there is no profile {name!r}; there are {', '.join(PROFILES)}")
+    return PROFILES[name]
+
+
+def _asked(table: Sequence[AnyRule], profile: Profile) -> dict[str, Severity | None]:
+    """The rules of a profile by id, with the severity that it states; a later entry wins."""
+    if profile.rules is None:
+        return {rule.id: None for rule in table}
+    asked: dict[str, Severity | None] = {}
+    for word, severity in profile.rules.items():
+        asked |= dict.fromkeys(_named(table, word) or _laned(table, word), severity)
+    return asked
+
+
+def _is_shown(rule: AnyRule, profile: Profile) -> bool:
+    return profile.is_strict or (rule.confidence is not Confidence.LOW and rule.persona is not Persona.AUDITOR)
+
+
+def _uncertain(table: Sequence[AnyRule]) -> set[str]:
+    return {rule.id for rule in table if rule.confidence is Confidence.LOW and rule.persona is not Persona.AUDITOR}
+
+
+def _split(table: Sequence[AnyRule], words: Iterable[str]) -> tuple[set[str], set[str]]:
+    """The rules that words name in full, and those that they select as a lane. Raises UnknownIdError."""
+    named: set[str] = set()
+    lanes: set[str] = set()
+    for word in words:
+        found = _named(table, word)
+        covered = () if found else _laned(table, word)
+        if not found and not covered:
+            raise UnknownIdError(f"there is no rule and no lane {word!r}{nearest(word, _spelled(table))}")
+        named.update(found)
+        lanes.update(covered)
+    return named, lanes
+
+
+def _named(table: Sequence[AnyRule], word: str) -> tuple[str, ...]:
+    return tuple(rule.id for rule in table if word.lower() in _words(rule))
+
+
+def _laned(table: Sequence[AnyRule], word: str) -> tuple[str, ...]:
+    """Rules with an id or alias in this lane: TDQ5 for TDQ501, DESC for DESC-003."""
+    wanted = _LANE.fullmatch(word.lower())
+    if wanted is None:
+        return ()
+    codes = [(rule.id, found) for rule in table for each in _words(rule) if (found := _CODE.fullmatch(each))]
+    return tuple(
+        rule
+        for rule, code in codes
+        if code["lane"] == wanted["lane"] and (code["number"] or "").startswith(wanted["number"])
+    )
+
+
+def _words(rule: AnyRule) -> set[str]:
+    return {rule.id.lower(), rule.name, *(alias.lower() for alias in rule.aliases)}
+
+
+def _spelled(table: Sequence[AnyRule]) -> list[str]:
+    return [word for rule in table for word in (rule.id, rule.name, *rule.aliases)]
+
+
+def _reachable(start: str, direct: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    reached: AbstractSet[str] = frozenset()
+    edge = {start}
+    while edge:
+        edge = {target for each in edge for target in direct.get(each, ())} - reached
+        reached = reached | edge
+    return frozenset(reached - {start})
+
+
+def _said(names: Sequence[str], ignored: Sequence[str], profile: str | None) -> str:
+    said = [
+        *([f"profile {profile}"] if profile else []),
+        *([f"select {', '.join(names)}"] if names else []),
+        *([f"ignore {', '.join(ignored)}"] if ignored else []),
+    ]
+    return f"{'; '.join(said)}; take one of them back{'' if profile else ', or add profile strict'}"
+
+
+DEFAULT = select()
+"""The default selection: every rule except the uncertain ones and those for auditors."""
 
 
 def check(measured: Measured, chosen: Selection = DEFAULT) -> list[Finding]:
@@ -67,11 +199,6 @@ def count_hidden(measured: Measured, chosen: Selection, shown: Sequence[Finding]
     """The number of uncertain findings that are not shown."""
     hidden = _found(measured, chosen.hidden, {})
     return sum(finding.rule in chosen.hidden for finding in _charged([*shown, *hidden], chosen.entailed))
-
-
-def find(name: str) -> AnyRule:
-    """The rule with this id, name or alias, whatever its case. Raises UnknownIdError, which names the nearest."""
-    return rule_selection.find(RULES, name)
 
 
 def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:

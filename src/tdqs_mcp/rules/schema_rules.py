@@ -13,13 +13,7 @@ from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 
-@rule(
-    "TDQ201",
-    severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
-    source="MCP specification, Tool",
-    entails=("TDQ211", "TDQ212"),
-)
+@rule("TDQ201", severity=Severity.ERROR, source="MCP specification, Tool", entails=("TDQ211", "TDQ212"))
 def malformed_definition(measured: Measured) -> Iterator[Hit]:
     """A part of the definition has a type that MCP does not allow; clients drop the tool or the whole list."""
     for tool in measured.catalog.tools:
@@ -35,7 +29,7 @@ def malformed_definition(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@rule("TDQ220", severity=Severity.ERROR, confidence=Confidence.HIGH, source="MCP specification, JSON Schema usage")
+@rule("TDQ220", severity=Severity.ERROR, source="MCP specification, JSON Schema usage")
 def invalid_schema(measured: Measured) -> Iterator[Hit]:
     """An input or output schema is no valid JSON Schema of the draft that it declares."""
     for subject in measured.subjects:
@@ -50,7 +44,7 @@ def invalid_schema(measured: Measured) -> Iterator[Hit]:
                 )
 
 
-@rule("TDQ221", severity=Severity.WARNING, confidence=Confidence.HIGH, source="MCP 2025-11-25, Tool")
+@rule("TDQ221", severity=Severity.WARNING, source="MCP 2025-11-25, Tool")
 def unwrapped_result(subject: Subject) -> Iterator[Hit]:
     """The root of the output schema is no object; clients of the handshake era refuse the whole tool list."""
     schema = subject.tool.output_schema
@@ -66,7 +60,6 @@ def unwrapped_result(subject: Subject) -> Iterator[Hit]:
     "TDQ222",
     aliases=("required-references-missing-property",),
     severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, required",
     entails=("TDQ215",),
@@ -83,13 +76,7 @@ def unknown_required(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@rule(
-    "TDQ223",
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    dimension="parameter_semantics",
-    source="JSON Schema 2020-12, default",
-)
+@rule("TDQ223", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12, default")
 def unfit_default(subject: Subject) -> Iterator[Hit]:
     """A default breaks the schema that it stands in; an agent that copies it makes an invalid call."""
     for shape in (subject.input_shape, subject.output_shape):
@@ -102,25 +89,13 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@rule(
-    "TDQ224",
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    dimension="parameter_semantics",
-    source="JSON Schema 2020-12, examples",
-)
+@rule("TDQ224", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12, examples")
 def unfit_value(subject: Subject) -> Iterator[Hit]:
     """An example, a member of an enum or a constant breaks the schema that it stands in."""
     yield from _breaches(subject, conformance.unfit_values, "the value {}", "correct the value or the schema")
 
 
-@rule(
-    "TDQ225",
-    severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
-    source="MCP 2025-11-25, Tool names",
-    entails=("TDQ217",),
-)
+@rule("TDQ225", severity=Severity.ERROR, source="MCP 2025-11-25, Tool names", entails=("TDQ217",))
 def unfit_name(subject: Subject) -> Iterator[Hit]:
     """The tool's name is longer than MCP or a client allows, or has a character that they refuse."""
     flaw = conformance.unfit_name(subject.tool.name)
@@ -137,7 +112,6 @@ def unfit_name(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ227",
     severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
     dimension="behavioral_transparency",
     source="MCP specification, ToolAnnotations",
 )
@@ -165,7 +139,7 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
         yield Hit("/annotations/readOnlyHint", f"readOnlyHint is true, but {word}", "correct whichever is wrong")
 
 
-@rule("TDQ229", severity=Severity.ERROR, confidence=Confidence.HIGH, source="JSON Schema 2020-12, $ref")
+@rule("TDQ229", severity=Severity.ERROR, source="JSON Schema 2020-12, $ref")
 def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
     """A `$ref` leads nowhere or back to itself, so nobody knows what belongs there."""
     yield from _breaches(
@@ -173,7 +147,7 @@ def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
     )
 
 
-@rule("TDQ230", severity=Severity.ERROR, confidence=Confidence.HIGH, source="MCP specification, JSON Schema usage")
+@rule("TDQ230", severity=Severity.ERROR, source="MCP specification, JSON Schema usage")
 def remote_reference(subject: Subject) -> Iterator[Hit]:
     """A `$ref` leads out of the definition; clients do not fetch it, and an agent never sees the target."""
     yield from _breaches(
@@ -184,19 +158,13 @@ def remote_reference(subject: Subject) -> Iterator[Hit]:
     )
 
 
-@rule(
-    "TDQ231",
-    severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
-    dimension="parameter_semantics",
-    source="JSON Schema 2020-12, validation",
-)
+@rule("TDQ231", severity=Severity.ERROR, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
 def impossible_bounds(subject: Subject) -> Iterator[Hit]:
     """No value can meet the limits of a schema."""
     yield from _breaches(subject, conformance.impossible_bounds, "no value fits {}", "correct the limits")
 
 
-@rule("TDQ232", severity=Severity.ERROR, confidence=Confidence.HIGH, source="RFC 8259, section 8.2, Unicode characters")
+@rule("TDQ232", severity=Severity.ERROR, source="RFC 8259, section 8.2, Unicode characters")
 def lone_surrogate(measured: Measured) -> Iterator[Hit]:
     """A string or a key holds half a UTF-16 pair, which no UTF-8 text can carry; clients refuse or garble the tool."""
     for tool in measured.catalog.tools:
@@ -208,7 +176,6 @@ def lone_surrogate(measured: Measured) -> Iterator[Hit]:
     "TDQ235",
     aliases=("type-enum-contradiction",),
     severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
     dimension="parameter_semantics",
     source="AgentGauge, measured effect on success: -13 to -29 points",
 )
@@ -222,7 +189,6 @@ def contradicted_type(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ236",
     severity=Severity.ERROR,
-    confidence=Confidence.HIGH,
     dimension="parameter_semantics",
     source="AgentGauge, measured effect on success: -13 to -29 points",
 )
@@ -234,13 +200,7 @@ def contradicted_choices(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ237",
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    dimension="parameter_semantics",
-    source="JSON Schema 2020-12, default",
-)
+@rule("TDQ237", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12, default")
 def contradicted_default(subject: Subject) -> Iterator[Hit]:
     """The text names another default than the schema."""
     for clash in subject.clashes.get(Topic.DEFAULT, ()):
@@ -251,13 +211,7 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ238",
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    dimension="parameter_semantics",
-    source="JSON Schema 2020-12, validation",
-)
+@rule("TDQ238", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
 def contradicted_range(subject: Subject) -> Iterator[Hit]:
     """The text names another limit than the schema."""
     for clash in subject.clashes.get(Topic.RANGE, ()):

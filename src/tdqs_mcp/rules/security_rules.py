@@ -39,25 +39,25 @@ def leaked_context(measured: Measured) -> Iterator[Hit]:
     yield from _hits(measured, Kind.LEAK, "ask for the one value that the tool needs")
 
 
-@rule("TDQ505", severity=Severity.WARNING, confidence=Confidence.HIGH, source="CWE-798, hard-coded credentials")
+@rule("TDQ505", severity=Severity.WARNING, source="CWE-798, hard-coded credentials")
 def embedded_secret(measured: Measured) -> Iterator[Hit]:
     """A string holds something in the format of a key, token or private key."""
     yield from _hits(measured, Kind.SECRET, "revoke it, and show a placeholder such as sk-...")
 
 
-@rule("TDQ506", severity=Severity.ERROR, confidence=Confidence.HIGH, source="Unicode TR36, security considerations")
+@rule("TDQ506", severity=Severity.ERROR, source="Unicode TR36, security considerations")
 def unseen_characters(measured: Measured) -> Iterator[Hit]:
     """A string holds characters that a reader cannot see and a model reads."""
     yield from _hits(measured, Kind.UNSEEN, "remove them")
 
 
-@rule("TDQ507", severity=Severity.WARNING, confidence=Confidence.HIGH, source="Unicode TR39, mixed-script detection")
+@rule("TDQ507", severity=Severity.WARNING, source="Unicode TR39, mixed-script detection")
 def lookalike_letters(measured: Measured) -> Iterator[Hit]:
     """A word mixes letters of two scripts that look alike."""
     yield from _hits(measured, Kind.LOOKALIKE, "write it in one script")
 
 
-@rule("TDQ508", severity=Severity.ERROR, confidence=Confidence.HIGH, source="CWE-150, terminal escape sequences")
+@rule("TDQ508", severity=Severity.ERROR, source="CWE-150, terminal escape sequences")
 def terminal_controls(measured: Measured) -> Iterator[Hit]:
     """A string holds control characters, which a terminal obeys instead of showing them."""
     yield from _hits(measured, Kind.TERMINAL, "remove them")
@@ -103,19 +103,3 @@ def _quoted(threat: Threat) -> str:
 
 _ESCAPED = frozenset({Kind.UNSEEN, Kind.LOOKALIKE, Kind.TERMINAL})
 """Where the characters are the point, and letters that look alike would say nothing."""
-
-TOOL_RULES = ()
-SERVER_RULES = (
-    addressed_judge,
-    overridden_instructions,
-    concealed_action,
-    leaked_context,
-    embedded_secret,
-    unseen_characters,
-    lookalike_letters,
-    terminal_controls,
-    redirected_tools,
-    forged_turn,
-    encoded_instruction,
-    commented_instruction,
-)

@@ -30,7 +30,6 @@ MAX_NAMED = 3
     "TDQ401",
     aliases=("T002",),
     severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
     source="token budgets of public servers; arXiv:2602.14878, cost of descriptions",
 )
 def costly_tool(subject: Subject) -> Iterator[Hit]:
@@ -47,13 +46,7 @@ def costly_tool(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ402",
-    aliases=("T001",),
-    severity=Severity.WARNING,
-    confidence=Confidence.HIGH,
-    source="PolicyLayer token census of 3,213 servers, p90",
-)
+@rule("TDQ402", aliases=("T001",), severity=Severity.WARNING, source="PolicyLayer token census of 3,213 servers, p90")
 def costly_catalog(measured: Measured) -> Iterator[Hit]:
     """All tools of the server together take more than 8,000 tokens of every conversation."""
     total = sum(subject.tokens for subject in measured.subjects)
