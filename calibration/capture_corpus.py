@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.model.catalog import Catalog, read_tools
+from tdqs_mcp.model import Catalog, read_tools
 
 LEDGER = Path(__file__).with_name("corpus.toml")
 HASHES = Path(__file__).with_name("corpus_hashes.json")

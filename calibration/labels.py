@@ -10,7 +10,7 @@ from typing import Any
 
 from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.facts.toolset.relations import ToolSet
-from tdqs_mcp.model.catalog import Catalog, read_tools
+from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.rubrics.rubric import load
 
 COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", "length")

@@ -15,7 +15,7 @@ from loopback import Chat
 from measurement import least_work
 
 from tdqs_mcp.cli import cli
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources.files import read_catalog
 
 ROOT = Path(__file__).parents[1]

@@ -7,16 +7,13 @@ from jsonschema import Draft202012Validator
 
 import tdqs_mcp.report
 from tdqs_mcp.report.agent_improvements import CompareAnswer, PlanAnswer, RewriteAnswer
-from tdqs_mcp.report.agent_judging import JudgementAnswer, PromptsAnswer
-from tdqs_mcp.report.agent_page import Explanation, LintAnswer
-from tdqs_mcp.report.agent_scores import ScoreAnswer, ToolAnswer
-from tdqs_mcp.results.checks import GateReport
+from tdqs_mcp.report.agent_page import Explanation, LintAnswer, PromptsAnswer
+from tdqs_mcp.report.agent_scores import JudgementAnswer, ScoreAnswer, ToolAnswer
+from tdqs_mcp.results.checks import GateReport, Selection
 from tdqs_mcp.results.findings import LintReport
-from tdqs_mcp.results.improvements import Comparison, Plan, WhatIfReport
+from tdqs_mcp.results.improvements import Comparison, Plan, RewriteReport, WhatIfReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
-from tdqs_mcp.results.rewrites import RewriteReport
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.results.selection import Selection
 
 FOLDER = Path(tdqs_mcp.report.__file__).parent / "schemas"
 CONTRACTS = {

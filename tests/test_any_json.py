@@ -11,7 +11,7 @@ from schemas import VALIDATORS
 from tdqs_mcp import sync
 from tdqs_mcp.app import catalogs, checking, judging, linting
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model.catalog import TOOL_FIELDS
+from tdqs_mcp.model import TOOL_FIELDS
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import document, json_text

@@ -20,7 +20,7 @@ from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.judges import features
 from tdqs_mcp.judges.features import read_content
 from tdqs_mcp.judges.offline import UNIT, Offline, calibration, versions
-from tdqs_mcp.model.catalog import Catalog, read_tools
+from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.check_reports import calibration_blocks
 from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict, tier_of

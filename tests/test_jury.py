@@ -25,7 +25,7 @@ from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.verdict_guard import VerdictGuard
 from tdqs_mcp.rubrics.rubric import load
-from tdqs_mcp.scoring.agreement import icc, reliability
+from tdqs_mcp.scoring.rollup import icc, reliability
 
 JURORS = ("gpt-4.1-mini", "claude-3.5-haiku", "qwen3-30b-a3b")
 

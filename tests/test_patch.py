@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import tdqs_mcp
 from tdqs_mcp.app import improving
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.results.rewrites import Change, Rewrite
+from tdqs_mcp.results.improvements import Change, Rewrite
 from tdqs_mcp.sources.files import read_file
 from tdqs_mcp.sources.locator import LiveOptions
 

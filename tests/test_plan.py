@@ -16,7 +16,7 @@ from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.gate.policy import arrives
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.report.improvement_reports import PLAN_MARKER
-from tdqs_mcp.results.checks import Outcome
+from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Tier, Ungraded
 from tdqs_mcp.rewriting.improvement_plan import Candidate, cheapest
 from tdqs_mcp.rewriting.proposals import apply

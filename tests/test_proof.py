@@ -15,10 +15,10 @@ from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.statements import read_polarity
 from tdqs_mcp.facts.text.wording import find_praise
 from tdqs_mcp.facts.text.words import name_parts
-from tdqs_mcp.model.material import Fact, Material
+from tdqs_mcp.model import Fact, Material
 from tdqs_mcp.report.agent_improvements import rewrite_answer
 from tdqs_mcp.report.json_values import answer
-from tdqs_mcp.results.rewrites import Mode
+from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.rewriting import provenance
 from tdqs_mcp.rewriting.proposals import propose
 from tdqs_mcp.rewriting.provenance import KnownSources

@@ -17,7 +17,7 @@ from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.text.words import stem, words_of
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.results.rewrites import Mode
+from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.rewrite_review import MENDED_ELSEWHERE

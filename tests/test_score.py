@@ -15,7 +15,7 @@ from tdqs_mcp.app import checking, judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, reaches
-from tdqs_mcp.results.checks import Outcome
+from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Tier, Verdict
 from tdqs_mcp.rubrics.rubric import load

@@ -26,7 +26,7 @@ import tdqs_mcp
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.text.words import name_parts, stem, words_of
 from tdqs_mcp.facts.toolset.search import bm25_scores, bm25_weights
-from tdqs_mcp.results.selection import Mutation, Query
+from tdqs_mcp.results.checks import Mutation, Query
 from tdqs_mcp.rewriting.catalog_diff import mutate
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.tool_selection import exact_p_value, wilson_interval

@@ -9,7 +9,7 @@ import tdqs_mcp
 from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.facts.schema import tokens
-from tdqs_mcp.model.catalog import SENT_FIELDS
+from tdqs_mcp.model import SENT_FIELDS
 from tdqs_mcp.rules import registry
 
 

@@ -20,7 +20,7 @@ from tdqs_mcp.judges.client_answers import Answered
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded
 from tdqs_mcp.judges.openai import OpenAI
-from tdqs_mcp.results.rewrites import Mode
+from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.sources.input_files import parse_material
 
 MODEL = "m-1"

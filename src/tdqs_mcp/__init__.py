@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from tdqs_mcp.app.improving import patch_file, patch_sources
     from tdqs_mcp.app.judging import score_answers, score_label_answers, score_skill_answer
     from tdqs_mcp.app.linting import lint
-    from tdqs_mcp.model.material import Fact, Material, Trace
-    from tdqs_mcp.results.rewrites import Mode
-    from tdqs_mcp.results.selection import Mutation, Query
+    from tdqs_mcp.model import Fact, Material, Trace
+    from tdqs_mcp.results.checks import Mutation, Query
+    from tdqs_mcp.results.improvements import Mode
     from tdqs_mcp.sources.locator import LiveOptions
     from tdqs_mcp.sync import (
         calibrate,
@@ -70,9 +70,9 @@ _MODULES = {
     "app.improving": "patch_file patch_sources",
     "app.judging": "score_answers score_label_answers score_skill_answer",
     "app.linting": "lint",
-    "model.material": "Fact Material Trace",
-    "results.rewrites": "Mode",
-    "results.selection": "Mutation Query",
+    "model": "Fact Material Trace",
+    "results.checks": "Mutation Query",
+    "results.improvements": "Mode",
     "sources.locator": "LiveOptions",
     "sync": "calibrate collect_batch compare load plan rewrite run_suite score score_labels score_skill select "
     "submit_batch what_if",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tdqs_mcp.model.catalog import Catalog
+    from tdqs_mcp.model import Catalog
     from tdqs_mcp.results.scores import ServerScore
     from tdqs_mcp.sources.locator import LiveOptions
 
@@ -67,7 +67,7 @@ def _score(catalog: "Catalog") -> "ServerScore":
 def _catalog(server: Any, timeout: float) -> "Catalog":  # noqa: ANN401
     """The catalog of anything that `assert_tool_quality` takes."""
     from tdqs_mcp.app.catalogs import load, load_object, read  # noqa: PLC0415
-    from tdqs_mcp.model.catalog import Catalog  # noqa: PLC0415
+    from tdqs_mcp.model import Catalog  # noqa: PLC0415
     from tdqs_mcp.sources.locator import LiveOptions  # noqa: PLC0415
 
     if isinstance(server, Catalog):
@@ -91,7 +91,7 @@ def _apart(use: "Callable[[Any, LiveOptions], Awaitable[Catalog]]", *arguments: 
 
 def _below(score: "ServerScore", tier: str | None) -> list[str]:
     from tdqs_mcp.gate.policy import reaches  # noqa: PLC0415
-    from tdqs_mcp.results.checks import Outcome  # noqa: PLC0415
+    from tdqs_mcp.results.findings import Outcome  # noqa: PLC0415
     from tdqs_mcp.results.verdicts import Tier  # noqa: PLC0415
 
     if tier is None:

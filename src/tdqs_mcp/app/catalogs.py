@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tdqs_mcp.app.blocking import blocking
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
 from tdqs_mcp.sources.locator import Config, File, LiveOptions, parse_locator
 

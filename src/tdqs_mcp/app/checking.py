@@ -7,13 +7,13 @@ from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.tokens import Cost
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.words import some_names
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.documents import dimension_page, prompts_document, rule_page, term_page
 from tdqs_mcp.results.labels import ServerGrade
 from tdqs_mcp.rubrics.rubric import RUBRICS
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
-from tdqs_mcp.scoring import foreign_scores as grading
+from tdqs_mcp.scoring import label_rubrics as grading
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 
 

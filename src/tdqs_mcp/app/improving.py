@@ -13,13 +13,11 @@ from tdqs_mcp.facts.threats import find_threats, first_aimed_at_model
 from tdqs_mcp.judges.judge import Failure, Judge, Model
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.verdict_cache import VerdictCache
-from tdqs_mcp.model.catalog import Catalog, Tool
-from tdqs_mcp.model.material import NOTHING, Material
+from tdqs_mcp.model import NOTHING, Catalog, Material, Tool
+from tdqs_mcp.results.checks import Mutation, Query, Selection
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Comparison, Plan, WhatIf
-from tdqs_mcp.results.rewrites import OFFLINE, Mode, Rewrite
+from tdqs_mcp.results.improvements import OFFLINE, Comparison, Mode, Plan, Rewrite, WhatIf
 from tdqs_mcp.results.scores import ServerScore
-from tdqs_mcp.results.selection import Mutation, Query, Selection
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.proposals import Proposal, apply, propose

@@ -12,7 +12,7 @@ from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
 from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unwrap_guard
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.checks import CalibrationReport
 from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore

@@ -8,7 +8,7 @@ from tdqs_mcp.app.configuration import Configuration, is_text
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.gate.known_findings import suppress
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport
 from tdqs_mcp.results.findings import LintReport, Severity, Suppression
 from tdqs_mcp.rules import registry

@@ -19,10 +19,10 @@ from tdqs_mcp.cli.runner import end, for_each, live_options, waiting
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.gate.policy import answered, arrives, finds
 from tdqs_mcp.judges.judge import Model
-from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.results.checks import Outcome
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.checks import Mutation, Query
+from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.improvements import Comparison, WhatIfReport
-from tdqs_mcp.results.selection import Mutation, Query
 from tdqs_mcp.rewriting.tool_selection import Embedded, Prompted, Selector
 from tdqs_mcp.sources.input_files import read_embeddings, read_queries
 from tdqs_mcp.sources.locator import LiveOptions

@@ -15,7 +15,7 @@ from tdqs_mcp.cli import WIDTH, Callback, group_options
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.report.escape import printable, well_formed
 from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.results.checks import Outcome
+from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.sources.files import write_bytes
 
 View = Callable[[Any], Any] | str

@@ -14,12 +14,11 @@ from tdqs_mcp.cli.output import FILE, TARGET, Page, leave, page_options, save, v
 from tdqs_mcp.cli.runner import end, for_each, live_options
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate.policy import rewritten
-from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.model.material import NOTHING, Material
+from tdqs_mcp.model import NOTHING, Catalog, Material
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.results.rewrites import Mode, Rewrite, RewriteReport
+from tdqs_mcp.results.improvements import Mode, Rewrite, RewriteReport
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.text_patches import LeftOut
 from tdqs_mcp.sources.input_files import read_material

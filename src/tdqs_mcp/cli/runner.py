@@ -15,9 +15,9 @@ from tdqs_mcp.app.linting import Choice, Policy, read_policy
 from tdqs_mcp.cli import group_options
 from tdqs_mcp.cli.output import fail, leave
 from tdqs_mcp.errors import InputError, TdqsError
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.results.checks import Outcome
+from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.sources import files
 from tdqs_mcp.sources.locator import LiveOptions, parse_locator, public
 

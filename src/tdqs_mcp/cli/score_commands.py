@@ -26,7 +26,7 @@ from tdqs_mcp.cli.judge_options import (
 from tdqs_mcp.cli.output import FILE, TARGET, Page, page_options, views
 from tdqs_mcp.cli.runner import end, for_each, live_options, policy_of, read_text
 from tdqs_mcp.gate.policy import answered, is_good, labelled, reaches
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier
@@ -34,8 +34,8 @@ from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.sources.locator import LiveOptions
 
 _SCORE = views("score_report:score_blocks")
-_LABELS = views("check_reports:label_blocks")
-_SKILL = views("check_reports:skill_blocks")
+_LABELS = views("score_report:label_blocks")
+_SKILL = views("score_report:skill_blocks")
 _LEDGER = {
     "text": "documents:ledger_line",
     "json": "documents:ledger_document",

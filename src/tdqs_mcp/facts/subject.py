@@ -19,7 +19,7 @@ from tdqs_mcp.facts.toolset import names, relations, unknown_tools
 from tdqs_mcp.facts.toolset.names import KnownNames
 from tdqs_mcp.facts.toolset.relations import ToolSet
 from tdqs_mcp.facts.toolset.unknown_tools import UnknownWord
-from tdqs_mcp.model.catalog import Catalog, Tool
+from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
 

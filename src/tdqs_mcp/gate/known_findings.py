@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.results.checks import Outcome
 from tdqs_mcp.results.findings import (
     Baseline,
     Finding,
     KnownFinding,
     LintReport,
+    Outcome,
     Severity,
     Suppressed,
     Suppression,

@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Outcome
+from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow
+from tdqs_mcp.results.findings import Outcome
+from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
-from tdqs_mcp.results.rewrites import Rewrite
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
 from tdqs_mcp.results.verdicts import Tier, Ungraded
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import roll_up
 
 if TYPE_CHECKING:
+    from tdqs_mcp.results.checks import Selection
     from tdqs_mcp.results.improvements import Plan
-    from tdqs_mcp.results.selection import Selection
 
 
 def reaches(score: ServerScore, tier: Tier) -> Outcome:

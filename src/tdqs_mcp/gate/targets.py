@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from tdqs_mcp.facts.subject import Measured
+from tdqs_mcp.canonical import trim
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.gate.policy import reaches
-from tdqs_mcp.results.checks import Check, GateResult, Outcome
-from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.checks import Check, GateResult
+from tdqs_mcp.results.findings import Finding, Outcome, Severity
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier, Ungraded, tier_of
 from tdqs_mcp.rules import registry
-from tdqs_mcp.scoring.foreign_scores import mcptest_score
 
 _TARGET = re.compile(
     r"""(?:(?P<plain>[a-z_]+)|(?P<list>tool|findings)\[(?P<quote>["'])(?P<name>.+?)(?P=quote)\](?P<field>\.[a-z]+)?)"""
@@ -335,3 +336,40 @@ def _shown(value: Fraction) -> str:
         return str(value.numerator)
     thousandths = value.numerator * 1000 // value.denominator
     return f"{thousandths // 1000}.{thousandths % 1000:03d}".rstrip("0").rstrip(".")
+
+
+SHORTEST = 20
+"""Characters below which a description says nothing (DESC-001)."""
+
+
+AMPLE = 100
+"""Characters from which a description is long enough: one full sentence."""
+
+
+LONGEST = 500
+"""Characters above which a description is too long (DESC-002)."""
+
+
+FULL = 1000
+"""Each heuristic gives thousandths, 0-1000."""
+
+
+def mcptest_score(subject: Subject) -> Fraction:
+    """A tool's score after mcptest's `tool_quality` block, 0-1: the mean of six heuristics.
+
+    mcptest names the six (presence, length, parameters, conciseness, return format, annotations) and says that they are
+    averaged; its formulas and weights are not published. Those here are ours: equal weights, and the bounds of its own
+    rules where it has stated any. Numbers near a threshold may differ from its.
+    """
+    signals, length = subject.signals, len(trim(subject.tool.description or ""))
+    described, count = signals.params_with_descriptions, signals.param_count
+    says_result = signals.has_output_schema or Cue.RETURN in subject.prose.cues
+    thousandths = (
+        FULL if length else 0,
+        0 if length < SHORTEST else FULL * min(length, AMPLE) // AMPLE,
+        FULL * described // count if count else FULL,
+        FULL * LONGEST // max(length, LONGEST) if length else 0,
+        FULL if says_result else 0,
+        FULL if signals.has_hints else 0,
+    )
+    return Fraction(sum(thousandths), FULL * len(thousandths))

@@ -6,11 +6,21 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from tdqs_mcp.report.agent_page import MAX_MESSAGE, AgentAnswer, AnswerPage, CatalogPage, Judge, Window, page_of
-from tdqs_mcp.report.score_words import unjudged_lines
+from tdqs_mcp.report.blocks import unjudged_lines
 from tdqs_mcp.results.contract import Inline, Max, Name, Only, Own, Tenths, published
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Advice, Comparison, Difference, Impact, Plan, PlannedFix, ToolComparison
-from tdqs_mcp.results.rewrites import Claim, Component, Rewrite
+from tdqs_mcp.results.improvements import (
+    Advice,
+    Claim,
+    Comparison,
+    Component,
+    Difference,
+    Impact,
+    Plan,
+    PlannedFix,
+    Rewrite,
+    ToolComparison,
+)
 from tdqs_mcp.results.scores import Rollup, ToolScore, unjudged
 
 MAX_FINDINGS = 10

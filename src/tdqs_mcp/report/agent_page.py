@@ -1,12 +1,12 @@
-"""What an agent gets of the linter, and what every answer has: a notice, pages, who judged, findings in a few words."""
+"""What every answer to an agent has, a notice and pages, and the pages of findings and of prompts to be judged."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
-from tdqs_mcp.report.escape import MAX_FENCED, NOTICE
-from tdqs_mcp.results.contract import Internal, Max, Name, Only, Own
+from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, unseen
+from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Internal, Max, Name, Only, Own, Trait
 from tdqs_mcp.results.findings import Finding, LintReport, Severity, Tally, tally
 from tdqs_mcp.results.verdicts import JudgeStamp
 
@@ -139,3 +139,103 @@ def first_problems(problems: Sequence[str]) -> tuple[str, ...]:
     """The first problems, and how many more there are."""
     more = len(problems) - MAX_PROBLEMS
     return (*problems[:MAX_PROBLEMS], *((f"and {more} more",) if more > 0 else ()))
+
+
+Part: TypeAlias = Literal["tools", "coherence", "shadowing"]
+
+
+PROMPT_BUDGET = 24_000
+"""Characters of prompts on one page, so that an agent's context can hold them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptLine:
+    """One exact prompt."""
+
+    name: Name | Absent = ABSENT
+    """Tool name."""
+
+    input_hash: str | Absent = ABSENT
+    """Goes back with the answer."""
+
+    prompt_hash: str
+    user: Annotated[str, Trait.EXACT]
+    """The exact user message, between two lines that carry its hash."""
+
+    unseen: tuple[Own, ...]
+    """Invisible characters in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptsAnswer(CatalogPage):
+    """Prompts to be judged by the agent that called."""
+
+    part: Part
+    rubric: str
+    answered_count: int
+    """Prompts of this part that have an answer already."""
+
+    system: Own
+    """The exact system prompt of every prompt here."""
+
+    prompts: tuple[PromptLine, ...]
+    answer_schema: Encoded
+    """JSON Schema of one answer."""
+
+    next: Own
+    """What to do next."""
+
+
+def prompts_answer(
+    prompts: Mapping[str, Any],
+    part: Part,
+    *,
+    server: str,
+    catalog: str,
+    rubric: str,
+    is_answered: Callable[[Mapping[str, Any]], bool],
+    schema: Mapping[str, Any],
+    window: Window,
+    next_step: str,
+) -> PromptsAnswer:
+    """One page of the prompts of `prompts --format json`, without what is answered, cut where it grows too long."""
+    entries = prompts["tools"] if part == "tools" else [prompts[part]]
+    open_places = [place for place, entry in enumerate(entries) if not is_answered(entry)]
+    ahead = [place for place in open_places if place >= window.offset]
+    page = _within(entries, ahead[: window.limit])
+    return PromptsAnswer(
+        server=server,
+        catalog=catalog,
+        part=part,
+        rubric=rubric,
+        answered_count=len(entries) - len(open_places),
+        system=Own(entries[page[0]]["system"] if page else ""),
+        prompts=tuple(_prompt(entries[place]) for place in page),
+        answer_schema=dict(schema),
+        next=Own(next_step),
+        offset=window.offset,
+        total=len(entries),
+        next_offset=ahead[len(page)] if len(page) < len(ahead) else None,
+    )
+
+
+def _prompt(entry: Mapping[str, str]) -> PromptLine:
+    return PromptLine(
+        name=entry.get("name", ABSENT),
+        input_hash=entry.get("inputHash", ABSENT),
+        prompt_hash=entry["promptHash"],
+        user=entry["user"],
+        unseen=tuple(map(Own, unseen(entry["user"]))),
+    )
+
+
+def _within(entries: Sequence[Mapping[str, str]], places: Sequence[int]) -> list[int]:
+    """The first of the places up to the budget, and at least one."""
+    room = PROMPT_BUDGET
+    page: list[int] = []
+    for place in places:
+        room -= len(entries[place]["user"])
+        if page and room < 0:
+            break
+        page.append(place)
+    return page

@@ -1,4 +1,4 @@
-"""What an agent gets of a score: the server's numbers and its tools in pages, one tool, or all of it."""
+"""What an agent gets of a score, also of one that it makes itself: the server's numbers and its tools in pages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -292,3 +292,64 @@ def _number(tool: GradedTool) -> int:
 
 def _weakest(tool: GradedTool) -> str:
     return min(tool.judgements, key=lambda key: tool.judgements[key].score)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedAnswer:
+    """An answer that was not used."""
+
+    name: Name
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """An answer that was accepted, and what its definition does not bear out."""
+
+    name: Name
+    doubts: tuple[str, ...]
+    """Quotations that the definition does not hold; contradictions of the facts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgementAnswer(ScoreAnswer):
+    """How far the judgement is, and the score so far."""
+
+    accepted: int
+    """Answers taken in this call."""
+
+    refused: tuple[RefusedAnswer, ...]
+    unverified: tuple[Doubt, ...]
+    """Answers taken in this call that you should check."""
+
+    missing_count: int
+    missing: tuple[Name, ...]
+    """Tools without an answer of yours, 20 at most."""
+
+    coherence_missing: bool | Absent = ABSENT
+    """Only under rubric tdqs."""
+
+
+def judgement_answer(
+    score: Scored,
+    *,
+    catalog: str,
+    report: str,
+    window: Window,
+    next_step: str,
+    accepted: int,
+    refused: Sequence[tuple[str, str]],
+    doubts: Sequence[tuple[str, Sequence[str]]],
+    missing: Sequence[str],
+    is_coherence_missing: bool | None,
+) -> JudgementAnswer:
+    """The score so far, and what is still missing from it; `is_coherence_missing` is None where no set is judged."""
+    return JudgementAnswer(
+        **score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step),
+        accepted=accepted,
+        refused=tuple(RefusedAnswer(name=name, reason=reason) for name, reason in refused),
+        unverified=tuple(Doubt(name=name, doubts=tuple(whys)) for name, whys in doubts),
+        missing_count=len(missing),
+        missing=tuple(missing[:MAX_NAMES]),
+        coherence_missing=ABSENT if is_coherence_missing is None else is_coherence_missing,
+    )

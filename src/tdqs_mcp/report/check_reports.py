@@ -1,9 +1,10 @@
-"""For people: MCP Playground's grade, the rows of a suite, and how wrong a judge is."""
+"""For people: MCP Playground's grade, the rows of a suite, how wrong a judge is, and how well tools are found."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from tdqs_mcp.report.blocks import (
+    TIER_STYLES,
     Block,
     Code,
     Column,
@@ -15,26 +16,27 @@ from tdqs_mcp.report.blocks import (
     Span,
     Table,
     Title,
-    Words,
     columns,
-)
-from tdqs_mcp.report.lint_formats import actual_words, check_words
-from tdqs_mcp.report.lint_report import SEVERITY_STYLES
-from tdqs_mcp.report.score_report import MAX_ROWS, uncertainty
-from tdqs_mcp.report.score_words import (
-    TIER_STYLES,
     count_words,
-    judge_words,
     named,
     problem_items,
-    ungraded_items,
     unjudged_words,
 )
-from tdqs_mcp.results.checks import CalibrationReport, CalibrationTable, Cell, GateReport, GateResult
-from tdqs_mcp.results.labels import Deduction, Label, LabelScore, ServerGrade, SkillScore, Urgency
-from tdqs_mcp.results.selection import Mutation, Paired, QueryChoice, Selection
-from tdqs_mcp.results.verdicts import JudgeStamp, Tier, Ungraded
-from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.report.lint_report import SEVERITY_STYLES
+from tdqs_mcp.results.checks import (
+    CalibrationReport,
+    CalibrationTable,
+    Cell,
+    Check,
+    GateReport,
+    GateResult,
+    Mutation,
+    Paired,
+    QueryChoice,
+    Selection,
+)
+from tdqs_mcp.results.labels import Deduction, ServerGrade
+from tdqs_mcp.results.verdicts import JudgeStamp, Tier
 
 MAX_REASONS = 20
 """Reasons why something was not judged; JSON has them all."""
@@ -180,65 +182,6 @@ def _shown(cell: Cell) -> str:
     return f"{cell:.2f}" if isinstance(cell, float) else str(cell).replace("_", " ")
 
 
-MAX_SUGGESTIONS = 10
-_STYLES = {Label.GOOD: "green", Label.BAD: "red", None: "dim"}
-_BANDS = {Urgency.SERVER_SMELL: "server", Urgency.BUNDLE_DEFICIENCY: "skill", Urgency.TOOL_ISSUE: "tool"}
-
-
-def label_blocks(score: LabelScore) -> list[Block]:
-    """A server's labels: how many are Good, the lowest tools, what could not be graded, what to fix first."""
-    counts = f"{score.good_tool_count} Good, {score.bad_tool_count} Bad"
-    if score.ungraded:
-        counts += f", {len(score.ungraded)} ungraded"
-    head = f"{named(score.server, score.version)} · {load(score.rubric).title} by {judge_words(score.judge)}"
-    blocks: list[Block] = [Title(head), Line(counts, "red" if score.bad_tool_count else "green")]
-    if score.tools:
-        blocks += [Gap(), _table(score)]
-    blocks += [*uncertainty(score), ungraded_items(score.ungraded)]
-    if score.skill is not None:
-        blocks += [Gap(), *skill_blocks(score.skill)]
-    blocks.append(problem_items(score.problems))
-    if score.suggestions:
-        told = [(f"{_BANDS[each.band]}: {each.message}", "") for each in score.suggestions]
-        blocks += [Heading("Fix first"), Items(told, shown=MAX_SUGGESTIONS, is_numbered=True)]
-    return blocks
-
-
-def skill_blocks(skill: SkillScore) -> list[Block]:
-    """A skill's scores with the reason for each."""
-    overall = "" if skill.overall is None else f", overall {skill.overall / 10}"
-    blocks: list[Block] = [
-        Title(f"skill of {skill.server} · {load('skill').title} by {judge_words(skill.judge)}"),
-        Line(f"{skill.label or 'no label'}{overall}", _STYLES[skill.label]),
-    ]
-    if skill.credentials is not None:
-        blocks.append(Line(f"Bad by the credentials rule: {skill.credentials}", "red"))
-    if isinstance(skill.verdict, Ungraded):
-        blocks.append(Items([(f"ungraded: skill: {skill.verdict.reason}", "yellow")]))
-    else:
-        rows = [
-            (key.replace("_", " "), Span(str(each.score), "red" if each.score < 3 else ""), each.justification)
-            for key, each in skill.verdict.judgements.items()
-        ]
-        blocks.append(Table(columns("dimension", "score", "why", left=3), rows, has_head=False))
-    return [*blocks, problem_items(skill.problems)]
-
-
-def _table(score: LabelScore) -> Table:
-    keys = load(score.rubric).keys
-    rows: list[tuple[Words, ...]] = [
-        (
-            tool.name,
-            Span(tool.label, _STYLES[tool.label]),
-            str(tool.overall / 10),
-            *(Span(str(tool.scores[key]), "red" if tool.scores[key] < 3 else "") for key in keys),
-        )
-        for tool in sorted(score.tools, key=lambda tool: (tool.overall, tool.index))
-    ]
-    heads = columns("tool", "label", "overall", *(key.replace("_", " ") for key in keys), left=2)
-    return Table(heads, rows, shown=MAX_ROWS, more="more with higher scores")
-
-
 MAX_SHOWN = 10
 """Rows of each list; JSON has them all."""
 
@@ -330,3 +273,15 @@ def _percent(tenths: int | None) -> str:
 
 def _thousandths(value: int | None) -> str:
     return "-" if value is None else f"{value / 1000:.3f}"
+
+
+def check_words(check: Check) -> str:
+    """A target, what it is and what was wanted."""
+    verb = "is not known:" if check.result is GateResult.ERROR else "is"
+    return f"{check.target} {verb} {actual_words(check)}, wanted {check.wanted}"
+
+
+def actual_words(check: Check) -> str:
+    """What a target is, and why."""
+    reason = f"({check.reason})" if check.actual and check.reason else check.reason
+    return " ".join(filter(None, (check.actual, reason)))

@@ -7,7 +7,7 @@ from typing import Any
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.judges.budget import Ledger
 from tdqs_mcp.judges.judge import Usage
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.escape import visible
 from tdqs_mcp.results.findings import Persona
 from tdqs_mcp.rubrics.prompt import Case, Prompt, ShadowCase, SkillCase, render, render_hardened

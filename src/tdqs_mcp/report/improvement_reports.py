@@ -3,21 +3,39 @@
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 
-from tdqs_mcp.report.blocks import Block, Diff, Gap, Heading, Items, Line, Marker, OnlyIn, Table, Title, columns
-from tdqs_mcp.report.score_words import count_words, score_words, unjudged_lines, unjudged_words
+from tdqs_mcp.report.blocks import (
+    Block,
+    Diff,
+    Gap,
+    Heading,
+    Items,
+    Line,
+    Marker,
+    OnlyIn,
+    Table,
+    Title,
+    columns,
+    count_words,
+    score_words,
+    unjudged_lines,
+    unjudged_words,
+)
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
+    OFFLINE,
     Advice,
+    Change,
     Comparison,
     Impact,
     Plan,
     PlannedFix,
+    Rewrite,
+    RewriteReport,
     ToolComparison,
     WhatIf,
     WhatIfOutcome,
     WhatIfReport,
 )
-from tdqs_mcp.results.rewrites import OFFLINE, Change, Rewrite, RewriteReport
 from tdqs_mcp.results.scores import unjudged
 from tdqs_mcp.results.verdicts import Outlook
 

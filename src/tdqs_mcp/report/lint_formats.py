@@ -13,10 +13,11 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree as ET  # only written, never read
 
+from tdqs_mcp.report.check_reports import check_words
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import clean
 from tdqs_mcp.report.lint_report import LocatedReport, sentence, tally_words
-from tdqs_mcp.results.checks import Check, GateReport, GateResult, GateRow
+from tdqs_mcp.results.checks import GateReport, GateResult, GateRow
 from tdqs_mcp.results.findings import Confidence, Finding, LintReport, Severity, fingerprint
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule import AnyRule
@@ -77,18 +78,6 @@ def gate_junit(report: GateReport) -> str:
     root = _element("testsuite", {"name": report.suite, **shown})
     root.extend(map(_gate_case, report.rows))
     return _xml_text(root)
-
-
-def check_words(check: Check) -> str:
-    """A target, what it is and what was wanted."""
-    verb = "is not known:" if check.result is GateResult.ERROR else "is"
-    return f"{check.target} {verb} {actual_words(check)}, wanted {check.wanted}"
-
-
-def actual_words(check: Check) -> str:
-    """What a target is, and why."""
-    reason = f"({check.reason})" if check.actual and check.reason else check.reason
-    return " ".join(filter(None, (check.actual, reason)))
 
 
 def _gate_case(row: GateRow) -> ET.Element:

@@ -17,8 +17,9 @@ from tdqs_mcp.report.blocks import (
     Table,
     Title,
     columns,
+    count_words,
+    named,
 )
-from tdqs_mcp.report.score_words import count_words, named
 from tdqs_mcp.results.findings import Finding, LintReport, Severity, Suppression
 from tdqs_mcp.sources.positions import Position, Positions
 

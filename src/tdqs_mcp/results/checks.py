@@ -1,20 +1,23 @@
-"""Whether a result, or the entries of a suite, meet their bars."""
+"""What tests find: gates and suites, the calibration of a judge, the selection of tools by query."""
 
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
+from fractions import Fraction
 from typing import Annotated
 
-from tdqs_mcp.results.contract import Document, Internal, Key, Only, published
+from tdqs_mcp.results.contract import (
+    Document,
+    Inline,
+    Internal,
+    Key,
+    Name,
+    Only,
+    PercentTenths,
+    Rounded,
+    Unit,
+    published,
+)
 from tdqs_mcp.results.verdicts import JudgeStamp
-
-
-class Outcome(IntEnum):
-    """The exit code of a gate."""
-
-    PASSED = 0
-    FAILED = 1
-    UNKNOWN = 2
-    """It could not run, or something ungraded could change the verdict."""
 
 
 class GateResult(StrEnum):
@@ -122,3 +125,174 @@ class CalibrationReport:
 
 def _plain(cell: Cell) -> Cell:
     return round(cell, 4) if isinstance(cell, float) else cell
+
+
+class Mutation(StrEnum):
+    """How every definition of a catalog is made worse, to see what its words are worth."""
+
+    TRUNCATE = "truncate"
+    GENERIC = "generic"
+    BLANK = "blank"
+    DISTRACTORS = "distractors"
+
+
+Rank = Annotated[Fraction, Unit(low=1, says="Expected place: of n tied tools, each has the mean of their places")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What a user asks for and the tool that answers it."""
+
+    text: Annotated[str, Key("query")]
+    tool: Name
+    server: Name | None = None
+    """Null where a tool of this name is right on any server."""
+
+    withheld: tuple[str, ...] = ()
+    """Words of the tool that the query leaves out on purpose; empty for a query from a file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryChoice:
+    """One query and what the selector made of it; ties count as if they were broken by lot."""
+
+    query: Query
+    rank: Rank | None
+    """The expected place of the right tool, from 1; null where it is not found at all."""
+
+    first: Fraction
+    """Probability that the right tool comes first."""
+
+    found: Fraction
+    """Probability that it is among the first k."""
+
+    instead: Annotated[tuple[Name, ...], Key("pickedInstead")] = ()
+    """Wrong tools at the first place, alone or tied; after their server's name where there are several servers."""
+
+    highest: tuple[str, ...] = ()
+    """If several servers have a tool of this name: the servers whose tool ranks highest; empty if none is found."""
+
+    failure: str | None = None
+    """Why the selector gave no answer, which is no statement about the tool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """How well tools are found, over the queries that were answered; null without any."""
+
+    queries: int
+    top1: PercentTenths | None
+    """Percent of the queries whose tool comes first."""
+
+    recall: PercentTenths | None
+    """Percent of the queries whose tool is among the first k."""
+
+    mrr: Annotated[int, Unit(divisor=1000, low=0, high=1)] | None
+    """Mean of one over the expected rank; 0 for what is not found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """A wrong tool at the first place, or tied for it, and for how many queries."""
+
+    tool: Name
+    picked: Name
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """How often one server's tool ranks highest among tools of the same name."""
+
+    server: Name
+    queries: int
+    """Queries about a tool that this server and another one have."""
+
+    share: PercentTenths | None
+    """Percent of them for which this server's tool is highest; ties are shared."""
+
+    others: Annotated[PercentTenths | None, Key("onOthers")]
+    """The same without the queries that were made from this server's own words."""
+
+
+Points = Annotated[float, Rounded(2)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """The same queries before and after."""
+
+    gained: int
+    """Queries that do better after."""
+
+    lost: int
+    """Queries that do worse after."""
+
+    difference: Points
+    """Gained less lost, in percentage points of the queries that both answered."""
+
+    low: Points
+    """Lower end of its 95 % interval."""
+
+    high: Points
+    p_value: Annotated[float, Unit(low=0, high=1)]
+    """McNemar's exact test, two-sided."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Against:
+    """The same queries put to other definitions."""
+
+    label: str
+    figures: Figures
+    choices: Internal[tuple[QueryChoice, ...]]
+    top1: Paired | None
+    """Null without queries that both answered."""
+
+    recall: Paired | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryResult:
+    """One query and what became of it, before and after."""
+
+    query: Annotated[Inline[Query], Only("text tool server withheld")]
+    choice: Annotated[Inline[QueryChoice], Only("rank instead")]
+    after: Internal[QueryChoice | None]
+
+    @published(after="rank")
+    def rank_after(self) -> Rank | None:
+        """Null also where the queries were put to nothing else."""
+        return self.after.rank if self.after else None
+
+    @published(after="instead")
+    def failure(self) -> str | None:
+        """Why the selector gave no answer."""
+        return self.choice.failure or (self.after.failure if self.after else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection(Document):
+    """A selection test of one catalog, or of several in one index."""
+
+    selector: str
+    k: int
+    servers: tuple[Name, ...]
+    tool_count: int
+    choices: Internal[tuple[QueryChoice, ...]]
+    figures: Figures
+    against: Against | None
+    shares: tuple[Share, ...]
+    """Empty unless servers have tools of the same name."""
+
+    confusions: tuple[Confusion, ...]
+    """The most frequent first."""
+
+    problems: tuple[str, ...]
+
+    @published(after="confusions")
+    def queries(self) -> tuple[QueryResult, ...]:
+        """Every query."""
+        after = self.against.choices if self.against else (None,) * len(self.choices)
+        pairs = zip(self.choices, after, strict=True)
+        return tuple(QueryResult(query=one.query, choice=one, after=other) for one, other in pairs)

@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Annotated
 
 from tdqs_mcp.results.contract import ABSENT, Absent, Internal, Name, Only, Pointer, published
@@ -37,6 +37,15 @@ class Persona(StrEnum):
 
     AUTHOR = "author"
     AUDITOR = "auditor"
+
+
+class Outcome(IntEnum):
+    """The exit code of a gate."""
+
+    PASSED = 0
+    FAILED = 1
+    UNKNOWN = 2
+    """It could not run, or something ungraded could change the verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from tdqs_mcp.facts.text.support import is_plain_value, is_showable, redact
 from tdqs_mcp.facts.text.wording import can_continue_in_english, find_praise
 from tdqs_mcp.facts.text.words import content_stems, has_word, words_of
 from tdqs_mcp.facts.threats import find_threats
-from tdqs_mcp.model.material import CallOutcome, Fact, Material, Trace
-from tdqs_mcp.results.rewrites import OFFLINE, Mode, Rewrite, Unused
+from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
+from tdqs_mcp.results.improvements import OFFLINE, Mode, Rewrite, Unused
 from tdqs_mcp.rewriting import provenance
 from tdqs_mcp.rewriting.definition_parts import Part
 from tdqs_mcp.rewriting.proposals import apply_parts

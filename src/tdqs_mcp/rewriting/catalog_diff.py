@@ -12,11 +12,11 @@ from tdqs_mcp.facts.schema import arguments, compatibility, tokens, walk
 from tdqs_mcp.facts.schema.compatibility import Break
 from tdqs_mcp.facts.text.statements import closed_value_lists
 from tdqs_mcp.facts.text.words import name_parts
-from tdqs_mcp.model.catalog import Catalog, Tool, read_tools
+from tdqs_mcp.model import Catalog, Tool, read_tools
+from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.findings import Finding, Severity, fingerprint
 from tdqs_mcp.results.improvements import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.scores import ServerScore, ToolScore
-from tdqs_mcp.results.selection import Mutation
 from tdqs_mcp.results.verdicts import tier_of
 
 _Pair = tuple[Tool | None, Tool | None]

@@ -11,7 +11,7 @@ from tdqs_mcp.facts.text.support import Statement, ToolStatements
 from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, Cue, words_from
 from tdqs_mcp.facts.text.wording import find_praise, find_reader_address
 from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, name_parts, numbers_of, stem, words_of
-from tdqs_mcp.results.rewrites import Claim
+from tdqs_mcp.results.improvements import Claim
 
 MAX_SOURCES = 4
 """Sources that one sentence of a description may need; one that needs more is made up from fragments."""

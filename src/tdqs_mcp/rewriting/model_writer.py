@@ -16,8 +16,8 @@ from tdqs_mcp.facts.text.support import redact
 from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import Question, ask
-from tdqs_mcp.model.material import Material
-from tdqs_mcp.results.rewrites import Mode, Rewrite
+from tdqs_mcp.model import Material
+from tdqs_mcp.results.improvements import Mode, Rewrite
 from tdqs_mcp.rewriting import provenance
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, tokens_added
 from tdqs_mcp.rewriting.provenance import REFUSED, KnownSources

@@ -12,9 +12,9 @@ from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.vocabulary import Effect
 from tdqs_mcp.facts.text.wording import can_continue_in_english, is_in_other_language
 from tdqs_mcp.facts.toolset.names import Label
-from tdqs_mcp.model.catalog import Catalog, Tool, read_tool
+from tdqs_mcp.model import Catalog, Tool, read_tool
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.rewrites import Claim, Mode
+from tdqs_mcp.results.improvements import Claim, Mode
 from tdqs_mcp.rewriting import definition_parts
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, Part, cut, first_sentence, title
 

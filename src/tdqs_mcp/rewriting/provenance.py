@@ -18,8 +18,8 @@ from tdqs_mcp.facts.text.support import ToolStatements, read_catalog_statements,
 from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.words import content_stems, has_word, identifiers_of, words_of
 from tdqs_mcp.facts.threats import find_threats
-from tdqs_mcp.model.material import NOTHING, Material
-from tdqs_mcp.results.rewrites import Claim
+from tdqs_mcp.model import NOTHING, Material
+from tdqs_mcp.results.improvements import Claim
 from tdqs_mcp.rewriting.claim_checks import SentenceCheck
 
 REFUSED = "said what may not stand in a definition"

@@ -10,7 +10,7 @@ from typing import Any
 import libcst as cst
 
 from tdqs_mcp.facts.schema.walk import split_pointer
-from tdqs_mcp.results.rewrites import Change, Rewrite
+from tdqs_mcp.results.improvements import Change, Rewrite
 from tdqs_mcp.rewriting.python_source import (
     UNPARSABLE,
     Declaration,

@@ -11,9 +11,9 @@ from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.words import identifiers_of
 from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.judges.judge import Failure
-from tdqs_mcp.model.material import Material
+from tdqs_mcp.model import Material
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.rewrites import Change, Component, Likeness, Mode, Rewrite
+from tdqs_mcp.results.improvements import Change, Component, Likeness, Mode, Rewrite
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import author_material, provenance
 from tdqs_mcp.rewriting.definition_parts import Part, tokens_added

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.schema.walk import split_pointer
-from tdqs_mcp.results.rewrites import Change, Rewrite
+from tdqs_mcp.results.improvements import Change, Rewrite
 from tdqs_mcp.sources.positions import Node, Positions, locate
 
 CONTEXT = 3

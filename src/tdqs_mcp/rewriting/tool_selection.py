@@ -15,8 +15,8 @@ from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import ask
-from tdqs_mcp.model.catalog import Catalog, Tool
-from tdqs_mcp.results.selection import (
+from tdqs_mcp.model import Catalog, Tool
+from tdqs_mcp.results.checks import (
     Against,
     Confusion,
     Figures,

@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.model.catalog import Prompt, Resource, Tool
+from tdqs_mcp.model import Prompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 
 Seen = TypeVar("Seen", Subject, Measured)

@@ -15,7 +15,7 @@ from statistics import correlation, mean
 from typing import Any
 
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.model.catalog import Catalog, read_tools
+from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.results.checks import CalibrationTable, Cell
 from tdqs_mcp.results.verdicts import Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase

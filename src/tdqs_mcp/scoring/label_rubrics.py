@@ -1,18 +1,31 @@
-"""Rubrics that end in Good or Bad: from verdicts to labelled tools, a skill, and what to fix first."""
+"""Scores by other rubrics than TDQS: labels of tools and of a skill, what to fix first, MCP Playground's grade."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.credentials import asks_for_credentials
+from tdqs_mcp.facts.text.wording import count_code_units
 from tdqs_mcp.facts.toolset import metadata
-from tdqs_mcp.results.labels import Label, LabelledTool, LabelScore, SkillScore, Suggestion, Urgency
+from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.labels import (
+    Deduction,
+    Label,
+    LabelledTool,
+    LabelScore,
+    ServerGrade,
+    SkillScore,
+    Suggestion,
+    Urgency,
+    letter_of,
+)
 from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import Rubric, load
-from tdqs_mcp.scoring.agreement import jury_of, reliabilities
-from tdqs_mcp.scoring.rollup import SMELL_BELOW, label, percent
-from tdqs_mcp.scoring.score import context_signals, sort_out
+from tdqs_mcp.rules import registry
+from tdqs_mcp.rules.rule_profiles import PLAYGROUND
+from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, label, percent, reliabilities
+from tdqs_mcp.scoring.score import context_signals, sort_out, unmeasured_tools
 
 IMPROVABLE = 3
 """A dimension of at most this score is worth improving (arXiv 2602.14878, Appendix A.1)."""
@@ -144,3 +157,72 @@ def skill_reason(skill: SkillScore) -> str:
     worst = min(skill.smells, key=lambda key: scores[key])
     judgement = skill.verdict.judgements[worst]
     return f"lowest in {worst} ({judgement.score}): {judgement.justification}"
+
+
+START = 100
+PRICES = {Severity.ERROR: 15, Severity.WARNING: 5, Severity.INFO: 1}
+"""Points that one violation costs (scoring formula)."""
+
+BONUS = 5
+DESCRIBED = 20
+"""UTF-16 code units of a trimmed description from which a tool counts for the bonus (scoring formula)."""
+
+
+def grade(measured: Measured) -> ServerGrade:
+    """A server's score, letter, and every point that it lost; what was never listed is not judged."""
+    catalog = measured.catalog
+    deductions = tuple(_deductions(measured))
+    bonus = BONUS if _is_well_described(measured) else 0
+    score = _score(measured, lost=sum(deduction.points for deduction in deductions), bonus=bonus)
+    return ServerGrade(
+        server=catalog.server,
+        version=catalog.version,
+        source=catalog.source,
+        score=score,
+        letter=None if score is None else letter_of(score),
+        bonus=bonus,
+        deductions=deductions,
+        tool_count=len(catalog.tools),
+        resource_count=None if catalog.resources is None else len(metadata.listed_resources(catalog)),
+        prompt_count=None if catalog.prompts is None else len(catalog.prompts),
+        unmeasured=tuple(unmeasured_tools(measured)),
+        problems=catalog.problems,
+    )
+
+
+def _score(measured: Measured, *, lost: int, bonus: int) -> int | None:
+    """0 for a server that offers nothing; None where nothing is known that could be graded."""
+    catalog = measured.catalog
+    if metadata.is_empty(catalog):
+        return 0
+    if not (measured.subjects or metadata.listed_resources(catalog) or catalog.prompts):
+        return None
+    return max(0, min(START, START - lost + bonus))
+
+
+def _is_well_described(measured: Measured) -> bool:
+    """Every tool that could be read has a description of the wanted length, and there is one."""
+    lengths = [count_code_units(subject.tool) for subject in measured.subjects]
+    return bool(lengths) and min(lengths) >= DESCRIBED
+
+
+def _deductions(measured: Measured) -> list[Deduction]:
+    """Every violation, in the order of the source's rules, then of the catalog."""
+    found = [_deduction(finding) for finding in registry.check(measured, registry.select(profile="playground"))]
+    return sorted(found, key=lambda deduction: _ORDER[deduction.alias])
+
+
+_ORDER = {alias: place for place, alias in enumerate(PLAYGROUND)}
+
+
+def _deduction(finding: Finding) -> Deduction:
+    alias = next(alias for alias in finding.aliases if alias in PLAYGROUND)
+    return Deduction(
+        rule=finding.rule,
+        alias=alias,
+        severity=PLAYGROUND[alias],
+        points=PRICES[PLAYGROUND[alias]],
+        subject=finding.subject,
+        message=finding.message,
+        suggestion=finding.suggestion,
+    )

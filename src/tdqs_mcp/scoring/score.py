@@ -18,8 +18,7 @@ from tdqs_mcp.results.scores import (
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Rubric, load
-from tdqs_mcp.scoring.agreement import jury_of, reliabilities
-from tdqs_mcp.scoring.rollup import SMELL_BELOW, roll_up, tdqs
+from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, reliabilities, roll_up, tdqs
 
 TAUTOLOGY_CAP = 2
 """The highest purpose clarity of a description that restates the name (TDQS, hard gates)."""

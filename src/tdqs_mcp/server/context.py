@@ -11,12 +11,12 @@ from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.judges.judge import Cache, Judge
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_scores import Scored
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name, unfence
 from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.results.rewrites import OFFLINE
+from tdqs_mcp.results.improvements import OFFLINE
 from tdqs_mcp.server.connected_client import (
     BATCH,
     SAMPLING,

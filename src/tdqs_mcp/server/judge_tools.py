@@ -12,8 +12,8 @@ from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_cache import Subset
 from tdqs_mcp.judges.verdict_guard import unwrap_guard
-from tdqs_mcp.model.catalog import Catalog
-from tdqs_mcp.report import agent_judging
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.report import agent_page, agent_scores
 from tdqs_mcp.report.agent_page import Window
 from tdqs_mcp.report.agent_scores import Scored
 from tdqs_mcp.report.escape import fence, fence_name
@@ -134,7 +134,7 @@ class JudgeTools:
         """Tools over what the server shares."""
         self._context = context
 
-    @mcp_tool("Prepare a judgement", agent_judging.PromptsAnswer)
+    @mcp_tool("Prepare a judgement", agent_page.PromptsAnswer)
     async def prepare_judgement(
         self,
         call: CallContext,
@@ -149,7 +149,7 @@ class JudgeTools:
         again: schema.Again = False,
         limit: schema.PromptLimit = 5,
         offset: schema.Offset = 0,
-    ) -> agent_judging.PromptsAnswer:
+    ) -> agent_page.PromptsAnswer:
         """Get the exact prompts of a rubric, so that you judge the definitions yourself as an LLM judge.
 
         Use it when a language model's judgement is wanted and no remote judge is configured; then answer every prompt
@@ -165,7 +165,7 @@ class JudgeTools:
                 f"there is nothing to judge in part {part!r} of this catalog by rubric {rubric}; leave part out"
             )
         judgement = self._judgement(found, rubric, model)
-        return agent_judging.prompts_answer(
+        return agent_page.prompts_answer(
             prompts,
             part,
             server=found.server,
@@ -177,7 +177,7 @@ class JudgeTools:
             next_step=_after_prepare(key, part, rubric=rubric, model=model, judgement=judgement),
         )
 
-    @mcp_tool("Submit a judgement", agent_judging.JudgementAnswer, is_read_only=False)
+    @mcp_tool("Submit a judgement", agent_scores.JudgementAnswer, is_read_only=False)
     async def submit_judgement(
         self,
         call: CallContext,
@@ -192,7 +192,7 @@ class JudgeTools:
         catalog: schema.Earlier = None,
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
-    ) -> agent_judging.JudgementAnswer:
+    ) -> agent_scores.JudgementAnswer:
         """Finish a score from your own answers to the prompts of prepare_judgement.
 
         Use it after prepare_judgement only, with all answers or batch by batch; for a score without your judgement use
@@ -209,7 +209,7 @@ class JudgeTools:
         asked = self._make_judge(judgement, call)
         score = await while_connected(call, lambda: score_catalog(found, rubric=rubric, judge=asked))
         missing, is_coherence_missing = judgement.missing, judgement.is_coherence_missing
-        return agent_judging.judgement_answer(
+        return agent_scores.judgement_answer(
             score,
             catalog=key,
             report=self._context.keep_report(f"{key}-{rubric}-{asked.stamp.id}-{short_hash(model)[:8]}", score),

@@ -7,7 +7,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from tdqs_mcp.app import improving
 from tdqs_mcp.errors import InputError, UnmeasurableError
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_improvements import (
     CompareAnswer,
     PlanAnswer,
@@ -18,8 +18,7 @@ from tdqs_mcp.report.agent_improvements import (
 )
 from tdqs_mcp.report.agent_page import Window
 from tdqs_mcp.report.escape import fence, fence_name, unfence
-from tdqs_mcp.results.improvements import Comparison, Plan
-from tdqs_mcp.results.rewrites import Mode, Rewrite
+from tdqs_mcp.results.improvements import Comparison, Mode, Plan, Rewrite
 from tdqs_mcp.results.scores import unjudged
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import (

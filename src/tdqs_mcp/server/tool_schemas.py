@@ -17,10 +17,10 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from tdqs_mcp.errors import TdqsError
-from tdqs_mcp.report import agent_judging
+from tdqs_mcp.report import agent_page
 from tdqs_mcp.report.escape import MAX_FENCED, fence
 from tdqs_mcp.report.json_values import answer, published_schema
-from tdqs_mcp.results.rewrites import Mode
+from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.server.connected_client import CallContext, Paused
 
 MAX_LISTED = 200
@@ -78,7 +78,7 @@ RewritableTool = Annotated[str | None, _described("rewritable_tool")]
 Target = Annotated[str | float, _described("target")]
 OldVersion = Annotated[Version, _described("old_version")]
 NewVersion = Annotated[Version, _described("new_version")]
-Part = Annotated[agent_judging.Part, _described("part")]
+Part = Annotated[agent_page.Part, _described("part")]
 Again = Annotated[bool, _described("again")]
 PromptLimit = Annotated[int, _described("prompt_limit", ge=1, le=50)]
 Answers = Annotated[list[Answer], _described("answers", max_length=MAX_LISTED)]

@@ -14,7 +14,7 @@ from mcp import Client, MCPError
 from mcp.types import METHOD_NOT_FOUND
 
 from tdqs_mcp.errors import CaptureError, InputError
-from tdqs_mcp.model.catalog import Catalog
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.failure import Attempt, clean, explain
 from tdqs_mcp.sources.locator import InProcess, LiveOptions, Stdio, Url, public

@@ -11,7 +11,7 @@ from stat import S_IMODE
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model.catalog import Catalog, Tool, read_prompts, read_resources, read_tool
+from tdqs_mcp.model import Catalog, Tool, read_prompts, read_resources, read_tool
 
 SHAPES = (
     "a tools/list result, a JSON-RPC envelope, a list of pages, an array of tools, one tool, a captured catalog, "

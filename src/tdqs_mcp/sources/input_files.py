@@ -9,8 +9,8 @@ import yaml
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import InputError, UnmeasurableError
-from tdqs_mcp.model.material import CallOutcome, Fact, Material, Trace
-from tdqs_mcp.results.selection import Query
+from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
+from tdqs_mcp.results.checks import Query
 from tdqs_mcp.sources.files import read_text
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 from mcp.types import METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
-from tdqs_mcp.model.catalog import Catalog, read_prompts, read_resources, read_tools
+from tdqs_mcp.model import Catalog, read_prompts, read_resources, read_tools
 
 DISCOVER = "server/discover"
 INITIALIZE = "initialize"

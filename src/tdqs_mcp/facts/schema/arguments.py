@@ -8,7 +8,7 @@ from tdqs_mcp.canonical import trim
 from tdqs_mcp.facts.schema.walk import escape_step, keyword_members, required_names, schema_of
 from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, PatternTable, lazy_pattern
 from tdqs_mcp.facts.text.words import is_plain
-from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.model import Tool
 
 TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
 """Any of these tells a client what to send (MCP Playground, prop-no-type); `const` is not among them."""

@@ -9,7 +9,7 @@ from tdqs_mcp.canonical import MAX_NESTING, canonical_members, short_hash, trim,
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema.walk import keyword_members, required_names
 from tdqs_mcp.facts.text.vocabulary import lazy_pattern
-from tdqs_mcp.model.catalog import SENT_FIELDS, TOOL_FIELDS, Tool
+from tdqs_mcp.model import SENT_FIELDS, TOOL_FIELDS, Tool
 
 MAX_OBJECT_DEPTH = 10
 """Object levels that the required subtree is followed down (TDQS 1.1, invocation cost)."""

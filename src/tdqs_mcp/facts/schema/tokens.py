@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema.walk import Node, Shape
 from tdqs_mcp.facts.text.vocabulary import lazy_pattern
-from tdqs_mcp.model.catalog import SENT_FIELDS, TOOL_FIELDS, Tool
+from tdqs_mcp.model import SENT_FIELDS, TOOL_FIELDS, Tool
 
 LETTERS = 11
 """A word costs one more token for this many letters. Fitted with SIGNS on 1,649 real definitions against o200k_base and

@@ -13,7 +13,7 @@ from tdqs_mcp.facts.text.type_claims import find_type_clash
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, MAX_TEXT, PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import name_parts
-from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")

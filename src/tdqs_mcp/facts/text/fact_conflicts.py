@@ -9,7 +9,7 @@ from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.statements import Bound, bound_keywords, find_bounds, read_polarity, stated_hints
 from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, lazy_pattern
 from tdqs_mcp.facts.text.words import content_stems, words_of
-from tdqs_mcp.model.material import Fact
+from tdqs_mcp.model import Fact
 
 _ACTS = lazy_pattern(
     r"(?:it|this tool|the tool|a call|each call) (?:also |may |can |will )?(\w+)"

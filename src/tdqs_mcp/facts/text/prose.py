@@ -27,7 +27,7 @@ from tdqs_mcp.facts.text.vocabulary import (
     lexicon_of,
 )
 from tdqs_mcp.facts.text.words import index_phrases, name_parts, phrases_in, stem, words_of
-from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.model import Tool
 
 MIN_LETTERS = 12
 """Letters below which a description says nothing beyond its purpose, whatever its language."""

@@ -19,7 +19,7 @@ from tdqs_mcp.facts.text.vocabulary import (
     words_from,
 )
 from tdqs_mcp.facts.text.words import content_stems, words_of
-from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("statements")
 _words = partial(words_from, "statements")

@@ -16,7 +16,7 @@ from tdqs_mcp.facts.text.words import identifiers_of, name_parts, numbers_of, pa
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset import parameter_facts
 from tdqs_mcp.facts.toolset.parameter_facts import Agreed
-from tdqs_mcp.model.material import NOTHING, Material
+from tdqs_mcp.model import NOTHING, Material
 
 _PATTERNS = PatternTable("support")
 

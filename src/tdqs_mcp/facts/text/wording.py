@@ -10,7 +10,7 @@ from tdqs_mcp.facts.text.statements import stated_hints
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, MAX_TEXT, Cue, PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import stem
 from tdqs_mcp.facts.toolset.names import Label
-from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.model import Tool
 
 _PATTERNS = PatternTable("wording")
 _words = partial(words_from, "wording")

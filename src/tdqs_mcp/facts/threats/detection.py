@@ -10,7 +10,7 @@ from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.facts.text.words import without_quotations
 from tdqs_mcp.facts.threats import payloads, structure
 from tdqs_mcp.facts.threats.structure import Pattern
-from tdqs_mcp.model.catalog import Catalog, Prompt, Resource, Tool
+from tdqs_mcp.model import Catalog, Prompt, Resource, Tool
 
 Part: TypeAlias = Tool | Resource | Prompt | None
 """What a threat stands in; None is the server itself."""

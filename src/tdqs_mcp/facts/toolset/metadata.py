@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from tdqs_mcp.canonical import trim
-from tdqs_mcp.model.catalog import Catalog, Prompt, Resource, Tool
+from tdqs_mcp.model import Catalog, Prompt, Resource, Tool
 
 NO_NAMES = ("", "Unknown Server")
 """Server names that count as missing (MCP Playground, server-no-name)."""

@@ -21,7 +21,7 @@ from tdqs_mcp.facts.text.vocabulary import (
     words_from,
 )
 from tdqs_mcp.facts.text.words import name_parts, shared_prefix, stem
-from tdqs_mcp.model.catalog import Tool
+from tdqs_mcp.model import Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
 _LIFECYCLE = {Effect.CREATE, Effect.READ, Effect.UPDATE, Effect.DELETE}

@@ -22,8 +22,8 @@ from tdqs_mcp.facts.text.vocabulary import (
 )
 from tdqs_mcp.facts.text.words import empty_stems, name_parts, stem
 from tdqs_mcp.facts.toolset.names import MAX_CROWD
-from tdqs_mcp.model.catalog import Tool
-from tdqs_mcp.results.rewrites import Likeness
+from tdqs_mcp.model import Tool
+from tdqs_mcp.results.improvements import Likeness
 
 _words = partial(words_from, "names")
 
