@@ -11,7 +11,7 @@ from loopback import USUAL, justified, plain, tool_name, user
 from schemas import SCHEMAS
 
 from tdqs_mcp.app import checking, judging
-from tdqs_mcp.facts.text.credentials import asks_for_credentials
+from tdqs_mcp.facts.text.wording import asks_for_credentials
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.rubrics.rubric import RUBRICS, load, user_template

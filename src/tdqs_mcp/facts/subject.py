@@ -15,10 +15,10 @@ from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
 from tdqs_mcp.facts.text.prose import Prose, read
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
-from tdqs_mcp.facts.toolset import names, relations, unknown_tools
+from tdqs_mcp.facts.toolset import names, relations, unknown_names
 from tdqs_mcp.facts.toolset.names import KnownNames
 from tdqs_mcp.facts.toolset.relations import ToolSet
-from tdqs_mcp.facts.toolset.unknown_tools import UnknownWord
+from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
 from tdqs_mcp.model import Catalog, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
@@ -104,7 +104,7 @@ class Subject:
     @cached_property
     def strangers(self) -> tuple[UnknownWord, ...]:
         """Words of the texts that look like names and are not parts of the tool."""
-        return unknown_tools.unknown_words(self.texts, self.part_names)
+        return unknown_names.unknown_words(self.texts, self.part_names)
 
 
 class Unmeasured(NamedTuple):

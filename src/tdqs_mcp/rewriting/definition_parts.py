@@ -20,9 +20,10 @@ from tdqs_mcp.facts.text.wording import (
     says_read_only,
 )
 from tdqs_mcp.facts.text.words import is_natural, is_plain, name_parts, spell_acronyms, stem, to_clause
-from tdqs_mcp.facts.toolset import names, parameter_facts
+from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
-from tdqs_mcp.facts.toolset.parameter_facts import Agreed, ValueSource, ValueSources, infer_meanings, unstated_sources
+from tdqs_mcp.facts.toolset.parameter_meanings import Agreed, agreed_descriptions, infer_meanings
+from tdqs_mcp.facts.toolset.value_sources import ValueSource, ValueSources, unstated_sources
 
 MAX_SIBLINGS = 2
 """Siblings that one description points to."""
@@ -103,7 +104,7 @@ class CatalogContext:
             neighbours=NameNeighbors({name: labels[name] for name in unique}),
             origins={name: unstated_sources(unique[name], found) for name, found in origins.items()},
             takers=takers,
-            agreed=parameter_facts.agreed_descriptions(unique.values()),
+            agreed=agreed_descriptions(each.tool for each in unique.values()),
             is_third_person=2 * sum(word.endswith("s") and LEMMAS.get(word) != word for word in leads) > len(leads),
             is_foreign=2 * foreign > described,
         )
@@ -295,7 +296,7 @@ def explained(subject: Subject, context: CatalogContext) -> tuple[Part, ...]:
     """Descriptions of parameters that have none."""
     return tuple(
         Part(path=f"{arguments.property_pointer(each.parameter)}/description", sources=each.sources, value=each.text)
-        for each in infer_meanings(subject, context.agreed)
+        for each in infer_meanings(subject.tool, context.agreed)
     )
 
 

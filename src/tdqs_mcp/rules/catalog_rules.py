@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset import metadata, relations
 from tdqs_mcp.facts.toolset.names import fold
-from tdqs_mcp.facts.toolset.unknown_parameters import unknown_parameters
-from tdqs_mcp.facts.toolset.unknown_tools import unknown_tools
+from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.credentials import asks_for_credentials
-from tdqs_mcp.facts.text.wording import count_code_units
+from tdqs_mcp.facts.text.wording import asks_for_credentials, count_code_units
 from tdqs_mcp.facts.toolset import metadata
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.labels import (

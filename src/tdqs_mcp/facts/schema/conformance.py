@@ -6,12 +6,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeGuard
 
 from tdqs_mcp.canonical import canonical_json, is_well_formed, replace_surrogates
-from tdqs_mcp.facts.schema.accepted import Accepted, accepted_values
 from tdqs_mcp.facts.schema.walk import (
     MAX_SCHEMAS,
     TYPES,
+    Accepted,
     Node,
     Shape,
+    accepted_values,
     escape_step,
     number_of,
     referenced_schema,

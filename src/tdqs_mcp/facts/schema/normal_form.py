@@ -7,8 +7,15 @@ from typing import Any
 from tdqs_mcp.canonical import MAX_NESTING, canonical_json
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema import walk
-from tdqs_mcp.facts.schema.accepted import MAX_BRANCHES, MAX_HOPS
-from tdqs_mcp.facts.schema.walk import NO_VALUE, TYPES, keyword_members, required_names, schema_of
+from tdqs_mcp.facts.schema.walk import (
+    MAX_BRANCHES,
+    MAX_HOPS,
+    NO_VALUE,
+    TYPES,
+    keyword_members,
+    required_names,
+    schema_of,
+)
 
 _TEXTS = frozenset("title description examples $comment default deprecated".split())
 """Keywords that do not restrict values."""

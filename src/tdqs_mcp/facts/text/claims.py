@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache, partial
 from typing import Any
 
-from tdqs_mcp.facts.schema.accepted import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
+from tdqs_mcp.facts.schema.walk import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention
 from tdqs_mcp.facts.text.type_claims import find_type_clash
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash

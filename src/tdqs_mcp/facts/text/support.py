@@ -14,8 +14,7 @@ from tdqs_mcp.facts.text.statements import NO_POLARITY, Bound, bound_keywords, f
 from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, Cue, PatternTable, read_table, words_from
 from tdqs_mcp.facts.text.words import identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
 from tdqs_mcp.facts.threats import find_threats
-from tdqs_mcp.facts.toolset import parameter_facts
-from tdqs_mcp.facts.toolset.parameter_facts import Agreed
+from tdqs_mcp.facts.toolset.parameter_meanings import Agreed, agreed_descriptions, infer_meanings
 from tdqs_mcp.model import NOTHING, Material
 
 _PATTERNS = PatternTable("support")
@@ -154,7 +153,7 @@ def read_catalog_statements(subjects: Sequence[Subject], docs: str = "") -> Cata
     """Name, parameters and a harmless first sentence of every tool; a name that two tools carry lends nothing."""
     return CatalogStatements(
         lent={subject.tool.name.lower(): tuple(_lent(subject)) for subject in subjects if not subject.is_duplicate},
-        agreed=parameter_facts.agreed_descriptions(subject for subject in subjects if subject.is_quotable),
+        agreed=agreed_descriptions(each.tool for each in subjects if each.is_quotable),
         docs=tuple(statement("docs", sentence, is_general=True) for sentence in sentences_of(docs)[:MAX_DOCS]),
     )
 
@@ -168,7 +167,7 @@ def read_tool_statements(subject: Subject, shared: CatalogStatements, material: 
         f"{arguments.property_pointer(each.parameter)}/description": tuple(
             statement(source, each.text) for source in each.sources
         )
-        for each in parameter_facts.infer_meanings(subject, shared.agreed)
+        for each in infer_meanings(subject.tool, shared.agreed)
     }
     fields = tuple(map(str.lower, arguments.result_fields(subject.tool)[1]))
     return ToolStatements(tool=subject.tool.name, own=own, meant=meant, lent=shared.lent, fields=fields)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache, partial
 
-from tdqs_mcp.facts.schema.accepted import Accepted
+from tdqs_mcp.facts.schema.walk import Accepted
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, PatternTable, expand, lazy_pattern, read_table, words_from
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from tdqs_mcp.facts.schema.accepted import Accepted
+from tdqs_mcp.facts.schema.walk import Accepted
 from tdqs_mcp.facts.text.parameter_mentions import Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.vocabulary import PatternTable, lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import first_of
