@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from tdqs_mcp.facts.text.vocabulary import lazy_pattern
@@ -20,6 +21,9 @@ MAX_QUOTE = 60
 
 MAX_THREATS = 50
 """Threats of one part that are listed."""
+
+MAX_REMEMBERED = 10_000
+"""Characters of the longest definition that is remembered: one that is linted is often scored or compared next."""
 
 MAX_STRINGS = 50_000
 """Strings of one definition that are read; the longest real one has fewer than 2,000."""
@@ -96,13 +100,13 @@ def locate_threats(catalog: Catalog, known: Mapping[int, tuple[Threat, ...]]) ->
 
 def find_threats(raw: object) -> tuple[Threat, ...]:
     """What the strings of one part hold, one threat for each kind and place; linear in their length."""
-    strings = list(_strings(raw))
-    everything = "\n".join(each.text for each in strings)
-    checks = _checks_for(everything)
+    texts = tuple(text for _, text in _strings(raw))
+    is_long = sum(map(len, texts)) > MAX_REMEMBERED
+    checks = _checks_for.__wrapped__(texts) if is_long else _checks_for(texts)
     if not checks:
         return ()
     found: dict[tuple[Kind, str], Threat] = {}
-    for each in strings:
+    for each in _strings(raw):
         for threat in _threats_in(each, checks):
             if len(found) < MAX_THREATS:
                 found.setdefault((threat.kind, threat.path), threat)
@@ -119,11 +123,13 @@ class _Checks(NamedTuple):
     is_odd: bool
 
 
-def _checks_for(text: str) -> _Checks | None:
-    """The checks that the text of all strings calls for; None for most definitions."""
+@lru_cache(maxsize=2048)
+def _checks_for(texts: tuple[str, ...]) -> _Checks | None:
+    """The checks that the strings of a part call for; None for most definitions."""
+    text = "\n".join(texts)
     checks = _Checks(
-        phrases=structure.find_patterns("phrases", text.replace("_", " ")),
-        marks=structure.find_patterns("structure", text),
+        phrases=structure.find_patterns("phrases", [each.replace("_", " ") for each in texts]),
+        marks=structure.find_patterns("structure", texts),
         has_secret=structure.may_hold_secret(text),
         has_payload=payloads.may_be_encoded(text),
         is_odd=structure.may_hold_odd_characters(text),
@@ -226,17 +232,19 @@ def _strings(raw: object) -> Iterator[_String]:
     pending: list[tuple[_Place, object]] = [((), raw)]
     strings_left, characters_left = MAX_STRINGS, MAX_CHARACTERS
     for place, value in pending:
-        said: list[_String] = []
         if isinstance(value, str):
-            said.append(_String(place, value[:characters_left]))
+            said = [(place, value)]
         elif isinstance(value, Mapping):
             pending += [((place, name), child) for name, child in value.items()]
-            said += [_String((place, name), name[:characters_left]) for name in value if name not in _KEYWORDS]
+            said = [((place, name), name) for name in value if name not in _KEYWORDS]
         elif isinstance(value, list | tuple):
             room = max(0, 2 * MAX_STRINGS - len(pending))
             pending += [((place, index), child) for index, child in enumerate(value[:room])]
-        yield from said
-        strings_left -= len(said)
-        characters_left -= sum(len(each.text) for each in said)
-        if strings_left <= 0 or characters_left <= 0:
-            return
+            continue
+        else:
+            continue
+        for where, text in said:
+            yield _String(where, text[:characters_left])
+            strings_left, characters_left = strings_left - 1, characters_left - len(text)
+            if strings_left <= 0 or characters_left <= 0:
+                return

@@ -30,7 +30,7 @@ def may_be_encoded(text: str) -> bool:
         ("\\x" in text and _ESCAPES.search(text) is not None)
         or ("&#" in text and _REFERENCES.search(text) is not None)
         or ("%" in text and (_PERCENT.search(text) or _PERCENT_WORDS.search(text)) is not None)
-        or any(len(word) >= MIN_RUN and _RUN.search(word) for word in text.split())
+        or (len(text) >= MIN_RUN and any(len(word) >= MIN_RUN and _RUN.search(word) for word in text.split()))
     )
 
 

@@ -23,7 +23,13 @@ class Pattern(NamedTuple):
 
     def may_match(self, lowered: str) -> bool:
         """It may match a text, given in lower case; the fast answer for most is no."""
-        return all(any(map(lowered.__contains__, group)) for group in self.clues)
+        for group in self.clues:
+            for clue in group:
+                if clue in lowered:
+                    break
+            else:
+                return False
+        return True
 
 
 @cache
@@ -39,14 +45,19 @@ def load_patterns(table: str) -> Mapping[str, tuple[Pattern, ...]]:
     }
 
 
-def find_patterns(table: str, text: str) -> dict[str, tuple[Pattern, ...]]:
-    """The patterns of a table that match a text, by kind."""
-    lowered = text.lower()
+def find_patterns(table: str, texts: Sequence[str]) -> dict[str, tuple[Pattern, ...]]:
+    """The patterns of a table that match one of some texts, by kind."""
+    together = "\n".join(texts).lower()
     found = {
-        kind: tuple(each for each in patterns if each.may_match(lowered) and each.match.search(text))
+        kind: [
+            each
+            for each in patterns
+            if each.may_match(together)
+            and any(each.may_match(text.lower()) and each.match.search(text) for text in texts)
+        ]
         for kind, patterns in load_patterns(table).items()
     }
-    return {kind: patterns for kind, patterns in found.items() if patterns}
+    return {kind: tuple(patterns) for kind, patterns in found.items() if patterns}
 
 
 def _compile_later(pattern: str, words: Mapping[str, str]) -> re.Pattern[str]:
