@@ -1,18 +1,25 @@
-"""What could make a definition better: the parts that facts support, and questions for what only the author knows."""
+"""What could make a definition better: parts that facts and the author's material support, and questions."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any
 
+from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
+from tdqs_mcp.facts.text.support import is_plain_value, is_showable, redact
 from tdqs_mcp.facts.text.vocabulary import Effect
-from tdqs_mcp.facts.text.wording import can_continue_in_english, is_in_other_language
+from tdqs_mcp.facts.text.wording import can_continue_in_english, find_praise, is_in_other_language
+from tdqs_mcp.facts.text.words import content_stems, has_word, words_of
+from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset.names import Label
-from tdqs_mcp.model import Catalog, Tool, read_tool
+from tdqs_mcp.model import CallOutcome, Catalog, Fact, Material, Tool, Trace, read_tool
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Claim, Mode
 from tdqs_mcp.rewriting import definition_parts
@@ -280,3 +287,116 @@ _HINTS = {
     "openWorldHint": ("Does {} reach outside", "does it reach outside"),
 }
 """What each hint asks, of a tool by its name and then of the same one."""
+
+
+MAX_CALL = 120
+"""Characters of a call that a description carries as its example."""
+
+MAX_LIMITATIONS = 3
+"""Sentences that recorded calls add to a description."""
+
+
+def material_parts(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Part, ...]:
+    """The parts, the most certain first; a fact of every tool is said where a model weighs it, not on each of them.
+
+    No more facts than the definition may grow by.
+    """
+    said = (fact_part(fact) for fact in _within(subject, material, growth) if not find_objection(fact, subject))
+    example = _example(subject, material) if mode is Mode.FULL else None
+    return (*said, *_hints(subject, material), *_limitations(subject, material), *([example] if example else []))
+
+
+def count_told(subject: Subject, material: Material, *, growth: int) -> int:
+    """Tokens of the growth that are spent already, on facts that an earlier run may have said."""
+    return sum(_weight(fact) for fact in _within(subject, material, growth) if is_told(fact.text, subject))
+
+
+def _within(subject: Subject, material: Material, growth: int) -> Iterator[Fact]:
+    """The tool's own facts in their order, as long as they fit, told already or not."""
+    for fact in material.facts:
+        if fact.tool == subject.tool.name and _weight(fact) <= growth:
+            growth -= _weight(fact)
+            yield fact
+
+
+def _weight(fact: Fact) -> int:
+    """Tokens of a fact in a definition, its quotes and full stop for what joins it to other words."""
+    return tokens.estimate_tokens(canonical_json(f"{fact.text}."))
+
+
+def find_objection(fact: Fact, subject: Subject) -> str | None:
+    """Why a fact is not said of a tool, whatever it may support."""
+    if fact.tool != subject.tool.name:
+        return "a fact of every tool is said of none; it only supports other words"
+    if praised := find_praise(fact.text):
+        return f"{praised!r} praises and tells nothing"
+    if threats := find_threats({"description": fact.text}):
+        return f"its text {threats[0].kind}"
+    return "the description says it already" if is_told(fact.text, subject) else None
+
+
+def fact_part(fact: Fact) -> Part:
+    """A fact as a sentence of its own."""
+    sentence = fact.text[:1].upper() + fact.text[1:]
+    whole = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+    return Part(path="/description", sources=(f"fact {fact.number}",), sentence=whole)
+
+
+def is_told(text: str, subject: Subject) -> bool:
+    """The description has every word that the text claims something with."""
+    known = content_stems(subject.prose.words)
+    return all(has_word(known, word) for word in content_stems(words_of(text)))
+
+
+def trace_part(trace: Trace) -> Part | None:
+    """What a recorded call shows: that a call can fail so, or give nothing; None where it shows no such thing."""
+    said = {CallOutcome.ERROR: _failure, CallOutcome.EMPTY: _emptiness}
+    sentence = said[trace.outcome](trace) if trace.outcome in said else None
+    return Part(path="/description", sources=(f"trace {trace.number}",), sentence=sentence) if sentence else None
+
+
+def _limitations(subject: Subject, material: Material) -> tuple[Part, ...]:
+    """No more than a few, and each of them once."""
+    if not can_continue_in_english(subject):
+        return ()
+    found = {part.sentence: part for trace in reversed(material.traces) if (part := trace_part(trace))}
+    new = (part for sentence, part in reversed(found.items()) if not is_told(sentence, subject))
+    return tuple(islice(new, MAX_LIMITATIONS))
+
+
+def _failure(trace: Trace) -> str | None:
+    """The error in its own words, where they are few, plain, and none of them is a value of this very call."""
+    message = " ".join(trace.answer.split()).rstrip(".")
+    told = set(words_of(message))
+    is_private = any(told.intersection(words_of(str(value))) for value in trace.arguments.values())
+    is_shown = is_plain_value(message) and redact(message) == message
+    return f"Can fail with `{message}`." if message and is_shown and not is_private else None
+
+
+def _emptiness(trace: Trace) -> str:
+    return f"May return an empty {'list' if trace.answer.strip() == '[]' else 'result'}."
+
+
+def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
+    """The hints that facts state and that nobody has set."""
+    annotations = subject.tool.raw.get("annotations")
+    present: Mapping[str, object] = annotations if isinstance(annotations, Mapping) else {}
+    stated = definition_parts.hints_of_facts(subject, material)
+    new = {name: value for name, (value, _) in stated.items() if name not in present}
+    if not new or not (annotations is None or isinstance(annotations, Mapping)):
+        return ()
+    sources = tuple(dict.fromkeys(stated[name][1] for name in new))
+    return (Part(path="/annotations", sources=sources, value={**present, **new}),)
+
+
+def _example(subject: Subject, material: Material) -> Part | None:
+    """The shortest real call that succeeded, where the description has no example and the call may be shown."""
+    calls = [trace for trace in material.traces if trace.outcome is CallOutcome.SUCCESS and trace.arguments]
+    showable = [trace for trace in calls if is_showable(trace.arguments, subject)]
+    shown = sorted((json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable)
+    call, number = min(
+        (pair for pair in shown if len(pair[0]) <= MAX_CALL), key=lambda pair: len(pair[0]), default=("", 0)
+    )
+    if not call or "example" in subject.prose.words or not can_continue_in_english(subject):
+        return None
+    return Part(path="/description", sources=(f"trace {number}",), sentence=f"Example: `{call}`.")

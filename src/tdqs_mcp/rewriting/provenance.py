@@ -1,7 +1,7 @@
 """Where each statement of a rewrite comes from: its sources, or the reason why it is refused."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cached_property
@@ -21,6 +21,7 @@ from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import NOTHING, Material
 from tdqs_mcp.results.improvements import Claim
 from tdqs_mcp.rewriting.claim_checks import SentenceCheck
+from tdqs_mcp.rewriting.definition_parts import hints_of_facts, is_contradicted_hint
 
 REFUSED = "said what may not stand in a definition"
 """The fault of words that were refused: an answer all the same."""
@@ -134,31 +135,15 @@ def _own_words(path: str, ground: ToolStatements) -> frozenset[str]:
     return frozenset().union(*said)
 
 
-def hints(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
-    """The hints that facts about this tool state, with value and fact; none that its name contradicts."""
-    own = [fact for fact in material.facts if fact.tool == subject.tool.name]
-    stated = {hint: f"fact {fact.number}" for fact in reversed(own) for hint in stated_hints(fact.text)}
-    return {
-        name: (value, source) for (name, value), source in stated.items() if not _is_contradicted(name, subject, stated)
-    }
-
-
-def _is_contradicted(hint: str, subject: Subject, stated: Container[tuple[str, bool]]) -> bool:
-    """Whether a verb that changes things, or a stated destruction, rules out readOnlyHint."""
-    effect = subject.prose.name_effect
-    is_changing = ("destructiveHint", True) in stated or (effect is not None and effect.is_mutating)
-    return hint == "readOnlyHint" and is_changing
-
-
 def _hint(edit: Edit, subject: Subject, material: Material) -> Claim:
     """A new hint needs the author's plain words; a hint that is set changes only by a given fact."""
     name = edit.path.rpartition("/")[2]
     text = f"{name}: {_shown(edit.after)}"
-    value, source = hints(subject, material).get(name, (None, ""))
+    value, source = hints_of_facts(subject, material).get(name, (None, ""))
     if value is not None and value is edit.after:
         return Claim(path=edit.path, text=text, sources=(source,))
     said = {hint for sentence in subject.prose.sentences for hint in stated_hints(sentence)}
-    is_new = edit.before is edits.MISSING and value is None and not _is_contradicted(name, subject, said)
+    is_new = edit.before is edits.MISSING and value is None and not is_contradicted_hint(name, subject, said)
     if is_new and (name, edit.after) in said and (name, not edit.after) not in said:
         return Claim(path=edit.path, text=text, sources=("description",))
     return Claim(path=edit.path, text=text, refusal="no fact and no sentence of the description proves this hint")

@@ -1,6 +1,6 @@
-"""The review of a rewrite: which parts may stand, whether they make the definition better, and which words win."""
+"""The review of a rewrite: which parts may stand, whether they improve the definition, and what remains unused."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,17 +11,20 @@ from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.words import identifiers_of
 from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.judges.judge import Failure
-from tdqs_mcp.model import Material
+from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Change, Component, Likeness, Mode, Rewrite
+from tdqs_mcp.results.improvements import OFFLINE, Change, Component, Likeness, Mode, Rewrite, Unused
 from tdqs_mcp.results.scores import ToolScore
-from tdqs_mcp.rewriting import author_material, provenance
+from tdqs_mcp.rewriting import proposals, provenance
 from tdqs_mcp.rewriting.definition_parts import Part, tokens_added
-from tdqs_mcp.rewriting.proposals import Proposal
+from tdqs_mcp.rewriting.proposals import Proposal, find_objection
 from tdqs_mcp.rewriting.provenance import KnownSources
 
 ALL_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
 """Nothing is asked about any of them where the format has no annotations."""
+
+_COMMON_FIELDS = ("description", "inputSchema")
+"""Fields that every format of tool definitions has."""
 
 MENDED_ELSEWHERE = frozenset({"TDQ322"})
 """Rules whose findings are about a gap in another definition."""
@@ -89,18 +92,23 @@ def is_improvement(before: Assessment, after: Assessment) -> bool:
 def admit(proposal: Proposal, basis: ReviewBasis, mode: Mode) -> Proposal:
     """The proposal with the author's material and without refused parts, within the token budget."""
     subject, found = proposal.subject, proposal.parts
-    added = author_material.material_parts(subject, basis.sources.material(subject), mode, growth=basis.growth)
+    added = proposals.material_parts(subject, basis.sources.material(subject), mode, growth=basis.growth)
     asked = tuple(dict.fromkeys(each.question for each in basis.sources.conflicts(subject)))
     is_hinted = any(part.path == "/annotations" for part in added)
     own = [part for part in found if not (is_hinted and part.path == "/annotations")]
-    parts = tuple(part for part in (*own[:1], *added, *own[1:]) if subject.tool.is_mcp or _is_common(part))
+    parts = tuple(
+        part
+        for part in (*own[:1], *added, *own[1:])
+        if subject.tool.is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS
+    )
     whole = replace(proposal.only(parts), questions=asked)
     claims = provenance.claims(subject, whole.definition, basis.sources)
     if provenance.refused(claims):
-        admitted = whole.only(tuple(part for part in parts if _is_sound(whole, part, basis)))
+        sources = basis.sources
+        admitted = whole.only(tuple(part for part in parts if _refusal(subject, (part,), sources) is None))
     else:
         admitted = replace(whole, claims=claims)
-    spent = author_material.told(subject, basis.sources.material(subject), growth=basis.growth)
+    spent = proposals.count_told(subject, basis.sources.material(subject), growth=basis.growth)
     return _within(admitted, basis.growth - spent)
 
 
@@ -113,17 +121,12 @@ def _within(proposal: Proposal, growth: int) -> Proposal:
     if tokens_added(proposal.subject, proposal.definition) <= growth:
         return proposal
     pointers = [part for part in proposal.parts if part.is_pointer]
-    for count in range(len(pointers) - 1, 0, -1):
-        fewer = proposal.only(tuple(part for part in proposal.parts if part not in pointers[count:]))
+    for kept in range(len(pointers) - 1, 0, -1):
+        fewer = proposal.only(tuple(part for part in proposal.parts if part not in pointers[kept:]))
         if tokens_added(proposal.subject, fewer.definition) <= growth:
             return fewer
     free = tuple(part for part in proposal.parts if _is_free(part, proposal.subject))
     return proposal.only(() if all(part.path == "/title" for part in free) else free)
-
-
-def _is_common(part: Part) -> bool:
-    """A part of a field that every format of tool definitions has."""
-    return split_pointer(part.path)[0] in ("description", "inputSchema")
 
 
 def _is_free(part: Part, subject: Subject) -> bool:
@@ -146,6 +149,9 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
     tool = proposal.subject.tool
     definition = proposal.definition
     by_path: dict[str, list[str]] = {}
+    annotations = definition.get("annotations")
+    hints = annotations.items() if isinstance(annotations, Mapping) else ()
+    settled = {name for name, value in hints if isinstance(value, bool)} if tool.is_mcp else ALL_HINTS
     if tool.description and any(part.path == "/description" for part in proposal.parts):
         by_path["/description"] = ["description"]
     for part in proposal.parts:
@@ -155,16 +161,8 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
         name=tool.name,
         original=tool.raw,
         definition=definition,
-        changes=tuple(
-            Change(
-                path=path,
-                before=_at(tool.raw, path),
-                after=_at(definition, path),
-                sources=tuple(dict.fromkeys(sources)),
-            )
-            for path, sources in by_path.items()
-        ),
-        questions=(*proposal.questions, *proposal.ask(settled=_hints(definition) if tool.is_mcp else ALL_HINTS)),
+        changes=_changes(tool.raw, definition, by_path),
+        questions=(*proposal.questions, *proposal.ask(settled=settled)),
         before=before.score,
         after=after.score,
         tokens_before=tokens.definition_tokens(tool.raw),
@@ -182,8 +180,11 @@ def reworded(
     if isinstance(outcome, Failure):
         return replace(draft, setback=outcome.reason, was_written=outcome.fault == provenance.REFUSED)
     told = replace(draft, definition=outcome, tokens_after=tokens.definition_tokens(outcome), writer=writer)
-    rewrite = replace(told, claims=provenance.claims(subject, outcome, basis.sources))
-    return replace(rewrite, changes=_changes(subject, rewrite))
+    claims = provenance.claims(subject, outcome, basis.sources)
+    by_path: dict[str, list[str]] = {edit.path: [] for edit in edits.list_edits(subject.tool.raw, outcome)}
+    for claim in claims:
+        by_path.get(claim.path, []).extend(claim.sources)
+    return replace(told, claims=claims, changes=_changes(subject.tool.raw, outcome, by_path))
 
 
 def better(rewrite: Rewrite, draft: Rewrite, before: Assessment, after: Assessment) -> Rewrite:
@@ -217,26 +218,17 @@ def conclude(
     """The rewrites with what only the catalog with all of them shows, and the material that they do not use."""
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = search.nearest_siblings(improved.subjects)
-    concluded = []
-    for each in rewrites:
-        removed, added = _beyond(before[each.index], after[each.index]), _beyond(after[each.index], before[each.index])
-        parts = describe_components(subjects[each.index])
-        whole = replace(each, components=parts, likeness_after=near.get(each.index))
-        left = author_material.unused_material(basis.sources.subjects[each.index], each, basis.sources)
-        concluded.append(replace(whole, findings_removed=_rules(removed), findings_added=_rules(added), unused=left))
-    return concluded
-
-
-def _is_sound(proposal: Proposal, part: Part, basis: ReviewBasis) -> bool:
-    alone = proposal.only((part,))
-    return not provenance.refused(provenance.claims(proposal.subject, alone.definition, basis.sources))
-
-
-def _hints(definition: Mapping[str, Any]) -> set[str]:
-    """The names of the annotations that say yes or no."""
-    annotations = definition.get("annotations")
-    known = annotations.items() if isinstance(annotations, Mapping) else ()
-    return {name for name, value in known if isinstance(value, bool)}
+    return [
+        replace(
+            each,
+            components=describe_components(subjects[each.index]),
+            likeness_after=near.get(each.index),
+            findings_removed=tuple(finding.rule for finding in _beyond(before[each.index], after[each.index])),
+            findings_added=tuple(finding.rule for finding in _beyond(after[each.index], before[each.index])),
+            unused=unused_material(basis.sources.subjects[each.index], each, basis.sources),
+        )
+        for each in rewrites
+    ]
 
 
 def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
@@ -244,10 +236,6 @@ def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
     for step in split_pointer(path):
         value = value.get(step) if isinstance(value, Mapping) else None
     return value
-
-
-def _rules(findings: Sequence[Finding]) -> tuple[str, ...]:
-    return tuple(finding.rule for finding in findings)
 
 
 def _beyond(own: Assessment, other: Assessment) -> list[Finding]:
@@ -260,18 +248,15 @@ def _worst(findings: Sequence[Finding]) -> int:
     return max((finding.severity.rank for finding in findings), default=-1)
 
 
-def _changes(subject: Subject, rewrite: Rewrite) -> tuple[Change, ...]:
-    """One for every field that differs, with the sources of its claims."""
+def _changes(
+    raw: Mapping[str, Any], definition: Mapping[str, Any], sources: Mapping[str, Sequence[str]]
+) -> tuple[Change, ...]:
+    """The changed fields with what the new values rest on."""
     return tuple(
         Change(
-            path=edit.path,
-            before=None if edit.before is edits.MISSING else edit.before,
-            after=None if edit.after is edits.MISSING else edit.after,
-            sources=tuple(
-                dict.fromkeys(source for claim in rewrite.claims if claim.path == edit.path for source in claim.sources)
-            ),
+            path=path, before=_at(raw, path), after=_at(definition, path), sources=tuple(dict.fromkeys(sources[path]))
         )
-        for edit in edits.list_edits(subject.tool.raw, rewrite.definition)
+        for path in sources
     )
 
 
@@ -311,3 +296,54 @@ def _component(  # noqa: PLR0911  # one line a component
     if cues & _LIMITING:
         return Component.LIMITATIONS
     return Component.PURPOSE
+
+
+def unused_material(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> tuple[Unused, ...]:
+    """Every fact, trace and text about the tool that no change and no claim of its rewrite names."""
+    return tuple(each for each in _reasons(subject, rewrite, sources) if each.source not in rewrite.sources)
+
+
+def _reasons(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> Iterator[Unused]:
+    """A reason for everything that is not named; no more is checked than could have been said."""
+    material, left = sources.material(subject), rewrite.growth
+    for conflict in sources.conflicts(subject):
+        yield Unused(source=f"fact {conflict.fact}", reason=f"it cannot stand beside this: {conflict.other}")
+    given: tuple[Fact | Trace, ...] = (*material.facts, *material.traces)
+    for each in given:
+        if isinstance(each, Fact):
+            source, reason = f"fact {each.number}", find_objection(each, subject)
+            part: Part | None = proposals.fact_part(each)
+        else:
+            source, part = f"trace {each.number}", proposals.trace_part(each)
+            reason = _trace_objection(each, part, subject, rewrite)
+        if reason is None and source not in rewrite.sources and part and left > 0:
+            left -= 1
+            reason = _refusal(subject, (part,), sources)
+        yield Unused(source=source, reason=reason or _left_out(rewrite))
+    if material.docs.strip():
+        is_shown = rewrite.writer != OFFLINE
+        yield Unused(source="docs", reason=_left_out(rewrite) if is_shown else "only a model's writer draws on them")
+
+
+def _trace_objection(trace: Trace, part: Part | None, subject: Subject, rewrite: Rewrite) -> str | None:
+    """Why a recorded call is not told."""
+    if trace.outcome is CallOutcome.SUCCESS:
+        return "of the calls that succeed only the shortest one without private values is shown, in full mode"
+    if part is None:
+        return "its message is not plain and short, or holds a value of the call"
+    is_told = part.sentence in str(rewrite.definition.get("description")) or proposals.is_told(part.sentence, subject)
+    return "the description says it already" if is_told else None
+
+
+def _refusal(subject: Subject, parts: Sequence[Part], sources: KnownSources) -> str | None:
+    """Why these parts alone are refused; None where they are not."""
+    claims = provenance.claims(subject, proposals.apply_parts(subject.tool, parts), sources)
+    return next((claim.refusal for claim in provenance.refused(claims)), None)
+
+
+def _left_out(rewrite: Rewrite) -> str:
+    if rewrite.writer != OFFLINE:
+        return "the writer's words do not rest on it"
+    return (
+        f"it does not fit into the {rewrite.growth} tokens to grow by, or the judge finds the definition worse with it"
+    )
