@@ -8,7 +8,6 @@ from tdqs_mcp.errors import ContractError
 from tdqs_mcp.judges.judge import AnswersNeeded, Cache, Failure, Request, report_answer
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.results.verdicts import HOST, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.answer import read_verdict
 from tdqs_mcp.rubrics.prompt import Case, PromptForm
 
 UNKNOWN = "the client's model"
@@ -123,7 +122,7 @@ class Host:
 
     def knows(self, case: Case) -> bool:
         """Whether an answer was handed in that counts."""
-        return self._prompted.remembered(case) is not None
+        return self._prompted.is_cached(case)
 
     def take(self, case: Case, answer: object) -> Verdict:
         """The verdict in an answer, kept from now on; an earlier answer to the same prompt goes.
@@ -133,9 +132,7 @@ class Host:
         text = answer if isinstance(answer, str) else json.dumps(answer)
         if len(text) > MAX_ANSWER:
             raise ContractError(f"the answer has {len(text)} characters, more than {MAX_ANSWER}; give shorter reasons")
-        verdict = read_verdict(case, answer)
-        self._prompted.keep(case, text)
-        return verdict
+        return self._prompted.keep(case, text)
 
     @property
     def _prompted(self) -> Prompted:

@@ -26,6 +26,30 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CacheKey:
+    """All that an answer depends on, and nothing secret.
+
+    The prompt's hash stands for the specification's version too: 1.0, 1.1 and 1.2 share their prompts, so they share
+    judgements.
+    """
+
+    input_hash: str
+    """The definition's; empty for a tool set or a skill, which the prompt's hash tells apart."""
+
+    sibling_digest: str
+    prompt_hash: str
+    rubric: str
+    judge: str
+    model: str
+    parameters: str
+    """A digest of the endpoint's address and of everything that a request carries besides the prompt: the form that the
+    answer must have, the temperature or effort, the limits, the overrides."""
+
+    sample: int
+    """Which of several answers of one model to one prompt, from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One prompt, with all that a model needs to answer it in form."""
 
@@ -50,6 +74,9 @@ class Request:
 
     on_usage: Callable[["Usage"], object] = field(default=lambda _: None, compare=False, repr=False)
     """Called with the usage of each attempt, if it is known."""
+
+    cache_key: CacheKey | None = field(default=None, compare=False)
+    """What an answer is cached under, also after corrections; None for the request's own key."""
 
     @property
     def conversation(self) -> tuple[tuple[str, str], ...]:
@@ -124,43 +151,10 @@ class Usage:
         )
 
 
-@runtime_checkable
-class Metered(Protocol):
-    """A model or a judge that counts what it has used since it was made."""
-
-    @property
-    def usage(self) -> Usage | None:
-        """The count so far; None where nothing is counted."""
-        ...
-
-
 def used(meter: object) -> Usage | None:
-    """What a model or a judge has used; None where it does not count."""
-    return meter.usage if isinstance(meter, Metered) else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheKey:
-    """All that an answer depends on, and nothing secret.
-
-    The prompt's hash stands for the specification's version too: 1.0, 1.1 and 1.2 share their prompts, so they share
-    judgements.
-    """
-
-    input_hash: str
-    """The definition's; empty for a tool set or a skill, which the prompt's hash tells apart."""
-
-    sibling_digest: str
-    prompt_hash: str
-    rubric: str
-    judge: str
-    model: str
-    parameters: str
-    """A digest of the endpoint's address and of everything that a request carries besides the prompt: the form that the
-    answer must have, the temperature or effort, the limits, the overrides."""
-
-    sample: int
-    """Which of several answers of one model to one prompt, from 1."""
+    """What a model or a judge has used since it was made; None if it does not count."""
+    usage: Usage | None = getattr(meter, "usage", None)
+    return usage
 
 
 class Cache(Protocol):

@@ -25,23 +25,7 @@ from tdqs_mcp.judges.judge import (
 )
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.answer import read_verdict, schema_of
-from tdqs_mcp.rubrics.prompt import Case, Prompt, PromptForm, ToolCase, render, render_hardened
-
-
-def keep_answer(cache: Cache, key: CacheKey, request: Request) -> Callable[[str], None]:
-    """A callback that caches each valid answer to the request once."""
-    kept: set[str] = set()
-
-    def keep(answer: str) -> None:
-        request.on_answer(answer)
-        if answer in kept:
-            return
-        kept.add(answer)
-        with suppress(ContractError):
-            request.check(answer)
-            cache.put(key, answer)
-
-    return keep
+from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_hardened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,25 +33,22 @@ class AnswerCache(ModelWrapper):
     """Asks the model only for answers that are not cached; failures and invalid answers are not cached."""
 
     cache: Cache
-    parameters: str
-    """Digest of what else shapes an answer."""
+    parameters: str = ""
+    """Digest of what else shapes an answer to a request without a cache key."""
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """One answer for each request, in order; each is cached as it arrives, and equal requests are asked once."""
-        kept = {request.key: self._kept(request) for request in requests}
-        missing = {
-            request.key: replace(request, on_answer=keep_answer(self.cache, self._key(request), request))
-            for request in requests
-            if kept[request.key] is None
-        }
-        answers: dict[str, str | Failure] = {key: answer for key, answer in kept.items() if answer is not None}
+        cached = {request.key: self.find(request) for request in requests}
+        missing = {each.key: self.keeping(each) for each in requests if cached[each.key] is None}
+        answers: dict[str, str | Failure] = {key: answer for key, answer in cached.items() if answer is not None}
         if missing:
             answers |= dict(zip(missing, await self.model.complete(list(missing.values())), strict=True))
         for key, request in missing.items():
             report_answer(request, answers[key])
         return [answers[request.key] for request in requests]
 
-    def _kept(self, request: Request) -> str | None:
+    def find(self, request: Request) -> str | None:
+        """The cached answer, if it is valid."""
         answer = self.cache.get(self._key(request))
         with suppress(ContractError):
             if answer is not None:
@@ -75,8 +56,23 @@ class AnswerCache(ModelWrapper):
             return answer
         return None
 
+    def keeping(self, request: Request) -> Request:
+        """The request, whose valid answers are cached as they arrive, each once."""
+        kept: set[str] = set()
+
+        def keep(answer: str) -> None:
+            request.on_answer(answer)
+            if answer in kept:
+                return
+            kept.add(answer)
+            with suppress(ContractError):
+                request.check(answer)
+                self.cache.put(self._key(request), answer)
+
+        return replace(request, on_answer=keep)
+
     def _key(self, request: Request) -> CacheKey:
-        return CacheKey(
+        return request.cache_key or CacheKey(
             input_hash="",
             sibling_digest="",
             prompt_hash=request.key,
@@ -159,59 +155,45 @@ class Prompted:
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The model's verdicts; a case whose answer fails, or stays out of form, is Ungraded with the reason."""
-        known = [self._remembered_or_asked(case) for case in cases]
-        pairs = zip(known, cases, strict=True)
-        answers = iter(
-            await ask(
-                self.model, [(each, partial(read_verdict, case)) for each, case in pairs if isinstance(each, Request)]
-            )
+        answers = await ask(
+            self._answers or self.model, [(self._request(each), partial(read_verdict, each)) for each in cases]
         )
-        return [self._judged(next(answers)) if isinstance(each, Request) else each for each in known]
+        return [self._judged(answer) for answer in answers]
 
     def open(self, cases: Sequence[Case]) -> list[Request]:
-        """What the model would be asked about the cases: nothing whose answer is kept."""
-        return [each for each in map(self._remembered_or_asked, cases) if isinstance(each, Request)]
+        """What the model would be asked about the cases: nothing whose answer is cached. Its answers are, if valid."""
+        requests, answers = map(self._request, cases), self._answers
+        return [answers.keeping(each) for each in requests if answers.find(each) is None] if answers else [*requests]
 
-    def remembered(self, case: Case) -> Verdict | None:
-        """The verdict in the answer that is kept for the case; None where there is none in form."""
-        return self._known(case, self._key(case, self._prompt(case)))
+    def is_cached(self, case: Case) -> bool:
+        """Whether a valid answer to the case is cached."""
+        return self._answers is not None and self._answers.find(self._request(case)) is not None
 
-    def keep(self, case: Case, answer: str) -> None:
-        """Keeps an answer to the case in place of an earlier one. Raises ContractError for one out of form."""
-        if self.cache:
-            read_verdict(case, answer)
-            self.cache.put(self._key(case, self._prompt(case)), answer)
+    def keep(self, case: Case, answer: str) -> Verdict:
+        """The verdict in an answer, which is cached in place of an earlier one. Raises ContractError."""
+        verdict = read_verdict(case, answer)
+        if answers := self._answers:
+            answers.keeping(self._request(case)).on_answer(answer)
+        return verdict
 
-    def _remembered_or_asked(self, case: Case) -> Verdict | Request:
-        """The verdict that the cache has, or what to ask the model; a prompt is rendered once."""
-        prompt = self._prompt(case)
-        key = self._key(case, prompt)
-        request = Request(prompt=prompt, name=case.rubric, schema=schema_of(case), check=partial(read_verdict, case))
-        if self.cache is None:
-            return request
-        return self._known(case, key) or replace(request, on_answer=keep_answer(self.cache, key, request))
+    @property
+    def _answers(self) -> AnswerCache | None:
+        return AnswerCache(model=self.model, cache=self.cache) if self.cache else None
 
-    def _known(self, case: Case, key: CacheKey) -> Verdict | None:
-        answer = self.cache.get(key) if self.cache else None
-        try:
-            return None if answer is None else read_verdict(case, answer)
-        except ContractError:
-            return None
-
-    def _prompt(self, case: Case) -> Prompt:
-        return render_hardened(case) if self.form is PromptForm.HARDENED else render(case)
-
-    def _key(self, case: Case, prompt: Prompt) -> CacheKey:
-        return CacheKey(
+    def _request(self, case: Case) -> Request:
+        prompt = render_hardened(case) if self.form is PromptForm.HARDENED else render(case)
+        schema = schema_of(case)
+        key = CacheKey(
             input_hash=case.subject.signals.input_hash if isinstance(case, ToolCase) else "",
             sibling_digest=short_hash("\0".join(case.names)) if isinstance(case, ToolCase) else "",
             prompt_hash=prompt.hash,
             rubric=case.rubric,
             judge=self.id,
             model=self.model.name,
-            parameters=short_hash(json.dumps([self.parameters, schema_of(case)])),
+            parameters=short_hash(json.dumps([self.parameters, schema])),
             sample=self.sample,
         )
+        return Request(prompt=prompt, name=case.rubric, schema=schema, check=partial(read_verdict, case), cache_key=key)
 
     def _judged(self, answer: Verdict | Failure) -> Verdict | Ungraded:
         return Ungraded(judge=self.id, reason=answer.reason) if isinstance(answer, Failure) else answer
