@@ -19,11 +19,11 @@ from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.threats import is_tampered
+from tdqs_mcp.judges.judge import VerdictCache
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline, calibration, versions
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.verdict_cache import VerdictCache
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, score_in_tenths
 from tdqs_mcp.results.verdicts import Acceptance, Judgement, JudgeStamp, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load

@@ -10,9 +10,8 @@ from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.facts.threats import find_threats, first_aimed_at_model
-from tdqs_mcp.judges.judge import Failure, Judge, Model
+from tdqs_mcp.judges.judge import Failure, Judge, Model, VerdictCache
 from tdqs_mcp.judges.offline import Offline
-from tdqs_mcp.judges.verdict_cache import VerdictCache
 from tdqs_mcp.model import NOTHING, Catalog, Material, Tool
 from tdqs_mcp.results.checks import Mutation, Query, Selection
 from tdqs_mcp.results.findings import Finding

@@ -1,4 +1,4 @@
-"""The ports: a Model completes prompts and knows no rubric, a Judge gives verdicts."""
+"""The ports and what wraps them: a Model completes prompts and knows no rubric, a Judge gives verdicts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,8 +6,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Case, Prompt
+from tdqs_mcp.rubrics.prompt import Case, Prompt, ToolCase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,3 +240,65 @@ class Judge(Protocol):
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """One outcome for each case, in the order of the cases."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictCache:
+    """Keeps verdicts on tools while one command scores versions of one catalog, which share most tools.
+
+    A held verdict is kept too: asking again would cost as much and change nothing.
+    """
+
+    judge: Judge
+    _kept: dict[tuple[int, str], tuple[Subject, Verdict | Ungraded]] = field(default_factory=dict)
+    """By the definition's identity and the rubric; the subject keeps the definition alive."""
+
+    @property
+    def stamp(self) -> JudgeStamp:
+        """The judge that is asked."""
+        return self.judge.stamp
+
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """The judge's verdicts, in order; it is asked again about what it could not grade. Raises AnswersNeeded."""
+        known = [self._find(case) for case in cases]
+        unknown = [case for case, verdict in zip(cases, known, strict=True) if verdict is None]
+        asked = iter(await self.judge.grade(unknown) if unknown else ())
+        verdicts = [verdict or next(asked) for verdict in known]
+        for case, verdict in zip(cases, verdicts, strict=True):
+            if isinstance(case, ToolCase) and (isinstance(verdict, Verdict) or verdict.held is not ABSENT):
+                self._kept[id(case.subject.tool.raw), case.rubric] = case.subject, verdict
+        return verdicts
+
+    def _find(self, case: Case) -> Verdict | Ungraded | None:
+        kept = self._kept.get((id(case.subject.tool.raw), case.rubric)) if isinstance(case, ToolCase) else None
+        return kept[1] if kept else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subset:
+    """Passes the cases that are meant on and leaves all others ungraded, at no cost."""
+
+    judge: Judge
+    is_meant: Callable[[Case], bool]
+    reason: str = "it was not asked for"
+    """Why the others are ungraded."""
+
+    @property
+    def stamp(self) -> JudgeStamp:
+        """The judge that is asked."""
+        return self.judge.stamp
+
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """The judge's verdicts on what is meant, Ungraded elsewhere."""
+        asked = [position for position, case in enumerate(cases) if self.is_meant(case)]
+        verdicts = await self.judge.grade([cases[position] for position in asked])
+        skipped = Ungraded(judge=self.stamp.id, reason=self.reason, was_asked=False)
+        outcomes: list[Verdict | Ungraded] = [skipped] * len(cases)
+        for position, verdict in zip(asked, verdicts, strict=True):
+            outcomes[position] = verdict
+        return outcomes
+
+
+def tool_at(index: int) -> Callable[[Case], bool]:
+    """Means the tool at this position of its catalog."""
+    return lambda case: isinstance(case, ToolCase) and case.subject.tool.index == index

@@ -8,9 +8,8 @@ from tdqs_mcp.app import checking, judging
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.judges.client_answers import Host
-from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.judge import Judge, Subset
 from tdqs_mcp.judges.jury import Jury
-from tdqs_mcp.judges.verdict_cache import Subset
 from tdqs_mcp.judges.verdict_guard import unwrap_guard
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report import agent_page, agent_scores

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tdqs_mcp.app import checking, linting
 from tdqs_mcp.app.linting import Policy
-from tdqs_mcp.judges.verdict_cache import Subset, tool_at
+from tdqs_mcp.judges.judge import Subset, tool_at
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer, Wanted, Window, lint_answer
 from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, ToolAnswer, score_answer, tool_answer
 from tdqs_mcp.results.contract import Own
