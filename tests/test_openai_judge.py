@@ -601,7 +601,7 @@ def test_a_server_without_tools_asks_nobody(fake, catalog):
 
 @pytest.mark.process
 def test_importing_the_judge_loads_no_network_stack():
-    code = "import sys, tdqs_mcp.judges.openai, tdqs_mcp.app.settings; print({'httpx2', 'anyio'} & set(sys.modules))"
+    code = "import sys, tdqs_mcp.judges.openai, tdqs_mcp.app.settings; print({'httpx2', 'anyio', 'tenacity'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
 
 

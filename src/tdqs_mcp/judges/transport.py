@@ -1,6 +1,5 @@
 """Sends requests to an endpoint: with limits on number and time, retries, usage counts and progress reports."""
 
-import random
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -10,6 +9,7 @@ from tdqs_mcp.judges.judge import Failure, Request, Usage, report_answer
 if TYPE_CHECKING:
     import httpx2
     from anyio import CapacityLimiter
+    from tenacity import RetryCallState
 from dataclasses import dataclass, replace
 
 from tdqs_mcp.judges.judge import ModelWrapper
@@ -75,36 +75,41 @@ class Transport:
         """
         import anyio  # noqa: PLC0415
         import httpx2  # noqa: PLC0415
+        import tenacity  # noqa: PLC0415
 
-        tries = 0
-        while True:
+        faults = 0
+        backoff = tenacity.wait_random_exponential(multiplier=self._endpoint.backoff, max=MAX_BACKOFF)
+
+        async def attempt() -> httpx2.Response | Failure:
             await self._opened()
             if reason := request.admit():
                 return Failure(reason=reason)
             self.usage += Usage(requests=1)
-            try:
-                outcome: httpx2.Response | httpx2.RequestError = await post()
-            except httpx2.RequestError as error:
-                outcome = error
-            if isinstance(outcome, httpx2.Response):
-                self.usage += _counted(request, outcome, read)
-                self._heed(outcome)
-                if is_final(outcome):
-                    return outcome
-            asked = retry_after(outcome) if isinstance(outcome, httpx2.Response) else None
-            tries += not (isinstance(outcome, httpx2.Response) and _asked_wait(outcome) is not None)
-            wait = self._backoff(tries) if asked is None else asked
-            if tries >= self._endpoint.attempts or anyio.current_time() + wait >= anyio.current_effective_deadline():
-                break
-            await anyio.sleep(wait)
-        if isinstance(outcome, httpx2.RequestError):
-            raise outcome
-        return outcome
+            response = await post()
+            self.usage += _counted(request, response, read)
+            self._heed(response)
+            return response
 
-    def _backoff(self, tries: int) -> float:
-        """Seconds before the next try: a random part of a time that doubles with every try."""
-        longest = min(MAX_BACKOFF, self._endpoint.backoff * 2 ** (tries - 1))
-        return random.uniform(0, longest)  # noqa: S311  # nothing secret
+        def wait(state: "RetryCallState") -> float:
+            response = _response(state)
+            asked = None if response is None else retry_after(response)
+            return backoff(state) if asked is None else asked
+
+        def is_over(state: "RetryCallState") -> bool:
+            nonlocal faults
+            response = _response(state)
+            faults += response is None or _asked_wait(response) is None
+            is_late = anyio.current_time() + state.upcoming_sleep >= anyio.current_effective_deadline()
+            return is_late or faults >= self._endpoint.attempts
+
+        return await tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception_type(httpx2.RequestError)
+            | tenacity.retry_if_result(lambda outcome: not (isinstance(outcome, Failure) or is_final(outcome))),
+            stop=is_over,
+            wait=wait,
+            sleep=anyio.sleep,
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+        )(attempt)
 
     async def _answered(self, ask: Callable[[Request], Awaitable[str | Failure]], request: Request) -> str | Failure:
         try:
@@ -138,6 +143,11 @@ def _counted(request: Request, response: "httpx2.Response", read: Reader) -> Usa
         return Usage(cost=None)
     request.on_usage(took)
     return took
+
+
+def _response(state: "RetryCallState") -> "httpx2.Response | None":
+    """What the last try got; None if it failed."""
+    return None if state.outcome is None or state.outcome.failed else state.outcome.result()
 
 
 def _asked_wait(response: "httpx2.Response") -> float | None:
