@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.toolset import metadata, relations
+from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools
 from tdqs_mcp.results.findings import Confidence, Severity
@@ -60,7 +60,7 @@ def shadow_candidate(measured: Measured) -> Iterator[Hit]:
 @rule("TDQ310", aliases=("smell:repeated-display-name",), severity=Severity.WARNING, source="MCPBundles, server smells")
 def repeated_display_name(measured: Measured) -> Iterator[Hit]:
     """Tools with different names are shown under one title."""
-    for shown, tools in metadata.shared_display_names(measured.catalog.tools).items():
+    for shown, tools in relations.shared_display_names(measured.catalog.tools).items():
         first, second, *_ = dict.fromkeys(tool.name for tool in tools)
         for tool in tools:
             yield Hit(

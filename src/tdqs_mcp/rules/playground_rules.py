@@ -6,7 +6,7 @@ from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.facts.text.wording import count_code_units, is_spelled_name
-from tdqs_mcp.facts.toolset import metadata
+from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.relations import duplicate_names
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, Rule, Seen, rule
@@ -149,7 +149,7 @@ def unusual_name(subject: Subject) -> Iterator[Hit]:
 @_playground("TDQ602", "resource-no-name")
 def unnamed_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no name, which MCP requires."""
-    for resource in metadata.listed_resources(measured.catalog):
+    for resource in relations.listed_resources(measured.catalog):
         if not resource.name:
             yield Hit("/name", "the resource has no name", "name it after what it holds", part=resource)
 
@@ -157,8 +157,8 @@ def unnamed_resource(measured: Measured) -> Iterator[Hit]:
 @_playground("TDQ603", "resource-no-description")
 def undescribed_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no description, so neither user nor agent knows what reading it brings."""
-    for resource in metadata.listed_resources(measured.catalog):
-        if metadata.is_blank(resource.description):
+    for resource in relations.listed_resources(measured.catalog):
+        if relations.is_blank(resource.description):
             yield Hit(
                 "/description", "the resource has no description", "say what it holds and when to read", part=resource
             )
@@ -167,7 +167,7 @@ def undescribed_resource(measured: Measured) -> Iterator[Hit]:
 @_playground("TDQ604", "resource-no-mimetype")
 def untyped_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no MIME type, so a client has to guess how to show it."""
-    for resource in metadata.listed_resources(measured.catalog):
+    for resource in relations.listed_resources(measured.catalog):
         if not resource.mime_type:
             yield Hit("/mimeType", "the resource has no MIME type", "add one, such as text/plain", part=resource)
 
@@ -176,7 +176,7 @@ def untyped_resource(measured: Measured) -> Iterator[Hit]:
 def undescribed_prompt(measured: Measured) -> Iterator[Hit]:
     """A prompt has no description, so a user cannot know what running it does."""
     for prompt in measured.catalog.prompts or ():
-        if metadata.is_blank(prompt.description):
+        if relations.is_blank(prompt.description):
             yield Hit("/description", "the prompt has no description", "say what running it does", part=prompt)
 
 
@@ -184,7 +184,7 @@ def undescribed_prompt(measured: Measured) -> Iterator[Hit]:
 def undescribed_prompt_argument(measured: Measured) -> Iterator[Hit]:
     """An argument of a prompt has no description, so a user cannot know what to fill in."""
     for prompt in measured.catalog.prompts or ():
-        for place, name in metadata.undescribed_arguments(prompt):
+        for place, name in relations.undescribed_arguments(prompt):
             yield Hit(
                 f"/arguments/{place}",
                 f"the argument {name!r} has no description" if name else "an argument has no description",
@@ -196,21 +196,21 @@ def undescribed_prompt_argument(measured: Measured) -> Iterator[Hit]:
 @_playground("TDQ607", "server-empty")
 def empty_server(measured: Measured) -> Iterator[Hit]:
     """The server offers no tool, no resource and no prompt."""
-    if metadata.is_empty(measured.catalog):
+    if relations.is_empty(measured.catalog):
         yield Hit("", "there are no tools, resources or prompts", "see whether the server needs settings to offer any")
 
 
 @_playground("TDQ608", "server-no-name")
 def unnamed_server(measured: Measured) -> Iterator[Hit]:
     """The initialize answer has no server name, which MCP requires."""
-    if metadata.lacks_name(measured.catalog):
+    if relations.lacks_name(measured.catalog):
         yield Hit("/serverInfo/name", "the initialize answer names no server", "set serverInfo.name")
 
 
 @_playground("TDQ609", "server-no-version")
 def unversioned_server(measured: Measured) -> Iterator[Hit]:
     """The initialize answer has no version, which MCP requires."""
-    if metadata.lacks_version(measured.catalog):
+    if relations.lacks_version(measured.catalog):
         yield Hit("/serverInfo/version", "the initialize answer gives no version", "set serverInfo.version")
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.wording import asks_for_credentials, count_code_units
-from tdqs_mcp.facts.toolset import metadata
+from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.labels import (
     Deduction,
@@ -128,7 +128,7 @@ def _alone(rubric: Rubric, verdict: Verdict, measured: Measured) -> Verdict:
 
 def _suggestions(measured: Measured, score: LabelScore) -> Iterator[Suggestion]:
     """Server smells, then what the skill lacks, then Bad tools with the worst first (MCPBundles, three bands)."""
-    for name, tools in metadata.shared_display_names(measured.catalog.tools, alike=str.casefold).items():
+    for name, tools in relations.shared_display_names(measured.catalog.tools, alike=str.casefold).items():
         yield Suggestion(
             band=Urgency.SERVER_SMELL,
             tools=tuple(tool.name for tool in tools),
@@ -182,7 +182,7 @@ def grade(measured: Measured) -> ServerGrade:
         bonus=bonus,
         deductions=deductions,
         tool_count=len(catalog.tools),
-        resource_count=None if catalog.resources is None else len(metadata.listed_resources(catalog)),
+        resource_count=None if catalog.resources is None else len(relations.listed_resources(catalog)),
         prompt_count=None if catalog.prompts is None else len(catalog.prompts),
         unmeasured=tuple(unmeasured_tools(measured)),
         problems=catalog.problems,
@@ -192,9 +192,9 @@ def grade(measured: Measured) -> ServerGrade:
 def _score(measured: Measured, *, lost: int, bonus: int) -> int | None:
     """0 for a server that offers nothing; None where nothing is known that could be graded."""
     catalog = measured.catalog
-    if metadata.is_empty(catalog):
+    if relations.is_empty(catalog):
         return 0
-    if not (measured.subjects or metadata.listed_resources(catalog) or catalog.prompts):
+    if not (measured.subjects or relations.listed_resources(catalog) or catalog.prompts):
         return None
     return max(0, min(START, START - lost + bonus))
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.facts.text.words import without_quotations
-from tdqs_mcp.facts.threats import payloads, structure
+from tdqs_mcp.facts.threats import structure
 from tdqs_mcp.facts.threats.structure import Pattern
 from tdqs_mcp.model import Catalog, Prompt, Resource, Tool
 
@@ -131,7 +131,7 @@ def _checks_for(texts: tuple[str, ...]) -> _Checks | None:
         phrases=structure.find_patterns("phrases", [each.replace("_", " ") for each in texts]),
         marks=structure.find_patterns("structure", texts),
         has_secret=structure.may_hold_secret(text),
-        has_payload=payloads.may_be_encoded(text),
+        has_payload=structure.may_be_encoded(text),
         is_odd=structure.may_hold_odd_characters(text),
     )
     return checks if any(checks) else None
@@ -145,12 +145,12 @@ def _threats_in(string: "_String", checks: _Checks) -> Iterator[Threat]:
         found += [(Kind.SECRET, secret, False) for secret in structure.find_secrets(text)]
     for kind, quote, is_mild in found:
         yield Threat(kind=kind, path=string.path, quote=_cut(quote), is_mild=is_mild)
-    if checks.has_payload and payloads.may_be_encoded(text):
+    if checks.has_payload and structure.may_be_encoded(text):
         yield from _find_payloads(string)
 
 
 def _find_payloads(string: "_String") -> Iterator[Threat]:
-    for encoding, text in payloads.decode_prose(string.text):
+    for encoding, text in structure.decode_prose(string.text):
         is_mild = not any(_find_phrases(text, structure.load_patterns("phrases")))
         yield Threat(kind=Kind.ENCODED, path=string.path, quote=_cut(text), encoding=encoding, is_mild=is_mild)
 
