@@ -12,6 +12,7 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.schema.tokens import estimate_tokens
 from tdqs_mcp.judges.judge import Failure, ModelWrapper, Request, Usage, batching
 
+_UNSENT = "a dry run sends nothing"
 _SNAPSHOT = re.compile(r"-20[0-9]{6}$")
 
 
@@ -32,13 +33,7 @@ def cost(model: str, usage: Usage, *, is_batch: bool = False) -> int | None:
         + usage.cache_write_tokens * prices["cache_write_1h" if is_batch else "cache_write_5m"]
         + usage.output_tokens * prices["output"]
     )
-    return -(-full * (batch_percent() if is_batch else 100) // 100)
-
-
-def batch_percent() -> int:
-    """What an answer that comes in a batch costs, of its price alone."""
-    percent: int = _table()["batch_percent"]
-    return percent
+    return -(-full * (_table()["batch_percent"] if is_batch else 100) // 100)
 
 
 @cache
@@ -92,7 +87,8 @@ class Ledger:
 
     def expected(self, model: str, request: Request) -> Usage:
         """What sending the request will take, estimated."""
-        prompt = sum(map(estimate_tokens, _texts(request)))
+        texts = [request.prompt.system, *(text for _, text in request.conversation)]
+        prompt = sum(map(estimate_tokens, texts))
         expected = Usage(requests=1, input_tokens=prompt, output_tokens=ANSWER_TOKENS)
         return replace(expected, cost=self._price(model, expected))
 
@@ -106,7 +102,7 @@ class Ledger:
 
     def book_batch(self, model: str, requests: Sequence[Request]) -> str | None:
         """Books all of them at a batch's price; the reason where one would break the budget, then none is booked."""
-        trial, percent = copy(self), batch_percent()
+        trial, percent = copy(self), _table()["batch_percent"]
         for request in requests:
             expected = self.expected(model, request)
             cost = None if expected.cost is None else -(-expected.cost * percent // 100)
@@ -186,9 +182,6 @@ class Previewed(ModelWrapper):
         raise InputError(self.ledger.book_batch(self.name, requests) or _UNSENT)
 
 
-_UNSENT = "a dry run sends nothing"
-
-
 def read_dollars(text: str) -> int:
     """An amount of dollars in nanodollars, exactly: a bound on money is no place for floats. Raises InputError."""
     from decimal import Decimal, InvalidOperation  # noqa: PLC0415  # only a bound on money needs it
@@ -205,7 +198,3 @@ def read_dollars(text: str) -> int:
 def unpriced(model: str) -> str:
     """Why a bound on money cannot be kept."""
     return f"no price is known for {model!r}, so --max-cost cannot be kept; use --max-tokens"
-
-
-def _texts(request: Request) -> list[str]:
-    return [request.prompt.system, *(text for _, text in request.conversation)]

@@ -1,14 +1,12 @@
 """Answers from the MCP client: its model through sampling, or the calling agent itself as judge."""
 
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.errors import ContractError
 from tdqs_mcp.judges.judge import AnswersNeeded, Cache, Failure, Request, report_answer
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.results.verdicts import HOST, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Case, PromptForm
+from tdqs_mcp.results.verdicts import HOST
+from tdqs_mcp.rubrics.prompt import PromptForm
 
 UNKNOWN = "the client's model"
 """A model's name as long as nobody has told it."""
@@ -89,10 +87,6 @@ def _text(answer: Sample | Failure) -> str | Failure:
     return answer.text if isinstance(answer, Sample) else answer
 
 
-MAX_ANSWER = 20_000
-"""Characters of one answer that is kept: four times what a verdict with long reasons takes."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """The agent's model, which answers no request of ours."""
@@ -104,36 +98,6 @@ class Caller:
         return [Failure(reason="no answer was handed in for this prompt") for _ in requests]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+def make_host(cache: Cache, *, model: str = "") -> Prompted:
     """Grades by the answers that the cache keeps from callers who named the same model; "" is nobody's name."""
-
-    cache: Cache
-    model: str = ""
-
-    @property
-    def stamp(self) -> JudgeStamp:
-        """The caller's model, as far as it named it; its prompts are the published bytes."""
-        return self._prompted.stamp
-
-    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
-        """The verdicts in the answers that were handed in."""
-        return await self._prompted.grade(cases)
-
-    def knows(self, case: Case) -> bool:
-        """Whether an answer was handed in that counts."""
-        return self._prompted.is_cached(case)
-
-    def take(self, case: Case, answer: object) -> Verdict:
-        """The verdict in an answer, kept from now on; an earlier answer to the same prompt goes.
-
-        Raises ContractError for one that is out of form, too long, or quoted from the definition.
-        """
-        text = answer if isinstance(answer, str) else json.dumps(answer)
-        if len(text) > MAX_ANSWER:
-            raise ContractError(f"the answer has {len(text)} characters, more than {MAX_ANSWER}; give shorter reasons")
-        return self._prompted.keep(case, text)
-
-    @property
-    def _prompted(self) -> Prompted:
-        return Prompted(id=HOST, model=Caller(name=self.model), form=PromptForm.EXACT, cache=self.cache)
+    return Prompted(id=HOST, model=Caller(name=model), form=PromptForm.EXACT, cache=cache)

@@ -87,6 +87,9 @@ class AnswerCache(ModelWrapper):
 MAX_CORRECTIONS = 2
 """How often an invalid answer is sent back with the reason."""
 
+MAX_ANSWER = 20_000
+"""Characters of one answer that is kept: four times what a verdict with long reasons takes."""
+
 Outcome = TypeVar("Outcome")
 
 Question: TypeAlias = tuple[Request, Callable[[str], Outcome]]
@@ -158,7 +161,10 @@ class Prompted:
         answers = await ask(
             self._answers or self.model, [(self._request(each), partial(read_verdict, each)) for each in cases]
         )
-        return [self._judged(answer) for answer in answers]
+        return [
+            Ungraded(judge=self.id, reason=answer.reason) if isinstance(answer, Failure) else answer
+            for answer in answers
+        ]
 
     def open(self, cases: Sequence[Case]) -> list[Request]:
         """What the model would be asked about the cases: nothing whose answer is cached. Its answers are, if valid."""
@@ -169,11 +175,17 @@ class Prompted:
         """Whether a valid answer to the case is cached."""
         return self._answers is not None and self._answers.find(self._request(case)) is not None
 
-    def keep(self, case: Case, answer: str) -> Verdict:
-        """The verdict in an answer, which is cached in place of an earlier one. Raises ContractError."""
+    def keep(self, case: Case, answer: object) -> Verdict:
+        """The verdict in an answer, which is cached from now on in place of an earlier one.
+
+        Raises ContractError for one that is out of form, too long, or quoted from the definition.
+        """
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        if len(text) > MAX_ANSWER:
+            raise ContractError(f"the answer has {len(text)} characters, more than {MAX_ANSWER}; give shorter reasons")
         verdict = read_verdict(case, answer)
         if answers := self._answers:
-            answers.keeping(self._request(case)).on_answer(answer)
+            answers.keeping(self._request(case)).on_answer(text)
         return verdict
 
     @property
@@ -194,9 +206,6 @@ class Prompted:
             sample=self.sample,
         )
         return Request(prompt=prompt, name=case.rubric, schema=schema, check=partial(read_verdict, case), cache_key=key)
-
-    def _judged(self, answer: Verdict | Failure) -> Verdict | Ungraded:
-        return Ungraded(judge=self.id, reason=answer.reason) if isinstance(answer, Failure) else answer
 
 
 class Batch(BaseModel):

@@ -7,9 +7,10 @@ from typing import Any
 from tdqs_mcp.app import checking, judging
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError, InputError
-from tdqs_mcp.judges.client_answers import Host
+from tdqs_mcp.judges.client_answers import make_host
 from tdqs_mcp.judges.judge import Judge, Subset
 from tdqs_mcp.judges.jury import Jury
+from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.judges.verdict_guard import unwrap_guard
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report import agent_page, agent_scores
@@ -42,7 +43,7 @@ class Reply:
 class Judgement:
     """One model's judgement of one catalog by one rubric, as far as it has come."""
 
-    def __init__(self, cases: Sequence[Case], *, host: Host) -> None:
+    def __init__(self, cases: Sequence[Case], *, host: Prompted) -> None:
         """The cases to judge, and the judge that keeps the answers."""
         self.host = host
         self._tools = [case for case in cases if isinstance(case, ToolCase)]
@@ -53,20 +54,20 @@ class Judgement:
     @property
     def missing(self) -> list[str]:
         """The tools that have no answer."""
-        unanswered = {digest for digest, case in self._by_hash.items() if not self.host.knows(case)}
+        unanswered = {digest for digest, case in self._by_hash.items() if not self.host.is_cached(case)}
         return [case.subject.tool.name for case in self._tools if case.subject.signals.input_hash in unanswered]
 
     @property
     def is_coherence_missing(self) -> bool | None:
         """Whether the tool set has no answer; None where it needs none."""
-        return None if self._set is None else not self.host.knows(self._set)
+        return None if self._set is None else not self.host.is_cached(self._set)
 
     def is_answered(self, part: str, entry: Mapping[str, Any]) -> bool:
         """Whether a prompt, as `prompts --format json` has it, needs no more answer."""
         if part == "tools":
-            return self.host.knows(self._by_hash[entry["inputHash"]])
+            return self.host.is_cached(self._by_hash[entry["inputHash"]])
         case = self._set if part == "coherence" else self._shadow
-        return case is not None and self.host.knows(case)
+        return case is not None and self.host.is_cached(case)
 
     def take_tool(self, given: schema.Answer) -> Reply:
         """Keeps a usable answer about a tool."""
@@ -96,7 +97,7 @@ class Judgement:
 
     def _take(self, name: str, case: Case, answer: object) -> Reply:
         try:
-            return Reply(name=name, doubts=_doubts(case, self.host.take(case, answer)))
+            return Reply(name=name, doubts=_doubts(case, self.host.keep(case, answer)))
         except ContractError as error:
             return Reply(name=name, refused=str(error))
 
@@ -225,12 +226,12 @@ class JudgeTools:
         )
 
     def _judgement(self, catalog: Catalog, rubric: str, model: str) -> Judgement:
-        host = Host(cache=self._context.answers, model=model)
+        host = make_host(self._context.answers, model=model)
         return Judgement(judging.to_be_judged(catalog, rubric=rubric), host=host)
 
     def _make_judge(self, judgement: Judgement, call: CallContext) -> Judge:
         """The caller as judge, or the operator's jury with the caller on it, which judges what the caller has."""
-        is_answered = judgement.host.knows
+        is_answered = judgement.host.is_cached
         if not self._context.has_host:
             return Subset(judge=judgement.host, is_meant=is_answered, reason="no answer was handed in for this prompt")
         judge = self._context.judge
