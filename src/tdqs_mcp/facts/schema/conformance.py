@@ -239,9 +239,12 @@ def _shown(value: object) -> str:
 def lone_surrogates(raw: object) -> Iterator[Breach]:
     """Strings and keys of a definition that hold half a UTF-16 pair, which JSON can spell and UTF-8 cannot carry."""
     try:
-        json.dumps(raw, ensure_ascii=False).encode()
+        _to_json(raw).encode()
     except (UnicodeEncodeError, RecursionError):
         yield from _locate_surrogates(raw)
+
+
+_to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _locate_surrogates(raw: object) -> Iterator[Breach]:

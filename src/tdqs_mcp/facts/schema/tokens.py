@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts.schema.walk import Node, Shape
+from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 from tdqs_mcp.model import SENT_FIELDS, TOOL_FIELDS, Tool
 
@@ -110,9 +110,13 @@ def field_costs(tool: Tool) -> Cost:
 
 def repeated_subschemas(shape: Shape) -> list[Repeat]:
     """Composite subschemas that occur more than once, word for word; their own parts are not reported again."""
-    nodes = [node for node in _in_reading_order(shape) if not _COMPOSITE.isdisjoint(node.schema)]
+    nodes = [node for node in shape.nodes[1:] if not _COMPOSITE.isdisjoint(node.schema)]
     outlines = Counter(_outline(node.schema) for node in nodes)
-    texts = {node.path: _compact(node.schema) for node in nodes if outlines[_outline(node.schema)] > 1}
+    alike = [node for node in nodes if outlines[_outline(node.schema)] > 1]
+    if not alike:
+        return []
+    places = _reading_places(shape)
+    texts = {node.path: _compact(node.schema) for node in sorted(alike, key=lambda node: places[node.path])}
     counts = Counter(texts.values())
     found: dict[str, list[str]] = {}
     covered = ""
@@ -127,16 +131,15 @@ def repeated_subschemas(shape: Shape) -> list[Repeat]:
     ]
 
 
-def _in_reading_order(shape: Shape) -> list[Node]:
-    """The subschemas in depth-first order; a walked schema has them level by level."""
-    places = {node.path: place for place, node in enumerate(shape.nodes)}
-
-    def ancestors(node: Node) -> list[int]:
-        steps = node.path.split("/")
-        paths = ("/".join(steps[:end]) for end in range(1, len(steps) + 1))
-        return [places[path] for path in paths if path in places]
-
-    return sorted(shape.nodes[1:], key=ancestors)
+def _reading_places(shape: Shape) -> dict[str, tuple[int, ...]]:
+    """Sort keys for depth-first order, by path; a walked schema has its subschemas level by level."""
+    places: dict[str, tuple[int, ...]] = {}
+    for place, node in enumerate(shape.nodes):
+        parent = node.path.rpartition("/")[0]
+        while parent and parent not in places:
+            parent = parent.rpartition("/")[0]
+        places[node.path] = (*places.get(parent, ()), place)
+    return places
 
 
 def _outline(schema: Mapping[str, Any]) -> tuple[object, ...]:
@@ -145,8 +148,7 @@ def _outline(schema: Mapping[str, Any]) -> tuple[object, ...]:
     return (*schema, *(properties if isinstance(properties, Mapping) else ()))
 
 
-def _compact(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def _kind(code: int) -> int:

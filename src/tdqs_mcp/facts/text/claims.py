@@ -44,14 +44,14 @@ def find_clashes(
     for mention in mentions:
         schema = mention.node.schema
         takes = SIMPLE.get(schema["type"], ANYTHING) if is_simple(schema) else accepted_values(schema, root)
-        clashes = {
-            Topic.TYPE: find_type_clash(mention, takes),
-            Topic.CHOICES: find_choice_clash(mention, takes, names),
-            Topic.DEFAULT: find_default_clash(mention, takes),
-            Topic.RANGE: find_range_clash(mention, takes),
-            Topic.REQUIREMENT: find_requirement_clash(mention),
-        }
-        for topic, clash in clashes.items():
+        clashes = (
+            (Topic.TYPE, find_type_clash(mention, takes)),
+            (Topic.CHOICES, find_choice_clash(mention, takes, names)),
+            (Topic.DEFAULT, find_default_clash(mention, takes)),
+            (Topic.RANGE, find_range_clash(mention, takes)),
+            (Topic.REQUIREMENT, find_requirement_clash(mention)),
+        )
+        for topic, clash in clashes:
             if clash is not None:
                 found.setdefault(topic, {}).setdefault((mention.node.path, mention.path, clash.said), clash)
     return {topic: tuple(each.values()) for topic, each in found.items()}

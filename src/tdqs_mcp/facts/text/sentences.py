@@ -218,7 +218,7 @@ def _marks_in(words: Sequence[str]) -> dict[Mark, list[str]]:
     found: dict[Mark, list[str]] = {}
     for word, mark in phrases_in(words, _marks()):
         found.setdefault(mark, []).append(word)
-    if any(word == "by" and following.endswith("ing") for word, following in pairwise(words)):
+    if "by" in words and any(word == "by" and following.endswith("ing") for word, following in pairwise(words)):
         found.setdefault(Mark.MEANS, []).append("by")
     return found
 

@@ -86,6 +86,8 @@ def index_phrases(phrases: Iterable[tuple[K, Iterable[str]]]) -> PhraseIndex[K]:
 
 def phrases_in(words: Sequence[str], index: PhraseIndex[K]) -> list[tuple[str, K]]:
     """The first word and the kind of each phrase that a sentence has, in order."""
+    if index.keys().isdisjoint(words):
+        return []
     return [
         (word, kind)
         for position, word in enumerate(words)

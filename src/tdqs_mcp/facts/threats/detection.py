@@ -139,7 +139,8 @@ def _checks_for(texts: tuple[str, ...]) -> _Checks | None:
 
 def _threats_in(string: "_String", checks: _Checks) -> Iterator[Threat]:
     text = string.text
-    found = [*_find_marks(text, checks.marks), *(_find_odd(text) if checks.is_odd else ())]
+    found = list(_find_marks(text, checks.marks)) if checks.marks else []
+    found += _find_odd(text) if checks.is_odd else []
     found += [(kind, quote, False) for kind, quote in _find_phrases(text, checks.phrases)] if checks.phrases else []
     if checks.has_secret:
         found += [(Kind.SECRET, secret, False) for secret in structure.find_secrets(text)]
@@ -156,7 +157,7 @@ def _find_payloads(string: "_String") -> Iterator[Threat]:
 
 
 def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[Kind, str, bool]]:
-    if turn := structure.find_turn(text, marks) if marks else None:
+    if turn := structure.find_turn(text, marks):
         yield Kind.TURN, turn, False
     for name, kind in (("markup", Kind.MARKUP), ("link", Kind.LEAK)):
         if quote := next((found[0] for each in marks.get(name, ()) if (found := each.match.search(text))), None):
