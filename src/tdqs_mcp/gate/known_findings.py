@@ -31,7 +31,11 @@ def read_baseline(document: object, *, origin: str) -> tuple[KnownFinding, ...]:
         raise InputError(f"{origin} is not a baseline; write one with --write-baseline")
     if document.get("version") != VERSION:
         raise InputError(f"{origin} is a baseline of version {document.get('version')!r}; write it anew")
-    return tuple(_entry(entry, f"finding {number} of {origin}") for number, entry in enumerate(entries, start=1))
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, Mapping) or not all(isinstance(entry.get(name), str) for name in _FIELDS):
+            fields = ", ".join(_FIELDS)
+            raise InputError(f"finding {number} of {origin} needs the texts {fields}; write the baseline anew")
+    return tuple(KnownFinding(**{name: entry[name] for name in _FIELDS}) for entry in entries)
 
 
 def compare_to_baseline(
@@ -49,11 +53,10 @@ def compare_to_baseline(
         if entry.server in last and entry.rule in rules and left[entry.fingerprint]:
             left[entry.fingerprint] -= 1
             fixed.setdefault(last[entry.server], []).append(entry)
+    counts = [len(report.findings) - len(new.findings) for report, new in zip(reports, compared, strict=True)]
     return [
-        replace(report, baseline=Baseline(known=before, fixed=tuple(fixed.get(index, ()))))
-        for index, (report, before) in enumerate(
-            (after, len(report.findings) - len(after.findings)) for report, after in zip(reports, compared, strict=True)
-        )
+        replace(report, baseline=Baseline(known=count, fixed=tuple(fixed.get(index, ()))))
+        for index, (report, count) in enumerate(zip(compared, counts, strict=True))
     ]
 
 
@@ -82,12 +85,6 @@ def _compared(report: LintReport, left: Counter[str]) -> LintReport:
         else:
             new.append(finding)
     return replace(report, findings=tuple(new))
-
-
-def _entry(entry: object, origin: str) -> KnownFinding:
-    if not isinstance(entry, Mapping) or not all(isinstance(entry.get(name), str) for name in _FIELDS):
-        raise InputError(f"{origin} needs the texts {', '.join(_FIELDS)}; write the baseline anew")
-    return KnownFinding(**{name: entry[name] for name in _FIELDS})
 
 
 def _known(finding: Finding, server: str) -> KnownFinding:
@@ -119,20 +116,16 @@ def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: 
 
 def settle(reports: Sequence[LintReport]) -> list[LintReport]:
     """The reports of one run: a suppression that is used for one server is not reported as unused for another."""
-    used = {each for report in reports for each in _used(report, reports)}
+    used = {
+        each
+        for report in reports
+        for each in report.unused_suppressions
+        if any(_matches(other.server, each.server) and each not in other.unused_suppressions for other in reports)
+    }
     return [
         replace(report, unused_suppressions=tuple(each for each in report.unused_suppressions if each not in used))
         for report in reports
     ]
-
-
-def _used(report: LintReport, reports: Sequence[LintReport]) -> set[Suppression]:
-    """What is unused in a report and not in another one that it speaks of as well."""
-    return {
-        each
-        for each in report.unused_suppressions
-        if any(_matches(other.server, each.server) and each not in other.unused_suppressions for other in reports)
-    }
 
 
 def _covers(suppression: Suppression, finding: Finding) -> bool:

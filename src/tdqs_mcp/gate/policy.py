@@ -1,20 +1,16 @@
 """The pass/fail policy: what a result means for an exit code."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from fractions import Fraction
 
-from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow
+from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Selection
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.improvements import Rewrite
+from tdqs_mcp.results.improvements import Plan, Rewrite
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
 from tdqs_mcp.results.verdicts import Tier, Ungraded
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import roll_up
-
-if TYPE_CHECKING:
-    from tdqs_mcp.results.checks import Selection
-    from tdqs_mcp.results.improvements import Plan
 
 
 def reaches(score: ServerScore, tier: Tier) -> Outcome:
@@ -22,7 +18,8 @@ def reaches(score: ServerScore, tier: Tier) -> Outcome:
     tools = [tool.tdqs for tool in score.tools]
     if not tools:
         return Outcome.UNKNOWN
-    if score.rollup.overall is None and not _has_failed_coherence(score):
+    has_failed = isinstance(score.coherence, Ungraded) and score.coherence.was_asked
+    if score.rollup.overall is None and not has_failed:
         if min(tools) < tier.floor:
             return Outcome.FAILED
         return Outcome.UNKNOWN if score.ungraded else Outcome.PASSED
@@ -37,7 +34,7 @@ def answered(score: ServerScore) -> Outcome:
     return Outcome.UNKNOWN if unjudged(score) else Outcome.PASSED
 
 
-def arrives(plan: "Plan") -> Outcome:
+def arrives(plan: Plan) -> Outcome:
     """Whether rewrites reach the target; unknown where the judge left some of them without an overall score."""
     if plan.is_reached:
         return Outcome.PASSED
@@ -68,13 +65,11 @@ def is_good(score: LabelScore | SkillScore) -> Outcome:
     return Outcome.UNKNOWN if Outcome.UNKNOWN in labels or score.ungraded or not score.tools else Outcome.PASSED
 
 
-def finds(selection: "Selection", *, percent: int) -> Outcome:
+def finds(selection: Selection, *, percent: int) -> Outcome:
     """Whether that share of the queries find their tool, after the change where there is one.
 
     Queries without an answer are counted as found, and as missed: where that decides, the verdict is open.
     """
-    from fractions import Fraction  # noqa: PLC0415  # with the results, what other gates go without
-
     choices = selection.against.choices if selection.against else selection.choices
     found = sum((choice.found for choice in choices), start=Fraction(0))
     wanted = Fraction(percent * len(choices), 100)
@@ -114,10 +109,6 @@ def earns(grade: ServerGrade, letter: Letter) -> Outcome:
     if grade.score < letter.floor:
         return Outcome.FAILED
     return Outcome.UNKNOWN if grade.unmeasured and letter.floor else Outcome.PASSED
-
-
-def _has_failed_coherence(score: ServerScore) -> bool:
-    return isinstance(score.coherence, Ungraded) and score.coherence.was_asked
 
 
 def _overall(score: ServerScore, tools: Sequence[int], bound: int) -> int:

@@ -35,11 +35,6 @@ def _scalar(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _words(command: object) -> object:
-    """The words of a command that is written as one line."""
-    return shlex.split(command) if isinstance(command, str) else command
-
-
 def _known(text: str) -> str:
     try:
         parse_target(text)
@@ -120,7 +115,9 @@ class Entry(_Strict):
 class Server(BaseModel):
     """A server's keys that concern the connection; others belong to other checks."""
 
-    command: Annotated[list[Text], BeforeValidator(_words)] = Field(default_factory=list)
+    command: Annotated[
+        list[Text], BeforeValidator(lambda line: shlex.split(line) if isinstance(line, str) else line)
+    ] = Field(default_factory=list)
     args: list[Text] = Field(default_factory=list)
     url: str | None = None
     locator: str | None = None

@@ -112,6 +112,11 @@ class Evidence:
     score: ServerScore
 
     @property
+    def mcptest_scores(self) -> list[Fraction]:
+        """The score of each tool that can be measured."""
+        return [mcptest_score(subject) for subject in self.measured.subjects]
+
+    @property
     def gap(self) -> str | None:
         """Why a number about all tools is not known, where some cannot be measured."""
         missing = self.measured.unmeasured
@@ -170,23 +175,17 @@ def _unknown(reason: str | None) -> Reading:
     return Reading(low=None, high=None, reason=reason)
 
 
-def _scores(evidence: Evidence) -> list[Fraction]:
-    return [mcptest_score(subject) for subject in evidence.measured.subjects]
-
-
 def _min_score(evidence: Evidence) -> Reading:
-    scores = _scores(evidence)
+    scores = evidence.mcptest_scores
     if not scores:
         return _unknown(evidence.gap)
-    lowest = min(scores)
-    worst = evidence.measured.subjects[scores.index(lowest)].tool.name
-    return Reading(
-        low=Fraction(0) if evidence.gap else lowest, high=lowest, reason=evidence.gap, witness=f"lowest: {worst!r}"
-    )
+    lowest, gap = min(scores), evidence.gap
+    witness = f"lowest: {evidence.measured.subjects[scores.index(lowest)].tool.name!r}"
+    return Reading(low=Fraction(0) if gap else lowest, high=lowest, reason=gap, witness=witness)
 
 
 def _mean_score(evidence: Evidence) -> Reading:
-    scores, missing = _scores(evidence), len(evidence.measured.unmeasured)
+    scores, missing = evidence.mcptest_scores, len(evidence.measured.unmeasured)
     if not scores:
         return _unknown(evidence.gap)
     count = len(scores) + missing
@@ -194,12 +193,9 @@ def _mean_score(evidence: Evidence) -> Reading:
     return Reading(low=total / count, high=(total + missing) / count, reason=evidence.gap)
 
 
-def _count(severity: Severity) -> Callable[[Evidence], Reading]:
-    def read_count(evidence: Evidence) -> Reading:
-        found = registry.check(evidence.measured, registry.select(profile="mcptest"))
-        return _counted([finding for finding in found if finding.severity is severity], evidence)
-
-    return read_count
+def _mcptest_findings(severity: Severity, evidence: Evidence) -> Reading:
+    found = registry.check(evidence.measured, registry.select(profile="mcptest"))
+    return _counted([finding for finding in found if finding.severity is severity], evidence)
 
 
 def _counted(findings: Sequence[Finding], evidence: Evidence) -> Reading:
@@ -215,12 +211,8 @@ def _min_tdqs(evidence: Evidence) -> Reading:
     if not tools:
         return _unknown(_ungraded(evidence))
     worst = min(tools, key=lambda tool: tool.tdqs)
-    return Reading(
-        low=_tenths(10 if ungraded else worst.tdqs),
-        high=_tenths(worst.tdqs),
-        reason=_ungraded(evidence),
-        witness=f"lowest: {worst.name!r}",
-    )
+    low, high = _tenths(10 if ungraded else worst.tdqs), _tenths(worst.tdqs)
+    return Reading(low=low, high=high, reason=_ungraded(evidence), witness=f"lowest: {worst.name!r}")
 
 
 def _mean_tdqs(evidence: Evidence) -> Reading:
@@ -247,19 +239,15 @@ def _tokens(evidence: Evidence) -> Reading:
     subjects, is_open = evidence.measured.subjects, bool(evidence.measured.unmeasured)
     total = Fraction(sum(subject.tokens for subject in subjects))
     dearest = max(subjects, key=lambda subject: subject.tokens, default=None)
-    return Reading(
-        low=total,
-        high=None if is_open else total,
-        reason=evidence.gap,
-        witness=f"dearest: {dearest.tool.name!r}, {dearest.tokens}" if dearest else None,
-    )
+    witness = f"dearest: {dearest.tool.name!r}, {dearest.tokens}" if dearest else None
+    return Reading(low=total, high=None if is_open else total, reason=evidence.gap, witness=witness)
 
 
 _READERS: Mapping[Kind, Callable[[Evidence], Reading]] = {
     Kind.MIN_SCORE: _min_score,
     Kind.MEAN_SCORE: _mean_score,
-    Kind.CRITICAL_COUNT: _count(Severity.ERROR),
-    Kind.WARNING_COUNT: _count(Severity.WARNING),
+    Kind.CRITICAL_COUNT: lambda evidence: _mcptest_findings(Severity.ERROR, evidence),
+    Kind.WARNING_COUNT: lambda evidence: _mcptest_findings(Severity.WARNING, evidence),
     Kind.MIN_TDQS: _min_tdqs,
     Kind.MEAN_TDQS: _mean_tdqs,
     Kind.COHERENCE: _coherence,
@@ -271,9 +259,8 @@ def _of_tool(target: Target, evidence: Evidence) -> Reading:
     subjects = [each for each in evidence.measured.subjects if each.tool.name == target.tool]
     if len(subjects) != 1:
         is_listed = any(each.tool.name == target.tool for each in evidence.measured.unmeasured)
-        what = (
-            "cannot be measured" if is_listed else f"is listed {len(subjects)} times" if subjects else "is not listed"
-        )
+        count = f"is listed {len(subjects)} times" if subjects else "is not listed"
+        what = "cannot be measured" if is_listed else count
         return _unknown(f"the tool {target.tool!r} {what}")
     [subject] = subjects
     if target.field is Field.TOKENS:
@@ -305,11 +292,7 @@ def _hold_tier(target: Target, bar: Bar, score: ServerScore) -> Check:
     )
 
 
-_RESULTS = {
-    Outcome.PASSED: GateResult.PASS,
-    Outcome.FAILED: GateResult.FAIL,
-    Outcome.UNKNOWN: GateResult.ERROR,
-}
+_RESULTS = {Outcome.PASSED: GateResult.PASS, Outcome.FAILED: GateResult.FAIL, Outcome.UNKNOWN: GateResult.ERROR}
 
 
 def _ungraded(evidence: Evidence) -> str | None:

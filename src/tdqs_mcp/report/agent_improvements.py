@@ -95,13 +95,13 @@ class Step:
     becomes: Tenths
     """TDQS by the rewrite; of a step that is not proven, what it has to reach."""
 
-    tokens_added: int | None
+    tokens_added: int | None = None
     """An estimate; null for a step that is not proven."""
 
-    write: tuple[str, ...]
+    write: tuple[str, ...] = ()
     """What to write, for the dimensions with the most to win."""
 
-    questions: tuple[str, ...]
+    questions: tuple[str, ...] = ()
     """What only the author can answer."""
 
 
@@ -186,7 +186,7 @@ def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> 
         after=plan.after,
         tokens_added=plan.tokens_added,
         proven=len(plan.fixes),
-        steps=tuple(_fix(step) if isinstance(step, PlannedFix) else _advice(step) for step in page),
+        steps=tuple(map(_step, page)),
         next=Own(next_step),
         **page_of(window, len(steps)),
     )
@@ -218,29 +218,20 @@ def compare_answer(comparison: Comparison, *, window: Window, next_step: str) ->
     )
 
 
-def _fix(fix: PlannedFix) -> Step:
+def _step(each: PlannedFix | Advice) -> Step:
+    if isinstance(each, PlannedFix):
+        tool, tdqs, becomes = each.rewrite, each.before.tdqs, each.after.tdqs
+        return Step(
+            index=tool.index, name=tool.name, proven=True, tdqs=tdqs, becomes=becomes, tokens_added=each.tokens_added
+        )
     return Step(
-        index=fix.rewrite.index,
-        name=fix.rewrite.name,
-        proven=True,
-        tdqs=fix.before.tdqs,
-        becomes=fix.after.tdqs,
-        tokens_added=fix.tokens_added,
-        write=(),
-        questions=(),
-    )
-
-
-def _advice(advice: Advice) -> Step:
-    return Step(
-        index=advice.tool.index,
-        name=advice.tool.name,
+        index=each.tool.index,
+        name=each.tool.name,
         proven=False,
-        tdqs=advice.tool.tdqs,
-        becomes=advice.wanted,
-        tokens_added=None,
-        write=tuple(f"{room.dimension}: {room.advice}" for room in advice.rooms[:MAX_ROOMS]),
-        questions=advice.questions[:MAX_QUESTIONS],
+        tdqs=each.tool.tdqs,
+        becomes=each.wanted,
+        write=tuple(f"{room.dimension}: {room.advice}" for room in each.rooms[:MAX_ROOMS]),
+        questions=each.questions[:MAX_QUESTIONS],
     )
 
 

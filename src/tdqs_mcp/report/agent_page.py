@@ -210,7 +210,7 @@ def prompts_answer(
         rubric=rubric,
         answered_count=len(entries) - len(open_places),
         system=Own(entries[page[0]]["system"] if page else ""),
-        prompts=tuple(_prompt(entries[place]) for place in page),
+        prompts=tuple(_prompt_line(entries[place]) for place in page),
         answer_schema=dict(schema),
         next=Own(next_step),
         offset=window.offset,
@@ -219,7 +219,7 @@ def prompts_answer(
     )
 
 
-def _prompt(entry: Mapping[str, str]) -> PromptLine:
+def _prompt_line(entry: Mapping[str, str]) -> PromptLine:
     return PromptLine(
         name=entry.get("name", ABSENT),
         input_hash=entry.get("inputHash", ABSENT),

@@ -1,7 +1,9 @@
 """What an agent gets of a score, also of one that it makes itself: the server's numbers and its tools in pages."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Annotated, Any, TypeAlias
 
 from tdqs_mcp.report.agent_page import (
@@ -170,8 +172,9 @@ def score_answer(score: Scored, *, catalog: str, report: str, window: Window, ne
 
 def score_fields(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> dict[str, Any]:
     """The fields of a ScoreAnswer."""
-    graded: list[GradedTool] = sorted(score.tools, key=lambda tool: (_number(tool), tool.index))
-    lines: list[AnyTool] = [*score.ungraded, *graded]
+    graded: Iterable[GradedTool] = score.tools
+    numbers = [(tool.tdqs if isinstance(tool, ToolScore) else tool.overall, tool.index, tool) for tool in graded]
+    lines: list[AnyTool] = [*score.ungraded, *(tool for *_, tool in sorted(numbers, key=itemgetter(0, 1)))]
     page = lines[window.offset : window.offset + window.limit]
     fields: dict[str, Any] = {
         "server": score.server,
@@ -182,7 +185,7 @@ def score_fields(score: Scored, *, catalog: str, report: str, window: Window, ne
         "spec_version": score.spec_version,
         "tool_count": score.tool_count,
         "scored_tool_count": len(score.tools),
-        **(_tier_fields(score) if isinstance(score, ServerScore) else _label_fields(score)),
+        **_results(score),
         "findings": tally(score.findings),
         "tools": _lines(score, page, is_full=window.is_full),
         "problems": first_problems(score.problems),
@@ -190,7 +193,9 @@ def score_fields(score: Scored, *, catalog: str, report: str, window: Window, ne
         **page_of(window, len(lines)),
     }
     if score.agreement:
-        fields["jury"] = _agreement(score)
+        icc = {key: None if each.icc is None else float(f"{each.icc:.3f}") for key, each in score.agreement.items()}
+        close = [tool.name for tool in graded if tool.jury and tool.jury.too_close]
+        fields["jury"] = Agreement(icc=icc, too_close=tuple(close[:MAX_NAMES]))
     if window.is_full and isinstance(score, ServerScore):
         parts = "coherence_justifications coherence_summary shadowing_risks shadow_candidates"
         fields["full"] = answer(score, only=parts)
@@ -220,23 +225,17 @@ def tool_answer(score: Scored, *, index: int, is_full: bool, next_step: str) -> 
     )
 
 
-def _tier_fields(score: ServerScore) -> dict[str, Any]:
+def _results(score: Scored) -> dict[str, Any]:
+    """The numbers of the server, and how many tools have each tier or label."""
+    if isinstance(score, LabelScore):
+        labels = Counter(tool.label for tool in score.tools)
+        return {"labels": {label: labels[label] for label in Label if labels[label]}}
+    tiers = Counter(tool.tier for tool in score.tools)
     return {
         "rollup": score.rollup,
         "coherence": {key: each.score for key, each in score.coherence_justifications.items()} or None,
-        "tiers": {tier: count for tier in Tier if (count := sum(each.tier is tier for each in score.tools))},
+        "tiers": {tier: tiers[tier] for tier in Tier if tiers[tier]},
     }
-
-
-def _label_fields(score: LabelScore) -> dict[str, Any]:
-    return {"labels": {label: count for label in Label if (count := sum(each.label is label for each in score.tools))}}
-
-
-def _agreement(score: Scored) -> Agreement:
-    icc = {key: None if each.icc is None else float(f"{each.icc:.3f}") for key, each in score.agreement.items()}
-    tools: Iterable[GradedTool] = score.tools
-    close = [tool.name for tool in tools if tool.jury and tool.jury.too_close]
-    return Agreement(icc=icc, too_close=tuple(close[:MAX_NAMES]))
 
 
 def _lines(score: Scored, page: Sequence[AnyTool], *, is_full: bool) -> tuple[ToolLine, ...]:
@@ -283,11 +282,7 @@ def _grade(score: Scored, tool: GradedTool | None) -> dict[str, Any]:
         graded = tool if isinstance(tool, ToolScore) else None
         return {"tdqs": graded and graded.tdqs, "tier": graded and graded.tier}
     labelled = tool if isinstance(tool, LabelledTool) else None
-    return {"label": labelled and labelled.label, "overall": labelled.overall if labelled else None}
-
-
-def _number(tool: GradedTool) -> int:
-    return tool.tdqs if isinstance(tool, ToolScore) else tool.overall
+    return {"label": labelled and labelled.label, "overall": labelled and labelled.overall}
 
 
 def _weakest(tool: GradedTool) -> str:

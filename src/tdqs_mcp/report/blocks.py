@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.report.escape import markdown, printable, visible
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
@@ -153,9 +154,12 @@ class OnlyIn:
 Block: TypeAlias = Title | Heading | Line | Items | Table | Diff | Gap | Marker | Fold | OnlyIn
 
 
-def columns(*heads: str, left: int = 1) -> tuple[Column, ...]:
+def columns(*heads: str, left: int = 1, is_whole: bool = False) -> tuple[Column, ...]:
     """Columns with these headings, the first `left` of them for words and the others for numbers."""
-    return tuple(Column(head=head, is_right=place >= left) for place, head in enumerate(heads))
+    return tuple(
+        Column(head=head, is_right=place >= left, is_whole=is_whole and place >= left)
+        for place, head in enumerate(heads)
+    )
 
 
 def as_text(blocks: Sequence[Block]) -> "RenderableType":
@@ -353,7 +357,7 @@ def unjudged_words(failed: Iterable[tuple[str, str]]) -> list[str]:
     by_reason: dict[str, list[str]] = {}
     for name, reason in failed:
         by_reason.setdefault(reason, []).append(name)
-    return [f"{len(names)} not judged ({_first_of(names)}): {reason}" for reason, names in by_reason.items()]
+    return [f"{len(names)} not judged ({first_of(names, MAX_NAMED)}): {reason}" for reason, names in by_reason.items()]
 
 
 def unjudged_lines(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> list[str]:
@@ -377,8 +381,3 @@ def ungraded_items(tools: "Sequence[UngradedTool]") -> Items:
 def problem_items(problems: Sequence[str]) -> Items:
     """What went wrong on the way."""
     return Items([(f"! {problem}", "yellow") for problem in problems])
-
-
-def _first_of(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMED
-    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")

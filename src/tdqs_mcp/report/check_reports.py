@@ -25,7 +25,6 @@ from tdqs_mcp.report.blocks import (
 from tdqs_mcp.report.lint_report import SEVERITY_STYLES
 from tdqs_mcp.results.checks import (
     CalibrationReport,
-    CalibrationTable,
     Cell,
     Check,
     GateReport,
@@ -36,7 +35,7 @@ from tdqs_mcp.results.checks import (
     Selection,
 )
 from tdqs_mcp.results.labels import Deduction, ServerGrade
-from tdqs_mcp.results.verdicts import JudgeStamp, Tier
+from tdqs_mcp.results.verdicts import Tier
 
 MAX_REASONS = 20
 """Reasons why something was not judged; JSON has them all."""
@@ -52,9 +51,11 @@ def grade_blocks(grade: ServerGrade) -> list[Block]:
     style = f"bold {TIER_STYLES[Tier(grade.letter)]}" if grade.letter else "dim"
     lost = sum(deduction.points for deduction in grade.deductions)
     bonus = f" + {grade.bonus} (every tool is described)" if grade.bonus else ""
+    listed = {"tool": grade.tool_count, "resource": grade.resource_count, "prompt": grade.prompt_count}
+    counts = (f"{one}s not listed" if count is None else count_words(count, one) for one, count in listed.items())
     blocks: list[Block] = [
         Title((f"{named(grade.server, grade.version)} · MCP Playground ", Span(result, style))),
-        Line(f"{_counted(grade)} · 100 - {lost}{bonus}", "dim"),
+        Line(f"{', '.join(counts)} · 100 - {lost}{bonus}", "dim"),
     ]
     if grade.deductions:
         rows = [
@@ -96,9 +97,13 @@ def gate_blocks(report: GateReport) -> list[Block]:
 
 def calibration_blocks(report: CalibrationReport) -> list[Block]:
     """Every table, what is out of tolerance, and what to do next."""
-    blocks: list[Block] = [Title(f"{_judge(report.judge)} · how wrong it is")]
+    judge = f"{report.judge.id} {report.judge.model}" if report.judge.model else report.judge.id
+    calibration = f", calibration {report.judge.calibration}" if report.judge.calibration else ""
+    blocks: list[Block] = [Title(f"{judge}{calibration} · how wrong it is")]
     for section in report.sections:
-        blocks += [Heading(section.title), Line(section.remark, "dim"), _calibration_table(section)]
+        heads = columns(*(column.replace("_", " ") for column in section.columns), is_whole=True)
+        table = Table(heads, [tuple(map(_cell_words, row)) for row in section.rows])
+        blocks += [Heading(section.title), Line(section.remark, "dim"), table]
     problems = [*unjudged_words(report.unjudged)[:MAX_REASONS], *report.problems]
     return [
         *blocks,
@@ -109,24 +114,10 @@ def calibration_blocks(report: CalibrationReport) -> list[Block]:
     ]
 
 
-def _counted(grade: ServerGrade) -> str:
-    return ", ".join(
-        (
-            count_words(grade.tool_count, "tool"),
-            "resources not listed" if grade.resource_count is None else count_words(grade.resource_count, "resource"),
-            "prompts not listed" if grade.prompt_count is None else count_words(grade.prompt_count, "prompt"),
-        )
-    )
-
-
 def _by_rule_table(deductions: Sequence[Deduction]) -> Table:
     """One line for each rule, the costliest first."""
-    heads = (
-        Column(head="points", is_right=True),
-        Column(head="rule", is_whole=True),
-        Column(head="times", is_right=True),
-        Column(head="first"),
-    )
+    points, times = Column(head="points", is_right=True), Column(head="times", is_right=True)
+    heads = (points, Column(head="rule", is_whole=True), times, Column(head="first"))
     rows = [
         (
             f"-{sum(each.points for each in group)}",
@@ -155,11 +146,6 @@ def _gate_lines(report: GateReport) -> Iterator[Block]:
             yield Line(row.reason, "yellow", indent=6)
 
 
-def _judge(judge: JudgeStamp) -> str:
-    name = f"{judge.id} {judge.model}" if judge.model else judge.id
-    return f"{name}, calibration {judge.calibration}" if judge.calibration else name
-
-
 def _next(report: CalibrationReport) -> str:
     if report.faults:
         return "use a stronger model, or the offline judge, whose error tdqs-mcp calibrate prints"
@@ -168,15 +154,7 @@ def _next(report: CalibrationReport) -> str:
     return "tdqs-mcp calibrate LOCATOR --judge JUDGE compares another judge with the labeled tools of a catalog"
 
 
-def _calibration_table(section: CalibrationTable) -> Table:
-    heads = [
-        Column(head=column.replace("_", " "), is_right=place > 0, is_whole=place > 0)
-        for place, column in enumerate(section.columns)
-    ]
-    return Table(heads, [tuple(map(_shown, row)) for row in section.rows])
-
-
-def _shown(cell: Cell) -> str:
+def _cell_words(cell: Cell) -> str:
     if cell is None:
         return ""
     return f"{cell:.2f}" if isinstance(cell, float) else str(cell).replace("_", " ")
@@ -191,10 +169,11 @@ def selection_blocks(selection: Selection) -> list[Block]:
     servers = selection.servers[0] if len(selection.servers) == 1 else f"{len(selection.servers)} servers"
     queries = count_words(len(selection.choices), "query", "queries")
     counts = f"{count_words(selection.tool_count, 'tool')} · {queries}"
+    confusions = [(each.tool, each.picked, str(each.count)) for each in selection.confusions[:MAX_SHOWN]]
     sections = (
         ("How often the right tool is found", _figures(selection)),
         ("Which server's tool is picked", _shares(selection)),
-        ("Picked instead", _confusions(selection)),
+        ("Picked instead", Table(columns("wanted", "picked", "queries", left=3), confusions)),
         ("Queries that lost", _lost(selection)),
     )
     shown: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
@@ -233,11 +212,6 @@ def _shares(selection: Selection) -> Table:
     shares = sorted(selection.shares, key=lambda share: -(share.share or 0))[:MAX_SHOWN]
     rows = [(each.server, str(each.queries), _percent(each.share), _percent(each.others)) for each in shares]
     return Table(columns("server", "queries", "picked", "on queries made from others", left=4), rows)
-
-
-def _confusions(selection: Selection) -> Table:
-    rows = [(each.tool, each.picked, str(each.count)) for each in selection.confusions[:MAX_SHOWN]]
-    return Table(columns("wanted", "picked", "queries", left=3), rows)
 
 
 def _lost(selection: Selection) -> Table:

@@ -1,6 +1,7 @@
 """Other output: a judge's prompts, captured catalogs, pages that explain, and what a run costs."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import isfinite
 from typing import Any
 
@@ -10,7 +11,7 @@ from tdqs_mcp.judges.judge import Usage
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.escape import visible
 from tdqs_mcp.results.findings import Persona
-from tdqs_mcp.rubrics.prompt import Case, Prompt, ShadowCase, SkillCase, render, render_hardened
+from tdqs_mcp.rubrics.prompt import Case, ShadowCase, SkillCase, render, render_hardened
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.rule import Rule
 from tdqs_mcp.scoring.score import set_case, tool_cases
@@ -47,15 +48,10 @@ def prompts_text(document: Mapping[str, Any]) -> str:
     """The prompts for eyes: the system prompts once, control characters visible; JSON has the exact bytes."""
     entries = [(f"tool {entry['name']}", entry) for entry in document["tools"]]
     entries += [(key, document[key]) for key in ("coherence", "shadowing", "skill") if key in document]
-    entries = [
-        pair
-        for title, entry in entries
-        for pair in ((title, entry), (f"{title}, hardened", entry.get("hardened")))
-        if pair[1] is not None
-    ]
+    forms = [((title, entry), (f"{title}, hardened", entry["hardened"])) for title, entry in entries]
     seen: set[str] = set()
     lines = []
-    for title, entry in entries:
+    for title, entry in chain.from_iterable(forms):
         if entry["system"] and entry["system"] not in seen:
             lines += ["===== system", *entry["system"].split("\n"), ""]
             seen.add(entry["system"])
@@ -89,11 +85,11 @@ def capture_document(catalog: Catalog) -> dict[str, Any]:
 
 
 def _both(case: Case) -> dict[str, Any]:
-    return {**_prompt(render(case)), "hardened": _prompt(render_hardened(case))}
-
-
-def _prompt(prompt: Prompt) -> dict[str, str]:
-    return {"system": prompt.system, "user": prompt.user, "promptHash": prompt.hash}
+    published, hardened = (
+        {"system": prompt.system, "user": prompt.user, "promptHash": prompt.hash}
+        for prompt in (render(case), render_hardened(case))
+    )
+    return {**published, "hardened": hardened}
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401  # any JSON value

@@ -28,7 +28,7 @@ def visible(line: str) -> str:
 
 def markdown(text: str, *, is_part: bool = False) -> str:
     """One line that Markdown and HTML show as it is: no markup, no link, no mention."""
-    return _MARKDOWN.sub(_entity, printable(text, is_part=is_part))
+    return _MARKDOWN.sub(lambda found: _ENTITIES.get(found[0], f"\\{found[0]}"), printable(text, is_part=is_part))
 
 
 def well_formed(text: str) -> str:
@@ -40,10 +40,6 @@ def _visible(char: str) -> str:
     if unicodedata.category(char)[0] != "C":
         return char
     return f"\\x{ord(char):02x}" if ord(char) < 0x100 else f"\\u{ord(char):04x}"
-
-
-def _entity(found: re.Match[str]) -> str:
-    return _ENTITIES.get(found[0]) or f"\\{found[0]}"
 
 
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", ":": "&#58;", ".": "&#46;", "@": "@<!-- -->"}
@@ -59,36 +55,33 @@ NOTICE = Own(
 MAX_FENCED = 1_000
 """Characters of one fenced text: six of the longest quotations that the offline judge makes."""
 
-MAX_NAME = 64
-
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/~$#@+-]{1,128}")
 """One word that is no sentence: an identifier (MCP allows 128 characters), a pointer, a hash, a number."""
 
-_SPACES_fence = re.compile(r"\s+")
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
 """Characters that show nothing although Unicode counts them among letters and marks: fillers, variation selectors."""
 
 
-def fence(text: str, *, limit: int = MAX_FENCED) -> str:
+def fence(text: str, limit: int = MAX_FENCED) -> str:
     """The text on one line between the marks, cut at `limit` characters; a plain word stays as it is."""
     if _PLAIN.fullmatch(text):
         return text
-    line = _SPACES_fence.sub(" ", text[: 2 * limit]).strip()
+    line = _SPACES.sub(" ", text[: 2 * limit]).strip()
     cut = f"{line[:limit]}…" if len(line) > limit or len(text) > 2 * limit else line
     return f"{OPEN}{cut if cut.isascii() and cut.isprintable() else ''.join(map(_shown, cut))}{CLOSE}"
 
 
 def fence_name(name: str) -> str:
     """A name in a list: fenced as every text, and cut early, for no agent calls a tool by a longer one."""
-    return fence(name, limit=MAX_NAME)
+    return fence(name, limit=64)
 
 
 def fence_json(value: object) -> str:
     """A JSON value between the marks; `unfence` and a JSON parser give exactly this value back."""
     text = json.dumps(value, ensure_ascii=False)
-    return f"{OPEN}{''.join(char if _is_seen(char) else _json_escape(char) for char in text)}{CLOSE}"
+    return f"{OPEN}{''.join(char if _is_seen(char) else json.dumps(char)[1:-1] for char in text)}{CLOSE}"
 
 
 def unfence(text: str) -> str:
@@ -116,7 +109,3 @@ def _shown(char: str) -> str:
     if char in OPEN + CLOSE or _UNSEEN.match(char):
         return f"\\u{ord(char):04x}"
     return visible(char)
-
-
-def _json_escape(char: str) -> str:
-    return json.dumps(char)[1:-1]

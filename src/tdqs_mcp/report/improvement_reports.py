@@ -28,16 +28,11 @@ from tdqs_mcp.results.improvements import (
     Comparison,
     Impact,
     Plan,
-    PlannedFix,
     Rewrite,
     RewriteReport,
-    ToolComparison,
-    WhatIf,
-    WhatIfOutcome,
     WhatIfReport,
 )
-from tdqs_mcp.results.scores import unjudged
-from tdqs_mcp.results.verdicts import Outlook
+from tdqs_mcp.results.scores import ToolScore, unjudged
 
 COMPARE_MARKER = "<!-- tdqs-mcp compare -->"
 PLAN_MARKER = "<!-- tdqs-mcp plan -->"
@@ -65,13 +60,16 @@ def plan_blocks(plan: Plan) -> list[Block]:
     """What is checked, what the author has to write, and what to do next."""
     blocks: list[Block] = [Title(f"{plan.server} · {_plan_summary(plan)}")]
     if plan.fixes:
-        rows = [(each.rewrite.name, *_fix_cells(each)) for each in plan.fixes]
+        rows = [
+            (each.rewrite.name, _change(each.before, each.after), _likely(each.after), f"{each.tokens_added:+d}")
+            for each in plan.fixes
+        ]
         table = Table(columns("tool", "TDQS", "likely", "tokens"), rows, shown=MAX_ROWS)
         blocks += [Heading("Checked: apply these rewrites"), table]
     if plan.advice:
         wanted = plan.advice[0].wanted / 10
         tools = count_words(len(plan.advice), "tool")
-        entries = [(_advice_head(each), "bold") for each in plan.advice]
+        entries = [(f"{each.tool.name}   {_standing(each.tool)}", "bold") for each in plan.advice]
         below = [Items(list(_advice_lines(each)), indent=4) for each in plan.advice]
         blocks += [
             Heading(f"Not checked: the author has to bring {tools} to TDQS {wanted}"),
@@ -85,7 +83,11 @@ def what_if_blocks(report: WhatIfReport) -> list[Block]:
     blocks: list[Block] = []
     for each in report.tools:
         scores = f"TDQS {score_words(each.tool.tdqs)}, overall {score_words(each.overall)}"
-        rows = [(_case(one, each), score_words(one.tdqs), score_words(one.overall)) for one in each.outcomes]
+        rows = []
+        for one in each.outcomes:
+            case = "it is perfect" if one.tdqs == 50 else f"it reaches {one.tier}"
+            case = f"its rewrite is applied ({each.tokens_added:+d} tokens)" if one.is_rewrite else case
+            rows.append((case, score_words(one.tdqs), score_words(one.overall)))
         blocks += [Title(f"{each.tool.name} of {each.server}: {scores}"), Table(columns("if", "TDQS", "overall"), rows)]
     return blocks
 
@@ -106,7 +108,8 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False) -> list[Blo
     rewrites = report.rewrites
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
     told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.questions or rewrite.setback]
-    told.sort(key=lambda rewrite: (not rewrite.changes, -_gain(rewrite), rewrite.index))
+    gains = {each.index: each.after.tdqs - each.before.tdqs for each in told if each.before and each.after}
+    told.sort(key=lambda rewrite: (not rewrite.changes, -gains.get(rewrite.index, 0), rewrite.index))
     shown = [_rewrite_tool(rewrite) for rewrite in told]
     blocks += [block for each in shown[:MAX_ROWS] for block in each]
     if len(told) > MAX_ROWS:
@@ -140,19 +143,18 @@ def _plan_next(plan: Plan) -> str:
     return "Next: tdqs-mcp rewrite LOCATOR, with --tool NAME for each of these and --write FILE"
 
 
-def _fix_cells(fix: PlannedFix) -> tuple[str, str, str]:
-    scores = f"{score_words(fix.before.tdqs)} → {score_words(fix.after.tdqs)}"
-    return scores, _likely(fix.after.outlook), f"{fix.tokens_added:+d}"
+def _change(before: ToolScore | None, after: ToolScore | None) -> str:
+    old, new = (score_words(each.tdqs if each else None) for each in (before, after))
+    return f"{old} → {new}"
 
 
-def _likely(outlook: Outlook | None) -> str:
+def _likely(tool: ToolScore) -> str:
     """The middle 80% of what the judge's own error leaves open."""
-    return f"{outlook.low / 10}-{outlook.high / 10}" if outlook else ""
+    return f"{tool.outlook.low / 10}-{tool.outlook.high / 10}" if tool.outlook else ""
 
 
-def _advice_head(advice: Advice) -> str:
-    likely = f" ({_likely(advice.tool.outlook)})" if advice.tool.outlook else ""
-    return f"{advice.tool.name}   {score_words(advice.tool.tdqs)}{likely}"
+def _standing(tool: ToolScore) -> str:
+    return score_words(tool.tdqs) + (f" ({_likely(tool)})" if tool.outlook else "")
 
 
 def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
@@ -161,12 +163,6 @@ def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
         yield f"{room.dimension} {room.score} (each point +{room.gain / 100:.2f}): {room.advice}", ""
     for question in advice.questions[:MAX_QUESTIONS]:
         yield f"? {question}", "yellow"
-
-
-def _case(outcome: WhatIfOutcome, each: WhatIf) -> str:
-    if outcome.is_rewrite:
-        return f"its rewrite is applied ({each.tokens_added:+d} tokens)"
-    return "it is perfect" if outcome.tdqs == 50 else f"it reaches {outcome.tier}"
 
 
 def _compare_summary(comparison: Comparison) -> str:
@@ -191,32 +187,26 @@ def _verdict(comparison: Comparison) -> str:
     return "No regression: the new version can be used"
 
 
-def _compare_sections(comparison: Comparison) -> Iterator[tuple[str, str, list[str]]]:
+def _compare_sections(comparison: Comparison) -> list[tuple[str, str, list[str]]]:
     """Title, style and lines of everything that is not empty."""
+    differences: dict[Impact, list[str]] = {impact: [] for impact in Impact}
+    scores = []
+    for tool in comparison.tools:
+        for each in tool.differences:
+            place = filter(None, (tool.name or "a tool without a name", each.path, each.message))
+            differences[each.impact].append(": ".join(place))
+        if tool.before and tool.after and tool.before.tdqs != tool.after.tdqs:
+            tokens = f"about {tool.tokens_before} → {tool.tokens_after} tokens"
+            scores.append(f"{tool.name}: TDQS {_change(tool.before, tool.after)}, {tokens}")
     sections = [
         ("Not judged", "yellow", unjudged_lines(unjudged(comparison.old), unjudged(comparison.new))),
         ("Regressions", "bold red", list(comparison.regressions)),
-        *((*_IMPACTS[impact], _differences(comparison, impact)) for impact in Impact),
-        ("Scores", "bold", [line for tool in comparison.tools for line in _score_change(tool)]),
+        *((*_IMPACTS[impact], lines) for impact, lines in differences.items()),
+        ("Scores", "bold", scores),
         ("New findings", "red", list(map(_finding, comparison.findings_added))),
         ("Fixed findings", "green", list(map(_finding, comparison.findings_fixed))),
     ]
-    return (section for section in sections if section[2])
-
-
-def _differences(comparison: Comparison, impact: Impact) -> list[str]:
-    return [
-        ": ".join(part for part in (tool.name or "a tool without a name", each.path, each.message) if part)
-        for tool in comparison.tools
-        for each in tool.differences
-        if each.impact is impact
-    ]
-
-
-def _score_change(tool: ToolComparison) -> Iterator[str]:
-    if tool.before and tool.after and tool.before.tdqs != tool.after.tdqs:
-        scores = f"TDQS {score_words(tool.before.tdqs)} → {score_words(tool.after.tdqs)}"
-        yield f"{tool.name}: {scores}, about {tool.tokens_before} → {tool.tokens_after} tokens"
+    return [section for section in sections if section[2]]
 
 
 def _finding(finding: Finding) -> str:
@@ -238,10 +228,6 @@ def _rewrite_tool(rewrite: Rewrite) -> list[Block]:
     ]
 
 
-def _gain(rewrite: Rewrite) -> int:
-    return rewrite.after.tdqs - rewrite.before.tdqs if rewrite.before and rewrite.after else 0
-
-
 def _rewrite_summary(rewrites: Sequence[Rewrite]) -> str:
     changed = sum(bool(rewrite.changes) for rewrite in rewrites)
     before, after = sum(each.tokens_before for each in rewrites), sum(each.tokens_after for each in rewrites)
@@ -249,10 +235,10 @@ def _rewrite_summary(rewrites: Sequence[Rewrite]) -> str:
 
 
 def _rewrite_numbers(rewrite: Rewrite) -> str:
-    before, after = (score_words(each.tdqs if each else None) for each in (rewrite.before, rewrite.after))
     if not rewrite.changes:
-        return f"TDQS {before}, unchanged"
-    return f"TDQS {before} → {after} · about {rewrite.tokens_before} → {rewrite.tokens_after} tokens"
+        return f"TDQS {score_words(rewrite.before.tdqs if rewrite.before else None)}, unchanged"
+    change = _change(rewrite.before, rewrite.after)
+    return f"TDQS {change} · about {rewrite.tokens_before} → {rewrite.tokens_after} tokens"
 
 
 def _evidence(rewrite: Rewrite) -> Iterator[str]:

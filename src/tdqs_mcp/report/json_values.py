@@ -32,7 +32,7 @@ def document(result: Any) -> dict[str, Any]:  # noqa: ANN401  # any result
 def answer(result: Any, *, only: str | None = None, limit: int = MAX_FENCED) -> dict[str, Any]:  # noqa: ANN401  # any result
     """The same for an agent: every text that is not ours fenced as data, and cut after `limit` characters."""
     cls: Any = type(result)
-    return _object(cls, only, limit)(result, _fenced)  # type: ignore[no-any-return]  # as above
+    return _object(cls, only, limit)(result, fence)  # type: ignore[no-any-return]  # as above
 
 
 def published_schema(cls: type) -> dict[str, Any]:
@@ -69,10 +69,6 @@ def _whole(text: str, limit: int) -> str:  # noqa: ARG001  # programs get all of
     return well_formed(text)
 
 
-def _fenced(text: str, limit: int) -> str:
-    return fence(text, limit=limit)
-
-
 @cache
 def _object(cls: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401  # a class
     """A class, or only some of its members."""
@@ -99,7 +95,7 @@ def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any t
     limit = next((mark.characters for mark in marks if isinstance(mark, Max)), limit)
     only = next((mark.names for mark in marks if isinstance(mark, Only)), None)
     if Trait.AS_JSON in marks:
-        return lambda value, text: fence_json(value) if text is _fenced else clean(value, well_formed)
+        return lambda value, text: fence_json(value) if text is fence else clean(value, well_formed)
     if Trait.EXACT in marks:
         return lambda value, _: fence_exact(value)
     if Trait.ENCODED in marks:

@@ -153,13 +153,13 @@ def sarif_document(reports: Sequence[LocatedReport]) -> dict[str, Any]:
         for located in reports
         for finding in located.report.findings
     ]
-    rules = [_rule(rule) for rule in registry.RULES]
+    rules = [_rule_entry(rule) for rule in registry.RULES]
     driver = {"name": "tdqs-mcp", "version": version("tdqs-mcp"), "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": clean(results, _plain)}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(rule: AnyRule) -> dict[str, Any]:
+def _rule_entry(rule: AnyRule) -> dict[str, Any]:
     return {
         "id": rule.id,
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
@@ -196,16 +196,13 @@ def _location(located: LocatedReport, finding: Finding) -> dict[str, Any]:
     location: dict[str, Any] = {"logicalLocations": [{"name": part, "fullyQualifiedName": name, "kind": "object"}]}
     position = located.find(finding)
     if located.file is not None and position is not None:
+        path = PurePath(located.file)  # relative where it is, so that a viewer finds the file in its own checkout
+        uri = path.as_uri() if path.is_absolute() else quote(located.file, errors="replace")
         location["physicalLocation"] = {
-            "artifactLocation": {"uri": _uri(located.file)},
+            "artifactLocation": {"uri": uri},
             "region": {"startLine": position.line, "startColumn": position.column},
         }
     return location
-
-
-def _uri(path: str) -> str:
-    """Relative where the path is, so that a viewer finds the file in its own checkout."""
-    return PurePath(path).as_uri() if PurePath(path).is_absolute() else quote(path, errors="replace")
 
 
 def _plain(text: str) -> str:

@@ -111,18 +111,16 @@ def _comment(report: LintReport) -> list[Block]:
         worst = sorted(report.findings, key=lambda finding: -finding.severity.rank)
         rows = [(each.subject.label, each.severity, each.rule, sentence(each)) for each in worst]
         whole = Table(columns("tool", "severity", "rule", "finding", left=4), rows)
-        blocks += [_rules(report), Fold("Findings, the worst first", [whole])]
+        blocks += [_rules(worst), Fold("Findings, the worst first", [whole])]
     return [*blocks, *(Line(note) for note in notes(report))]
 
 
-def _rules(report: LintReport) -> Table:
+def _rules(worst: Sequence[Finding]) -> Table:
     """The worst severity of each rule and how many findings it has, the worst and most frequent first."""
-    by_rule: dict[str, list[Finding]] = {}
-    for finding in report.findings:
-        by_rule.setdefault(finding.rule, []).append(finding)
-    worst = [(max(each, key=lambda finding: finding.severity.rank), len(each)) for each in by_rule.values()]
-    worst.sort(key=lambda each: (-each[0].severity.rank, -each[1], each[0].rule))
-    rows = [(f"{each.rule} {each.name}", each.severity, str(count)) for each, count in worst]
+    counts = Counter(finding.rule for finding in worst)
+    first = {finding.rule: finding for finding in reversed(worst)}
+    ordered = sorted(first.values(), key=lambda each: (-each.severity.rank, -counts[each.rule], each.rule))
+    rows = [(f"{each.rule} {each.name}", each.severity, str(counts[each.rule])) for each in ordered]
     return Table(columns("rule", "severity", "findings", left=2), rows)
 
 

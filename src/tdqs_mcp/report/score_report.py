@@ -1,6 +1,6 @@
 """A score for people, by TDQS or in labels: the numbers, the lowest tools, what is uncertain, what to fix first."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.report.blocks import (
@@ -34,6 +34,7 @@ from tdqs_mcp.results.labels import Label, LabelScore, SkillScore, Urgency
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Judgement, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.rollup import SMELL_BELOW
 from tdqs_mcp.scoring.score import Fix, first_fixes
 
 SCORE_MARKER = "<!-- tdqs-mcp score -->"
@@ -119,8 +120,8 @@ def uncertainty(score: ServerScore | LabelScore) -> list[Block]:
                     (
                         key.replace("_", " "),
                         "none" if each.icc is None else f"{each.icc:.2f}".replace("-0.00", "0.00"),
-                        _points(each.mean),
-                        _points(each.median),
+                        _mean_words(each.mean),
+                        _mean_words(each.median),
                         str(each.smells_by_mean),
                         str(each.smells_by_median),
                     )
@@ -141,7 +142,7 @@ def _rollup(score: ServerScore) -> Line:
     return Line((*head, number(rollup.description_quality), lowest, number(rollup.coherence)))
 
 
-def _table(score: ServerScore) -> OnlyIn | Table:
+def _table(score: ServerScore) -> Table:
     longest = max(len(printable(tool.name)) for tool in score.tools)
     keys = load("tdqs").keys
     heads = (
@@ -155,7 +156,6 @@ def _table(score: ServerScore) -> OnlyIn | Table:
 
 
 def _row(tool: ToolScore, keys: Sequence[str]) -> tuple[Words, ...]:
-    scores = [Span(str(tool.scores[key]), "red" if tool.scores[key] < 3 else "") for key in keys]
     flags = [flag.value for flag in (*tool.flags, *tool.server_flags)]
     if tool.enforced:
         flags.append(f"enforced {score_words(tool.enforced.tdqs)}")
@@ -163,7 +163,12 @@ def _row(tool: ToolScore, keys: Sequence[str]) -> tuple[Words, ...]:
     if tool.outlook and tool.outlook.is_close:
         odds = " or ".join(f"{tier} {tool.outlook.tiers[tier]}%" for tier in tool.outlook.likeliest)
         remarks += (Span(f"{', ' if flags else ''}close: {odds}", "dim"),)
-    return (tool.name, number(tool.tdqs), *scores, remarks)
+    return (tool.name, number(tool.tdqs), *_points(tool.scores, keys), remarks)
+
+
+def _points(scores: Mapping[str, int], keys: Sequence[str]) -> list[Span]:
+    """The scores 1-5, smells in red."""
+    return [Span(str(scores[key]), "red" if scores[key] < SMELL_BELOW else "") for key in keys]
 
 
 def _fixes(score: ServerScore) -> list[Block]:
@@ -201,7 +206,7 @@ def _asserted(tool: ToolScore, findings: Sequence[Finding]) -> list[str]:
     return [*lines, f"    and {hidden} more"] if hidden > 0 else lines
 
 
-def _points(hundredths: int | None) -> str:
+def _mean_words(hundredths: int | None) -> str:
     return "none" if hundredths is None else f"{hundredths / 100:.2f}"
 
 
@@ -220,18 +225,13 @@ def _misquoted(score: ServerScore | LabelScore) -> list[str]:
     parts: list[tuple[str, Mapping[str, Judgement]]] = [(tool.name, tool.judgements) for tool in score.tools]
     if isinstance(score, ServerScore) and isinstance(score.coherence, Verdict):
         parts.append(("coherence", score.coherence.judgements))
-    found = [(name, tuple(_unverified(judgements.values()))) for name, judgements in parts]
-    quoted = [f"{name} ({_some(quotes)})" for name, quotes in found if quotes]
+    quoted = []
+    for name, judgements in parts:
+        quotes = list(dict.fromkeys(quote for each in judgements.values() for quote in each.unverified))
+        if quotes:
+            first = quotes[0] if len(quotes[0]) <= MAX_QUOTE else f"{quotes[0][:MAX_QUOTE]}…"
+            quoted.append(f'{name} ("{first}"' + (f" and {len(quotes) - 1} more)" if len(quotes) > 1 else ")"))
     return _listed("quoted, but not in the definition", quoted)
-
-
-def _unverified(judgements: Iterable[Judgement]) -> dict[str, None]:
-    return dict.fromkeys(quote for judgement in judgements for quote in judgement.unverified)
-
-
-def _some(quotes: Sequence[str]) -> str:
-    first = quotes[0] if len(quotes[0]) <= MAX_QUOTE else f"{quotes[0][:MAX_QUOTE]}…"
-    return f'"{first}"' + (f" and {len(quotes) - 1} more" if len(quotes) > 1 else "")
 
 
 def _listed(title: str, entries: Sequence[str]) -> list[str]:
@@ -278,10 +278,9 @@ def skill_blocks(skill: SkillScore) -> list[Block]:
     if isinstance(skill.verdict, Ungraded):
         blocks.append(Items([(f"ungraded: skill: {skill.verdict.reason}", "yellow")]))
     else:
-        rows = [
-            (key.replace("_", " "), Span(str(each.score), "red" if each.score < 3 else ""), each.justification)
-            for key, each in skill.verdict.judgements.items()
-        ]
+        judgements = skill.verdict.judgements
+        shown = zip(judgements.items(), _points(skill.verdict.scores, list(judgements)), strict=True)
+        rows = [(key.replace("_", " "), points, each.justification) for (key, each), points in shown]
         blocks.append(Table(columns("dimension", "score", "why", left=3), rows, has_head=False))
     return [*blocks, problem_items(skill.problems)]
 
@@ -289,12 +288,7 @@ def skill_blocks(skill: SkillScore) -> list[Block]:
 def _labels_table(score: LabelScore) -> Table:
     keys = load(score.rubric).keys
     rows: list[tuple[Words, ...]] = [
-        (
-            tool.name,
-            Span(tool.label, _STYLES[tool.label]),
-            str(tool.overall / 10),
-            *(Span(str(tool.scores[key]), "red" if tool.scores[key] < 3 else "") for key in keys),
-        )
+        (tool.name, Span(tool.label, _STYLES[tool.label]), str(tool.overall / 10), *_points(tool.scores, keys))
         for tool in sorted(score.tools, key=lambda tool: (tool.overall, tool.index))
     ]
     heads = columns("tool", "label", "overall", *(key.replace("_", " ") for key in keys), left=2)

@@ -34,9 +34,15 @@ def match(measured: Measured, answers: object, *, judge: str, rubric: str = "tdq
         raise InputError('answers must be an object like {"tools": [{"name": …, "answer": …}], "coherence": …}')
     cases = tool_cases(measured, rubric=rubric)
     entries, problems = _assign(cases, answers.get("tools", []))
+    missing = Ungraded(judge=judge, reason="no answer was given for this definition")
     risks, refused = confirmed(measured.shadow_candidates, answers.get("shadowing") or [])
     return Answered(
-        verdicts=tuple(_tool_verdict(case, entries.get(place), judge) for place, case in enumerate(cases)),
+        verdicts=tuple(
+            _verdict(case, entries[place].get("answer"), judge=judge, what="the answer")
+            if place in entries
+            else missing
+            for place, case in enumerate(cases)
+        ),
         coherence=_coherence(measured, answers.get("coherence"), judge),
         risks=tuple(risks),
         problems=(*problems, *(f"a shadowing entry was not used: {why}" for why in refused)),
@@ -71,12 +77,6 @@ def _assign(cases: Sequence[ToolCase], entries: Sequence[Any]) -> tuple[dict[int
         else:
             taken[free] = entry
     return taken, problems
-
-
-def _tool_verdict(case: Case, entry: Mapping[str, Any] | None, judge: str) -> Verdict | Ungraded:
-    if entry is None:
-        return Ungraded(judge=judge, reason="no answer was given for this definition")
-    return _verdict(case, entry.get("answer"), judge=judge, what="the answer")
 
 
 def _coherence(measured: Measured, answer: object, judge: str) -> Verdict | Ungraded:

@@ -42,9 +42,8 @@ def finish(
     """Every tool's label from one verdict for each of the rubric's `tool_cases`, in their order."""
     rules = load(rubric)
     judged, ungraded = sort_out(measured, verdicts, rubric=rubric)
-    tools = [
-        _labelled(each, _alone(rules, verdict, measured), rules, judge=judge, spec=spec) for each, verdict in judged
-    ]
+    alone = [(subject, _alone(rules, verdict, measured)) for subject, verdict in judged]
+    tools = [_labelled(subject, verdict, rules, judge=judge, spec=spec) for subject, verdict in alone]
     catalog = measured.catalog
     score = LabelScore(
         rubric=rubric,
@@ -73,9 +72,8 @@ def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, 
     is_bad = shown is not None or says_so
     problem = "the judge says that the skill has its reader handle credentials; the facts do not show it"
     if shown is not None:
-        problem = (
-            f"the facts show that the skill has its reader handle credentials ({shown!r}); the judge does not say so"
-        )
+        said = f"({shown!r}); the judge does not say so"
+        problem = f"the facts show that the skill has its reader handle credentials {said}"
     is_disputed = isinstance(graded, Verdict) and says_so != (shown is not None)
     return SkillScore(
         server=measured.catalog.server,
@@ -118,26 +116,19 @@ def _alone(rubric: Rubric, verdict: Verdict, measured: Measured) -> Verdict:
     if len(measured.catalog.tools) != 1:
         return verdict
     reason = "The server has one tool, so there is nothing to compare or to chain."
-    given = {
-        each.key: Judgement(score=each.alone, justification=reason)
-        for each in rubric.dimensions
-        if each.alone is not None
-    }
+    scores = {each.key: each.alone for each in rubric.dimensions if each.alone is not None}
+    given = {key: Judgement(score=score, justification=reason) for key, score in scores.items()}
     return replace(verdict, judgements={**verdict.judgements, **given})
 
 
 def _suggestions(measured: Measured, score: LabelScore) -> Iterator[Suggestion]:
     """Server smells, then what the skill lacks, then Bad tools with the worst first (MCPBundles, three bands)."""
     for name, tools in relations.shared_display_names(measured.catalog.tools, alike=str.casefold).items():
-        yield Suggestion(
-            band=Urgency.SERVER_SMELL,
-            tools=tuple(tool.name for tool in tools),
-            message=f"{len(tools)} tools share the display name {name!r}",
-        )
+        message = f"{len(tools)} tools share the display name {name!r}"
+        yield Suggestion(band=Urgency.SERVER_SMELL, tools=tuple(tool.name for tool in tools), message=message)
     if score.skill is not None and score.skill.label is Label.BAD:
-        yield Suggestion(
-            band=Urgency.BUNDLE_DEFICIENCY, tools=(), message=f"the skill is Bad: {skill_reason(score.skill)}"
-        )
+        message = f"the skill is Bad: {skill_reason(score.skill)}"
+        yield Suggestion(band=Urgency.BUNDLE_DEFICIENCY, tools=(), message=message)
     bad = [tool for tool in score.tools if tool.label is Label.BAD]
     for tool in sorted(bad, key=lambda tool: (tool.overall, tool.index)):
         worst = tool.improvements[0]
@@ -168,10 +159,15 @@ DESCRIBED = 20
 
 
 def grade(measured: Measured) -> ServerGrade:
-    """A server's score, letter, and every point that it lost; what was never listed is not judged."""
+    """A server's score, letter, and every point that it lost, in the order of the source's rules.
+
+    What was never listed is not judged.
+    """
     catalog = measured.catalog
-    deductions = tuple(_deductions(measured))
-    bonus = BONUS if _is_well_described(measured) else 0
+    found = map(_deduction, registry.check(measured, registry.select(profile="playground")))
+    deductions = tuple(sorted(found, key=lambda deduction: _ORDER[deduction.alias]))
+    lengths = [count_code_units(subject.tool) for subject in measured.subjects]
+    bonus = BONUS if lengths and min(lengths) >= DESCRIBED else 0
     score = _score(measured, lost=sum(deduction.points for deduction in deductions), bonus=bonus)
     return ServerGrade(
         server=catalog.server,
@@ -197,18 +193,6 @@ def _score(measured: Measured, *, lost: int, bonus: int) -> int | None:
     if not (measured.subjects or relations.listed_resources(catalog) or catalog.prompts):
         return None
     return max(0, min(START, START - lost + bonus))
-
-
-def _is_well_described(measured: Measured) -> bool:
-    """Every tool that could be read has a description of the wanted length, and there is one."""
-    lengths = [count_code_units(subject.tool) for subject in measured.subjects]
-    return bool(lengths) and min(lengths) >= DESCRIBED
-
-
-def _deductions(measured: Measured) -> list[Deduction]:
-    """Every violation, in the order of the source's rules, then of the catalog."""
-    found = [_deduction(finding) for finding in registry.check(measured, registry.select(profile="playground"))]
-    return sorted(found, key=lambda deduction: _ORDER[deduction.alias])
 
 
 _ORDER = {alias: place for place, alias in enumerate(PLAYGROUND)}

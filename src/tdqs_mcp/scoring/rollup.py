@@ -3,7 +3,7 @@
 Integers in 1.2, doubles where 1.0 is defined on them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from math import floor
 from operator import add
@@ -51,13 +51,18 @@ def roll_up(tools: Sequence[int], *, tool_count: int, coherence: Mapping[str, in
     if not tools:
         return Rollup(mean_tdqs=None, min_tdqs=None, description_quality=None, coherence=coherent, overall=None)
     is_covered = 100 * len(tools) >= MIN_COVERAGE * tool_count
-    quality = _description_quality(tools, spec=spec) if is_covered else None
-    overall = None if quality is None or coherent is None else _overall(quality, coherent, spec=spec)
-    mean = _tenths_1_0(_mean_1_0(tools)) if spec == "1.0" else round_half_up(sum(tools), 10 * len(tools))
+    mean, quality = (
+        round_half_up(sum(tools), 10 * len(tools)),
+        _quality(sum(tools), count=len(tools), lowest=min(tools)),
+    )
+    if spec == "1.0":
+        exact = _sum_1_0(score / 10 for score in tools) / len(tools)
+        mean, quality = _tenths_1_0(exact), _tenths_1_0(0.6 * exact + 0.4 * (min(tools) / 10))
+    overall = _overall(quality, coherent, spec=spec) if is_covered and coherent is not None else None
     return Rollup(
         mean_tdqs=mean,
         min_tdqs=min(tools),
-        description_quality=quality,
+        description_quality=quality if is_covered else None,
         coherence=coherent,
         overall=overall,
     )
@@ -68,14 +73,8 @@ def overall_of(total: int, *, count: int, lowest: int, coherence: int) -> int:
     return _overall(_quality(total, count=count, lowest=lowest), coherence, spec="1.2")
 
 
-def _description_quality(tools: Sequence[int], *, spec: str) -> int:
-    """0.6 mean + 0.4 minimum: one bad definition misleads an agent on the whole server."""
-    if spec == "1.0":
-        return _tenths_1_0(0.6 * _mean_1_0(tools) + 0.4 * (min(tools) / 10))
-    return _quality(sum(tools), count=len(tools), lowest=min(tools))
-
-
 def _quality(total: int, *, count: int, lowest: int) -> int:
+    """0.6 mean + 0.4 minimum: one bad definition misleads an agent on the whole server."""
     return round_half_up(6 * total + 4 * count * lowest, 100 * count)
 
 
@@ -83,10 +82,6 @@ def _overall(quality: int, coherence: int, *, spec: str) -> int:
     if spec == "1.0":
         return _tenths_1_0(0.7 * (quality / 10) + 0.3 * (coherence / 10))
     return round_half_up(7 * quality + 3 * coherence, 100)
-
-
-def _mean_1_0(tools: Sequence[int]) -> float:
-    return _sum_1_0(score / 10 for score in tools) / len(tools)
 
 
 def _sum_1_0(terms: Iterable[float]) -> float:
@@ -127,15 +122,16 @@ def jury_of(ballots: Sequence[Ballot], *, rubric: str, spec: str) -> Votes | Non
     votes = [ballot.scores for ballot in ballots if ballot.scores]
     if not votes:
         return None
-    columns = {key: [vote[key] for vote in votes] for key in load(rubric).keys}
-    grade = _grader(rubric, spec)
+    rules = load(rubric)
+    columns = {key: [vote[key] for vote in votes] for key in rules.keys}
+    is_label = rules.grade is Grade.LABEL
     return Votes(
         ballots=tuple(ballots),
         means={key: _hundredths(scores) for key, scores in columns.items()},
         spread={key: max(scores) - min(scores) for key, scores in columns.items() if len(set(scores)) > 1},
         smells_by_mean=tuple(key for key, scores in columns.items() if _smells_by_mean(scores)),
         smells_by_median=tuple(key for key, scores in columns.items() if _smells_by_median(scores)),
-        grades=tuple(grade(vote) for vote in votes),
+        grades=tuple(label(vote) if is_label else tier_of(tdqs(rules, vote, spec=spec)) for vote in votes),
     )
 
 
@@ -163,13 +159,6 @@ def _smells_by_mean(scores: Sequence[int]) -> bool:
 
 def _smells_by_median(scores: Sequence[int]) -> bool:
     return twice_median(scores) < 2 * SMELL_BELOW
-
-
-def _grader(rubric: str, spec: str) -> Callable[[Mapping[str, int]], str]:
-    rules = load(rubric)
-    if rules.grade is Grade.LABEL:
-        return label
-    return lambda scores: tier_of(tdqs(rules, scores, spec=spec))
 
 
 def _hundredths(scores: Sequence[int]) -> int:

@@ -6,15 +6,7 @@ from dataclasses import dataclass, replace
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Finding, Severity
-from tdqs_mcp.results.scores import (
-    UNMEASURED,
-    ContextSignals,
-    Enforced,
-    Flag,
-    ServerScore,
-    ToolScore,
-    UngradedTool,
-)
+from tdqs_mcp.results.scores import UNMEASURED, ContextSignals, Enforced, Flag, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import Rubric, load
@@ -89,12 +81,8 @@ def finish(
     """The server's score from one verdict for each of `tool_cases`, in their order, and one on coherence."""
     judged, ungraded = sort_out(measured, verdicts, rubric="tdqs")
     shadowed = {risk.candidate.index: (Flag.SHADOWING_RISK,) for risk in risks}
-    scored = [
-        replace(
-            _tool_score(subject, verdict, judge=judge, spec=spec), server_flags=shadowed.get(subject.tool.index, ())
-        )
-        for subject, verdict in judged
-    ]
+    tools = [_tool_score(subject, verdict, judge=judge, spec=spec) for subject, verdict in judged]
+    scored = [replace(tool, server_flags=shadowed.get(tool.index, ())) for tool in tools]
     catalog = measured.catalog
     coherence_scores = coherence.scores if isinstance(coherence, Verdict) else None
     rollup = roll_up(
@@ -142,15 +130,8 @@ def sort_out(
 
 def unmeasured_tools(measured: Measured) -> list[UngradedTool]:
     """The tools that no judge could be asked about; they have no hash."""
-    return [
-        UngradedTool(
-            index=each.tool.index,
-            name=each.tool.name,
-            input_hash=None,
-            ungraded=Ungraded(judge=UNMEASURED, reason=each.reason),
-        )
-        for each in measured.unmeasured
-    ]
+    found = [(each.tool, Ungraded(judge=UNMEASURED, reason=each.reason)) for each in measured.unmeasured]
+    return [UngradedTool(index=tool.index, name=tool.name, input_hash=None, ungraded=why) for tool, why in found]
 
 
 def _disputed(judged: Sequence[tuple[Subject, Verdict]]) -> tuple[str, ...]:
@@ -190,7 +171,9 @@ def _tool_score(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: 
         flags.append(Flag.NO_DESCRIPTION)
     if subject.signals.restates_name:
         flags.append(Flag.TAUTOLOGICAL_DESCRIPTION)
-        judgements["purpose_clarity"] = _capped(judgements["purpose_clarity"])
+        if judgements["purpose_clarity"].score > TAUTOLOGY_CAP:
+            reason = "Capped: the description only restates the name or title."
+            judgements["purpose_clarity"] = Judgement(score=TAUTOLOGY_CAP, justification=reason)
     if verdict.contradiction:
         flags.append(Flag.ANNOTATION_CONTRADICTION)
     scores = {key: judgement.score for key, judgement in judgements.items()}
@@ -212,12 +195,6 @@ def _tool_score(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: 
         outlook=verdict.outlook,
         jury=jury_of(verdict.ballots, rubric="tdqs", spec=spec),
     )
-
-
-def _capped(judgement: Judgement) -> Judgement:
-    if judgement.score <= TAUTOLOGY_CAP:
-        return judgement
-    return Judgement(score=TAUTOLOGY_CAP, justification="Capped: the description only restates the name or title.")
 
 
 def _enforced(subject: Subject, scores: Mapping[str, int], *, flags: Sequence[Flag], spec: str) -> Enforced | None:
