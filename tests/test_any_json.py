@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from schemas import VALIDATORS
 
 from tdqs_mcp import sync
-from tdqs_mcp.app import catalogs, checking, judging, linting
+from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model import TOOL_FIELDS
 from tdqs_mcp.report.blocks import as_markdown
@@ -59,7 +59,7 @@ def test_any_list_of_tools_is_scored_linted_and_shown(tools):
     for shown in (
         as_markdown(score_blocks(score)),
         as_markdown(comment_blocks([report])),
-        json_text(checking.prompts(catalog)),
+        json_text(judging.prompts(catalog)),
         annotations,
         sarif,
     ):

@@ -6,7 +6,7 @@ import pytest
 from definitions import flat, tool
 
 from tdqs_mcp import sync
-from tdqs_mcp.app import checking, linting
+from tdqs_mcp.app import judging, linting
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.sources.files import read_catalog
 
@@ -143,7 +143,7 @@ def test_null_bytes_control_codes_and_lone_surrogates_survive_and_never_reach_th
             assert form == "json" or not set("\x00\x07\u202e\u200b").intersection(shown)
             if form == "markdown":
                 assert "<script>" not in shown
-    assert checking.prompts(read_catalog([tool(name, text)], name="x"))["tools"][0]["user"].count("\x00") == 0
+    assert judging.prompts(read_catalog([tool(name, text)], name="x"))["tools"][0]["user"].count("\x00") == 0
 
 
 def test_2000_tools_are_all_scored_and_the_text_stays_short(command, write):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from test_any_json import TOOLS
 
 from tdqs_mcp import sync
-from tdqs_mcp.app import catalogs, checking
+from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.rules import registry
@@ -368,7 +368,7 @@ def test_a_rule_is_silent_where_its_source_is(alias, definition):
 
 def test_every_foreign_id_leads_to_a_rule_and_to_its_page(command):
     for alias in MANIFEST:
-        assert alias in checking.explain(alias)
+        assert alias in judging.explain(alias)
     assert command("explain", "DESC-009").stdout.startswith(b"# TDQ121 missing-examples")
 
 
@@ -540,4 +540,4 @@ def test_no_json_in_any_place_breaks_a_rule(junk):
     found = registry.check(measure(catalogs.read(catalog)), everything)
     json.dumps([finding.message for finding in found])
     assert found
-    assert checking.grade(catalogs.read(catalog)).score is not None
+    assert judging.grade(catalogs.read(catalog)).score is not None

@@ -17,7 +17,7 @@ from test_any_json import ANYTHING
 from test_any_json import TOOLS as ANY_TOOL
 
 from tdqs_mcp import LiveOptions, sync
-from tdqs_mcp.app import catalogs, checking
+from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.check_reports import grade_blocks
@@ -41,12 +41,12 @@ def listed(catalog):
 
 
 def earned(catalog):
-    result = checking.grade(catalog)
+    result = judging.grade(catalog)
     return result.score, result.letter
 
 
 def score(*tools, **listings):
-    return checking.grade(catalogs.read({"tools": list(tools), **listings})).score
+    return judging.grade(catalogs.read({"tools": list(tools), **listings})).score
 
 
 # Equal to the methodology
@@ -55,7 +55,7 @@ def score(*tools, **listings):
 def test_every_real_catalog_gets_the_score_of_an_independent_calculation(catalog_files):
     catalogs = [sync.load(str(path)) for path in catalog_files]
     assert [earned(each) for each in catalogs] == [playground_grade.expected(*listed(each)) for each in catalogs]
-    assert {checking.grade(each).letter for each in catalogs} == set("ABCDF")
+    assert {judging.grade(each).letter for each in catalogs} == set("ABCDF")
 
 
 LENGTHS = [None, "", " \t", "Bell.", "123456789", "1234567890", "x" * 19, f" {'x' * 20} ", "x" * 500, "x" * 501]
@@ -119,7 +119,7 @@ def test_whatever_is_listed_gets_the_score_of_an_independent_calculation(tools, 
 
 @given(st.lists(TOOLS, max_size=3))
 def test_every_point_that_is_lost_is_accounted_for(tools):
-    result = checking.grade(catalogs.read({"tools": tools}))
+    result = judging.grade(catalogs.read({"tools": tools}))
     lost = sum(deduction.points for deduction in result.deductions)
     assert result.score == (max(0, min(100, 100 - lost + result.bonus)) if tools else 0)
 
@@ -132,7 +132,7 @@ def test_a_letter_begins_at_its_threshold(score, letter):
     names = dict.fromkeys(f"p{number}" for number in range(105 - score))
     schema = {"type": "object", "properties": {}, "required": []} | {"allOf": []}
     tools = [FINE | {"name": f"{name}.x", "inputSchema": schema} for name in names]
-    result = checking.grade(catalogs.read({"tools": tools}))
+    result = judging.grade(catalogs.read({"tools": tools}))
     assert (result.score, result.letter) == (score, letter)
 
 
@@ -154,7 +154,7 @@ def test_one_description_of_nineteen_characters_costs_the_whole_server_its_bonus
 
 
 def test_the_source_s_severity_counts_even_where_our_rule_is_milder():
-    (deduction,) = checking.grade(catalogs.read({"tools": [FINE], "prompts": [{"name": "report"}]})).deductions
+    (deduction,) = judging.grade(catalogs.read({"tools": [FINE], "prompts": [{"name": "report"}]})).deductions
     assert (deduction.alias, deduction.severity, deduction.points) == ("prompt-no-description", "error", 15)
 
 
@@ -162,19 +162,19 @@ def test_the_source_s_severity_counts_even_where_our_rule_is_milder():
 
 
 def test_a_listing_that_nobody_asked_for_costs_nothing():
-    result = checking.grade(catalogs.read({"tools": [FINE]}))
+    result = judging.grade(catalogs.read({"tools": [FINE]}))
     assert (result.score, result.resource_count, result.prompt_count, result.deductions) == (100, None, None, ())
 
 
 def test_a_server_that_offers_nothing_has_score_0():
-    result = checking.grade(catalogs.read({"tools": [], "resources": [], "prompts": []}))
+    result = judging.grade(catalogs.read({"tools": [], "resources": [], "prompts": []}))
     assert (result.score, result.letter) == (0, "F")
     assert [deduction.alias for deduction in result.deductions] == ["server-empty"]
 
 
 def test_a_declared_listing_that_failed_leaves_a_server_without_tools_ungraded():
     greeting = {"serverInfo": {"name": "harbour", "version": "1"}, "capabilities": {"resources": {}}}
-    result = checking.grade(catalogs.read({"tools": [], "prompts": [], **greeting}))
+    result = judging.grade(catalogs.read({"tools": [], "prompts": [], **greeting}))
     assert (result.score, result.letter, result.deductions) == (None, None, ())
 
 
@@ -183,7 +183,7 @@ def test_a_declared_listing_that_failed_leaves_a_server_without_tools_ungraded()
 def test_any_json_is_graded_and_shown(tools, resources, prompts, info):
     listed = {"tools": tools, "resources": resources, "prompts": prompts, "serverInfo": info}
     with suppress(InputError):
-        result = checking.grade(catalogs.read(listed, server="any"))
+        result = judging.grade(catalogs.read(listed, server="any"))
         assert len(result.unmeasured) <= result.tool_count == len(tools)
         VALIDATORS["grade"].validate(json.loads(json_text(document(result)).encode("utf-8")))
         as_markdown(grade_blocks(result)).encode("utf-8")
@@ -349,7 +349,7 @@ def test_resources_and_prompts_of_a_server_in_this_process_are_judged(command, w
 @pytest.mark.process
 def test_a_server_that_does_not_name_itself_is_charged_for_name_and_version():
     catalog = sync.load(f"stdio:{sys.executable} {misbehaving_server.__file__} no-server-info")
-    aliases = [deduction.alias for deduction in checking.grade(catalog).deductions]
+    aliases = [deduction.alias for deduction in judging.grade(catalog).deductions]
     assert {"server-no-name", "server-no-version"} <= set(aliases)
     assert earned(catalog) == playground_grade.expected(*listed(catalog))
 
@@ -359,7 +359,7 @@ def test_a_server_that_does_not_name_itself_is_charged_for_name_and_version():
 def test_a_published_server_with_resources_and_prompts_gets_the_score_of_an_independent_calculation():
     path = f"{SERVERS}/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
     catalog = sync.load(f"stdio:node {path}")
-    result = checking.grade(catalog)
+    result = judging.grade(catalog)
     assert result.resource_count
     assert result.prompt_count
     assert (result.score, result.letter) == playground_grade.expected(*listed(catalog))

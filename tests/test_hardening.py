@@ -8,7 +8,7 @@ import pytest
 from definitions import tool
 from loopback import KEY, USUAL, justified, rubric_of, tdqs, tool_name, user
 
-from tdqs_mcp.app import checking, judging
+from tdqs_mcp.app import judging
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
@@ -45,7 +45,7 @@ def test_every_text_of_a_definition_stands_in_a_fence_with_a_mark_of_its_own(loo
     for text in ('"where"', '"readOnlyHint": true', "other_one"):
         assert any(text in each for each in fenced)
         assert text not in re.sub(f"<data-{mark}>.*?</data-{mark}>", "", asked, flags=re.DOTALL)
-    published = checking.prompts(catalog(definition))["tools"][0]["system"]
+    published = judging.prompts(catalog(definition))["tools"][0]["system"]
     assert system.startswith(published)
     assert "<data-MARK>" in system[len(published) :]
 

@@ -5,7 +5,7 @@ from hashlib import sha256
 import pytest
 from definitions import tool
 
-from tdqs_mcp.app import checking
+from tdqs_mcp.app import judging
 from tdqs_mcp.rubrics.rubric import system_prompt
 
 PINNED = {
@@ -20,18 +20,18 @@ def test_the_published_system_prompts_are_carried_verbatim(key):
 
 
 def test_the_coherence_prompt_is_the_published_template(catalog):
-    prompt = checking.prompts(catalog(tool("a", "First\nline."), tool("b", None), name="shop"))["coherence"]
+    prompt = judging.prompts(catalog(tool("a", "First\nline."), tool("b", None), name="shop"))["coherence"]
     assert prompt["user"] == (
         "SERVER NAME: shop\nTOOL COUNT: 2\n\n<tools>\n- a: First\nline.\n- b: (no description)\n</tools>\n\nRespond with JSON only."
     )
 
 
 def test_a_description_cannot_fill_in_the_template_s_placeholders(catalog):
-    prompt = checking.prompts(catalog(tool("a", "Shows {siblings} and {name} and {0}.")))["tools"][0]
+    prompt = judging.prompts(catalog(tool("a", "Shows {siblings} and {name} and {0}.")))["tools"][0]
     assert '"Shows {siblings} and {name} and {0}."' in prompt["user"]
 
 
 def test_the_same_case_renders_the_same_bytes_and_another_one_another_hash(catalog):
-    first, again, other = (checking.prompts(catalog(tool("a", text)))["tools"][0] for text in ("One.", "One.", "Two."))
+    first, again, other = (judging.prompts(catalog(tool("a", text)))["tools"][0] for text in ("One.", "One.", "Two."))
     assert first == again
     assert first["promptHash"] != other["promptHash"]

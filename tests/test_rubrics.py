@@ -10,7 +10,7 @@ from definitions import tool
 from loopback import USUAL, justified, plain, tool_name, user
 from schemas import SCHEMAS
 
-from tdqs_mcp.app import checking, judging
+from tdqs_mcp.app import judging
 from tdqs_mcp.facts.text.wording import asks_for_credentials
 from tdqs_mcp.judges.openai import Endpoint, OpenAI
 from tdqs_mcp.judges.prompted import Prompted
@@ -37,7 +37,7 @@ def test_the_paper_s_prompt_is_carried_verbatim():
 @pytest.mark.parametrize("key", RUBRICS)
 def test_every_dimension_of_every_rubric_can_be_explained(key):
     for dimension in load(key).dimensions:
-        page = checking.explain(dimension.key)
+        page = judging.explain(dimension.key)
         assert "## Scores" in page
         assert page.count("\n5. ") == 1
 
@@ -46,7 +46,7 @@ def test_the_paper_s_judge_sees_name_server_and_description_and_no_schema(catalo
     definitions = catalog(
         tool("find_paper", "Finds {it}.", {"type": "object", "properties": {"secret_param": {}}}), name="library"
     )
-    (prompt,) = checking.prompts(definitions, rubric="smells")["tools"]
+    (prompt,) = judging.prompts(definitions, rubric="smells")["tools"]
     assert prompt["system"] == ""
     before, after = user_template("smells").split("{tool_payload}")
     assert prompt["user"].startswith(before)
@@ -60,7 +60,7 @@ def test_the_bundles_prompt_has_the_whole_definition_and_the_siblings(catalog):
     definitions = catalog(
         tool("find", "Finds.", schema, title="Find", annotations={"readOnlyHint": True}), tool("other")
     )
-    prompt = checking.prompts(definitions, rubric="bundles")["tools"][0]["user"]
+    prompt = judging.prompts(definitions, rubric="bundles")["tools"][0]["user"]
     for part in (
         "TOOL: find",
         "DISPLAY NAME: Find",

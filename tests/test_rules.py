@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pytest
 
-from tdqs_mcp.app import catalogs, checking, linting
+from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import UnknownIdError
 from tdqs_mcp.rubrics.rubric import load
@@ -149,7 +149,7 @@ def test_a_rule_that_does_not_exist_is_not_found(name):
 
 @every_rule
 def test_explaining_a_rule_shows_its_metadata_and_its_whole_page(rule):
-    text = checking.explain(rule.id)
+    text = judging.explain(rule.id)
     _, _, body = rule.page.partition("\n")
     assert text.startswith(f"# {rule.id} {rule.name}\n\n{rule.summary}\n\nseverity {rule.severity};")
     assert text.endswith(body)
@@ -159,7 +159,7 @@ def test_explaining_a_rule_shows_its_metadata_and_its_whole_page(rule):
 
 @pytest.mark.parametrize("dimension", DIMENSIONS, ids=lambda dimension: dimension.key)
 def test_explaining_a_dimension_shows_its_scores_and_both_examples(dimension):
-    text = checking.explain(dimension.key)
+    text = judging.explain(dimension.key)
     assert all(f"{score}. {anchor}" in text for score, anchor in enumerate(dimension.anchors, start=1))
     assert f"## Bad\n\n> {dimension.bad}\n" in text
     assert f"## Good\n\n> {dimension.good}\n" in text
@@ -167,14 +167,14 @@ def test_explaining_a_dimension_shows_its_scores_and_both_examples(dimension):
 
 @pytest.mark.parametrize("dimension", DIMENSIONS, ids=lambda dimension: dimension.key)
 def test_explaining_a_dimension_names_the_rules_about_it(dimension):
-    text = checking.explain(dimension.key)
+    text = judging.explain(dimension.key)
     named = [rule.id for rule in registry.RULES if f"{rule.id} {rule.name}" in text]
     assert named == [rule.id for rule in registry.RULES if rule.dimension == dimension.key]
 
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.title)
 def test_explaining_a_flag_or_tier_shows_its_meaning_and_both_examples(term):
-    text = checking.explain(term.title)
+    text = judging.explain(term.title)
     assert text.startswith(f"# {term.title}\n\n{term.meaning}\n")
     assert f"## Bad\n\n> {term.bad or '(nothing)'}\n" in text
     assert f"## Good\n\n> {term.good}\n" in text
@@ -182,11 +182,11 @@ def test_explaining_a_flag_or_tier_shows_its_meaning_and_both_examples(term):
 
 @pytest.mark.parametrize("name", ["Purpose Clarity", "purpose-clarity", " PURPOSE_CLARITY "])
 def test_a_dimension_is_explained_under_its_title_and_in_any_spelling(name):
-    assert checking.explain(name) == checking.explain("purpose_clarity")
+    assert judging.explain(name) == judging.explain("purpose_clarity")
 
 
 def test_what_cannot_be_explained_is_answered_with_what_can():
     with pytest.raises(UnknownIdError) as caught:
-        checking.explain("charisma")
+        judging.explain("charisma")
     assert all(rule.id in str(caught.value) for rule in registry.RULES)
     assert all(dimension.key in str(caught.value) for dimension in DIMENSIONS)

@@ -11,7 +11,7 @@ from definitions import CORNERS, flat, tool
 from loopback import ACCEPT_ALL
 
 from tdqs_mcp import sync
-from tdqs_mcp.app import checking, judging, linting
+from tdqs_mcp.app import judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, reaches
@@ -127,7 +127,7 @@ def test_the_tautology_gate_caps_purpose_at_2_and_leaves_a_lower_score(catalog):
 @pytest.mark.parametrize("description", [None, "", " \n\t\ufeff"])
 def test_a_missing_description_needs_no_judge(catalog, description):
     definitions = catalog(tool("silent", description))
-    assert checking.prompts(definitions)["tools"] == []
+    assert judging.prompts(definitions)["tools"] == []
     score = finish(definitions, {"tools": []}).tools[0]
     assert (score.tdqs, score.tier, score.flags) == (10, Tier.D, (Flag.NO_DESCRIPTION,))
 
@@ -174,7 +174,7 @@ def test_a_tie_that_doubles_get_wrong_is_rounded_up_in_1_2():
 def test_answers_are_matched_by_hash_then_by_name_and_order(catalog):
     twins = [tool("twin", "First."), tool("twin", "Second."), tool("other", "Other.")]
     definitions = catalog(*twins)
-    hashes = [entry["inputHash"] for entry in checking.prompts(definitions)["tools"]]
+    hashes = [entry["inputHash"] for entry in judging.prompts(definitions)["tools"]]
     given = {
         "tools": [
             {"name": "whatever", "inputHash": hashes[2], "answer": answer((5,) * 6)},
@@ -215,7 +215,7 @@ def test_one_bad_answer_leaves_one_tool_ungraded_with_the_reason(catalog, broken
 
 def test_shadowing_is_confirmed_only_for_a_pair_that_was_asked_about(catalog):
     definitions = catalog(tool("dear", "Finds sales.", flat(8)), tool("cheap", "Gets sales."))
-    prompt = checking.prompts(definitions)["shadowing"]
+    prompt = judging.prompts(definitions)["shadowing"]
     assert "cost 8" in prompt["user"]
     given = {
         "tools": [{"name": name, "answer": answer((4,) * 6)} for name in ("dear", "cheap")],

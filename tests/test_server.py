@@ -23,7 +23,7 @@ from mcp import MCPError
 from mcp.types import ResourceTemplateReference
 from own_server import SERVE, caller, in_process, over_stdio, refusal
 
-from tdqs_mcp.app import catalogs, checking, judging, linting
+from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.report.escape import unfence
 from tdqs_mcp.results.findings import Severity
@@ -384,7 +384,7 @@ async def test_exact_prompts_stand_between_their_own_hash_and_name_what_cannot_b
     async with connect() as (_, call):
         page = await call("prepare_judgement", tools=[HOSTILE, agent_session.SIBLING])
     hostile, plain = page["prompts"]
-    published = checking.prompts(catalogs.read([HOSTILE, agent_session.SIBLING]))["tools"]
+    published = judging.prompts(catalogs.read([HOSTILE, agent_session.SIBLING]))["tools"]
     assert [each["system"] for each in published] == [page["system"]] * 2
     for given, exact in zip(page["prompts"], published, strict=True):
         first, _, rest = given["user"].partition("\n")

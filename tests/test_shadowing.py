@@ -8,7 +8,7 @@ import pytest
 from definitions import tool
 from loopback import USUAL, rubric_of, unfenced, user
 
-from tdqs_mcp.app import checking, judging
+from tdqs_mcp.app import judging
 from tdqs_mcp.app.judge_factory import make_judge
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.judges.jury import Jury
@@ -63,7 +63,7 @@ def test_the_question_is_fenced_unless_the_published_bytes_are_asked_for(loopbac
     definitions = catalog(DEAR, CHEAP)
     score(definitions, judge_of(loopback))
     asked = user(questions(loopback)[0])
-    shown = checking.prompts(definitions)["shadowing"]
+    shown = judging.prompts(definitions)["shadowing"]
     assert shown["hardened"]["user"] == asked != shown["user"]
     assert unfenced(asked).partition("\n\n")[2] == shown["user"]
     assert "Finds sales." not in re.sub(r"<data-(\w+)>.*?</data-\1>", "", asked, flags=re.DOTALL)

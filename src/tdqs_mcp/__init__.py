@@ -5,9 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tdqs_mcp.app.catalogs import read
-    from tdqs_mcp.app.checking import costs, explain, grade, prompts
     from tdqs_mcp.app.improving import patch_file, patch_sources
-    from tdqs_mcp.app.judging import score_answers, score_label_answers, score_skill_answer
+    from tdqs_mcp.app.judging import (
+        costs,
+        explain,
+        grade,
+        prompts,
+        score_answers,
+        score_label_answers,
+        score_skill_answer,
+    )
     from tdqs_mcp.app.linting import lint
     from tdqs_mcp.model import Fact, Material, Trace
     from tdqs_mcp.results.checks import Mutation, Query
@@ -66,9 +73,8 @@ __all__ = [
 
 _MODULES = {
     "app.catalogs": "read",
-    "app.checking": "costs explain grade prompts",
     "app.improving": "patch_file patch_sources",
-    "app.judging": "score_answers score_label_answers score_skill_answer",
+    "app.judging": "costs explain grade prompts score_answers score_label_answers score_skill_answer",
     "app.linting": "lint",
     "model": "Fact Material Trace",
     "results.checks": "Mutation Query",

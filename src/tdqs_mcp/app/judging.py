@@ -1,4 +1,4 @@
-"""Scores by a judge: live, from answers that came from elsewhere, in batches, and how far a judge is off."""
+"""Scores by a judge, from answers or in batches; and costs, grades, prompts and explanations, which need no judge."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,6 +25,16 @@ from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, tool_c
 if TYPE_CHECKING:
     from tdqs_mcp.judges.prompted import Prompted
 
+from tdqs_mcp.errors import UnknownIdError
+from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema.tokens import Cost
+from tdqs_mcp.facts.text.words import some_names
+from tdqs_mcp.report.documents import dimension_page, prompts_document, rule_page, term_page
+from tdqs_mcp.results.labels import ServerGrade
+from tdqs_mcp.rubrics.rubric import RUBRICS
+from tdqs_mcp.rubrics.rubric import load as load_rubric
+from tdqs_mcp.rules import registry
+
 Score = TypeVar("Score", ServerScore, LabelScore)
 
 
@@ -36,11 +46,7 @@ def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC, policy: Policy 
 
 
 async def score(
-    catalog: Catalog,
-    *,
-    judge: Judge | None = None,
-    spec: str = DEFAULT_SPEC,
-    policy: Policy = DEFAULT_POLICY,
+    catalog: Catalog, *, judge: Judge | None = None, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY
 ) -> ServerScore:
     """A catalog's score, by the offline judge unless another is named, with the findings that the policy asks for.
 
@@ -57,11 +63,7 @@ def score_blocking(catalog: Catalog, *, judge: Judge | None = None, **options: A
 
 
 async def score_measured(
-    measured: Measured,
-    *,
-    judge: Judge,
-    spec: str = DEFAULT_SPEC,
-    policy: Policy = DEFAULT_POLICY,
+    measured: Measured, *, judge: Judge, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY
 ) -> ServerScore:
     """The same of a catalog that is measured already."""
     if _is_offline(judge):
@@ -277,3 +279,52 @@ def _fault(request: Request, answer: str | Failure) -> str | None:
     except ContractError as error:
         return f"the answer {error.fault}: {error}"
     return None
+
+
+def costs(catalog: Catalog) -> list[tuple[str, Cost]]:
+    """Each tool's name with its tokens and bytes by field; tools nested too deeply to be measured are left out."""
+    return [(subject.tool.name, tokens.field_costs(subject.tool)) for subject in measure(catalog).subjects]
+
+
+def grade(catalog: Catalog) -> ServerGrade:
+    """A catalog's score of 100 and letter by MCP Playground's methodology."""
+    return label_rubrics.grade(measure(catalog))
+
+
+def explain(name: str) -> str:
+    """The Markdown page of a rule, a dimension, a flag or a tier. Raises UnknownIdError, which lists what there is."""
+    wanted = name.strip().lower().replace("-", " ").replace("_", " ")
+    for key in RUBRICS:
+        rubric = load_rubric(key)
+        for dimension in rubric.dimensions:
+            if wanted in (dimension.key.replace("_", " "), dimension.title.lower()):
+                return dimension_page(
+                    rubric, dimension, [rule for rule in registry.RULES if rule.dimension == dimension.key]
+                )
+        for term in rubric.flags + rubric.tiers:
+            if name.strip().lower() == term.title.lower():
+                return term_page(term)
+    try:
+        return rule_page(registry.find(name.strip()))
+    except UnknownIdError as error:
+        dimensions = dict.fromkeys(key for each in RUBRICS for key in load_rubric(each).keys)
+        known = [*(rule.id for rule in registry.RULES), *dimensions]
+        raise UnknownIdError(
+            f"there is nothing to explain under {name!r}; try one of {', '.join(known)}, a flag or a tier"
+        ) from error
+
+
+def prompts(
+    catalog: Catalog,
+    *,
+    tool: str | None = None,
+    spec: str = DEFAULT_SPEC,
+    rubric: str = "tdqs",
+    skill: str | None = None,
+) -> dict[str, Any]:
+    """The exact prompts that a judge would get, in the shape of `prompts --format json`. Raises UnknownIdError."""
+    if tool is not None and tool not in {each.name for each in catalog.tools}:
+        raise UnknownIdError(
+            f"there is no tool {tool!r}; the catalog has {some_names(each.name for each in catalog.tools)}"
+        )
+    return prompts_document(measure(catalog), tool=tool, spec=spec, rubric=rubric, skill=skill)

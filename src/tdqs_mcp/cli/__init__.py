@@ -31,10 +31,9 @@ _COMMANDS = {
         "grade": "Grade a server as MCP Playground does: a score of 100 and a letter.",
         "prompts": "Print the exact prompts that a judge would get, as published and hardened.",
     },
-    "tdqs_mcp.cli.rewrite_command": {
-        "rewrite": "Propose better definitions from what is known, each with its source, checked, and ask for the rest."
-    },
-    "tdqs_mcp.cli.compare_commands": {
+    "tdqs_mcp.cli.rewrite_commands": {
+        "rewrite": "Propose better definitions from what is known, each with its source, checked, and ask "
+        "for the rest.",
         "compare": "Compare two versions of a catalog, or two definitions of one tool.",
         "plan": "Find the cheapest rewrites that bring a server to a tier.",
         "select": "Test whether the right tool is found for a query, before and after a change.",

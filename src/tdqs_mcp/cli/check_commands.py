@@ -8,12 +8,27 @@ from typing import Any
 
 import click
 
-from tdqs_mcp.app import checking, judging, suites
+from tdqs_mcp.app import judging, suites
 from tdqs_mcp.app.blocking import blocking
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, rubric_option, spec_option, tell_usage
-from tdqs_mcp.cli.output import FILE, TARGET, Page, View, leave, output_option, page_options, views, warn, write
-from tdqs_mcp.cli.runner import end, for_each, live_options, read_text, waiting
+from tdqs_mcp.cli.runner import (
+    FILE,
+    TARGET,
+    Page,
+    View,
+    end,
+    for_each,
+    leave,
+    live_options,
+    output_option,
+    page_options,
+    read_text,
+    views,
+    waiting,
+    warn,
+    write,
+)
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate.policy import calibrated, decide, earns
 from tdqs_mcp.report.documents import capture_document
@@ -34,7 +49,7 @@ _CALIBRATION = views("check_reports:calibration_blocks")
 @page_options()
 def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page) -> None:
     """Grade a server as MCP Playground does: a score of 100 and a letter."""
-    grades = for_each((locator,), live, checking.grade)
+    grades = for_each((locator,), live, judging.grade)
     page.show(grades, _GRADE)
     end(grades, lambda result: earns(result, Letter(fail_under or Letter.F)), asked=fail_under is not None)
 
@@ -91,7 +106,7 @@ _PROMPTS: Mapping[str, View] = {"text": _TEXT, "json": dict, "markdown": _TEXT}
 def explain(name: str, *, page: Page) -> None:
     """Explain a rule, a dimension, a flag or a tier."""
     try:
-        text = checking.explain(name)
+        text = judging.explain(name)
     except TdqsError as error:
         leave(error)
     views: dict[str, View] = {"text": _markdown_view, "json": lambda text: {"id": name, "page": text}, "markdown": str}
@@ -107,18 +122,11 @@ def explain(name: str, *, page: Page) -> None:
 @live_options
 @page_options()
 def prompts(
-    locator: str,
-    *,
-    tool: str | None,
-    rubric: str,
-    skill: Path | None,
-    spec: str,
-    live: LiveOptions,
-    page: Page,
+    locator: str, *, tool: str | None, rubric: str, skill: Path | None, spec: str, live: LiveOptions, page: Page
 ) -> None:
     """Print the exact prompts that a judge would get, as published and hardened."""
     text = read_text(skill) if skill else None
-    documents = for_each((locator,), live, partial(checking.prompts, tool=tool, spec=spec, rubric=rubric, skill=text))
+    documents = for_each((locator,), live, partial(judging.prompts, tool=tool, spec=spec, rubric=rubric, skill=text))
     page.show(documents, _PROMPTS)
     end(documents)
 

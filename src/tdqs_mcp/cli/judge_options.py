@@ -13,8 +13,7 @@ import click
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
 from tdqs_mcp.app.settings import CHOICES, Settings, read_accepted, read_settings, read_writer
 from tdqs_mcp.cli import ON_INTERRUPT, group_options
-from tdqs_mcp.cli.output import leave, warn
-from tdqs_mcp.cli.runner import read_json, waiting
+from tdqs_mcp.cli.runner import leave, read_json, waiting, warn
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
 from tdqs_mcp.judges.judge import Judge, Model, used

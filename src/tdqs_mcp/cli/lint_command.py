@@ -9,8 +9,22 @@ import click
 from tdqs_mcp.app import linting
 from tdqs_mcp.app.linting import FAIL_ON, Choice, Policy
 from tdqs_mcp.cli import command
-from tdqs_mcp.cli.output import TARGET, Page, View, leave, page_options, reporter, views, warn, write
-from tdqs_mcp.cli.runner import end, for_each, live_options, policy_of, read_json
+from tdqs_mcp.cli.runner import (
+    TARGET,
+    Page,
+    View,
+    end,
+    for_each,
+    leave,
+    live_options,
+    page_options,
+    policy_of,
+    read_json,
+    reporter,
+    views,
+    warn,
+    write,
+)
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.known_findings import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
 from tdqs_mcp.report.json_values import json_text

@@ -23,8 +23,18 @@ from tdqs_mcp.cli.judge_options import (
     spec_option,
     tell_usage,
 )
-from tdqs_mcp.cli.output import FILE, TARGET, Page, page_options, views
-from tdqs_mcp.cli.runner import end, for_each, live_options, policy_of, read_text
+from tdqs_mcp.cli.runner import (
+    FILE,
+    TARGET,
+    Page,
+    end,
+    for_each,
+    live_options,
+    page_options,
+    policy_of,
+    read_text,
+    views,
+)
 from tdqs_mcp.gate.policy import answered, is_good, labelled, reaches
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.labels import LabelScore, SkillScore
@@ -36,11 +46,7 @@ from tdqs_mcp.sources.locator import LiveOptions
 _SCORE = views("score_report:score_blocks")
 _LABELS = views("score_report:label_blocks")
 _SKILL = views("score_report:skill_blocks")
-_LEDGER = {
-    "text": "documents:ledger_line",
-    "json": "documents:ledger_document",
-    "markdown": "documents:ledger_line",
-}
+_LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document", "markdown": "documents:ledger_line"}
 
 
 @command()
@@ -127,14 +133,7 @@ def score(
 @live_options
 @page_options()
 def skill(
-    file: Path,
-    *,
-    locator: str,
-    answers: Path | None,
-    fail_on_bad: bool,
-    asked: Asked,
-    live: LiveOptions,
-    page: Page,
+    file: Path, *, locator: str, answers: Path | None, fail_on_bad: bool, asked: Asked, live: LiveOptions, page: Page
 ) -> None:
     """Score the skill text of a server beside its tools, by MCPBundles' rubric."""
     text = read_text(file)
@@ -151,14 +150,7 @@ def skill(
 
 
 def _dry_run(
-    locators: Sequence[str],
-    live: LiveOptions,
-    asked: Asked,
-    *,
-    rubric: str,
-    spec: str,
-    skill: str | None,
-    page: Page,
+    locators: Sequence[str], live: LiveOptions, asked: Asked, *, rubric: str, spec: str, skill: str | None, page: Page
 ) -> None:
     """What scoring would ask for, over all locators."""
     judge, ledger = preview_of(asked)

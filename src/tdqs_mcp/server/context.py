@@ -1,22 +1,29 @@
-"""What the tools of one server share: the operator's permissions and judge, and what earlier calls have left."""
+"""What the tools of one server share, and the whole server: tools, resources, prompts to start from, completions."""
 
 import hashlib
-from collections.abc import Sequence
-from typing import Any
+import json
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
 from cachetools import LRUCache
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.types import Completion, CompletionArgument, PromptReference, ResourceTemplateReference
+from pydantic import Field
 
 from tdqs_mcp.app import catalogs, judging
-from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
 from tdqs_mcp.judges.judge import Cache, Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.agent_scores import Scored
+from tdqs_mcp.report.agent_scores import Scored, report_document
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name, unfence
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.improvements import OFFLINE
+from tdqs_mcp.rubrics.rubric import RUBRICS, system_prompt, user_template
+from tdqs_mcp.rubrics.rubric import load as load_rubric
+from tdqs_mcp.rules import registry
 from tdqs_mcp.server.connected_client import (
     BATCH,
     SAMPLING,
@@ -29,6 +36,7 @@ from tdqs_mcp.server.connected_client import (
     while_connected,
 )
 from tdqs_mcp.server.permissions import Permissions
+from tdqs_mcp.server.tool_schemas import TEXTS, tools_of
 from tdqs_mcp.sources.files import parse_json
 from tdqs_mcp.sources.locator import File, LiveOptions, Url, parse_locator
 
@@ -211,3 +219,138 @@ def incomplete_note(*catalogs: Catalog) -> str:
         return ""
     what = "The list of tools is incomplete, so no verdict on the server is final"
     return f"{what}: {'; '.join(reasons)} Get the whole list and ask again. "
+
+
+MAX_COMPLETIONS = 100
+"""The protocol's own limit."""
+
+
+class ToolGroup:
+    """Tools of one subject, as methods, over what the server shares."""
+
+    def __init__(self, context: ServerContext) -> None:
+        """Nothing is computed before a call."""
+        self._context = context
+
+
+class FullServer(MCPServer[Any]):
+    """A server of the SDK with everything that we offer; tools in the order in which an agent should read them."""
+
+    def __init__(self, context: ServerContext, groups: Iterable[type[ToolGroup]]) -> None:
+        """Builds the schemas of all tools, which takes a while."""
+        tools = [tool for group in groups for tool in tools_of(group(context))]
+        super().__init__("tdqs-mcp", tools=tools, log_level="WARNING")
+        _add_resources(self, context)
+        _add_prompts(self)
+
+    def complete(
+        self, ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument
+    ) -> Completion | None:
+        """Rule ids and rubric keys that begin with what is there."""
+        if not isinstance(ref, ResourceTemplateReference):
+            return None
+        if argument.name == "rule_id":
+            return _matching((each.id for each in registry.RULES), argument.value.upper())
+        return _matching(RUBRICS, argument.value.lower()) if argument.name == "key" else None
+
+
+def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
+
+    @server.resource(
+        "tdqs://rules",
+        title="Rules",
+        description="Every rule with id, name, severity and summary",
+        mime_type="application/json",
+    )
+    def rules() -> str:
+        return _json(
+            [{key: getattr(each, key) for key in ("id", "name", "severity", "summary")} for each in registry.RULES]
+        )
+
+    @server.resource(
+        "tdqs://rules/{rule_id}",
+        title="One rule",
+        description="Why a rule matters, with examples",
+        mime_type="text/markdown",
+    )
+    def rule(rule_id: str) -> str:
+        try:
+            return judging.explain(registry.find(rule_id).id)
+        except UnknownIdError as error:
+            raise ResourceNotFoundError(str(error)) from error
+
+    @server.resource(
+        "tdqs://rubrics/{key}",
+        title="One rubric",
+        description=f"Dimensions, weights and prompts: {', '.join(RUBRICS)}",
+        mime_type="application/json",
+    )
+    def rubric(key: str) -> str:
+        if key not in RUBRICS:
+            raise ResourceNotFoundError(f"there is no rubric {key!r}; there are {', '.join(RUBRICS)}")
+        return _json(_rubric(key))
+
+    @server.resource(
+        "tdqs://reports",
+        title="Last reports",
+        description="URIs of the reports in memory",
+        mime_type="application/json",
+    )
+    def reports() -> str:
+        return _json([f"tdqs://reports/{key}" for key in reversed(list(context.reports))])  # newest first
+
+    @server.resource(
+        "tdqs://reports/{report_id}",
+        title="One report",
+        description="The whole result of score_server or submit_judgement",
+        mime_type="application/json",
+    )
+    def report(report_id: str) -> str:
+        score = context.reports.get(report_id)
+        if score is None:
+            raise ResourceNotFoundError(f"there is no report {report_id!r} (any more); call score_server again")
+        return _json(report_document(score))
+
+
+def _add_prompts(server: MCPServer[Any]) -> None:
+
+    @server.prompt(title="Review my server")
+    def review_my_server(
+        locator: Annotated[str, Field(description="A file, URL, config:NAME or stdio: command of the server")],
+    ) -> str:
+        """Score a whole MCP server and say what to fix first."""
+        return str(TEXTS["prompts"]["review_my_server"].format(locator=fence(locator)))
+
+    @server.prompt(title="Fix this tool")
+    def fix_this_tool(
+        tool: Annotated[str, Field(description="The tool's name")],
+        locator: Annotated[str, Field(description="Where its definitions are; empty if they are at hand")] = "",
+    ) -> str:
+        """Rewrite one tool's definition until it scores A."""
+        where = f" of the server at {fence(locator)}" if locator else ""
+        return str(TEXTS["prompts"]["fix_this_tool"].format(tool=fence(tool), where=where))
+
+
+def _matching(values: Iterable[str], start: str) -> Completion:
+    found = [value for value in values if value.startswith(start)]
+    return Completion(values=found[:MAX_COMPLETIONS], total=len(found), has_more=len(found) > MAX_COMPLETIONS)
+
+
+def _rubric(key: str) -> dict[str, Any]:
+    rubric = load_rubric(key)
+    return {
+        "key": rubric.key,
+        "title": rubric.title,
+        "source": rubric.source,
+        "dimensions": [
+            {key: getattr(each, key) for key in ("key", "title", "weight", "question", "anchors")}
+            for each in rubric.dimensions
+        ],
+        "grade": rubric.grade,
+        "systemPrompt": system_prompt(key),
+        "userTemplate": user_template(key),
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tdqs_mcp.app import checking, judging
+from tdqs_mcp.app import judging
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import ContractError, InputError
 from tdqs_mcp.judges.client_answers import make_host
@@ -24,7 +24,7 @@ from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import disputed
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import CallContext, Progress, ProgressJudge, while_connected
-from tdqs_mcp.server.context import ServerContext, find_tool, incomplete_note, score_catalog
+from tdqs_mcp.server.context import ToolGroup, find_tool, incomplete_note, score_catalog
 from tdqs_mcp.server.tool_schemas import mcp_tool
 
 
@@ -127,12 +127,8 @@ def _objection(pair: object, asked: list[tuple[str, str]]) -> str | None:
     return None
 
 
-class JudgeTools:
+class JudgeTools(ToolGroup):
     """Prompts out, answers in."""
-
-    def __init__(self, context: ServerContext) -> None:
-        """Tools over what the server shares."""
-        self._context = context
 
     @mcp_tool("Prepare a judgement", agent_page.PromptsAnswer)
     async def prepare_judgement(
@@ -159,7 +155,7 @@ class JudgeTools:
         the same model name, also before a restart, is left out.
         """
         found, key = await self._context.read_catalog(call, tools=tools, locator=locator, catalog=catalog)
-        prompts = checking.prompts(found, tool=find_tool(found, tool), rubric=rubric)
+        prompts = judging.prompts(found, tool=find_tool(found, tool), rubric=rubric)
         if not prompts.get(part):
             raise InputError(
                 f"there is nothing to judge in part {part!r} of this catalog by rubric {rubric}; leave part out"

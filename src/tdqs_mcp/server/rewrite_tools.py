@@ -31,17 +31,13 @@ from tdqs_mcp.server.connected_client import (
     run_call,
     while_connected,
 )
-from tdqs_mcp.server.context import ServerContext, find_tool, incomplete_note, one_tool, parse_definition
+from tdqs_mcp.server.context import ToolGroup, find_tool, incomplete_note, one_tool, parse_definition
 from tdqs_mcp.server.tool_schemas import mcp_tool
 from tdqs_mcp.sources.input_files import parse_material
 
 
-class RewriteTools:
+class RewriteTools(ToolGroup):
     """Better definitions, each compared with what was there."""
-
-    def __init__(self, context: ServerContext) -> None:
-        """Tools over what the server shares."""
-        self._context = context
 
     @mcp_tool("Suggest a better definition", RewriteAnswer)
     async def suggest_rewrite(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tdqs_mcp.app import checking, linting
+from tdqs_mcp.app import judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.judges.judge import Subset, tool_at
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer, Wanted, Window, lint_answer
@@ -13,18 +13,14 @@ from tdqs_mcp.results.scores import UNMEASURED
 from tdqs_mcp.rules import registry
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import CallContext, run_call
-from tdqs_mcp.server.context import ServerContext, find_tool, incomplete_note, one_tool, score_catalog
+from tdqs_mcp.server.context import ToolGroup, find_tool, incomplete_note, one_tool, score_catalog
 from tdqs_mcp.server.tool_schemas import mcp_tool
 
 CLEAN = "Nothing to fix by the rules."
 
 
-class ScoreTools:
+class ScoreTools(ToolGroup):
     """What a definition or a server is worth, and why."""
-
-    def __init__(self, context: ServerContext) -> None:
-        """Tools over what the server shares."""
-        self._context = context
 
     @mcp_tool("Score one tool definition", ToolAnswer)
     async def score_tool_definition(
@@ -120,18 +116,14 @@ class ScoreTools:
         return lint_answer(report, wanted, catalog=key, window=window, next_step=next_step)
 
     @mcp_tool("Explain a rule", Explanation, is_open_world=False)
-    async def explain_rule(
-        self,
-        *,
-        rule: schema.RuleName,
-    ) -> Explanation:
+    async def explain_rule(self, *, rule: schema.RuleName) -> Explanation:
         """Explain one rule, dimension, flag or tier: why it matters, with a bad and a good definition.
 
         Use it when a finding of lint_descriptions or a score of score_server is unclear; to get the repaired text use
         suggest_rewrite instead. Returns one Markdown page from the built-in catalog, the same every time; an unknown id
         is an error that lists the known ones.
         """
-        return Explanation(id=rule.strip(), page=Own(checking.explain(rule.strip())))
+        return Explanation(id=rule.strip(), page=Own(judging.explain(rule.strip())))
 
     def _known_report(self, key: str, *, is_next_page: bool) -> Scored | None:
         """The report in memory, where another page of it is read or nothing in it is missing."""

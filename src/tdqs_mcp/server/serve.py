@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcp.server.transport_security import TransportSecuritySettings
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from tdqs_mcp.server.full_server import FullServer
+    from tdqs_mcp.server.context import FullServer
 
 MAX_ANSWERS = 10_000
 """Answers in memory: five of the largest catalogs that a call may bring."""
@@ -125,14 +125,16 @@ def make_server(
     judge = make_judge(settings, cache=answers if settings.has_host else None)
 
     def build() -> "FullServer":
-        from tdqs_mcp.server.context import ServerContext  # noqa: PLC0415  # after the client has its first answer
-        from tdqs_mcp.server.full_server import FullServer  # noqa: PLC0415
+        # Imported after the client has its first answer.
+        from tdqs_mcp.server.context import FullServer, ServerContext  # noqa: PLC0415
+        from tdqs_mcp.server.judge_tools import JudgeTools  # noqa: PLC0415
+        from tdqs_mcp.server.rewrite_tools import RewriteTools  # noqa: PLC0415
+        from tdqs_mcp.server.score_tools import ScoreTools  # noqa: PLC0415
 
-        return FullServer(
-            ServerContext(
-                permissions=permissions, answers=answers, judge=judge, has_host=settings.has_host, timeout=timeout
-            )
+        context = ServerContext(
+            permissions=permissions, answers=answers, judge=judge, has_host=settings.has_host, timeout=timeout
         )
+        return FullServer(context, (ScoreTools, RewriteTools, JudgeTools))
 
     return LazyServer(
         build,
@@ -280,10 +282,7 @@ def configure_server(
     budget = Budget(calls=max_calls, tokens=max_tokens, cost=max_cost)
     settings = read_settings(environ, judge=judge, base_url=base_url, model=model, budget=budget, in_server=True)
     return make_server(
-        permissions=Permissions(**allowed),
-        settings=settings,
-        timeout=timeout,
-        open_cache=lambda: open_cache(environ),
+        permissions=Permissions(**allowed), settings=settings, timeout=timeout, open_cache=lambda: open_cache(environ)
     )
 
 

@@ -19,7 +19,7 @@ from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.failure import Attempt, clean, explain
 from tdqs_mcp.sources.locator import InProcess, LiveOptions, Stdio, Url, public
 from tdqs_mcp.sources.recording import DISCOVER, TOOLS_LIST, Recording, build_catalog, record
-from tdqs_mcp.sources.stdio import spawn
+from tdqs_mcp.sources.transports import spawn
 
 _NO_STREAMABLE_HTTP = (400, 404, 405)
 """What a server that only has the older SSE transport answers to a POST (MCP 2025-11-25, "Backwards Compatibility")."""

@@ -8,7 +8,7 @@ import httpx2
 
 from tdqs_mcp.sources.locator import HIDDEN, InProcess, LiveOptions, Locator, Stdio, Url, public, secrets
 from tdqs_mcp.sources.recording import INITIALIZE, Recording
-from tdqs_mcp.sources.stdio import Ending
+from tdqs_mcp.sources.transports import Ending, Reply
 
 STDERR_SHOWN = 300
 """Characters of a server's last words that a message quotes."""
@@ -21,15 +21,6 @@ _SHORTEST_SECRET_PART = 8
 """So that "Bearer TOKEN" is also found where a server repeats the token alone."""
 
 _ESCAPE_SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|.)", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """The status line of one HTTP response."""
-
-    status: int
-    content_type: str
-    retry_after: str | None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,0 +1,412 @@
+"""`rewrite`, `plan`, `compare` and `select`: better definitions, and what a change achieves or has achieved."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tdqs_mcp.app import improving
+from tdqs_mcp.app.blocking import blocking
+from tdqs_mcp.app.judge_factory import make_model
+from tdqs_mcp.app.settings import WRITERS, read_settings
+from tdqs_mcp.cli import command
+from tdqs_mcp.cli.judge_options import (
+    Asked,
+    judge_of,
+    judge_options,
+    ledger_of,
+    report_on_interrupt,
+    spec_option,
+    tell_usage,
+    writer_of,
+)
+from tdqs_mcp.cli.runner import (
+    FILE,
+    TARGET,
+    Page,
+    end,
+    for_each,
+    leave,
+    live_options,
+    page_options,
+    save,
+    views,
+    waiting,
+    warn,
+    write,
+)
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
+from tdqs_mcp.judges.judge import Model
+from tdqs_mcp.model import NOTHING, Catalog, Material
+from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.json_values import json_text
+from tdqs_mcp.results.checks import Mutation, Query
+from tdqs_mcp.results.findings import Outcome
+from tdqs_mcp.results.improvements import Comparison, Mode, Rewrite, RewriteReport, WhatIfReport
+from tdqs_mcp.rewriting.proposals import apply
+from tdqs_mcp.rewriting.text_patches import LeftOut
+from tdqs_mcp.rewriting.tool_selection import Embedded, Prompted, Selector
+from tdqs_mcp.sources.input_files import read_embeddings, read_material, read_queries
+from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator
+
+SUFFIXES = (".patch", ".diff")
+"""Names of a `--write` file that ask for a patch."""
+
+
+@command()
+@click.argument("locator", metavar="LOCATOR")
+@click.option("--tool", "tools", multiple=True, metavar="NAME", help="Only this tool; may be given again.")
+@click.option(
+    "--write",
+    "target",
+    type=TARGET,
+    help="Save the whole improved catalog, in the form of LOCATOR's file; as FILE.patch, a patch of it or of --source.",
+)
+@click.option(
+    "--source",
+    type=click.Path(exists=True, path_type=Path),
+    help="The Python file or folder that declares the tools, for --write FILE.patch; it is not run.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Mode]),
+    default=Mode.COMPACT.value,
+    show_default=True,
+    help="compact: purpose and guidelines first; full: every component.",
+)
+@click.option(
+    "--material", type=FILE, help="Facts, traces of real calls and docs from the author, in JSON or YAML; see below."
+)
+@click.option(
+    "--writer",
+    metavar="WRITER",
+    help=f"Who words it: {WRITERS}; keys and addresses as for --judge.  [default: offline]",
+)
+@click.option(
+    "--growth",
+    type=click.IntRange(min=0),
+    metavar="TOKENS",
+    help=f"At most so many tokens more a tool.  [default: {Mode.COMPACT.growth}, full: {Mode.FULL.growth}]",
+)
+@judge_options
+@spec_option
+@live_options
+@page_options()
+def rewrite(
+    locator: str,
+    *,
+    tools: tuple[str, ...],
+    target: Path | None,
+    source: Path | None,
+    mode: str,
+    material: Path | None,
+    writer: str | None,
+    growth: int | None,
+    asked: Asked,
+    spec: str,
+    live: LiveOptions,
+    page: Page,
+) -> None:
+    """Propose better definitions from what is known, each with its source, checked, and ask for the rest.
+
+    A file of --material has the keys facts (a list of statements, or of {tool, fact}), traces (a list of {tool,
+    arguments, result or error}) and docs (a text), each of them optional. Exit code 2 where the judge that was
+    named judged no tool to the end, or the writer worded none.
+    """
+    place = _patched_place(locator, target, source)
+    ledger = ledger_of(asked)
+    author = writer_of(writer, asked, ledger)
+    chosen = judge_of(asked if author is None else asked.beside_writer, ledger)
+    given = _material(material)
+    results = for_each(
+        (locator,),
+        live,
+        lambda catalog: (
+            catalog,
+            blocking(improving.rewrite)(
+                catalog,
+                tools=tools or None,
+                mode=Mode(mode),
+                growth=growth,
+                material=given,
+                writer=author,
+                judge=chosen,
+                spec=spec,
+            ),
+        ),
+        doing="rewriting" if author else "judging",
+    )
+    tell_usage(author, by="writer")
+    tell_usage(chosen)
+    reports = [None if result is None else _report(*result, spec=spec) for result in results]
+    page.show(reports, views("improvement_reports:rewrite_blocks", is_saved=target is not None))
+    for catalog, rewrites in (result for result in results if result is not None and target is not None):
+        if place and target:
+            _write_patch(place, rewrites, target, is_code=source is not None)
+            continue
+        if target:
+            _write_catalog(catalog, rewrites, target)
+    end(results, lambda result: rewritten(result[1]), asked=False)
+
+
+def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> RewriteReport:
+    return RewriteReport(
+        server=catalog.server,
+        version=catalog.version,
+        source=catalog.source,
+        rewrites=tuple(rewrites),
+        spec_version=spec,
+    )
+
+
+def _material(file: Path | None) -> Material:
+    """What the author gives beside the definitions."""
+    if file is None:
+        return NOTHING
+    try:
+        return read_material(file)
+    except TdqsError as error:
+        leave(error)
+
+
+def _patched_place(locator: str, target: Path | None, source: Path | None) -> Path | None:
+    """The file or folder that is to be patched; None where no patch is asked for."""
+    is_patch = target is not None and target.suffix in SUFFIXES
+    if source is not None and not is_patch:
+        raise click.UsageError("--source needs --write FILE.patch, the patch to write")
+    if source is not None or not is_patch:
+        return source
+    try:
+        parsed = parse_locator(locator)
+    except TdqsError as error:
+        leave(error)
+    if not isinstance(parsed, File) or parsed.path == "-":
+        raise click.UsageError("a patch is one of a JSON file as LOCATOR, or of the Python code that --source names")
+    return Path(parsed.path)
+
+
+def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_code: bool) -> None:
+    """The patch to a file; what it leaves to the author, and how to apply it, to standard error."""
+    try:
+        patch, root = (improving.patch_sources if is_code else improving.patch_file)(place, rewrites)
+    except TdqsError as error:
+        leave(error)
+    save(patch.diff, target)
+    for problem in patch.problems:
+        warn(problem)
+    for line in _left(patch.left_out):
+        click.echo(line, err=True)
+    where = "" if root == Path.cwd().resolve() else f" in {root}"
+    count = "1 change" if patch.made == 1 else f"{patch.made} changes"
+    then = f". Next: git apply {target.resolve()}{where}" if patch.made else ""
+    click.echo(printable(f"{count} in {target}{then}"), err=True)
+
+
+def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) -> None:
+    """The whole catalog with the rewrites: what was read from a file in its own form, any other as a capture."""
+    if catalog.content is None:
+        improved = apply(catalog, {each.index: each.definition for each in rewrites})
+        write(json_text(capture_document(improved)), target)
+        left_out: tuple[LeftOut, ...] = ()
+    else:
+        try:
+            content, left_out = improving.write_file(catalog.content, rewrites)
+        except TdqsError as error:
+            leave(error)
+        save(content, target)
+    for line in _left(left_out):
+        click.echo(line, err=True)
+    click.echo(f"{len(catalog.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
+
+
+def _left(left_out: Sequence[LeftOut]) -> Iterator[str]:
+    """A line for each tool: what the patch does not change, and why."""
+    by_tool: dict[str, list[str]] = {}
+    for each in left_out:
+        by_tool.setdefault(each.tool, []).append(f"{each.path} ({each.reason})")
+    for tool, parts in by_tool.items():
+        yield f"left to the author: {printable(tool)}: {printable('; '.join(parts))}"
+
+
+_PLAN = views("improvement_reports:plan_blocks")
+_WHAT_IF = views("improvement_reports:what_if_blocks")
+
+
+@command()
+@click.argument("locator", metavar="LOCATOR")
+@click.option(
+    "--target",
+    default="A",
+    show_default=True,
+    metavar="TIER|SCORE",
+    help="A tier A-D, or an overall score such as 3.5.",
+)
+@click.option("--tool", metavar="NAME", help="Instead: what the overall becomes when this tool gets better.")
+@judge_options
+@live_options
+@page_options()
+def plan(locator: str, *, target: str, tool: str | None, asked: Asked, live: LiveOptions, page: Page) -> None:
+    """Find the cheapest rewrites that bring a server to a tier.
+
+    The cost is the tokens that they add, then their number. What they achieve is checked by judging the server with
+    them; where that is not enough, exit code 1, with what only the author can write.
+    """
+    chosen = judge_of(asked)
+    use: Callable[[Catalog], Any] = partial(blocking(improving.plan), target=target, judge=chosen)
+    if tool is not None:
+        use = partial(blocking(improving.what_if), tool=tool, judge=chosen)
+    results = for_each((locator,), live, use)
+    tell_usage(chosen)
+    if tool is None:
+        page.show(results, _PLAN)
+    else:
+        page.show([None if each is None else WhatIfReport(tools=tuple(each)) for each in results], _WHAT_IF)
+    end(results, arrives if tool is None else None)
+
+
+_COMPARE = views("improvement_reports:compare_blocks")
+
+
+@command()
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option("--fail-on-regression", is_flag=True, help="Exit 1 when NEW is worse, as said above.")
+@judge_options
+@spec_option
+@live_options
+@page_options(help="What to print: markdown for a pull request.")
+def compare(
+    old: str, new: str, *, fail_on_regression: bool, asked: Asked, spec: str, live: LiveOptions, page: Page
+) -> None:
+    """Compare two versions of a catalog, or two definitions of one tool.
+
+    OLD and NEW are locators. A regression is: a lower overall tier; a changed tool with a lower TDQS; a change that
+    breaks callers (a tool or parameter removed or renamed, a type, value or range narrowed, a new required
+    parameter, a combination such as not or oneOf that is not known to take all that it took, a result that loses a
+    field); an annotation that no longer rules something out; a new finding that is an error or a warning, unless a
+    worse one of the same tool is gone. Changed wording, added tools with their findings, and what was there before are
+    not regressions. Exit code 2 if there is no regression in what was judged, but the judge failed on something.
+    """
+    chosen = judge_of(asked)
+    catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)
+    before, after = catalogs
+    results: list[Comparison | None] = [None]
+    if before is not None and after is not None:
+        with waiting().on(f"judging {after.server}"):
+            results = [blocking(improving.compare)(before, after, judge=chosen, spec=spec)]
+    tell_usage(chosen)
+    page.show(results, _COMPARE)
+    end(results, partial(_outcome, fails=fail_on_regression), asked=fail_on_regression)
+
+
+def _outcome(comparison: Comparison, *, fails: bool) -> Outcome:
+    if fails and comparison.regressions:
+        return Outcome.FAILED
+    return max(answered(comparison.old), answered(comparison.new))
+
+
+_SELECT = views("check_reports:selection_blocks")
+
+
+@command()
+@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@click.option(
+    "--queries", "file", type=FILE, help="A list of {query, tool}: JSON, JSON Lines, YAML, or an earlier JSON report."
+)
+@click.option(
+    "--against", multiple=True, metavar="LOCATOR", help="The changed catalog; for several LOCATORs once for each."
+)
+@click.option("--mutate", type=click.Choice([*map(str, Mutation)]), help="Compare with definitions made worse.")
+@click.option(
+    "--embeddings",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Select by the vectors of a model2vec model instead of BM25.",
+)
+@click.option(
+    "--top",
+    "k",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Places in which a tool counts as found.",
+)
+@click.option(
+    "--fail-under",
+    type=click.IntRange(0, 100),
+    metavar="PERCENT",
+    help="Exit 1 where fewer queries find their tool; with --against, after the change.",
+)
+@judge_options
+@live_options
+@page_options()
+def select(
+    locators: tuple[str, ...],
+    *,
+    file: Path | None,
+    against: tuple[str, ...],
+    mutate: str | None,
+    embeddings: Path | None,
+    k: int,
+    fail_under: int | None,
+    asked: Asked,
+    live: LiveOptions,
+    page: Page,
+) -> None:
+    """Test whether the right tool is found for a query, before and after a change.
+
+    Without --queries there is one for each tool, made from its definition without the words of its name. The selector
+    is BM25, as in the tool search of real clients; --judge names a model instead, which then gets the definitions.
+    Several LOCATORs are searched together.
+    """
+    if asked.exact_prompt:
+        raise click.UsageError("no prompt for selecting is published; leave --exact-prompt out")
+    try:
+        settings = read_settings(os.environ, **asked.options())
+        model = make_model(settings, warn=warn, on_progress=waiting().count)
+        report_on_interrupt(model, by="selector", is_kept=settings.cache is not None)
+        catalogs, others = _all(locators, live), _all(against, live)
+        with waiting().on("selecting"):
+            result = blocking(improving.select)(
+                catalogs,
+                queries=_queries(file),
+                against=others or None,
+                mutation=Mutation(mutate) if mutate else None,
+                selector=_selector(model, embeddings),
+                k=k,
+            )
+    except TdqsError as error:
+        leave(error)
+    for problem in result.problems:
+        warn(problem)
+    tell_usage(model, by="selector")
+    page.show([result], _SELECT)
+    end([result], partial(finds, percent=fail_under or 0), asked=fail_under is not None)
+
+
+def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
+    """Every catalog; if one cannot be read, there is nothing to compare, and the command ends."""
+    catalogs = for_each(locators, live, lambda catalog: catalog)
+    end(catalogs)
+    return [catalog for catalog in catalogs if catalog is not None]
+
+
+def _queries(file: Path | None) -> "list[Query] | None":
+    if file is None:
+        return None
+    return read_queries(file)
+
+
+def _selector(model: Model | None, embeddings: Path | None) -> "Selector | None":
+    """None for BM25. Raises InputError for two selectors, and for embeddings that cannot be read."""
+    if model and embeddings:
+        raise InputError("--embeddings and --judge name two selectors; leave one of them out")
+
+    if embeddings:
+        return Embedded(name=embeddings.resolve().name, encode=read_embeddings(embeddings))
+    return Prompted(model=model) if model else None
