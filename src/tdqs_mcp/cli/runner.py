@@ -1,41 +1,34 @@
 """What every command does around its use case: read input, show progress, write output, set the exit code."""
 
+import io
 import os
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import Choice, Policy, read_policy
-from tdqs_mcp.cli import group_options
+from tdqs_mcp.cli import WIDTH, Callback, group_options
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.escape import printable, well_formed
+from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.sources import files
 from tdqs_mcp.sources.locator import LiveOptions, parse_locator, public
 
 if TYPE_CHECKING:
     from rich.progress import Progress
-import io
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pkgutil import resolve_name
-from typing import Any, NoReturn
-
-from tdqs_mcp.cli import WIDTH, Callback
-from tdqs_mcp.report.escape import well_formed
-from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.sources.files import write_bytes
 
 View = Callable[[Any], Any] | str
-"""What shows a result: a function, or `module:function` of the reports, imported when it is needed: most runs need one.
-"""
+"""What shows a result: a function, or `module:function` of the reports, imported when it is needed: most need one."""
 
 
 def views(blocks: str, **options: Any) -> dict[str, View]:  # noqa: ANN401  # the function's own
