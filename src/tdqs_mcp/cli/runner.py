@@ -100,7 +100,7 @@ def write(text: str, output: Path | None) -> None:
 def save(content: bytes, output: Path) -> None:
     """Bytes to a file; if it cannot be written, it stays as it was and the program ends."""
     try:
-        write_bytes(output, content)
+        files.write_bytes(output, content)
     except InputError as error:
         leave(error)
 
