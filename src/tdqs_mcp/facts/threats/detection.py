@@ -106,8 +106,8 @@ def find_threats(raw: object) -> tuple[Threat, ...]:
     if not checks:
         return ()
     found: dict[tuple[Kind, str], Threat] = {}
-    for each in _strings(raw):
-        for threat in _threats_in(each, checks):
+    for place, text in _strings(raw):
+        for threat in _threats_in(place, text, checks):
             if len(found) < MAX_THREATS:
                 found.setdefault((threat.kind, threat.path), threat)
     return tuple(found.values())
@@ -137,23 +137,22 @@ def _checks_for(texts: tuple[str, ...]) -> _Checks | None:
     return checks if any(checks) else None
 
 
-def _threats_in(string: "_String", checks: _Checks) -> Iterator[Threat]:
-    text = string.text
+def _threats_in(place: "_Place", text: str, checks: _Checks) -> Iterator[Threat]:
     found = list(_find_marks(text, checks.marks)) if checks.marks else []
     found += _find_odd(text) if checks.is_odd else []
     found += [(kind, quote, False) for kind, quote in _find_phrases(text, checks.phrases)] if checks.phrases else []
     if checks.has_secret:
         found += [(Kind.SECRET, secret, False) for secret in structure.find_secrets(text)]
     for kind, quote, is_mild in found:
-        yield Threat(kind=kind, path=string.path, quote=_cut(quote), is_mild=is_mild)
+        yield Threat(kind=kind, path=_pointer(place), quote=_cut(quote), is_mild=is_mild)
     if checks.has_payload and structure.may_be_encoded(text):
-        yield from _find_payloads(string)
+        yield from _find_payloads(place, text)
 
 
-def _find_payloads(string: "_String") -> Iterator[Threat]:
-    for encoding, text in structure.decode_prose(string.text):
-        is_mild = not any(_find_phrases(text, structure.load_patterns("phrases")))
-        yield Threat(kind=Kind.ENCODED, path=string.path, quote=_cut(text), encoding=encoding, is_mild=is_mild)
+def _find_payloads(place: "_Place", text: str) -> Iterator[Threat]:
+    for encoding, decoded in structure.decode_prose(text):
+        is_mild = not any(_find_phrases(decoded, structure.load_patterns("phrases")))
+        yield Threat(kind=Kind.ENCODED, path=_pointer(place), quote=_cut(decoded), encoding=encoding, is_mild=is_mild)
 
 
 def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[Kind, str, bool]]:
@@ -199,21 +198,13 @@ _Place: TypeAlias = "tuple[_Place, str | int] | tuple[()]"
 """Where a value stands: in what, and under which key there. A pointer is spelled out when somebody asks for it."""
 
 
-class _String(NamedTuple):
-    """One string of a definition; a tuple, for a catalog has a hundred thousand of them."""
-
-    place: _Place
-    text: str
-
-    @property
-    def path(self) -> str:
-        """JSON pointer; a property's name is at the pointer of its value."""
-        keys: list[str] = []
-        place = self.place
-        while place:
-            place, key = place
-            keys.append(str(key).replace("~", "~0").replace("/", "~1"))
-        return "".join(f"/{key}" for key in reversed(keys))
+def _pointer(place: _Place) -> str:
+    """The JSON pointer of a place; a property's name is at the pointer of its value."""
+    keys: list[str] = []
+    while place:
+        place, key = place
+        keys.append(str(key).replace("~", "~0").replace("/", "~1"))
+    return "".join(f"/{key}" for key in reversed(keys))
 
 
 _KEYWORDS = frozenset(
@@ -225,7 +216,7 @@ _KEYWORDS = frozenset(
 """Keys that MCP and JSON Schema give themselves: nobody can say anything with them."""
 
 
-def _strings(raw: object) -> Iterator[_String]:
+def _strings(raw: object) -> Iterator[tuple[_Place, str]]:
     """The strings of a part and the names that its author gave, up to MAX_STRINGS of them and MAX_CHARACTERS in all.
 
     They come level by level: nothing can be buried under a long list that stands before it but further down.
@@ -245,7 +236,7 @@ def _strings(raw: object) -> Iterator[_String]:
         else:
             continue
         for where, text in said:
-            yield _String(where, text[:characters_left])
+            yield where, text[:characters_left]
             strings_left, characters_left = strings_left - 1, characters_left - len(text)
             if strings_left <= 0 or characters_left <= 0:
                 return
