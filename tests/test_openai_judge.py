@@ -27,7 +27,6 @@ from tdqs_mcp.judges.judge import SILENT, Usage
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
-from tdqs_mcp.judges.transport import Transport
 from tdqs_mcp.judges.verdict_guard import VerdictGuard
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import PromptForm, render
@@ -374,8 +373,8 @@ def test_whatever_one_answer_does_to_what_reads_it_the_others_are_read():
         return "good"
 
     requests = [replace(SILENT, name=name) for name in ("a", "odd", "b")]
-    line = Transport(Endpoint(base_url="http://127.0.0.1:9/v1", model="m"))
-    before, odd, after = anyio.run(line.ask_each, requests, ask)
+    model = OpenAI(Endpoint(base_url="http://127.0.0.1:9/v1", model="m"))
+    before, odd, after = anyio.run(model.ask_each, requests, ask)
     assert (before, after) == ("good", "good")
     assert "gave an answer that cannot be read (AssertionError: of a library)" in odd.reason
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tdqs_mcp.app.settings import JudgeKind, Settings, cache_folder
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budgeted, Ledger, Previewed, Price, cost, unpriced
-from tdqs_mcp.judges.judge import Cache, Judge, Model
+from tdqs_mcp.judges.judge import Cache, Judge, Model, ProgressReporter, Report
 
 if TYPE_CHECKING:
     from tdqs_mcp.judges.anthropic import Anthropic
     from tdqs_mcp.judges.endpoint import Endpoint
     from tdqs_mcp.judges.openai import OpenAI
-    from tdqs_mcp.judges.transport import Report
 
 Wrap: TypeAlias = Callable[[Model], Model]
 Seats: TypeAlias = Counter[tuple[str, str, str]]
@@ -32,7 +31,7 @@ def make_judge(
     *,
     warn: Callable[[str], None] = warn_caller,
     price: Price = cost,
-    on_progress: "Report | None" = None,
+    on_progress: Report | None = None,
     cache: Cache | None = None,
     ledger: Ledger | None = None,
 ) -> Judge:
@@ -64,7 +63,7 @@ def make_model(
     *,
     warn: Callable[[str], None] = warn_caller,
     price: Price = cost,
-    on_progress: "Report | None" = None,
+    on_progress: Report | None = None,
     ledger: Ledger | None = None,
 ) -> Model | None:
     """The model that the settings name, without a rubric, with what it has answered before and within its budget.
@@ -85,10 +84,8 @@ def make_model(
     return AnswerCache(model=model, cache=_open_cache(settings.cache, warn), parameters=asked.parameters)
 
 
-def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, on_progress: "Report | None") -> Wrap:
+def _watch(settings: Settings, ledger: Ledger | None, *, price: Price, on_progress: Report | None) -> Wrap:
     """Wraps every model of a run: progress is reported, and one ledger counts for all of them."""
-    from tdqs_mcp.judges.transport import ProgressReporter  # noqa: PLC0415  # what the offline judge goes without
-
     counts = Ledger(settings.budget, price) if ledger is None else ledger
 
     def wrap(model: Model) -> Model:

@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from tdqs_mcp.errors import EndpointError, InputError
 from tdqs_mcp.judges.budget import cost
-from tdqs_mcp.judges.endpoint import MAX_ANSWER_BYTES, Count, Endpoint, connect, may_pass, refused
+from tdqs_mcp.judges.endpoint import MAX_ANSWER_BYTES, Count, Endpoint, EndpointModel, connect, parse, refused
 from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage, report_answer
-from tdqs_mcp.judges.transport import Transport
 
 if TYPE_CHECKING:
     import httpx2
@@ -78,8 +77,11 @@ class _Usage(BaseModel):
     output_tokens: Count = 0
 
 
-class Anthropic:
+class Anthropic(EndpointModel):
     """A model of Anthropic's; rubrics travel as cached system prompts, and answers are held to their schema."""
+
+    cut_advice = "raise max_tokens with TDQS_REQUEST_OVERRIDES"
+    mute_advice = "raise max_tokens or use another model"
 
     def __init__(self, endpoint: Endpoint, *, effort: str | None = EFFORT) -> None:
         """Nothing is opened before the first request. Raises InputError without a key.
@@ -89,25 +91,11 @@ class Anthropic:
         if not endpoint.api_key:
             raise InputError(f"the anthropic judge needs a key: set {endpoint.key_name}")
         base_url = endpoint.base_url.rstrip("/").removesuffix(_PATH).removesuffix("/v1")
-        self._endpoint = replace(endpoint, base_url=base_url, path=_PATH)
-        self._line = Transport(self._endpoint)
+        super().__init__(replace(endpoint, base_url=base_url, path=_PATH))
         self._effort = effort
         self._rubrics: set[str] = set()
         self.parameters = self._endpoint.digest(self._members(SILENT, ttl="5m"))
         """Digest of what goes along with every prompt, an effort included that the model may turn out not to take."""
-
-    def __repr__(self) -> str:
-        return f"Anthropic({self._endpoint!r})"
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._endpoint.model
-
-    @property
-    def usage(self) -> Usage:
-        """What was asked so far, with its price; an answer from a batch counts when it is collected."""
-        return self._line.usage
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """One answer for each request, in their order.
@@ -134,7 +122,7 @@ class Anthropic:
             return await self._answer(client, request)
 
         async with self._connected() as client:
-            return await self._line.ask_each(requests, ask)
+            return await self.ask_each(requests, ask)
 
     async def submit(self, requests: Sequence[Request]) -> str:
         """The id of a new batch: keep it, and collect within 29 days. Answers cost half and come within a day.
@@ -154,7 +142,7 @@ class Anthropic:
                 batch = await client.messages.batches.create(requests=cast("Any", entries))
         except (anthropic.AnthropicError, ValueError) as error:
             raise self._untaken(error, doing="takes no batch") from None  # the SDK's own error may quote the key
-        self._line.usage += Usage(requests=len(entries))
+        self.usage += Usage(requests=len(entries))
         return batch.id
 
     async def collect(self, batch: str, requests: Sequence[Request]) -> list[str | Failure] | None:
@@ -176,7 +164,9 @@ class Anthropic:
                 response = await client.get(f"{_PATH}/batches/{batch}/results", cast_to=httpx2.Response)
         except (anthropic.AnthropicError, ValueError) as error:
             raise self._untaken(error, doing=f"does not hand out batch {batch!r}") from None
-        rows = {row.custom_id: row.result for row in map(_row, response.content.splitlines()) if row}
+        rows = {
+            row.custom_id: row.result for row in (parse(_Row, line) for line in response.content.splitlines()) if row
+        }
         answers = {key: self._read_row(result) for key, result in rows.items()}
         lost = Failure(reason=f"batch {batch!r} holds no answer to this request; submit it again")
         collected = [answers.get(each.key, lost) for each in requests]
@@ -201,14 +191,14 @@ class Anthropic:
 
     async def _answer(self, client: "AsyncAnthropic", request: Request) -> str | Failure:
         response = await self._send(client, request, members := self._members(request, ttl="5m"))
-        if _refuses_effort(response) and _has_effort(members):
+        if _refuses_effort(response) and "effort" in members.get("output_config", {}):
             self._effort = None  # a model that takes none says so to every request
             response = await self._send(client, request, self._members(request, ttl="5m"))
         if isinstance(response, Failure):
             return response
         if not response.is_success:
             return refused(self._endpoint, response)
-        message = _message(response.content)
+        message = parse(_Message, response.content)
         if message is None:
             said = self._endpoint.said(response)
             return Failure(reason=f"{self._endpoint.url} answered with no message ({said}): check the base URL")
@@ -234,7 +224,7 @@ class Anthropic:
                 raise httpx2.RequestError(_said(error)) from error
             return raw.http_response
 
-        return await self._line.send(request, post, is_final=_is_final, read=self._tokens)
+        return await self.send(request, post, answer=_Message, read=self._tokens)
 
     def _members(self, request: Request, *, ttl: Literal["5m", "1h"]) -> dict[str, Any]:
         """The request's body, escaped where UTF-8 could not carry it: a definition may hold lone surrogates."""
@@ -260,7 +250,7 @@ class Anthropic:
     def _read_row(self, result: _Result) -> str | Failure:
         """One request's outcome in a batch."""
         if result.message is not None:
-            self._line.usage += self._tokens(result.message.usage, is_batch=True) or Usage(cost=None)
+            self.usage += self._tokens(result.message.usage, is_batch=True) or Usage(cost=None)
             return self._read(result.message)
         if result.type in _UNTOLD:
             return Failure(reason=_UNTOLD[result.type])
@@ -270,24 +260,19 @@ class Anthropic:
     def _read(self, message: _Message) -> str | Failure:
         """The answer's text; a Failure where the model withholds it."""
         text = "".join(block.text for block in message.content if block.type == "text")
-        if message.stop_reason == "refusal":
-            details = message.stop_details or _StopDetails()
-            said = self._endpoint.public(details.explanation or details.category or "no reason given")
-            return Failure(reason=f"{self.name!r} refused to answer ({said}): use another model for this definition")
-        if message.stop_reason in ("max_tokens", "model_context_window_exceeded"):
-            return Failure(
-                reason=f"the answer of {self.name!r} was cut off after {len(text)} characters: raise max_tokens with "
-                "TDQS_REQUEST_OVERRIDES, or use a model with a larger context"
-            )
-        if not text.strip():
-            return Failure(reason=f"{self.name!r} answered with no text: raise max_tokens or use another model")
-        return self._endpoint.without_key(text)
+        details = message.stop_details or _StopDetails()
+        refusal = details.explanation or details.category or "no reason given"
+        return self.read_text(
+            text,
+            spoken=text,
+            refusal=refusal if message.stop_reason == "refusal" else None,
+            is_cut=message.stop_reason in ("max_tokens", "model_context_window_exceeded"),
+        )
 
     def _tokens(self, usage: object, *, is_batch: bool = False) -> Usage | None:
         """What an answer used; None for one that does not say so."""
-        try:
-            read = _Usage.model_validate(usage)
-        except ValidationError:
+        read = parse(_Usage, usage)
+        if read is None:
             return None
         held, taken = read.cache_read_input_tokens or 0, read.cache_creation_input_tokens or 0
         used = Usage(
@@ -309,32 +294,8 @@ def _refuses_effort(response: "httpx2.Response | Failure") -> bool:
     return not isinstance(response, Failure) and response.status_code == 400 and b"effort" in response.content
 
 
-def _has_effort(members: Mapping[str, Any]) -> bool:
-    return "effort" in members.get("output_config", {})
-
-
 def _whole(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _is_final(response: "httpx2.Response") -> bool:
-    """Whether asking again is of no use; a success that is no message may pass."""
-    return _message(response.content) is not None if response.is_success else not may_pass(response)
-
-
-def _message(content: bytes) -> _Message | None:
-    try:
-        return _Message.model_validate_json(content)
-    except ValidationError:
-        return None
-
-
-def _row(line: bytes) -> _Row | None:
-    """One line of a batch's results; None for what is none, so that the others are still read."""
-    try:
-        return _Row.model_validate_json(line)
-    except ValidationError:
-        return None
 
 
 def _said(error: BaseException) -> str:

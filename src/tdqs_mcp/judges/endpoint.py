@@ -1,21 +1,23 @@
-"""An HTTP endpoint that answers for a model: how it is reached, what it says, and what may be told of it."""
+"""A model behind an HTTP endpoint: how it is reached, with limits and retries, and what may be told of its answers."""
 
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 from urllib.parse import quote
 
-from pydantic import Field
+from pydantic import BaseModel, Field, ValidationError
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.judges.judge import Failure
+from tdqs_mcp.judges.judge import Failure, Request, Usage, report_answer
 
 if TYPE_CHECKING:
     import httpx2
+    from anyio import CapacityLimiter
+    from tenacity import RetryCallState
 
 MAX_EXCERPT = 200
 """Characters of an endpoint's own words in a reason."""
@@ -39,6 +41,21 @@ MAX_ANSWER_BYTES = 4 * 2**20
 
 Count: TypeAlias = Annotated[int, Field(ge=0, le=10**9, strict=True)]
 """Tokens that one answer may be said to have taken; more is no count."""
+
+MAX_BACKOFF = 8.0
+"""Seconds between two tries, unless the endpoint asks for more."""
+
+MIN_WAIT = 1.0
+"""Seconds from which a wait that was asked for is no failed try: the unit of Retry-After (RFC 9110, 10.2.3)."""
+
+_BUSY = (429, 503, 529)
+"""The statuses of an endpoint that takes no request for now."""
+
+Post: TypeAlias = Callable[[], Awaitable["httpx2.Response"]]
+Reader: TypeAlias = Callable[[object], Usage | None]
+"""What a response says of its usage, as counts; None where it does not say."""
+
+Shape = TypeVar("Shape", bound=BaseModel)
 
 _BASE_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")
 _OURS = ("messages", "model", "stream")
@@ -146,6 +163,147 @@ class Endpoint:
         return self.public(_error_message(response.content) or response.text) or "nothing more"
 
 
+class EndpointModel:
+    """A model behind an endpoint, asked within limits of number and time; all requests wait if the endpoint asks for it."""
+
+    cut_advice: str
+    """What to do about an answer that was cut off."""
+
+    mute_advice: str
+    """What to do about an answer without text."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Nothing is opened before the first request."""
+        self.usage = Usage()
+        """What was asked so far; it has a cost if every answer's price is known."""
+
+        self._endpoint = endpoint
+        self._places: CapacityLimiter | None = None
+        self._opens = 0.0
+        """When the endpoint may be asked again, by the event loop's clock."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._endpoint!r})"
+
+    @property
+    def name(self) -> str:
+        """The model's name as the endpoint knows it."""
+        return self._endpoint.model
+
+    async def ask_each(
+        self, requests: Sequence[Request], ask: Callable[[Request], Awaitable[str | Failure]]
+    ) -> list[str | Failure]:
+        """One answer for each request, in their order; whatever goes wrong with one is its Failure alone."""
+        import anyio  # noqa: PLC0415
+        from anyio.lowlevel import checkpoint  # noqa: PLC0415
+
+        nothing = late(self._endpoint)
+        answers: list[str | Failure] = [nothing] * len(requests)
+        places = self._places = self._places or anyio.CapacityLimiter(self._endpoint.concurrency)
+
+        async def answer(position: int, request: Request) -> None:
+            async with places:
+                await self._opened()
+                with anyio.move_on_after(self._endpoint.timeout):
+                    answers[position] = await self._answered(ask, request)
+            if answers[position] is not nothing:
+                # The next request goes out before this answer is read and kept.
+                await checkpoint()
+                report_answer(request, answers[position])
+
+        async with anyio.create_task_group() as tasks:
+            for position, request in enumerate(requests):
+                tasks.start_soon(answer, position, request)
+        return answers
+
+    async def send(
+        self, request: Request, post: Post, *, answer: type[BaseModel], read: Reader
+    ) -> "httpx2.Response | Failure":
+        """The first response for which no other try is worth it, else the last one. Raises httpx2.RequestError.
+
+        A success must have the form of `answer`; `read` understands the usage in a response. A Failure is why the
+        request must not be sent. Waits that the endpoint asks for are repeated for as long as there is time; only
+        other faults count as tries.
+        """
+        import anyio  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
+        import tenacity  # noqa: PLC0415
+
+        faults = 0
+        backoff = tenacity.wait_random_exponential(multiplier=self._endpoint.backoff, max=MAX_BACKOFF)
+
+        async def attempt() -> httpx2.Response | Failure:
+            await self._opened()
+            if reason := request.admit():
+                return Failure(reason=reason)
+            self.usage += Usage(requests=1)
+            response = await post()
+            self.usage += _counted(request, response, read)
+            self._heed(response)
+            return response
+
+        def is_final(outcome: "httpx2.Response | Failure") -> bool:
+            if isinstance(outcome, Failure):
+                return True
+            return parse(answer, outcome.content) is not None if outcome.is_success else not may_pass(outcome)
+
+        def wait(state: "RetryCallState") -> float:
+            response = _response(state)
+            asked = None if response is None else retry_after(response)
+            return backoff(state) if asked is None else asked
+
+        def is_over(state: "RetryCallState") -> bool:
+            nonlocal faults
+            response = _response(state)
+            faults += response is None or _asked_wait(response) is None
+            is_late = anyio.current_time() + state.upcoming_sleep >= anyio.current_effective_deadline()
+            return is_late or faults >= self._endpoint.attempts
+
+        return await tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception_type(httpx2.RequestError)
+            | tenacity.retry_if_result(lambda outcome: not is_final(outcome)),
+            stop=is_over,
+            wait=wait,
+            sleep=anyio.sleep,
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+        )(attempt)
+
+    def read_text(self, text: str, *, spoken: str, refusal: str | None, is_cut: bool) -> str | Failure:
+        """The spoken part of an answer's text; a Failure where the endpoint or the model withholds it."""
+        if refusal is not None:
+            said = self._endpoint.public(refusal)
+            return Failure(reason=f"{self.name!r} refused to answer ({said}): use another model for this definition")
+        if is_cut:
+            return Failure(
+                reason=f"the answer of {self.name!r} was cut off after {len(text)} characters: {self.cut_advice}, "
+                "or use a model with a larger context"
+            )
+        if not spoken.strip():
+            return Failure(reason=f"{self.name!r} answered with no text: {self.mute_advice}")
+        return self._endpoint.without_key(spoken)
+
+    async def _answered(self, ask: Callable[[Request], Awaitable[str | Failure]], request: Request) -> str | Failure:
+        try:
+            return await ask(request)
+        except Exception as error:  # noqa: BLE001  # whatever an answer does to what reads it, the others are still read
+            return unusable(self._endpoint, error)
+
+    async def _opened(self) -> None:
+        """Returns when the endpoint may be asked."""
+        import anyio  # noqa: PLC0415
+
+        while (left := self._opens - anyio.current_time()) > 0:  # noqa: ASYNC110  # others may move the time meanwhile
+            await anyio.sleep(left)
+
+    def _heed(self, response: "httpx2.Response") -> None:
+        """Makes all requests wait as asked, unless that is longer than one request may take."""
+        import anyio  # noqa: PLC0415
+
+        asked = _asked_wait(response)
+        if asked is not None and asked <= self._endpoint.timeout:
+            self._opens = max(self._opens, anyio.current_time() + asked)
+
+
 def connect(
     endpoint: Endpoint, headers: Mapping[str, str], *, max_bytes: int = MAX_ANSWER_BYTES
 ) -> "httpx2.AsyncClient":
@@ -170,7 +328,9 @@ def connect(
 
 
 def may_pass(response: "httpx2.Response") -> bool:
-    """Whether the same request may succeed in a moment, by its status."""
+    """Whether the same request may succeed in a moment, by its status; a 500 that speaks of the format stays."""
+    if response.status_code == 500 and b"response_format" in response.content:
+        return False
     return response.status_code in (408, 409, 429) or response.status_code >= 500
 
 
@@ -186,11 +346,6 @@ def retry_after(response: "httpx2.Response") -> float | None:
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return None
     return max(0.0, asked) if asked <= MAX_WAIT else None
-
-
-def reported(response: "httpx2.Response") -> object:
-    """What a response says of its usage, whatever else it is."""
-    return _object(response.content).get("usage")
 
 
 def unusable(endpoint: Endpoint, error: Exception) -> Failure:
@@ -225,6 +380,14 @@ def refused(endpoint: Endpoint, response: "httpx2.Response") -> Failure:
     seconds = retry_after(response)
     asked = "" if seconds is None else f", and asked to wait {seconds:g} s"
     return Failure(reason=f"{endpoint.url} answered HTTP {status}{asked} ({endpoint.said(response)}): {advice}")
+
+
+def parse(shape: type[Shape], content: object) -> Shape | None:
+    """JSON in bytes, or a value that was JSON, as this shape; None if it does not fit."""
+    try:
+        return shape.model_validate_json(content) if isinstance(content, bytes) else shape.model_validate(content)
+    except ValidationError:
+        return None
 
 
 def _long_texts(value: object) -> list[str]:
@@ -277,3 +440,28 @@ def _object(content: bytes) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return body if isinstance(body, Mapping) else {}
+
+
+def _counted(request: Request, response: "httpx2.Response", read: Reader) -> Usage:
+    """The usage of one attempt, whether its answer is usable or not.
+
+    An error that says nothing took nothing; an answer that says nothing has no known price.
+    """
+    took = read(_object(response.content).get("usage")) or (None if response.is_success else Usage())
+    if took is None:
+        return Usage(cost=None)
+    request.on_usage(took)
+    return took
+
+
+def _response(state: "RetryCallState") -> "httpx2.Response | None":
+    """What the last try got; None if it failed."""
+    return None if state.outcome is None or state.outcome.failed else state.outcome.result()
+
+
+def _asked_wait(response: "httpx2.Response") -> float | None:
+    """Seconds for which the endpoint takes no request at all; None where it does not say so."""
+    if response.status_code not in _BUSY:
+        return None
+    asked = retry_after(response)
+    return None if asked is None or asked < MIN_WAIT else asked

@@ -1,8 +1,9 @@
 """The ports and what wraps them: a Model completes prompts and knows no rubric, a Judge gives verdicts."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
@@ -227,6 +228,33 @@ class ModelWrapper:
     async def collect(self, batch: str, requests: Sequence[Request]) -> list[str | Failure] | None:
         """What the model's batch has brought. Raises InputError and EndpointError."""
         return await batching(self.model).collect(batch, requests)
+
+
+Report: TypeAlias = Callable[[int, int], None]
+"""Called with the numbers of new requests and of new answers since the last call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressReporter(ModelWrapper):
+    """Reports every answer as it arrives: a slow model needs minutes for all of them."""
+
+    report: Report
+
+    async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
+        """The model's answers; failures, and answers that it does not report early, count at the end."""
+        self.report(len(requests), 0)
+        early: set[int] = set()
+
+        def count(request: Request, answer: str) -> None:
+            request.on_answer(answer)
+            if id(request) not in early:
+                early.add(id(request))
+                self.report(0, 1)
+
+        asked = [replace(request, on_answer=partial(count, request)) for request in requests]
+        answers = await self.model.complete(asked)
+        self.report(0, len(requests) - len(early))
+        return answers
 
 
 class Judge(Protocol):

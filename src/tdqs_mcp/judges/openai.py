@@ -5,11 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from tdqs_mcp.judges.endpoint import Count, Endpoint, connect, may_pass, refused
+from tdqs_mcp.judges.endpoint import Count, Endpoint, EndpointModel, connect, parse, refused
 from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage
-from tdqs_mcp.judges.transport import Transport
 
 if TYPE_CHECKING:
     import httpx2
@@ -61,29 +60,18 @@ class _Completion(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
 
 
-class OpenAI:
+class OpenAI(EndpointModel):
     """A model behind an OpenAI-compatible endpoint; it remembers which answer format the endpoint understands."""
+
+    cut_advice = "raise its token limit or turn its reasoning off with TDQS_REQUEST_OVERRIDES"
+    mute_advice = "turn its reasoning off with TDQS_REQUEST_OVERRIDES, or use another model"
 
     def __init__(self, endpoint: Endpoint) -> None:
         """Nothing is opened before the first request."""
-        self._endpoint = endpoint
-        self._line = Transport(endpoint)
+        super().__init__(endpoint)
         self._form = 0
         self.parameters = endpoint.digest(_members(SILENT, endpoint, response_format=_forms(SILENT, {})[0]))
         """Digest of what goes along with every prompt."""
-
-    def __repr__(self) -> str:
-        return f"OpenAI({self._endpoint!r})"
-
-    @property
-    def name(self) -> str:
-        """The model's name as the endpoint knows it."""
-        return self._endpoint.model
-
-    @property
-    def usage(self) -> Usage:
-        """What was asked so far; it has a cost where the endpoint tells one for every answer."""
-        return self._line.usage
 
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """One answer for each request, in their order; within one batch, one HTTP client."""
@@ -91,7 +79,7 @@ class OpenAI:
         if self._endpoint.api_key:
             headers["authorization"] = f"Bearer {self._endpoint.api_key}"
         async with connect(self._endpoint, headers) as client:
-            return await self._line.ask_each(requests, lambda request: self._answer(client, request))
+            return await self.ask_each(requests, lambda request: self._answer(client, request))
 
     async def _answer(self, client: "httpx2.AsyncClient", request: Request) -> str | Failure:
         """One answer; formats are tried from the strictest that the endpoint is not known to refuse."""
@@ -115,36 +103,25 @@ class OpenAI:
         # In ASCII: a definition may hold lone surrogates, which UTF-8 cannot carry.
         body = json.dumps(_members(request, self._endpoint, response_format=form)).encode("ascii")
 
-        return await self._line.send(
-            request, lambda: client.post(self._endpoint.url, content=body), is_final=_is_final, read=_tokens
+        return await self.send(
+            request, lambda: client.post(self._endpoint.url, content=body), answer=_Completion, read=_tokens
         )
 
     def _read(self, response: "httpx2.Response") -> str | Failure:
         """The answer's text; a Failure where the endpoint or the model withholds it."""
-        completion = _completion(response)
+        completion = parse(_Completion, response.content)
         if completion is None:
             return Failure(
                 reason=f"{self._endpoint.url} answered with no chat completion ({self._endpoint.said(response)}): "
                 "check TDQS_BASE_URL, which usually ends in /v1"
             )
         choice = completion.choices[0]
-        content = choice.message.text
-        if choice.message.refusal or choice.finish_reason == "content_filter":
-            said = self._endpoint.public(choice.message.refusal or "content filter")
-            return Failure(reason=f"{self.name!r} refused to answer ({said}): use another model for this definition")
-        if choice.finish_reason == "length":
-            return Failure(
-                reason=f"the answer of {self.name!r} was cut off after {len(content)} characters: raise its token "
-                "limit or turn its reasoning off with TDQS_REQUEST_OVERRIDES, or use a model with a larger context"
-            )
+        content, refusal = choice.message.text, choice.message.refusal or None
+        if choice.finish_reason == "content_filter":
+            refusal = refusal or "content filter"
         thought = _THOUGHT.match(content)
         spoken = content[thought.end() :] if thought else content
-        if not spoken.strip():
-            return Failure(
-                reason=f"{self.name!r} answered with no text: turn its reasoning off with TDQS_REQUEST_OVERRIDES, "
-                "or use another model"
-            )
-        return self._endpoint.without_key(spoken)
+        return self.read_text(content, spoken=spoken, refusal=refusal, is_cut=choice.finish_reason == "length")
 
 
 def _forms(request: Request, overrides: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, ...]:
@@ -171,27 +148,10 @@ def _may_refuse_form(response: "httpx2.Response | Failure") -> bool:
     return not isinstance(response, Failure) and response.status_code in (400, 422, 500)
 
 
-def _is_final(response: "httpx2.Response") -> bool:
-    """Whether asking again is of no use; a 500 that speaks of the format stays, an answer that is none may pass."""
-    if response.is_success:
-        return _completion(response) is not None
-    if response.status_code == 500 and b"response_format" in response.content:
-        return True
-    return not may_pass(response)
-
-
-def _completion(response: "httpx2.Response") -> _Completion | None:
-    try:
-        return _Completion.model_validate_json(response.content)
-    except ValidationError:
-        return None
-
-
 def _tokens(usage: object) -> Usage | None:
     """What an answer says of its tokens and its cost; nothing is counted that it does not say."""
-    try:
-        read = _Usage.model_validate(usage)
-    except ValidationError:
+    read = parse(_Usage, usage)
+    if read is None:
         return None
     cached = read.prompt_tokens_details or _Cached()
     is_told = type(read.cost) in (int, float) and 0 <= read.cost < MAX_DOLLARS
