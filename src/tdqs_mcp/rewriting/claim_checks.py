@@ -1,12 +1,12 @@
 """Checks one sentence of a rewrite: the sources that it rests on, or the first reason to refuse it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.text.prose import cues_of
-from tdqs_mcp.facts.text.statements import BoundedValue, Polarity, find_bounds, is_negation, read_polarity
+from tdqs_mcp.facts.text.statements import BoundedValue, find_bounds, is_negation, read_polarity
 from tdqs_mcp.facts.text.support import Statement, ToolStatements
 from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, Cue, words_from
 from tdqs_mcp.facts.text.wording import find_praise, find_reader_address
@@ -24,8 +24,7 @@ _BOUNDS = ("only", "always", "must")
 
 _LOSS = re.compile(
     r"\b(?:be|is|are|was|were|gets?|being)\s(?:\w+ly\s)?"
-    r"(delet|remov|overwrit|eras|destroy|wip|purg|discard|drop|los|replac|revok|cancel)(?:e[dn]|ten|p?ed|led|t)\b",
-    re.IGNORECASE,
+    r"(delet|remov|overwrit|eras|destroy|wip|purg|discard|drop|los|replac|revok|cancel)(?:e[dn]|ten|p?ed|led|t)\b"
 )
 """Losses in the passive ("is deleted"): each needs a source that says so in this form."""
 
@@ -56,20 +55,16 @@ class SentenceCheck:
 
     def claim(self, text: str) -> Claim:
         """The sentence with its sources, or with the first reason to refuse it."""
-        sentence = _Sentence.of(text, self)
-        reason = next(self._reasons(sentence), None)
-        sources = () if reason else sentence.sources
-        return Claim(path=self.path, text=text, sources=sources, refusal=reason)
-
-    def _reasons(self, sentence: "_Sentence") -> Iterator[str]:
-        yield from _check_style(sentence)
-        yield from _check_words(sentence)
-        yield from _check_cues(sentence)
-        yield from _check_bounds(sentence)
-        yield from _check_negations(sentence)
-        yield from _check_effects(sentence)
-        yield from _check_common_source(sentence)
-        yield from self._check_novelty(sentence)
+        sentence = _Sentence(text, self)
+        checks = (*_CHECKS, self._check_novelty)
+        reason = next((each for check in checks for each in check(sentence)), None)
+        if reason:
+            return Claim(path=self.path, text=text, refusal=reason)
+        # the fewest statements, taken greedily, that cover what the sentence says
+        found, _ = _cover(sentence.support, sentence.words | numbers_of(sentence.text), limit=MAX_SOURCES)
+        return Claim(
+            path=self.path, text=text, sources=tuple(dict.fromkeys(each.source for each in found)) or ("name",)
+        )
 
     def _check_novelty(self, sentence: "_Sentence") -> Iterator[str]:
         """Refuses a sentence of which the name, the schema or earlier sentences already say every word.
@@ -89,64 +84,27 @@ class SentenceCheck:
             yield "it only says again what the name, the schema or the text before it says"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Sentence:
     """A sentence with the statements that may support it."""
 
-    path: str
-    text: str
-    """Without the counts that were checked."""
-
-    words: frozenset[str]
-    """Stems of its content words."""
-
-    spoken: Sequence[str]
-    plain: Sequence[Statement]
-    """Statements about this very tool or parameter; only these support effects, limits and negations."""
-
-    support: Sequence[Statement]
-    """These, and the statements about siblings that the sentence names."""
-
-    extra: Sequence[Statement]
-    """Those that are not among the tool's own statements."""
-
-    others: Sequence[Statement]
-    """The names of the siblings that it names."""
-
-    ground: ToolStatements
-
-    said: Polarity
-
-    @classmethod
-    def of(cls, text: str, check: SentenceCheck) -> "_Sentence":
-        """The sentence with its support."""
-        ground, meant = check.ground, check.ground.meant.get(check.path, ())
-        named = ground.named(text)
+    def __init__(self, text: str, check: SentenceCheck) -> None:
+        self.path, self.ground = check.path, check.ground
+        named, meant = self.ground.named(text), self.ground.meant.get(self.path, ())
         lent = tuple(each for statements in named.values() for each in statements)
-        told = _COUNT.sub(lambda found: _without_true_count(found, text, ground, named), text)
-        return cls(
-            path=check.path,
-            text=told,
-            words=content_stems(words_of(told)) - (words_from("support", "routing") if named else frozenset()),
-            spoken=words_of(told),
-            plain=(*meant, *ground.plain),
-            support=(*meant, *ground.own, *lent),
-            extra=(*meant, *lent),
-            others=[first for first, *_ in named.values()],
-            ground=ground,
-            said=read_polarity(told),
-        )
+        # without the counts that were checked
+        self.text = _COUNT.sub(lambda found: _without_true_count(found, text, self.ground, named), text)
+        self.spoken, self.said = words_of(self.text), read_polarity(self.text)
+        self.words = content_stems(self.spoken) - (words_from("support", "routing") if named else frozenset())
+        # statements about this very tool or parameter: only these support effects, limits and negations
+        self.plain = (*meant, *self.ground.plain)
+        self.extra = (*meant, *lent)  # what is not among the tool's own statements
+        self.support = (*meant, *self.ground.own, *lent)
+        self.others = [first for first, *_ in named.values()]  # the names of the siblings that it names
 
     @property
     def is_negated(self) -> bool:
         """Whether it has a negation."""
         return any(map(is_negation, self.spoken))
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The fewest statements, taken greedily, that cover what the sentence says."""
-        found, _ = _cover(self.support, self.words | numbers_of(self.text), limit=MAX_SOURCES)
-        return tuple(dict.fromkeys(each.source for each in found)) or ("name",)
 
 
 def _without_true_count(
@@ -221,7 +179,10 @@ def _bounded(sentence: _Sentence, said: BoundedValue) -> str:
     """
     ground = sentence.ground
     named = identifiers_of(sentence.text) & ground.parameters or ground.bounded.intersection(sentence.spoken)
-    places = {name: _place(name, sentence.text) for name in named}
+    places = {name: len(sentence.text) for name in named}
+    for name in named:
+        if found := re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", sentence.text.lower()):
+            places[name] = found.start()
     before = [name for name in places if places[name] < said.place]
     own = split_pointer(sentence.path)[-2] if sentence.path.startswith("/inputSchema/") else ""
     if before:
@@ -229,25 +190,16 @@ def _bounded(sentence: _Sentence, said: BoundedValue) -> str:
     return min(places, key=places.__getitem__, default=own.lower())
 
 
-def _place(name: str, text: str) -> int:
-    found = re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text.lower())
-    return found.start() if found else len(text)
-
-
 def _check_effects(sentence: _Sentence) -> Iterator[str]:
     """A loss, or a change that the tool makes, without a source that says so in this form."""
-    fates = _losses(sentence.text)
-    if fates and not any(fates <= _losses(each.text) for each in sentence.plain):
+    fates = set(_LOSS.findall(sentence.text.lower()))
+    if fates and not any(fates <= set(_LOSS.findall(each.text.lower())) for each in sentence.plain):
         yield "no source tells this loss"
     verb = next((LEMMAS[word] for word in sentence.spoken[:_OPENING] if _is_active(word)), "")
     is_told = sentence.path in ("/description", "/title") and verb in sentence.said.affirmed
     doers = sentence.support if sentence.others and sentence.spoken[0] == "to" else sentence.plain
     if is_told and EFFECTS[verb].is_mutating and not any(_does(each, verb) for each in doers):
         yield f"no source says that it does {verb!r}"
-
-
-def _losses(text: str) -> frozenset[str]:
-    return frozenset(found.lower() for found in _LOSS.findall(text))
 
 
 def _is_active(word: str) -> bool:
@@ -265,26 +217,21 @@ def _does(statement: Statement, verb: str) -> bool:
 def _check_negations(sentence: _Sentence) -> Iterator[str]:
     """What the sources deny and the sentence affirms, or the reverse."""
     ground = sentence.ground
-    affirmed, denied = (
-        frozenset(word for word in each & sentence.words if not word.isdecimal()) for each in sentence.said
-    )
+    said = (each & sentence.words for each in sentence.said)
+    affirmed, denied = (frozenset(word for word in each if not word.isdecimal()) for each in said)
     heard = ground.affirmed.union(*(each.affirmed for each in sentence.extra))
     only = sorted(word for word in affirmed if has_word(ground.denied, word) and not has_word(heard, word))
     if only:
         yield f"the sources only deny {only[0]!r}"
-    if any(_is_denied_by(each, affirmed) for each in sentence.plain) and not any(
-        all(has_word(each.affirmed, word) for word in affirmed) for each in sentence.support
-    ):
+    is_denied = any(_is_denied_by(each, affirmed) for each in sentence.plain)
+    if is_denied and not any(all(has_word(each.affirmed, word) for word in affirmed) for each in sentence.support):
         yield "a source denies this"
     things = frozenset(stem(part) for part in name_parts(ground.tool)) - EFFECTS.keys()
     bare = sorted(word for word in denied if not has_word(ground.denied, word) and word not in things)
     if bare or (denied and not any(has_word(ground.denied, word) for word in denied)):
         yield f"no source denies {(bare or sorted(denied))[0]!r}"
-    if (
-        sentence.is_negated
-        and not denied
-        and not any(each.denied and _is_about(each, sentence.words) for each in sentence.plain)
-    ):
+    is_bare = sentence.is_negated and not denied
+    if is_bare and not any(each.denied and _is_about(each, sentence.words) for each in sentence.plain):
         yield "no source says 'not' of this"
 
 
@@ -346,15 +293,25 @@ def _names_result_fields(sentence: _Sentence) -> bool:
 
 def _states_requirement(sentence: _Sentence) -> bool:
     """Whether it states a requirement that `required` does not show, or a bound that no description gives."""
-    told = [each for each in sentence.plain if each.source.startswith("/inputSchema") and not each.is_contract]
-    return any(_has_value(each, sentence.words) or each.words >= sentence.words for each in told if each.text)
-
-
-def _has_value(statement: Statement, words: frozenset[str]) -> bool:
-    """The claim has the bound's own value, not only the parameter's name."""
-    return not words.isdisjoint(content_stems(words_of(statement.text)) | statement.numbers)
+    for each in sentence.plain:
+        if each.source.startswith("/inputSchema") and not each.is_contract and each.text:
+            values = content_stems(words_of(each.text)) | each.numbers  # the bound's own value, not only the name
+            if not sentence.words.isdisjoint(values) or each.words >= sentence.words:
+                return True
+    return False
 
 
 def _is_about(statement: Statement, words: frozenset[str]) -> bool:
     """A statement shares a word with a claim; a claim without any is about the tool as a whole."""
     return not words or any(has_word(statement.words, word) for word in words)
+
+
+_CHECKS: tuple[Callable[[_Sentence], Iterator[str]], ...] = (
+    _check_style,
+    _check_words,
+    _check_cues,
+    _check_bounds,
+    _check_negations,
+    _check_effects,
+    _check_common_source,
+)

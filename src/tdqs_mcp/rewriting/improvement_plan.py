@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import partial
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.findings import Finding
@@ -90,10 +91,11 @@ def cheapest(tools: Sequence[Candidate], *, target: int, coherence: int) -> tupl
         if any(tools[position].after < height for position in low):
             continue
         gained = sum(tools[position].after - tools[position].before for position in low)
-        needed = _needed(start, count=count, lowest=height, target=target, coherence=coherence)
+        overall = partial(overall_of, count=count, lowest=height, coherence=coherence)
+        needed = bisect_left(range(start, start + HIGHEST * count + 1), target, key=overall)
         if needed > most:
             continue
-        rest = _least(costs, needed - gained)
+        rest = min((cost for cost in costs[max(0, needed - gained) :] if cost is not None), default=None)
         if rest is not None:
             price = rest + sum(prices[position] for position in low)
             best = price if best is None else min(best, price)
@@ -241,32 +243,20 @@ def _with(costs: Sequence[int | None], tool: Candidate, price: int) -> list[int 
     return longer
 
 
-def _least(costs: Sequence[int | None], gain: int) -> int | None:
-    return min((cost for cost in costs[max(0, gain) :] if cost is not None), default=None)
-
-
-def _needed(start: int, *, count: int, lowest: int, target: int, coherence: int) -> int:
-    """What has to be added to the sum of all TDQS, in tenths, if the lowest is so high; 0 or more."""
-
-    def overall(gain: int) -> int:
-        return overall_of(start + gain, count=count, lowest=lowest, coherence=coherence)
-
-    return bisect_left(range(HIGHEST * count + 1), target, key=overall)
-
-
 def _rooms(tool: ToolScore, findings: Sequence[Finding]) -> tuple[Room, ...]:
     worst: dict[str | None, Finding] = {}
     for finding in sorted(findings, key=lambda each: -each.severity.rank):
         worst.setdefault(finding.dimension, finding)
+    judged = ((dimension, tool.judgements[dimension.key]) for dimension in load("tdqs").dimensions)
     found = [
         Room(
             dimension=dimension.key,
-            score=tool.judgements[dimension.key].score,
+            score=known.score,
             gain=dimension.weight,
-            reason=tool.judgements[dimension.key].justification,
+            reason=known.justification,
             finding=worst.get(dimension.key),
         )
-        for dimension in load("tdqs").dimensions
-        if tool.judgements[dimension.key].score < 5  # the highest score of the rubric
+        for dimension, known in judged
+        if known.score < 5  # the highest score of the rubric
     ]
     return tuple(sorted(found, key=lambda room: (room.gain * (room.score - 5), room.dimension)))

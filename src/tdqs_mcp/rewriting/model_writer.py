@@ -1,7 +1,7 @@
 """The writer that prompts a model: three stages for each tool; refused words go back to the model."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -87,17 +87,16 @@ def render_stage(stage: Stage, *, theirs: Mapping[str, str], ours: Mapping[str, 
     return Prompt(system=system, user=f"MARK: {mark}\n\n{user}")
 
 
-def answer_schema(stage: Stage) -> dict[str, Any]:
+_FIELDS: Mapping[object, Mapping[str, Any]] = {
+    str: _TEXT,
+    list[str]: {"type": "array", "items": _TEXT},
+    list[Explained]: {"type": "array", "items": object_schema({"name": _TEXT, "description": _TEXT})},
+}
+
+
+def answer_schema(kind: type[_Answer]) -> dict[str, Any]:
     """JSON Schema of a stage's answer; no optional field, as strict modes demand."""
-    explained = {"type": "array", "items": object_schema({"name": _TEXT, "description": _TEXT})}
-    texts = {"type": "array", "items": _TEXT}
-    if stage is Stage.AUGMENT:
-        return object_schema({"description": _TEXT, "parameters": explained})
-    if stage is Stage.TRACES:
-        return object_schema({"examples": texts, "limitations": texts})
-    return object_schema(
-        {"purpose": _TEXT, "guidelines": _TEXT, "limitations": _TEXT, "parameters": explained, "examples": _TEXT}
-    )
+    return object_schema({name: _FIELDS[field.annotation] for name, field in kind.model_fields.items()})
 
 
 def read_stage(kind: type[Answer], answer: str) -> Answer:
@@ -126,10 +125,10 @@ _WISHES = {
     Mode.COMPACT: "Purpose and guidelines matter most; leave examples empty.",
     Mode.FULL: "Fill every field that the material supports.",
 }
-_FORMS: Mapping[Stage, Callable[[str], object]] = {
-    Stage.AUGMENT: partial(read_stage, Augmented),
-    Stage.TRACES: partial(read_stage, Notes),
-    Stage.CONSOLIDATE: partial(read_stage, Consolidated),
+_FORMS: Mapping[Stage, type[_Answer]] = {
+    Stage.AUGMENT: Augmented,
+    Stage.TRACES: Notes,
+    Stage.CONSOLIDATE: Consolidated,
 }
 
 
@@ -147,17 +146,26 @@ class Job:
     siblings: str
     """The other tools in a line each."""
 
+    @property
+    def facts(self) -> str:
+        """The author's facts in a line each, with their numbers."""
+        return "\n".join(f"{fact.number}. {fact.text}" for fact in self.material.facts)
+
 
 def jobs(measured: Measured, drafts: Sequence[Rewrite], sources: KnownSources) -> list[Job]:
     """A job for each draft; a tool sees its nearest siblings, with what they do in harmless words."""
     context = CatalogContext.of(measured)
     subjects = {subject.tool.index: subject for subject in measured.subjects}
+    siblings = {
+        name: f"{name}: {purpose(subject, context.labels[name]) or context.labels[name].phrase}"
+        for name, subject in context.subjects.items()
+    }
     return [
         Job(
             subject=subjects[draft.index],
             draft=draft.definition,
             material=sources.material(subjects[draft.index]),
-            siblings="\n".join(_line(context, name) for name in context.near(subjects[draft.index])),
+            siblings="\n".join(siblings[name] for name in context.near(subjects[draft.index])),
         )
         for draft in drafts
     ]
@@ -171,13 +179,10 @@ async def write(
     Each stage asks for all tools at once. Without recorded calls there is nothing to read from them, and that stage is
     left out.
     """
-    augmented = await ask(
-        model, [(_request(Stage.AUGMENT, _augment(job)), partial(read_stage, Augmented)) for job in work]
-    )
+    read, read_notes = partial(read_stage, Augmented), partial(read_stage, Notes)
+    augmented = await ask(model, [(_request(Stage.AUGMENT, _augment(job)), read) for job in work])
     traced = [place for place, job in enumerate(work) if job.material.traces]
-    noted = await ask(
-        model, [(_request(Stage.TRACES, _traces(work[place])), partial(read_stage, Notes)) for place in traced]
-    )
+    noted = await ask(model, [(_request(Stage.TRACES, _traces(work[place])), read_notes) for place in traced])
     notes = dict(zip(traced, noted, strict=True))
     ready = {place: each for place, each in enumerate(augmented) if not isinstance(each, Failure)}
     ours = {"growth": str(growth), "wish": _WISHES[mode]}
@@ -200,7 +205,10 @@ class Refusal(ContractError):  # noqa: N818  # what happened to the words
 def _definition(job: Job, answer: str, *, sources: KnownSources, growth: int, mode: Mode) -> Mapping[str, Any]:
     """The definition that an answer makes. Raises Refusal, which names the claims, and ContractError."""
     fields = read_stage(Consolidated, answer)
-    made = _composed(job, fields, mode)
+    said = [fields.purpose, fields.guidelines, fields.limitations, fields.examples if mode is Mode.FULL else ""]
+    made = {**job.draft, "description": " ".join(each.strip() for each in said if each.strip())}
+    explained = {each.name: each.description for each in fields.parameters if each.description.strip()}
+    made = _explained(made, explained) if explained else made
     found = provenance.refused(provenance.claims(job.subject, made, sources))
     if found:
         raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in found[:MAX_REASONS]))
@@ -210,33 +218,23 @@ def _definition(job: Job, answer: str, *, sources: KnownSources, growth: int, mo
     return made
 
 
-def _composed(job: Job, fields: Consolidated, mode: Mode) -> Mapping[str, Any]:
-    """The draft with the fields in the description's place and with parameters that nobody has described."""
-    said = [fields.purpose, fields.guidelines, fields.limitations, fields.examples if mode is Mode.FULL else ""]
-    text = " ".join(each.strip() for each in said if each.strip())
-    made = {**job.draft, "description": text}
-    explained = {each.name: each.description for each in fields.parameters if each.description.strip()}
-    return _explained(made, explained) if explained else made
-
-
-def _explained(definition: Mapping[str, Any], explained: Mapping[str, str]) -> Mapping[str, Any]:
+def _explained(definition: dict[str, Any], explained: Mapping[str, str]) -> dict[str, Any]:
     """The definition with descriptions for top-level parameters that have none; others are left out."""
     schema = definition.get("inputSchema")
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(schema, Mapping) or not isinstance(properties, Mapping):
         return definition
-    told = {
-        name: {**child, "description": explained[name]}
-        if name in explained and isinstance(child, Mapping) and not child.get("description")
-        else child
-        for name, child in properties.items()
-    }
+    told = dict(properties)
+    for name, child in properties.items():
+        if name in explained and isinstance(child, Mapping) and not child.get("description"):
+            told[name] = {**child, "description": explained[name]}
     return {**definition, "inputSchema": {**schema, "properties": told}}
 
 
 def _request(stage: Stage, theirs: Mapping[str, str], ours: Mapping[str, str] | None = None) -> Request:
     prompt = render_stage(stage, theirs=theirs, ours=ours or {})
-    return Request(prompt=prompt, name=stage, schema=answer_schema(stage), check=_FORMS[stage])
+    form = _FORMS[stage]
+    return Request(prompt=prompt, name=stage, schema=answer_schema(form), check=partial(read_stage, form))
 
 
 def _augment(job: Job) -> dict[str, str]:
@@ -244,7 +242,7 @@ def _augment(job: Job) -> dict[str, str]:
         "tool": pretty_json(job.subject.tool.raw),
         "draft": str(job.draft.get("description") or ""),
         "siblings": job.siblings,
-        "facts": _facts(job.material),
+        "facts": job.facts,
         "docs": job.material.docs[:MAX_DOCS],
     }
 
@@ -263,15 +261,5 @@ def _consolidate(job: Job, augmented: str, notes: Notes | Failure | None) -> dic
         "augmented": augmented,
         "notes": notes.model_dump_json() if isinstance(notes, Notes) else "",
         "siblings": job.siblings,
-        "facts": _facts(job.material),
+        "facts": job.facts,
     }
-
-
-def _facts(material: Material) -> str:
-    return "\n".join(f"{fact.number}. {fact.text}" for fact in material.facts)
-
-
-def _line(context: CatalogContext, name: str) -> str:
-    """A sibling with what it does, in the words that may stand in another definition."""
-    label = context.labels[name]
-    return f"{name}: {purpose(context.subjects[name], label) or label.phrase}"

@@ -103,14 +103,16 @@ def _weigh(edit: Edit, subject: Subject, ground: ToolStatements, material: Mater
         yield SentenceCheck(path="/title", ground=ground, may_restate=True).claim(edit.after)
     else:
         yield from _sentences(edit, ground)
-        yield from _shortened(edit)
+        if edit.kind is EditKind.EXPLANATION and isinstance(edit.before, str):
+            yield from _dropped(edit.path, sentences_of(edit.before), [edit.after])
 
 
 def _sentences(edit: Edit, ground: ToolStatements) -> Iterator[Claim]:
     """A claim for each new sentence, checked against the sentences before it."""
     old = {_plain(sentence) for sentence in sentences_of(edit.before)} if isinstance(edit.before, str) else set()
     is_text = edit.kind is EditKind.DESCRIPTION
-    own = _own_words(edit.path.removesuffix("/description"), ground) if not is_text else frozenset()
+    named = [each for each in ground.own if each.is_contract and f"{each.source}/description" == edit.path]
+    own = frozenset[str]().union(*(each.words for each in named)) if not is_text else frozenset[str]()
     check = SentenceCheck(path=edit.path, ground=ground, own=own, may_restate=is_text)
     for sentence in sentences_of(str(edit.after)):
         if new := _beyond(sentence, old):
@@ -127,12 +129,6 @@ def _beyond(sentence: str, old: AbstractSet[str]) -> str:
     words = sentence.split()
     begun = max((len(each.split()) for each in old if each and plain.startswith(f"{each} ")), default=0)
     return " ".join(words[begun:]) if begun > 1 and not words[begun][0].islower() else sentence
-
-
-def _own_words(path: str, ground: ToolStatements) -> frozenset[str]:
-    """What a parameter's name and type say without a description."""
-    said = [each.words for each in ground.own if each.source == path and each.is_contract]
-    return frozenset().union(*said)
 
 
 def _hint(edit: Edit, subject: Subject, material: Material) -> Claim:
@@ -163,22 +159,18 @@ def _lost(subject: Subject, definition: Mapping[str, Any], found: Sequence[Edit]
     """Warnings and negations of the old description that the new definition does not have."""
     if not any(edit.kind is EditKind.DESCRIPTION for edit in found):
         return
-    kept = _Kept(_texts(definition))
-    cued = {place for cue in _WARNINGS for place in subject.prose.cue_places.get(cue, ())}
-    for place, sentence in enumerate(subject.prose.sentences):
-        is_turned = any(map(is_negation, subject.prose.spoken[place]))
-        if (place in cued or is_turned) and not kept.has(sentence):
-            yield Claim(path="/description", text=sentence, refusal="the rewrite drops this; an agent needs it")
+    prose = subject.prose
+    cued = {place for cue in _WARNINGS for place in prose.cue_places.get(cue, ())}
+    cued |= {place for place, words in enumerate(prose.spoken) if any(map(is_negation, words))}
+    yield from _dropped("/description", [prose.sentences[place] for place in sorted(cued)], _texts(definition))
 
 
-def _shortened(edit: Edit) -> Iterator[Claim]:
-    """What a parameter's new description no longer says."""
-    if edit.kind is not EditKind.EXPLANATION or not isinstance(edit.before, str):
-        return
-    kept = _Kept([str(edit.after)])
-    for sentence in sentences_of(edit.before):
+def _dropped(path: str, sentences: Iterable[str], texts: Sequence[str]) -> Iterator[Claim]:
+    """The sentences that the new texts no longer say."""
+    kept = _Kept(texts)
+    for sentence in sentences:
         if not kept.has(sentence):
-            yield Claim(path=edit.path, text=sentence, refusal="the rewrite drops this; an agent needs it")
+            yield Claim(path=path, text=sentence, refusal="the rewrite drops this; an agent needs it")
 
 
 class _Kept:
@@ -206,10 +198,10 @@ class _Kept:
         spoken, denied = words_of(sentence), read_polarity(sentence).denied
         words = content_stems(spoken)
         is_told = 100 * sum(has_word(self._words, word) for word in words) >= KEPT * len(words)
+        if not words or not is_told or not cues_of(spoken) & _WARNINGS <= self._cues:
+            return False
         is_denied = any(denied and all(has_word(each, word) for word in denied) for each in self._denied)
-        is_turned = any(map(is_negation, spoken))
-        is_warned = cues_of(spoken) & _WARNINGS <= self._cues
-        return bool(words) and is_told and is_warned and (is_denied or not is_turned)
+        return is_denied or not any(map(is_negation, spoken))
 
 
 def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:

@@ -16,10 +16,10 @@ from tdqs_mcp.rewriting.python_source import (
     Declaration,
     ServerSource,
     SourceModule,
-    can_be_encoded,
     check_syntax,
     keywords,
     last_name,
+    small_statements,
     spell_text,
     spell_value,
     string_pieces,
@@ -81,12 +81,9 @@ def patch_python(files: Sequence[SourceFile], rewrites: Sequence[Rewrite]) -> Pa
             broken += [replace(entry, reason=diff) for entry, _ in mine]
         else:
             diffs.append(diff)
-    return Patch(
-        diff=b"".join(diffs),
-        made=len(agreed) - len(broken),
-        left_out=(*left_out, *disputed, *broken),
-        problems=tuple(problems),
-    )
+    open_changes = (*left_out, *disputed, *broken)
+    made = len(agreed) - len(broken)
+    return Patch(diff=b"".join(diffs), made=made, left_out=open_changes, problems=tuple(problems))
 
 
 def _read_modules(files: Sequence[SourceFile]) -> tuple[list[SourceModule], list[str]]:
@@ -145,20 +142,17 @@ def _diff(module: SourceModule, edits: Sequence[NodeEdit]) -> bytes | str:
         return "the patched file would not parse"
     if module.tree.bytes != module.content:
         return "its file would change in other places too"
-    old, new = (content.decode(_codec(module)) for content in (module.content, tree.bytes))
-    return unified(old, [Edit(start=0, end=len(old), text=new)], name=module.name).encode(_codec(module))
-
-
-def _codec(module: SourceModule) -> str:
-    """The file's encoding, with a byte order mark as a character of its text."""
-    encoding = module.tree.encoding
-    return "utf-8" if encoding == "utf-8-sig" else encoding
+    encoding = module.tree.encoding.removesuffix("-sig")  # a byte order mark is a character of the text
+    old, new = (content.decode(encoding) for content in (module.content, tree.bytes))
+    return unified(old, [Edit(start=0, end=len(old), text=new)], name=module.name).encode(encoding)
 
 
 def _placed(source: ServerSource, tool: str, change: Change) -> Outcome:
     """The edits that make a change of a tool's definition, or why there are none."""
     found = source.declarations.get(tool, ())
-    if not can_be_encoded(change.after):
+    try:
+        json.dumps(change.after, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
         return "it holds half a character (a lone surrogate), which no text can hold"
     if not found:
         return "no function and no Tool(…) declares it where the source was searched"
@@ -166,6 +160,8 @@ def _placed(source: ServerSource, tool: str, change: Change) -> Outcome:
         return f"it is declared more than once: {', '.join(each.place for each in found[:3])}"
     return _Placement(source=source, declaration=found[0], change=change).edits()
 
+
+_SHARED = "its function serves several tools"
 
 _Slot = tuple[str, cst.Annotation | None, cst.BaseExpression | None]
 """A parameter of a function or a field of a model: name, annotation, default."""
@@ -202,17 +198,12 @@ class _Placement:
     def _description(self) -> Outcome:
         if self.declaration.keyword("description") is not None:
             return self._keyword_text("description")
-        function = self.declaration.function
-        if function is None:
-            call = self.declaration.call
-            return (
-                _with_members(self.declaration.module, call, {"description": self.change.after})
-                if call
-                else "it has no call"
-            )
-        if self.source.is_shared(function):
-            return "its function serves several tools"
-        return self._docstring(function)
+        function, call = self.declaration.function, self.declaration.call
+        if function is not None:
+            return _SHARED if self.source.is_shared(function) else self._docstring(function)
+        if call is None:
+            return "it has no call"
+        return _with_members(self.declaration.module, call, {"description": self.change.after})
 
     def _annotations(self, keys: Sequence[str]) -> Outcome:
         """Hints in `annotations=`, where that names them on the spot."""
@@ -237,7 +228,7 @@ class _Placement:
         name = keys[1]
         if function is not None:
             if self.source.is_shared(function):
-                return "its function serves several tools"
+                return _SHARED
             listed = (*function.params.posonly_params, *function.params.params, *function.params.kwonly_params)
             return self._described(home, [(each.name.value, each.annotation, each.default) for each in listed], name)
         return self._in_model(given, name)
@@ -248,8 +239,11 @@ class _Placement:
         if not isinstance(func, cst.Attribute) or last_name(func) != _FROM_MODEL:
             return "its input schema is computed"
         model = self.source.resolve(self.declaration.module, func.value)
-        if model and isinstance(model[1], cst.ClassDef) and _is_only_use(model[0], model[1]):
-            return self._described(model[0], _fields_of(model[1]), name)
+        if model and isinstance(model[1], cst.ClassDef):
+            attributes = (each for each in model[0].nodes if isinstance(each, cst.Attribute))
+            made = [last_name(each.value) for each in attributes if last_name(each) == _FROM_MODEL]
+            if made.count(model[1].name.value) <= 1:  # other uses read what they get
+                return self._described(model[0], _fields_of(model[1]), name)
         return "its model serves several tools or stands elsewhere"
 
     def _in_literal(self, node: cst.Dict, keys: Sequence[str]) -> Outcome:
@@ -267,10 +261,9 @@ class _Placement:
         self, module: SourceModule, slots: Sequence[_Slot], name: str
     ) -> Outcome:
         """A parameter's description: another text for one that is there, else a keyword of its Field, else a Field."""
-        aliased = [
-            slot for slot in slots if name in (text_of(keywords(each).get("alias")) for each in _field_calls(slot))
-        ]
-        slot = next(iter([*aliased, *(each for each in slots if each[0] == name)]), None)
+        named = [each for each in slots if each[0] == name]
+        aliases = ((slot, text_of(keywords(each).get("alias"))) for slot in slots for each in _field_calls(slot))
+        slot = next((slot for slot, alias in aliases if alias == name), named[0] if named else None)
         if slot is None:
             return "no parameter has this name"
         if slot[1] is None:
@@ -292,8 +285,8 @@ class _Placement:
         """A text for another, in the place where the first one stands."""
         if isinstance(node, cst.Name | cst.Attribute):
             found = self.source.resolve(module, node)
-            name = node.value if isinstance(node, cst.Name) else ""
-            if found is None or not isinstance(found[1], cst.BaseExpression) or self.source.count_uses(name) != 1:
+            uses = sum(each.uses[node.value] for each in self.source.modules) if isinstance(node, cst.Name) else 0
+            if found is None or not isinstance(found[1], cst.BaseExpression) or uses != 1:
                 return "its text has a name that may be used elsewhere"
             module, node = found[0], found[1]
         reason = _refused(node, self.change)
@@ -310,11 +303,8 @@ class _Placement:
         if reason := _refused(said, self.change):
             return reason
         old = text_of(said) or ""
-        new = _indented(
-            str(self.change.after),
-            _margin(old) or _indent(home, function),
-            without=_margin(str(self.change.before or "")),
-        )
+        margin, before = _margin(old) or _indent(home, function), _margin(str(self.change.before or ""))
+        new = _indented(str(self.change.after), margin, without=before)
         outer = len(old) - len(old.lstrip())
         tail = old[len(old.rstrip()) :] if old.strip() else ""
         return [_replaced(home, said, spell_text(f"{old[:outer]}{new}{tail}", home, said, may_grow=True))]
@@ -337,15 +327,8 @@ class _Placement:
 _FROM_MODEL = "model_json_schema"
 
 
-def _is_only_use(module: SourceModule, model: cst.ClassDef) -> bool:
-    """Whether one schema is made of a model; other uses of it read what they get."""
-    made = [each for each in module.nodes if isinstance(each, cst.Attribute) and last_name(each) == _FROM_MODEL]
-    return sum(last_name(each.value) == model.name.value for each in made) <= 1
-
-
 def _fields_of(model: cst.ClassDef) -> list[_Slot]:
-    lines = (line for line in model.body.body if isinstance(line, cst.SimpleStatementLine))
-    fields = (each for line in lines for each in line.body if isinstance(each, cst.AnnAssign))
+    fields = (each for each in small_statements(model.body.body) if isinstance(each, cst.AnnAssign))
     return [(each.target.value, each.annotation, each.value) for each in fields if isinstance(each.target, cst.Name)]
 
 
@@ -389,7 +372,8 @@ def _spelled_name(module: SourceModule, name: str) -> str | None:
     whole = [f"{ours}.{name}" for ours, (home, theirs) in known if home in HOMES[name] and not theirs]
     if direct or whole:
         return [*direct, *whole][0]
-    return None if module.has_name(name) or _last_import(module) is None else name
+    is_taken = any(isinstance(node, cst.Name) and node.value == name for node in module.nodes)
+    return None if is_taken or _last_import(module) is None else name
 
 
 def _last_import(module: SourceModule) -> int | None:
@@ -398,10 +382,8 @@ def _last_import(module: SourceModule) -> int | None:
     for place, statement in enumerate(module.tree.body):
         if isinstance(statement, cst.FunctionDef | cst.ClassDef):
             break
-        if isinstance(statement, cst.SimpleStatementLine) and isinstance(
-            statement.body[0], cst.Import | cst.ImportFrom
-        ):
-            last = place
+        first = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
+        last = place if isinstance(first, cst.Import | cst.ImportFrom) else last
     return last
 
 
@@ -435,11 +417,15 @@ def _with_members(module: SourceModule, node: cst.Call | cst.Dict, after: Mappin
 def _appended(name: str, code: str, node: Any) -> Any:  # noqa: ANN401  # a call or a literal
     """One more member behind the last one, on a line of its own where the closing bracket has one."""
     new: cst.Arg | cst.DictElement
+    closing: cst.BaseParenthesizableWhitespace
     if isinstance(node, cst.Call):
         nothing = cst.SimpleWhitespace("")
         equal = cst.AssignEqual(whitespace_before=nothing, whitespace_after=nothing)
         new = cst.Arg(keyword=cst.Name(name), value=cst.parse_expression(code), equal=equal)
-        items, opening, closing = node.args, node.whitespace_before_args, _space_behind(node.args)
+        items, opening, closing = node.args, node.whitespace_before_args, nothing
+        if items:
+            after = items[-1].comma
+            closing = after.whitespace_after if isinstance(after, cst.Comma) else items[-1].whitespace_after_arg
         changes: dict[str, Any] = {"whitespace_after_arg": nothing}
     else:
         new = cst.DictElement(key=cst.parse_expression(json.dumps(name)), value=cst.parse_expression(code))
@@ -456,14 +442,6 @@ def _appended(name: str, code: str, node: Any) -> Any:  # noqa: ANN401  # a call
             new = new.with_changes(comma=cst.Comma(whitespace_after=behind))
     last = [each.with_changes(comma=cst.Comma(whitespace_after=between), **changes) for each in items[-1:]]
     return node.with_changes(**{"args" if isinstance(node, cst.Call) else "elements": [*items[:-1], *last, new]})
-
-
-def _space_behind(args: Sequence[cst.Arg]) -> cst.BaseParenthesizableWhitespace:
-    """What stands between the last argument, or its comma, and the closing bracket."""
-    if not args:
-        return cst.SimpleWhitespace("")
-    comma = args[-1].comma
-    return comma.whitespace_after if isinstance(comma, cst.Comma) else args[-1].whitespace_after_arg
 
 
 def _replaced(module: SourceModule, node: cst.BaseExpression, code: str) -> NodeEdit:

@@ -1,7 +1,6 @@
 """Python source as syntax trees: where it declares tools, found without running it, and how it spells a value."""
 
 import ast
-import json
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +29,8 @@ class SourceModule:
 
     def __init__(self, file: SourceFile) -> None:
         """Raises one of UNPARSABLE."""
-        self.name = file.name
+        self.name, path = file.name, PurePosixPath(file.name)
+        self.module_name = path.parent.name if path.stem == "__init__" else path.stem
         self.content = file.content
         nodes = _plain_nodes(file.content)
         names = [node for node in nodes if isinstance(node, ast.Name)]
@@ -55,17 +55,13 @@ class SourceModule:
     def imports(self) -> dict[str, tuple[str, str]]:
         """Names that imports bind at the top of the file: module, and name there, which is empty for the module."""
         found: dict[str, tuple[str, str]] = {}
-        for statement in _small_statements(self.tree.body):
+        for statement in small_statements(self.tree.body):
             if isinstance(statement, cst.Import | cst.ImportFrom) and not isinstance(statement.names, cst.ImportStar):
                 source = full_name(statement.module) if isinstance(statement, cst.ImportFrom) else None
                 for each in statement.names:
                     name = each.evaluated_name
                     found[each.evaluated_alias or name] = (name, "") if source is None else (source, name)
         return found
-
-    def has_name(self, name: str) -> bool:
-        """Whether the file uses a name for anything."""
-        return any(isinstance(node, cst.Name) and node.value == name for node in self.nodes)
 
     def line(self, node: cst.CSTNode) -> int:
         """The line on which a node begins, from 1."""
@@ -147,10 +143,6 @@ class ServerSource:
         served = (each.function for declared in self.declarations.values() for each in declared)
         return sum(each is function for each in served) > 1
 
-    def count_uses(self, name: str) -> int:
-        """How often all files together use a name."""
-        return sum(module.uses[name] for module in self.modules)
-
     def resolve(self, module: SourceModule, node: cst.BaseExpression | None) -> tuple[SourceModule, cst.CSTNode] | None:
         """What a name of the module stands for: a function, a class or the value given to it once, imports followed."""
         if isinstance(node, cst.Attribute):
@@ -164,7 +156,8 @@ class ServerSource:
         if here or node.value not in module.imports:
             return here
         source, name = module.imports[node.value]
-        homes = [each for each in self.modules if _is_module(each.name, source)]
+        last = source.rpartition(".")[2]  # as far as the last part of a module's name tells
+        homes = [each for each in self.modules if last and each.module_name == last]
         return _bound_once(homes[0], name, homes[0].tree.body) if len(homes) == 1 else None
 
     def _declared(self, module: SourceModule) -> Iterator[tuple[str, Declaration]]:
@@ -190,9 +183,8 @@ class ServerSource:
         given = _first(call) or named.get("fn")
         found = self.resolve(module, given)
         if found is None and isinstance(given, cst.Attribute):  # self.list_orders, orders.list_orders
-            found = _bound_once(
-                module, given.attr.value, [each for each in module.nodes if isinstance(each, cst.FunctionDef)]
-            )
+            functions = [each for each in module.nodes if isinstance(each, cst.FunctionDef)]
+            found = _bound_once(module, given.attr.value, functions)
         if found and isinstance(found[1], cst.FunctionDef):
             yield from self._named(Declaration(module=module, call=outer, function=found[1], home=found[0]), None)
 
@@ -243,7 +235,7 @@ def _bound_once(
 ) -> tuple[SourceModule, cst.CSTNode] | None:
     """What is bound to a name, where that is one thing."""
     found: list[cst.CSTNode] = []
-    for each in (*nodes, *_small_statements(nodes)):
+    for each in (*nodes, *small_statements(nodes)):
         match each:
             case cst.FunctionDef(name=cst.Name(value=bound)) | cst.ClassDef(name=cst.Name(value=bound)):
                 found += [each] * (bound == name)
@@ -255,25 +247,9 @@ def _bound_once(
     return (module, next(iter(once.values()))) if len(once) == 1 else None
 
 
-def _small_statements(nodes: Sequence[cst.CSTNode]) -> Iterator[cst.BaseSmallStatement]:
+def small_statements(nodes: Sequence[cst.CSTNode]) -> Iterator[cst.BaseSmallStatement]:
     """The simple statements directly among some nodes."""
     return (each for line in nodes if isinstance(line, cst.SimpleStatementLine) for each in line.body)
-
-
-def _is_module(file: str, imported: str) -> bool:
-    """Whether a file is what an import means, as far as the last part of the module's name tells."""
-    path = PurePosixPath(file)
-    stem = path.parent.name if path.stem == "__init__" else path.stem
-    return bool(imported) and stem == imported.rpartition(".")[2]
-
-
-def can_be_encoded(value: object) -> bool:
-    """Whether every string of a JSON value can be encoded: a lone surrogate is no character."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def string_pieces(node: cst.BaseExpression) -> list[cst.CSTNode]:
