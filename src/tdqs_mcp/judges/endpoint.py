@@ -164,7 +164,7 @@ class Endpoint:
 
 
 class EndpointModel:
-    """A model behind an endpoint, asked within limits of number and time; all requests wait if the endpoint asks for it."""
+    """A model behind an endpoint, asked within limits of number and time; all requests wait if it asks for that."""
 
     cut_advice: str
     """What to do about an answer that was cut off."""

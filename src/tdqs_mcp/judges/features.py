@@ -1,6 +1,6 @@
 """The offline judge's view of a subject: small integers by name, each with the words of the definition it rests on."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tdqs_mcp.facts.schema.signals import Signals
@@ -231,18 +231,15 @@ def _effects(subject: Subject) -> dict[str, int]:
         "contradiction": int(prose.contradiction is not None),
         "mutates": int(is_mutating),
         "unhinted_mutation": int(is_mutating and not signals.has_hints),
-        "odd_hint": int(_is_odd(subject)),
+        # The name reads, and a hint says that the tool writes or destroys.
+        "odd_hint": int(
+            prose.name_effect is Effect.READ and (signals.destructive is True or signals.read_only is False)
+        ),
         "deletes": int(effect is Effect.DELETE),
         "reads": int(effect is Effect.READ),
         "produces": int(effect is Effect.PRODUCE),
         "acts": int(effect is Effect.ACT),
     }
-
-
-def _is_odd(subject: Subject) -> bool:
-    """The name reads, and a hint says that the tool writes or destroys."""
-    signals = subject.signals
-    return subject.prose.name_effect is Effect.READ and (signals.destructive is True or signals.read_only is False)
 
 
 def _hints(signals: Signals) -> dict[str, int]:
@@ -289,59 +286,43 @@ def is_relevant(name: str, subject: Subject) -> bool:
 
 def quotes(name: str, subject: Subject, content: Content) -> tuple[str, ...]:
     """The words of the definition behind a tool feature; none where it is counted, not quoted."""
+    found: str | None = None
     if name in _CUES:
         found = subject.prose.cues.get(_CUES[name])
     elif name in _PASSAGES:
         passage = content.passages.get(_PASSAGES[name])
         found = passage.text if passage else None
-    else:
-        source = _QUOTES.get(name)
-        found = source(subject) if source else None
+    elif name == "redirect":
+        found = subject.redirect
+    elif name == "mentions":
+        found = next(iter(subject.mentions), None)
     return (found,) if found else ()
 
 
 def names_behind(name: str, tools: ToolSet) -> tuple[str, ...]:
     """The tools or words behind a coherence feature."""
-    source = _SET_QUOTES.get(name)
-    return source(tools) if source else ()
+    names = {
+        "off_style": tools.off_style,
+        "off_pattern": tools.off_pattern,
+        "synonyms": tools.synonyms,
+        "alike": tools.alike,
+        "vague": tools.vague,
+        "gaps": tools.gaps,
+        "lifecycles": tools.complete,
+    }
+    return names.get(name.removeprefix("has_"), ())
 
 
 _CUES: Mapping[str, Cue] = {cue.value: cue for cue in Cue}
 _SHARED = ("told", "later", "beyond", "usage", "returned", "explained")
 """Features of which one passage may give the most."""
 
-_PASSAGES: Mapping[str, str] = {
-    "lead": "lead",
-    "opens_with_verb": "lead",
-    "vague_verb": "lead",
-    "restates": "lead",
-    "only_name": "lead",
-    "tiny": "lead",
-    "generated": "lead",
-    "as_tool": "lead",
-    "told": "later",
-    "later": "later",
-    "beyond": "later",
-    "statements": "later",
+_FEATURES_OF = {
+    "lead": "lead opens_with_verb vague_verb restates only_name tiny generated as_tool",
+    "later": "told later beyond statements",
     "usage": "usage",
     "behaviour": "behaviour",
     "returned": "returned",
-    "explained": "explained",
-    "listed": "explained",
+    "explained": "explained listed",
 }
-_QUOTES: Mapping[str, Callable[[Subject], str | None]] = {
-    "redirect": lambda subject: subject.redirect,
-    "mentions": lambda subject: next(iter(subject.mentions), None),
-}
-_SET_QUOTES: Mapping[str, Callable[[ToolSet], tuple[str, ...]]] = {
-    "off_style": lambda tools: tools.off_style,
-    "has_off_style": lambda tools: tools.off_style,
-    "off_pattern": lambda tools: tools.off_pattern,
-    "has_off_pattern": lambda tools: tools.off_pattern,
-    "synonyms": lambda tools: tools.synonyms,
-    "alike": lambda tools: tools.alike,
-    "has_alike": lambda tools: tools.alike,
-    "vague": lambda tools: tools.vague,
-    "gaps": lambda tools: tools.gaps,
-    "lifecycles": lambda tools: tools.complete,
-}
+_PASSAGES = {feature: passage for passage, features in _FEATURES_OF.items() for feature in features.split()}
