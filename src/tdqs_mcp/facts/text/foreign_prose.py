@@ -134,10 +134,8 @@ def _first(spoken: Sequence[str], lexicon: Lexicon) -> Verb | None:
 
 
 def _lemma(word: str, sentence: Sequence[str], lexicon: Lexicon) -> str | None:
-    for particle, lemma in lexicon.particles.get(word, {}).items():
-        if particle in sentence:
-            return lemma
-    return lexicon.forms.get(word) or _stemmed(word, lexicon)[0]
+    separated = (lemma for particle, lemma in lexicon.particles.get(word, {}).items() if particle in sentence)
+    return next(separated, None) or lexicon.forms.get(word) or _stemmed(word, lexicon)[0]
 
 
 def _stemmed(word: str, lexicon: Lexicon) -> tuple[str | None, str]:
@@ -205,7 +203,10 @@ def _found(text: str, lexicon: Lexicon) -> Iterator[tuple[int, str]]:
 
 def find_cues(sentences: Sequence[str], spoken: Sequence[Sequence[str]], lexicon: Lexicon) -> dict[Cue, list[int]]:
     """The positions of the sentences that give each cue, once for each time, in order; linear in the text."""
-    texts = [_haystack(sentence, words, lexicon) for sentence, words in zip(sentences, spoken, strict=True)]
+    if lexicon.is_spaced:
+        texts = ["".join(f" {fold(word)} " for word in words).replace(_END, " ") for words in spoken]
+    else:
+        texts = [fold(sentence).replace(_END, " ") for sentence in sentences]
     whole = _END.join(texts)
     starts = [0, *accumulate(len(text) + len(_END) for text in texts)]
     found: dict[Cue, list[int]] = {}
@@ -218,11 +219,6 @@ def find_cues(sentences: Sequence[str], spoken: Sequence[Sequence[str]], lexicon
 
 _END = "\0"
 """What no sentence holds after folding stands between two of them."""
-
-
-def _haystack(sentence: str, spoken: Iterable[str], lexicon: Lexicon) -> str:
-    text = "".join(f" {fold(word)} " for word in spoken) if lexicon.is_spaced else fold(sentence)
-    return text.replace(_END, " ")
 
 
 def _places(phrase: Phrase, text: str) -> Iterator[int]:
@@ -283,11 +279,6 @@ def _continues(word: str, stems: Sequence[str], lexicon: Lexicon) -> bool:
     return any(word.startswith(stem) and len(word) - len(stem) <= longest for stem in fit)
 
 
-def translations_of(labels: Iterable[str], lexicon: Lexicon) -> list[str]:
-    """The stems under which a name's nouns occur in the text."""
-    return [stem for label in labels for stem in lexicon.nouns.get(label, ())]
-
-
 def forms_of(own: Verb | None, lexicon: Lexicon) -> list[str]:
     """Every form and stem of the verb."""
     known = (*lexicon.forms.items(), *lexicon.stems.items()) if own else ()
@@ -299,17 +290,14 @@ def detect_language(text: str, vocabulary: AbstractSet[str]) -> str | None:
 
     None where it cannot be told: no letters, too few words, or a language that is not told from others here.
     """
-    is_latin = text.isascii() or _PATTERNS.beyond_latin.search(text) is None
-    if is_latin and _is_plainly_english(vocabulary, is_ascii=text.isascii()):
-        return "en"
-    return (None if is_latin else _by_script(text)) or _by_words(vocabulary)
-
-
-def _is_plainly_english(vocabulary: AbstractSet[str], *, is_ascii: bool) -> bool:
-    """English words and hardly any others: a fast check that nearly every description passes."""
-    if is_ascii and _FOREIGN.isdisjoint(vocabulary):
-        return not _ENGLISH_WORDS.isdisjoint(vocabulary)
-    return len(vocabulary & _ENGLISH_WORDS) > FEW * (len(vocabulary & _FOREIGN) + 1)
+    if not text.isascii() and _PATTERNS.beyond_latin.search(text):
+        return _by_script(text) or _by_words(vocabulary)
+    # English words and hardly any others: a fast check that nearly every description passes.
+    if text.isascii() and _FOREIGN.isdisjoint(vocabulary):
+        is_plainly_english = not _ENGLISH_WORDS.isdisjoint(vocabulary)
+    else:
+        is_plainly_english = len(vocabulary & _ENGLISH_WORDS) > FEW * (len(vocabulary & _FOREIGN) + 1)
+    return "en" if is_plainly_english else _by_words(vocabulary)
 
 
 def _by_script(text: str) -> str | None:
@@ -403,16 +391,12 @@ def _english_vocabulary() -> frozenset[str]:
 def _with_lexicons(votes: Mapping[str, int], vocabulary: AbstractSet[str]) -> dict[str, int]:
     """A text of a few words is told by all its words: "Eliminar usuario"."""
     folded = set(map(fold, vocabulary)) - _english_vocabulary()
-    known = {language: len((folded & _lexicon_words(language)) - _profile(language)) for language in SPACED}
+    known = {language: len(folded & _lexicon_words(language)) for language in SPACED}
     return {language: votes.get(language, 0) + known.get(language, 0) for language in known.keys() | votes.keys()}
 
 
 @cache
-def _profile(language: str) -> frozenset[str]:
-    return frozenset(map(fold, _PROFILES.get(language, ())))
-
-
-@cache
 def _lexicon_words(language: str) -> frozenset[str]:
+    """The words of a language's lexicon that do not vote for it by themselves."""
     lexicon = lexicon_of(language)
-    return lexicon.words if lexicon else frozenset()
+    return lexicon.words.difference(map(fold, _PROFILES.get(language, ()))) if lexicon else frozenset()

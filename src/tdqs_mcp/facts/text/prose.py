@@ -32,6 +32,9 @@ from tdqs_mcp.model import Tool
 MIN_LETTERS = 12
 """Letters below which a description says nothing beyond its purpose, whatever its language."""
 
+MIN_REPEATED = 5
+"""Words of a sentence that counts as repeated."""
+
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])|"
     r"(?<=[a-z0-9)\]])\s+(?=(?:This (?:tool|function|is)|It (?:is|was|will|can|offers|provides|helps|allows|does)|"
@@ -90,6 +93,8 @@ class Prose:
     """The positions of the sentences that give each cue, once for each time, in order."""
 
     repeated_sentences: int
+    """Those of MIN_REPEATED words that stand there more than once; short lines may well recur in a list."""
+
     mentioned_parameters: tuple[str, ...]
     """Top-level parameters that the description names."""
 
@@ -106,7 +111,7 @@ class Prose:
 def read(tool: Tool, signals: Signals) -> Prose:
     """The facts of a tool's text; linear in its length."""
     text = trim(tool.description or "")[:MAX_TEXT]
-    sentences = _sentences(text)
+    sentences = sentences_of(text)
     spoken = [words_of(sentence) for sentence in sentences]
     all_words = tuple(word for sentence in spoken for word in sentence)
     vocabulary = set(all_words)
@@ -115,7 +120,9 @@ def read(tool: Tool, signals: Signals) -> Prose:
     if lexicon:
         spoken = [foreign_prose.split_words(sentence, lexicon) for sentence in sentences]
         all_words = tuple(word for sentence in spoken for word in sentence)
-    label_words = {stem(part) for label in (tool.name, tool.title or "") for part in name_parts(label)}
+    labels = (tool.name, tool.title or "")
+    label_words = {stem(part) for label in labels for part in name_parts(label)}
+    long = [sentence for sentence, words in zip(sentences, spoken, strict=True) if len(words) >= MIN_REPEATED]
     name_effect = next((EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
     said = (
         _foreign(text, sentences, spoken, lexicon, label_words, name_effect)
@@ -136,11 +143,11 @@ def read(tool: Tool, signals: Signals) -> Prose:
         name_effect=name_effect,
         opens_with_verb=said.opens_with_verb,
         has_vague_verb=said.has_vague_verb,
-        is_only_name=_is_only_name(tool, text),
+        is_only_name=len(text) < 400 and name_parts(text) in [name_parts(each) or None for each in labels],
         restates_loosely=bool(all_words) and not said.new_words and (lexicon is not None or not _CJK.search(text)),
         cues={cue: sentences[places[0]] for cue, places in said.places.items()},
         cue_places=said.places,
-        repeated_sentences=_repeated(sentences, spoken),
+        repeated_sentences=len(long) - len(set(long)),
         mentioned_parameters=_mentioned(text, said.stems.union(all_words), signals.parameters),
         explained_parameters=sum(_explains(each, lexicon) for each in explanations),
         copied_words=_copied(sentences, described),
@@ -197,7 +204,7 @@ def _foreign(
     verb = foreign_prose.find_verb(sentences[0], lead, lexicon) if sentences else None
     own = foreign_prose.forms_of(verb, lexicon)
     again = own if verb and verb.effect is name_effect else ()
-    known = (*label_words, *foreign_prose.translations_of(label_words, lexicon), *again)
+    known = (*label_words, *(noun for label in label_words for noun in lexicon.nouns.get(label, ())), *again)
     stems = {stem(word) for sentence in spoken for word in sentence}
     places, scaffolding = foreign_prose.find_cues(sentences, spoken, lexicon), _cues(spoken)
     return _Said(
@@ -213,8 +220,9 @@ def _foreign(
     )
 
 
-def _sentences(text: str) -> tuple[str, ...]:
+def sentences_of(text: str) -> tuple[str, ...]:
     """The sentences as they stand; a line that continues the one before it stays with it."""
+    text = trim(text)[:MAX_TEXT]
     blocks: list[str] = []
     is_open = False
     for line in text.split("\n"):
@@ -224,11 +232,6 @@ def _sentences(text: str) -> tuple[str, ...]:
         is_open = bool(line.strip()) and not line.rstrip().endswith(":")
     parts = (part.strip() for block in blocks for part in _SENTENCE_END.split(block))
     return tuple(part for part in parts if part)
-
-
-def sentences_of(text: str) -> tuple[str, ...]:
-    """The sentences of any text, as those of a description."""
-    return _sentences(trim(text)[:MAX_TEXT])
 
 
 def cues_of(words: Sequence[str]) -> frozenset[Cue]:
@@ -264,11 +267,12 @@ def _mentioned(text: str, spoken: AbstractSet[str], parameters: Sequence[Paramet
     if not parameters or not spoken:
         return ()
     quoted = set(_BACKTICKED.findall(text)) if "`" in text else frozenset()
-
-    def is_named(name: str) -> bool:
-        return name.lower() in spoken or name in quoted or spoken >= set(map(stem, name_parts(name) or (name,)))
-
-    return tuple(parameter.name for parameter in parameters if is_named(parameter.name))
+    names = [parameter.name for parameter in parameters]
+    return tuple(
+        name
+        for name in names
+        if name.lower() in spoken or name in quoted or spoken >= set(map(stem, name_parts(name) or (name,)))
+    )
 
 
 def _explains(text: str, lexicon: Lexicon | None) -> bool:
@@ -286,19 +290,6 @@ _EXPLAINED = frozenset({Cue.FORMAT, Cue.EXAMPLE})
 _EXPLAINING = frozenset(word for cue in (Cue.FORMAT, Cue.EXAMPLE) for word in PHRASES[cue] if " " not in word) | {
     "if", "when", "only", "must", "unless", "not", "between", "otherwise",
 }  # fmt: skip
-
-
-def _is_only_name(tool: Tool, text: str) -> bool:
-    words = name_parts(text[:400])
-    return (
-        bool(words) and len(text) < 400 and words in [name_parts(label) for label in (tool.name, tool.title) if label]
-    )
-
-
-def _repeated(sentences: Sequence[str], spoken: Sequence[Sequence[str]]) -> int:
-    """Sentences of at least five words that stand there more than once; short lines may well recur in a list."""
-    long = [sentence for sentence, words in zip(sentences, spoken, strict=True) if len(words) >= 5]
-    return len(long) - len(set(long))
 
 
 def _copied(sentences: Sequence[str], described: Sequence[Parameter]) -> int:

@@ -163,17 +163,19 @@ def _sentences(
     found: list[Sentence] = []
     is_first = True
     for position, (text, spoken) in enumerate(zip(prose.sentences, prose.spoken, strict=True)):
-        words = spoken if text.isascii() else _split(spoken)
+        words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
         stems = {word for word in map(stem, words) if len(word) > 1}
         fresh = frozenset(stems - known - said)
         added = fresh - schema
         match = _ENTRY.match(text)
         name = match[1].lower() if match else ""
         marks = _marks_in(spoken)
-        adds = len(fresh) >= NEW_WORDS and (bool(added) or not _is_list(spoken, properties))
+        is_list = sum(word in properties for word in spoken) >= NEW_WORDS
+        generic = 100 * len(stems & generic_stems()) // max(1, len(stems - FUNCTION_STEMS))
+        adds = len(fresh) >= NEW_WORDS and (bool(added) or not is_list)
         adds_briefly = bool(added) and len(words) <= BRIEF
         counts = is_first or adds or adds_briefly or position in weighty
-        tells = counts and text not in texts and not _is_padding(stems)
+        tells = counts and text not in texts and generic < MOST_GENERIC
         found.append(
             Sentence(
                 text=text,
@@ -194,23 +196,9 @@ def _sentences(
     return found
 
 
-def _is_padding(stems: AbstractSet[str]) -> bool:
-    """Most of it fits any tool."""
-    return 100 * len(stems & generic_stems()) // max(1, len(stems - FUNCTION_STEMS)) >= MOST_GENERIC
-
-
-def _is_list(words: Sequence[str], properties: AbstractSet[str]) -> bool:
-    """It only lists parameters."""
-    return sum(word in properties for word in words) >= NEW_WORDS
-
-
-def _split(words: Sequence[str]) -> list[str]:
+def _parts(word: str) -> Sequence[str]:
     """A run of Chinese or Japanese, which has no spaces, counts as a word for every two characters."""
-    return [part for word in words for part in (_pairs(word) if _UNSPACED.search(word) else (word,))]
-
-
-def _pairs(run: str) -> Iterator[str]:
-    return (run[start : start + 2] for start in range(0, len(run), 2))
+    return [word[start : start + 2] for start in range(0, len(word), 2)] if _UNSPACED.search(word) else (word,)
 
 
 def _marks_in(words: Sequence[str]) -> dict[Mark, list[str]]:

@@ -64,11 +64,12 @@ def read_polarity(text: str) -> Polarity:
     for clause in _clauses(text.lower().replace("’", "'").replace(" or not ", " ")):
         words = words_of(clause)
         first = next((place for place, word in enumerate(words) if is_negation(word)), len(words))
-        last = _reach(words, first)
+        is_noun = words[first : first + 1] and words[first] in _words("of_nouns")
+        ends = (place for place in range(first + 1, len(words)) if words[place] in _words("results"))
+        last = next(ends, len(words)) if is_noun else len(words)
         before, under, after = map(content_stems, (words[:first], words[first:last], words[last:]))
         if first < len(words) and _is_passive(words, first, under):
-            is_object = words[first] in _words("of_nouns")
-            under |= content_stems(words[first - 1 : first]) if is_object else before
+            under |= content_stems(words[first - 1 : first]) if is_noun else before
         denied |= under
         affirmed |= (before - under) | after
     return Polarity(frozenset(affirmed), frozenset(denied - _words("negations")))
@@ -86,16 +87,6 @@ def _is_passive(words: Sequence[str], first: int, under: frozenset[str]) -> bool
         words[first].endswith("n't") or (first > 0 and words[first - 1] in _words("auxiliaries"))
     )
     return stands_before or not _words("empty_verbs").isdisjoint(words[first + 1 :])
-
-
-def _reach(words: Sequence[str], first: int) -> int:
-    """Where the reach of a clause's first negation ends."""
-    if first == len(words) or words[first] not in _words("of_nouns"):
-        return len(words)
-    return next(
-        (place for place in range(first + 1, len(words)) if words[place] in _words("results")),
-        len(words),
-    )
 
 
 def _clauses(text: str) -> list[str]:
@@ -243,15 +234,12 @@ def _texts_about(
     if isinstance(text, str) and trim(text):
         yield f"{arguments.property_pointer(name)}/description", text
     else:
-        yield f"description: its entry {name}", _entry_texts(tool).get(name, "")
+        said = tool.description or ""
+        entries = {each.name: each.text for each in list_entries(said)} if len(said) <= MAX_TEXT else {}
+        yield f"description: its entry {name}", entries.get(name, "")
     for source, fact in facts.items():
         if f"`{name}`" in fact or (not name.isalpha() and name.lower() in words_of(fact)):
             yield source, fact.replace(f"`{name}`", name)
-
-
-def _entry_texts(tool: Tool) -> Mapping[str, str]:
-    text = tool.description or ""
-    return {each.name: each.text for each in list_entries(text)} if len(text) <= MAX_TEXT else {}
 
 
 def _closed_values(text: str, schema: Mapping[str, Any]) -> tuple[str, ...]:

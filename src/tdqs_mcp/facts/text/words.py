@@ -156,7 +156,8 @@ def some_names(names: Iterable[str]) -> str:
 
 def spell_acronyms(phrase: str) -> str:
     """A name's words with the acronyms in capitals."""
-    return " ".join(_acronyms().get(word, word) for word in phrase.split())
+    acronyms = {word.lower(): word for word in _words("acronyms")}
+    return " ".join(acronyms.get(word, word) for word in phrase.split())
 
 
 def to_clause(phrase: str) -> str:
@@ -178,24 +179,16 @@ def is_natural(phrase: str) -> bool:
     return _words("postposed").isdisjoint(last) and "do" not in phrase.split()
 
 
-def _is_counted(noun: str) -> bool:
-    """One of several, such as a task; not tasks, metadata or padding."""
-    is_many = noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
-    return not is_many and not noun.endswith("ing") and noun.lower() not in _words("uncounted") | _words("postposed")
-
-
 def _determined(thing: Sequence[str], verb: str) -> Sequence[str]:
     """With its article; none before many things, before what is not counted and behind another determiner."""
-    if not thing or thing[0] in _words("determiners") or not _is_counted(thing[-1]):
+    noun = thing[-1] if thing else ""
+    is_many = noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
+    is_mass = noun.endswith("ing") or noun.lower() in _words("uncounted") | _words("postposed")
+    if not thing or thing[0] in _words("determiners") or is_many or is_mass:
         return thing
     if verb == "set" or thing[0] in _words("single") or thing[-1] in _words("single"):
         return ("the", *thing)
     return ("an" if _VOWEL.match(thing[0]) else "a", *thing)
-
-
-@cache
-def _acronyms() -> Mapping[str, str]:
-    return {word.lower(): word for word in _words("acronyms")}
 
 
 def quotations_in(text: str) -> tuple[str, ...]:
