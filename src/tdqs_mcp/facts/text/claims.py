@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.schema.walk import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention
@@ -57,8 +56,7 @@ def find_clashes(
     return {topic: tuple(each.values()) for topic, each in found.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Limit:
+class _Limit(NamedTuple):
     is_upper: bool
     value: float
     unit: str
@@ -75,19 +73,15 @@ def find_range_clash(mention: ParameterMention, accepted: Accepted) -> Clash | N
         bound = _bound(accepted, is_upper=is_upper, units={limit.unit for limit in said})
         if bound is None or not said or any(limit.value == each for limit in said for each in bound):
             continue
-        return Clash(
-            mention=mention,
-            said=said[0].text,
-            held=f"{'maximum' if is_upper else 'minimum'} {bound[0]:g}",
-            is_plain=True,
-        )
+        held = f"{'maximum' if is_upper else 'minimum'} {bound[0]:g}"
+        return Clash(mention=mention, said=said[0].text, held=held, is_plain=True)
     return None
 
 
 @lru_cache(maxsize=4096)
 def _all_limits(text: str) -> Sequence[_Limit]:
     """The limits that a text names without a condition."""
-    return [limit for sentence in _SENTENCES.split(text) for limit in _limits(sentence) if not _IF.match(sentence)]
+    return [limit for sentence in _SENTENCES.split(text) if not _IF.match(sentence) for limit in _limits(sentence)]
 
 
 def _limits(text: str) -> Iterator[_Limit]:
@@ -95,12 +89,12 @@ def _limits(text: str) -> Iterator[_Limit]:
         low, high = [value for key in "abcdefgh" if (value := match[key])]
         unit = (match["unit"] or "").strip().lower()
         if _float(low) < _float(high):
-            yield _Limit(is_upper=False, value=_float(low), unit=unit, text=match[0].strip(" ([)],;"))
-            yield _Limit(is_upper=True, value=_float(high), unit=unit, text=match[0].strip(" ([)],;"))
+            said = match[0].strip(" ([)],;")
+            yield from (_Limit(is_upper, _float(end), unit, said) for is_upper, end in ((False, low), (True, high)))
     for pattern, is_upper in ((_PATTERNS.upper, True), (_PATTERNS.lower, False)):
         for match in pattern.finditer(text):
             unit = (match["unit"] or "").strip().lower()
-            yield _Limit(is_upper=is_upper, value=_float(match["value"]), unit=unit, text=match[0].strip())
+            yield _Limit(is_upper, _float(match["value"]), unit, match[0].strip())
 
 
 def _float(text: str) -> float:

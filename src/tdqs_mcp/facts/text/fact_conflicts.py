@@ -1,7 +1,7 @@
 """Facts of an author that cannot hold beside the definition or beside each other."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.facts.subject import Subject
@@ -52,16 +52,13 @@ def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, .
     for _, side, positions in told:
         for thing, said in positions:
             known.setdefault(thing, {}).setdefault(said, side)
-    found = ((fact.number, side, _gainsaying(side, positions, known)) for fact, side, positions in told)
-    schema = {fact.number: _beyond_schema(fact, subject) for fact in facts}
-    pairs = ((number, side, schema[number] or other) for number, side, other in found)
-    return tuple(Conflict(fact=number, one=side, other=other) for number, side, other in pairs if other)
-
-
-def _gainsaying(side: str, positions: Sequence[_Position], known: Mapping[str, Mapping[object, str]]) -> str | None:
-    """Who says something else of the same thing."""
-    others = ((other, who) for thing, said in positions for other, who in known[thing].items() if other != said)
-    return next((who for _, who in others if who != side), None)
+    found = []
+    for fact, side, positions in told:
+        others = (who for thing, said in positions for other, who in known[thing].items() if other != said)
+        other = _beyond_schema(fact, subject) or next((who for who in others if who != side), None)
+        if other:
+            found.append(Conflict(fact=fact.number, one=side, other=other))
+    return tuple(found)
 
 
 def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from tdqs_mcp.facts.schema import arguments
@@ -18,6 +18,7 @@ from tdqs_mcp.facts.toolset.parameter_meanings import Agreed, agreed_description
 from tdqs_mcp.model import NOTHING, Material
 
 _PATTERNS = PatternTable("support")
+_table = partial(read_table, "support")
 
 MAX_DOCS = 2_000
 """Sentences of documentation that are read."""
@@ -209,8 +210,9 @@ def _own(subject: Subject) -> Iterator[Statement]:
             )
     annotations = tool.annotations or {}
     for name, value in annotations.items():
-        for said in _says(name, value):
-            yield statement(f"/annotations/{name}", said)
+        for hint, state, said in _table()["hints"]:
+            if hint == name and state is value:
+                yield statement(f"/annotations/{name}", said)
 
 
 def _schema(node: Node) -> Iterator[Statement]:
@@ -249,11 +251,11 @@ def _implied(node: Node) -> str:
     return " ".join(_table()["types"].get(str(each), "") for each in kinds)
 
 
-def _leaves(value: object, *, limit: int = MAX_VALUES) -> list[str]:
+def _leaves(value: object) -> list[str]:
     """The texts and numbers inside a JSON value, breadth first."""
     level: list[object] = [value]
     found: list[str] = []
-    while level and len(found) < limit:
+    while level and len(found) < MAX_VALUES:
         below: list[object] = []
         for each in level:
             if isinstance(each, Mapping):
@@ -263,7 +265,7 @@ def _leaves(value: object, *, limit: int = MAX_VALUES) -> list[str]:
             elif each is not None:
                 found.append(str(each).lower() if isinstance(each, bool) else str(each))
         level = below
-    return found[:limit]
+    return found[:MAX_VALUES]
 
 
 def _given(material: Material, subject: Subject) -> Iterator[Statement]:
@@ -300,15 +302,6 @@ def _lent(subject: Subject) -> Iterator[Statement]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _table() -> Mapping[str, Any]:
-    return read_table("support")
-
-
-def _says(hint: str, value: object) -> list[str]:
-    """What a hint says in words."""
-    return [said for name, state, said in _table()["hints"] if name == hint and state is value]
 
 
 def is_showable(call: Mapping[str, Any], subject: Subject) -> bool:

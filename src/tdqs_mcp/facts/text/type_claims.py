@@ -1,7 +1,7 @@
 """Claims of a text about a parameter's type, outright or by what its words amount to."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache, partial
@@ -93,19 +93,15 @@ def _cues() -> tuple[TypeCue, ...]:
     )
 
 
-@lru_cache(maxsize=256)
-def _cues_against(held: frozenset[str]) -> tuple[TypeCue, ...]:
-    """The cues that speak against all of some types."""
-    return tuple(cue for cue in _cues() if held <= cue.against)
-
-
 @lru_cache(maxsize=4096)
 def _cues_in(text: str, held: frozenset[str]) -> tuple[TypeCue, ...]:
     """The cues of a text that speak against all of some types; generated tools repeat the same texts."""
     words, lowered = words_in(text), text.lower()
     if not DIGITS.isdisjoint(words) and not _MAY_NUMBER.search(lowered):
         words -= DIGITS
-    return tuple(cue for cue in _cues_against(held) if not words.isdisjoint(cue.words) and cue.is_in(lowered))
+    return tuple(
+        cue for cue in _cues() if held <= cue.against and not words.isdisjoint(cue.words) and cue.is_in(lowered)
+    )
 
 
 def _demands_type(text: str, kind: MentionKind) -> bool:
@@ -159,17 +155,12 @@ def find_type_clash(mention: ParameterMention, accepted: Accepted) -> Clash | No
     if plain:
         kinds = frozenset().union(*plain.values())
         word = next(iter(plain))
-        if kinds & widened(accepted.types) or (accepted.types == {"string"} and _is_encoded(mention.text, word)):
+        is_text = accepted.types == {"string"} and word in _words("compound")
+        is_encoded = is_text and _PATTERNS.text_form.search(mention.text) is not None
+        if kinds & widened(accepted.types) or is_encoded:
             return None
         return _type_clash(mention, word, accepted, is_plain=True)
-    if mention.kind is MentionKind.SENTENCE:
-        return None
-    return _soft(mention, accepted)
-
-
-def _is_encoded(text: str, word: str) -> bool:
-    """An array or object that is passed as text."""
-    return word in _words("compound") and _PATTERNS.text_form.search(text) is not None
+    return None if mention.kind is MentionKind.SENTENCE else _soft(mention, accepted)
 
 
 def widened(kinds: frozenset[str]) -> frozenset[str]:
@@ -188,7 +179,9 @@ def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
     if "string" in cue.kinds and is_loose and _opens_with_verb(text):
         return None
     if not kinds_held.isdisjoint({"array", "object"}):
-        if cue.role is not CueRole.OPENING and not _is_single(cue, text) and _is_plural(mention, accepted):
+        is_short = len(text) <= MAX_PLAIN and "`" not in text
+        is_single = cue.role in (CueRole.OPENING, CueRole.FORMAT) or (cue.role is CueRole.VALUE and is_short)
+        if not is_single and _is_plural(mention, accepted):
             return None
         if is_loose and _PATTERNS.text_noun.search(text[:60]) is None:
             return None
@@ -207,11 +200,6 @@ def _is_granted(text: str, held: frozenset[str], cue: TypeCue) -> bool:
     return cue.role is not CueRole.OPENING and any(
         each.kinds & held and each.is_in(lowered) for each in _cues() if each.role not in (CueRole.UNIT, CueRole.ID)
     )
-
-
-def _is_single(cue: TypeCue, text: str) -> bool:
-    """The cue is one of a single value, and not of a part that a long text or a name in it speaks of."""
-    return cue.role is CueRole.FORMAT or (cue.role is CueRole.VALUE and len(text) <= MAX_PLAIN and "`" not in text)
 
 
 def _opens_with_verb(text: str) -> bool:
@@ -233,12 +221,8 @@ def _is_excused(mention: ParameterMention, accepted: Accepted, cue: TypeCue) -> 
         return _PATTERNS.text_form.search(mention.text) is not None
     if accepted.values is not None:
         is_truth = "boolean" in cue.kinds and _TRUE.search(mention.text) is not None
-        return not is_truth or _are_spelled(accepted, ("true", "false"))
+        return not is_truth or {str(value).lower() for value in accepted.values} >= {"true", "false"}
     return cue.role is not CueRole.OPENING and _PATTERNS.quoted.search(mention.text) is not None
-
-
-def _are_spelled(accepted: Accepted, words: Sequence[str]) -> bool:
-    return accepted.values is not None and {str(value).lower() for value in accepted.values} >= set(words)
 
 
 def _type_clash(mention: ParameterMention, word: str, accepted: Accepted, *, is_plain: bool) -> Clash:

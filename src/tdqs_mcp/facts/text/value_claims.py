@@ -56,7 +56,10 @@ def _strange(mention: ParameterMention, known: frozenset[str], names: frozenset[
         )
         strange = [item for item, is_quoted in listed if not _is_member(item, known, is_quoted=is_quoted or is_recased)]
         is_overlapping = len(strange) < len(listed) or (is_recased and len(listed) > 1)
-        if is_stated or is_overlapping or _is_bare_list(strange):
+        # Words in one spelling in a row mean values, even where no member is among them.
+        is_row = len(strange) > 2 and all(item.islower() or item.isdigit() for item in strange)
+        is_shouted = len(strange) > 1 and all(item.isupper() for item in strange)
+        if is_stated or is_overlapping or is_row or is_shouted:
             found |= dict.fromkeys(item for item in strange if item not in names)
     if mention.kind is not MentionKind.SENTENCE:
         found |= dict.fromkeys(item for item in _quoted(mention.text, known) if item not in names)
@@ -72,12 +75,6 @@ def _stands_apart(item: str, held: Sequence[str], text: str) -> bool:
     for value in sorted(held, key=len, reverse=True):
         rest = rest.replace(value, "\n")
     return _stands_in(item, rest)
-
-
-def _is_bare_list(items: Sequence[str]) -> bool:
-    """Words in one spelling in a row mean values, even where no member is among them."""
-    are_plain = len(items) > 2 and all(item.islower() or item.isdigit() for item in items)
-    return are_plain or (len(items) > 1 and all(item.isupper() for item in items))
 
 
 def _quoted(text: str, known: frozenset[str]) -> list[str]:
@@ -115,24 +112,18 @@ def _lists(text: str, kind: MentionKind, known: frozenset[str]) -> Sequence[tupl
     found = [(_items(match["list"]), True) for match in stated]
     if kind is not MentionKind.SENTENCE:
         found += [([_unquoted(item)], True) for item in (_PATTERNS.set_to.findall(text) if " to " in text else ())]
-        found += [(items, False) for items in _marked_lists(text)]
+        keys = [key for signs, key in _MARKED_LISTS if not signs or any(sign in text for sign in signs)]
+        found += [(_items(match["list"]), False) for key in keys for match in getattr(_PATTERNS, key).finditer(text)]
         found += [(items, False) for items in _loose_lists(text, known)]
     return found
-
-
-def _marked_lists(text: str) -> Iterator[list[tuple[str, bool]]]:
-    """Lists that their signs mark: parentheses, pipes, "e.g.", a gloss behind each item."""
-    for sign, key in _MARKED_LISTS:
-        if not sign or any(each in text for each in sign):
-            for match in getattr(_PATTERNS, key).finditer(text):
-                yield _items(match["list"])
 
 
 def _loose_lists(text: str, known: frozenset[str]) -> Iterator[list[tuple[str, bool]]]:
     """Lists that only their members show: a word at the start of sentences, a row of words, bullets."""
     openers = [(one or other, False) for one, other in _PATTERNS.openers.findall(text)]
     if any(word in known for word, _ in openers):
-        yield [each for each in openers if each[0].islower() is _is_lower(known)]
+        is_lower = all(value == value.lower() for value in known)
+        yield [each for each in openers if each[0].islower() is is_lower]
     for match in _PATTERNS.enumeration.finditer(text) if "," in text else ():
         items = _items(match[0])
         if 2 * sum(item in known for item, _ in items) >= max(4, len(items)):
@@ -148,20 +139,13 @@ def _loose_lists(text: str, known: frozenset[str]) -> Iterator[list[tuple[str, b
     pairs = [_unquoted(item) for item in _PATTERNS.paired.findall(text)] if "=" in text else []
     if len(pairs) > 1 and any(item in known for item, _ in pairs):
         yield pairs
-    heads = (
-        [(head, False) for head in _PATTERNS.heads.findall(text.partition(":")[2].partition(".")[0])]
-        if ":" in text
-        else []
-    )
+    tail = text.partition(":")[2].partition(".")[0]
+    heads = [(head, False) for head in _PATTERNS.heads.findall(tail)] if tail else []
     if 2 * sum(item in known for item, _ in heads) >= max(4, len(heads)):
         yield heads
     bullets = [_unquoted(item) for item in _PATTERNS.bullet.findall(text)]
     if len(bullets) > 1:
         yield bullets
-
-
-def _is_lower(known: frozenset[str]) -> bool:
-    return all(value == value.lower() for value in known)
 
 
 def _items(text: str) -> list[tuple[str, bool]]:
@@ -216,13 +200,10 @@ def _literal(match: re.Match[str], text: str, held: object, values: frozenset[st
         return bare
     if not isinstance(held, str) or bare.lower() in _words("no_defaults") or not _ENDS.match(rest):
         return None
-    return bare if bare in values or _is_spelled_alike(bare, held) else None
-
-
-def _is_spelled_alike(word: str, held: str) -> bool:
-    """`instance-dependent` and `API_KEY` are remarks beside `all` and `U0`."""
-    is_constant = "_" in word and word.isupper()
-    return not ("-" in word and "-" not in held) and not (is_constant and not held.isupper())
+    # `instance-dependent` and `API_KEY` are remarks beside `all` and `U0`.
+    is_joined = "-" in bare and "-" not in held
+    is_constant = "_" in bare and bare.isupper() and not held.isupper()
+    return bare if bare in values or not (is_joined or is_constant) else None
 
 
 def _equal(said: str, held: object) -> bool:

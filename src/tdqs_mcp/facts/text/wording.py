@@ -59,7 +59,8 @@ def is_name(tool: Tool) -> bool:
 def is_spelled_name(tool: Tool) -> bool:
     """Description and name are equal in lower case with spaces for `_` and `-`; camelCase and a full stop differ."""
     text = trim(tool.description or "")
-    return bool(text) and len(text) == len(tool.name) and _spaced(text) == _spaced(tool.name)
+    spaced, name = (each.lower().replace("_", " ").replace("-", " ") for each in (text, tool.name))
+    return bool(text) and len(text) == len(tool.name) and spaced == name
 
 
 def has_verb(subject: Subject) -> bool:
@@ -114,10 +115,6 @@ def is_english(subject: Subject) -> bool:
     """The description is plain ASCII, or Latin with a word of English grammar; others have verbs of their own."""
     is_ascii = (subject.tool.description or "").isascii()
     return is_ascii or (is_latin(subject.tool) and not _words("grammar").isdisjoint(subject.prose.words))
-
-
-def _spaced(text: str) -> str:
-    return text.lower().replace("_", " ").replace("-", " ")
 
 
 def purpose(subject: Subject, label: Label) -> str:
@@ -202,7 +199,8 @@ def repeated_spans(subject: Subject) -> list[Span]:
         first = latest.get(sentence, place)
         latest[sentence] = place
         block = said[place : 2 * place - first]
-        if start >= position and block == said[first:place] and _is_running(block):
+        is_long = len(" ".join(block).split()) >= MIN_WORDS
+        if start >= position and block == said[first:place] and is_long and all(map(_PROSE.fullmatch, block)):
             last, words = placed[place + len(block) - 1]
             if text[placed[first][0] : start].split() == text[start : last + len(words)].split():
                 position = last + len(words)
@@ -222,16 +220,13 @@ def copied_spans(subject: Subject) -> list[Span]:
         head = _beside(lines, block[0], -1)
         above = lines[head][1].strip() if head is not None else "."
         is_headed = _PATTERNS.heading.fullmatch(above) is not None
-        is_copy = all(_is_copy(lines[place][1], known) and not _goes_on(lines, place) for place in block)
+        following = [lines[below][1] if (below := _beside(lines, place, 1)) is not None else "" for place in block]
+        goes_on = any(_indent(below) > _indent(lines[place][1]) for place, below in zip(block, following, strict=True))
+        is_copy = not goes_on and all(_is_copy(lines[place][1], known) for place in block)
         if is_copy and (is_headed or above.endswith((".", "!", "?"))):
             start, last = lines[head if head is not None and is_headed else block[0]][0], lines[block[-1]]
             spans.append((start, last[0] + len(last[1])))
     return spans
-
-
-def _is_running(sentences: Sequence[str]) -> bool:
-    """Sentences without structure, and more of them than anybody says twice on purpose."""
-    return all(map(_PROSE.fullmatch, sentences)) and len(" ".join(sentences).split()) >= MIN_WORDS
 
 
 def _lists(lines: Sequence[tuple[int, str]]) -> Iterator[list[int]]:
@@ -285,12 +280,6 @@ def _is_copy(line: str, known: Mapping[str, str]) -> bool:
         and (entry[2] is None or _PATTERNS.types.fullmatch(entry[2].strip()) is not None)
         and known.get(entry[1]) == _bare(entry[3])
     )
-
-
-def _goes_on(lines: Sequence[tuple[int, str]], place: int) -> bool:
-    """What follows belongs to this line: it is indented deeper."""
-    following = _beside(lines, place, 1)
-    return following is not None and _indent(lines[following][1]) > _indent(lines[place][1])
 
 
 def _beside(lines: Sequence[tuple[int, str]], place: int, step: int) -> int | None:
