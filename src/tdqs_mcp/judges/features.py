@@ -227,14 +227,12 @@ def _effects(subject: Subject) -> dict[str, int]:
     prose, signals = subject.prose, subject.signals
     effect = prose.name_effect or prose.effect
     is_mutating = effect is not None and effect.is_mutating
+    hints_change = signals.destructive is True or signals.read_only is False
     return {
         "contradiction": int(prose.contradiction is not None),
         "mutates": int(is_mutating),
         "unhinted_mutation": int(is_mutating and not signals.has_hints),
-        # The name reads, and a hint says that the tool writes or destroys.
-        "odd_hint": int(
-            prose.name_effect is Effect.READ and (signals.destructive is True or signals.read_only is False)
-        ),
+        "odd_hint": int(prose.name_effect is Effect.READ and hints_change),
         "deletes": int(effect is Effect.DELETE),
         "reads": int(effect is Effect.READ),
         "produces": int(effect is Effect.PRODUCE),

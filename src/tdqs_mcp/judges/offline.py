@@ -68,23 +68,15 @@ class Scorecard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Band:
-    """How far predictions in one range of latent TDQS lay off the labels."""
-
-    below: int
-    """The range's upper end, in thousandths."""
-
-    errors: Sequence[int]
-    """Label minus prediction of unseen servers, in thousandths, at evenly spaced quantiles, ascending."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """One version of the offline judge."""
 
     version: str
     rubrics: Mapping[str, Mapping[str, Scorecard]]
-    bands: Sequence[Band]
+    bands: Sequence[tuple[int, Sequence[int]]]
+    """How far predictions lay off the labels, in thousandths: the upper end of a range of latent TDQS, and label minus
+    prediction of unseen servers at evenly spaced quantiles, ascending."""
+
     guard: Mapping[str, int]
     """Tenths that a model's verdict may lie above the estimate, by rubric; `tampered` for a definition that hides
     characters or forges a turn."""
@@ -92,8 +84,8 @@ class Calibration:
     def outlook(self, latents: Mapping[str, int], weights: Mapping[str, int]) -> Outlook:
         """How sure the TDQS is; `latents` in thousandths, `weights` in percent."""
         total = sum(weights[key] * max(UNIT, min(5 * UNIT, latent)) for key, latent in latents.items()) // 100
-        band = next(band for band in self.bands if total < band.below)
-        likely = [_tenths(total + error) for error in band.errors]
+        errors = next(errors for below, errors in self.bands if total < below)
+        likely = [max(10, min(50, (total + error + 50) // 100)) for error in errors]  # tenths, half up
         edge = len(likely) // 10
         return Outlook(
             low=likely[edge],
@@ -114,7 +106,7 @@ def calibration(version: str) -> Calibration:
         rubrics={
             rubric: {key: _scorecard(card) for key, card in cards.items()} for rubric, cards in table["rubrics"].items()
         },
-        bands=[Band(below=band["below"], errors=band["errors"]) for band in table["bands"]],
+        bands=[(band["below"], band["errors"]) for band in table["bands"]],
         guard=table["guard"]["bound"],
     )
 
@@ -134,11 +126,6 @@ def _scorecard(card: Mapping[str, Any]) -> Scorecard:
         thresholds = tuple(threshold for threshold, _ in entries)
         steps[fact] = (*steps.get(fact, ()), (context, thresholds, points))
     return Scorecard(base=card["base"], steps=steps, cuts=card["cuts"], usual=card["usual"], typical=card["typical"])
-
-
-def _tenths(thousandths: int) -> int:
-    """Tenths within 1.0-5.0, half up."""
-    return max(10, min(50, (thousandths + 50) // 100))
 
 
 def _percent(likely: Sequence[int], tier: Tier) -> int:

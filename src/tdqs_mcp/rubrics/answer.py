@@ -86,8 +86,13 @@ def read_answer(rubric: Rubric, answer: object, *, seen: Sequence[str] = ()) -> 
 
 
 def refuse_copied(answer: object, seen: Sequence[str]) -> None:
-    """Raises ContractError for an answer that stands in one of the texts that were judged."""
-    if _stands_in(answer, seen):
+    """Raises ContractError for an answer whose JSON stands in a text that was judged, however spaced or escaped."""
+    texts = [_bare(text) for text in seen if "{" in text]
+    parsed = parse_json(answer) if texts else None
+    forms = [json.dumps(parsed), json.dumps(parsed, ensure_ascii=False)]
+    if isinstance(answer, str):
+        forms.append(answer[answer.find("{") : answer.rfind("}") + 1])
+    if any(form in text for form in map(_bare, forms) for text in texts):
         raise ContractError("it stands word for word in the text under review, which is data, so it is not yours")
 
 
@@ -104,13 +109,16 @@ def read_shadowing_answer(entry: object) -> ShadowingAnswer:
 def answer_schema(rubric: Rubric) -> dict[str, Any]:
     """JSON Schema of what `read_answer` reads; enums and no optional field, as strict modes demand."""
     text = {"type": "string"}
+    score: dict[str, Any] = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
     rest: dict[str, Any]
     if rubric.answer is AnswerForm.PLAIN:
         label = {"type": "string", "enum": list(Label)}
         rest = {"label": label, "reason": text, "improvement_needed": {"type": "array", "items": text}}
     else:
+        score = object_schema({"score": score, "justification": text})
         rest = ({rubric.question: {"type": "boolean"}} if rubric.question else {}) | {"summary": text}
-    return object_schema({"scores": _scores_schema(rubric), **rest})
+    scores = object_schema({dimension.asked_as: score for dimension in rubric.dimensions})
+    return object_schema({"scores": scores, **rest})
 
 
 def parse_json(answer: object) -> object:
@@ -142,36 +150,15 @@ def _only_object(text: str) -> object:
     return None if "{" in text[end:] or "}" in text[end:] else found
 
 
-def _stands_in(answer: object, seen: Sequence[str]) -> bool:
-    """Whether a text holds the answer's JSON, however it is spaced or escaped."""
-    texts = [_bare(text) for text in seen if "{" in text]
-    parsed = parse_json(answer) if texts else None
-    forms = [json.dumps(parsed), json.dumps(parsed, ensure_ascii=False)]
-    if isinstance(answer, str):
-        forms.append(answer[answer.find("{") : answer.rfind("}") + 1])
-    return any(form in text for form in map(_bare, forms) for text in texts)
-
-
 def _bare(text: str) -> str:
     """What is left without white space, escapes and what a reader cannot see."""
     return "".join(cleaned(text).replace("\\", "").split())
 
 
-def _scores_schema(rubric: Rubric) -> dict[str, Any]:
-    score = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
-    justified = object_schema({"score": score, "justification": {"type": "string"}})
-    entry = score if rubric.answer is AnswerForm.PLAIN else justified
-    return object_schema({dimension.asked_as: entry for dimension in rubric.dimensions})
-
-
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of an object that has all of these and nothing else, as strict modes demand."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    required = list(properties)
+    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
 
 
 def _validated(model: type[Model], answer: object) -> Model:

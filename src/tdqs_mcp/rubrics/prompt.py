@@ -1,10 +1,10 @@
 """A case and the prompt it renders to; the same case renders the same bytes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tdqs_mcp.canonical import pretty_json, short_hash
 from tdqs_mcp.results.verdicts import ShadowCandidate
@@ -12,7 +12,6 @@ from tdqs_mcp.rubrics.rubric import system_prompt, user_template
 
 if TYPE_CHECKING:  # settings know prompts, and a server that starts has nothing to measure yet
     from tdqs_mcp.facts.subject import Measured, Subject
-from collections.abc import Callable
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")
 """Control characters but tab and line feed, and Unicode's invisible tag characters, which spell out hidden ASCII."""
@@ -110,8 +109,7 @@ class ShadowCase:
 Case: TypeAlias = ToolCase | SetCase | SkillCase | ShadowCase
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fields:
+class Fields(NamedTuple):
     """What fills a template: our own words and numbers, and the definition's."""
 
     ours: Mapping[str, str]
@@ -163,8 +161,8 @@ def _tool_fields(case: ToolCase) -> Fields:
             "required_param_count": str(signals.required_param_count),
             "coverage": str(signals.coverage),
             "params_with_enums": str(signals.params_with_enums),
-            "has_output_schema": _boolean(signals.has_output_schema),
-            "has_nested_objects": _boolean(signals.has_nested_objects),
+            "has_output_schema": str(signals.has_output_schema).lower(),
+            "has_nested_objects": str(signals.has_nested_objects).lower(),
         },
         theirs={
             "server": case.server,
@@ -173,7 +171,8 @@ def _tool_fields(case: ToolCase) -> Fields:
             "description": tool.description or "",
             "input_schema": pretty_json(_without_nul(tool.input_schema or {})),
             "annotations": "None provided" if tool.annotations is None else pretty_json(_without_nul(tool.annotations)),
-            "siblings": "\n".join(_siblings(case)) or "None",
+            # A tool that shares this one's name is no alternative to it.
+            "siblings": "\n".join(name for name in case.names if name != tool.name) or "None",
             # The paper's scanner shows its jury these three and no schema; the published answers rest on that.
             "tool_payload": pretty_json(_without_nul(payload)),
         },
@@ -207,11 +206,6 @@ def _render(key: str, fields: Mapping[str, str]) -> Prompt:
     return Prompt(system=system_prompt(key), user=user.replace("\0", ""))
 
 
-def _siblings(case: ToolCase) -> Sequence[str]:
-    """The other tools' names; a tool that shares this one's name is no alternative to it."""
-    return [name for name in case.names if name != case.subject.tool.name]
-
-
 def _without_nul(value: object) -> object:
     """NUL leaves every string value before it is escaped; keys keep it, as the reference package has it."""
     if isinstance(value, str):
@@ -221,7 +215,3 @@ def _without_nul(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_without_nul(child) for child in value]
     return value
-
-
-def _boolean(value: bool) -> str:  # noqa: FBT001  # it is the value
-    return "true" if value else "false"
