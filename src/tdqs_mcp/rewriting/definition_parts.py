@@ -167,8 +167,7 @@ def _first_purpose(label: Label, given: str, parameters: Sequence[str], *, is_th
     if not (label.verb and label.nouns and given and is_plain(label.tool)):
         return None
     verb = _third_person(label.verb) if is_third_person else label.verb
-    sentence = f"{verb.capitalize()} {' '.join(label.nouns)} {given}."
-    return Part(path="/description", sources=("name", *parameters), sentence=sentence)
+    return _sentence(f"{verb.capitalize()} {' '.join(label.nouns)} {given}.", ["name", *parameters], is_pointer=False)
 
 
 def _given(subject: Subject, label: Label) -> tuple[str, list[str]]:
@@ -190,12 +189,9 @@ def _given(subject: Subject, label: Label) -> tuple[str, list[str]]:
 def _identifies(parameter: Parameter, label: Label) -> bool:
     """`issue_id`, or plain `id`, of an issue that is there already."""
     *thing, kind = name_parts(parameter.name) or ("",)
-    is_new = label.effect in (Effect.CREATE, Effect.PRODUCE)
-    return (
-        kind in words_from("rewriting", "identifiers")
-        and not is_new
-        and {stem(word) for word in thing} <= set(map(stem, label.thing.lower().split()[-1:]))
-    )
+    if label.effect in (Effect.CREATE, Effect.PRODUCE) or kind not in words_from("rewriting", "identifiers"):
+        return False
+    return set(map(stem, thing)) <= set(map(stem, label.thing.lower().split()[-1:]))
 
 
 def title(subject: Subject, label: Label) -> Part | None:
@@ -216,17 +212,13 @@ def cut(subject: Subject) -> Part | None:
     spans += [(start, end, "/inputSchema/properties: said there") for start, end in copied_spans(subject)]
     if not spans:
         return None
-    text = subject.tool.description or ""
-    splices = [_whole(text, start, end) for start, end, _ in sorted(spans)]
+    text, splices = subject.tool.description or "", []
+    for start, end, _ in sorted(spans):
+        before = text[:start].rstrip(" \t")
+        is_line = before.endswith("\n") and text[end : end + 1] in ("", "\n")  # a whole line goes with its line break
+        splices.append(Splice(start=len(before) - is_line, end=end))
     sources = tuple(dict.fromkeys(source for _, _, source in spans))
     return Part(path="/description", sources=sources, splices=tuple(splices))
-
-
-def _whole(text: str, start: int, end: int) -> Splice:
-    """The stretch with the space before it, and with its line break where it is a whole line."""
-    before = text[:start].rstrip(" \t")
-    is_line = before.endswith("\n") and text[end : end + 1] in ("", "\n")
-    return Splice(start=len(before) - is_line, end=end)
 
 
 def _third_person(verb: str) -> str:
@@ -276,9 +268,7 @@ def hinted(subject: Subject) -> Part | None:
     found = [(text, f"/annotations/{hint}") for text, hint in _hinted(subject) if text not in said]
     if not found:
         return None
-    return Part(
-        path="/description", sources=tuple(source for _, source in found), sentence=" ".join(text for text, _ in found)
-    )
+    return _sentence(" ".join(text for text, _ in found), [source for _, source in found], is_pointer=False)
 
 
 def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
@@ -308,7 +298,7 @@ def returned(subject: Subject) -> Part | None:
     some = ", ".join(f"`{field}`" for field in fields[:MAX_FIELDS])
     said = f"{some} and {more} more field{'s' if more > 1 else ''}" if more > 0 else listed(fields)
     sentence = f"Returns {name} with {said}." if name else f"Returns {said}."
-    return Part(path="/description", sources=("/outputSchema/properties",), sentence=sentence)
+    return _sentence(sentence, ["/outputSchema/properties"], is_pointer=False)
 
 
 def explained(subject: Subject, context: CatalogContext) -> tuple[Part, ...]:
@@ -397,10 +387,9 @@ def _look(subject: Subject, label: Label, named: AbstractSet[str], context: Cata
     own = {each.name for each in subject.signals.parameters}
     for name in context.twins(subject):
         required = {each.name for each in context.subjects[name].signals.parameters if each.is_required}
-        is_showing = context.labels[name].verb in words_from("rewriting", "showing") and _is_same_thing(
-            context.labels[name], label
-        )
-        if is_showing and required and required <= own and name not in named:
+        is_showing = context.labels[name].verb in words_from("rewriting", "showing")
+        is_callable = required and required <= own and name not in named
+        if is_showing and is_callable and _is_same_thing(context.labels[name], label):
             source = f"tool {name}: its name and its required parameters"
             return _sentence(f"To see the {label.thing} first, use `{name}`.", [source])
     return None
@@ -409,11 +398,9 @@ def _look(subject: Subject, label: Label, named: AbstractSet[str], context: Cata
 def _undo(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> Part | None:
     """What takes back the thing that this tool makes or turns on: said only where there is nothing to choose."""
     opposites_of: Mapping[str, str] = read_table("rewriting")["opposites"]
+    opposites = (f"un{label.verb}", *opposites_of.get(label.verb or "", "").split())
     for name in context.twins(subject):
-        verb, opposites = (
-            context.labels[name].verb,
-            (f"un{label.verb}", *opposites_of.get(label.verb or "", "").split()),
-        )
+        verb = context.labels[name].verb
         if verb in opposites and name not in near and _is_same_thing(context.labels[name], label):
             return _sentence(f"To {verb} it later, use `{name}`.", [f"tool {name}: its name"])
     return None
@@ -461,9 +448,8 @@ def _by_name(label: Label, own: Label) -> str:
 def _demands(subject: Subject) -> Part | None:
     """Demands of the schema that its list of required parameters does not show."""
     said = set(subject.prose.mentioned_parameters)
-    found = [
-        choice for choice in arguments.required_choices(subject.tool.input_schema or {}) if not choice.names <= said
-    ]
+    choices = arguments.required_choices(subject.tool.input_schema or {})
+    found = [choice for choice in choices if not choice.names <= said]
     if not found:
         return None
     return _sentence(" ".join(map(_demand, found)), [choice.path for choice in found], is_pointer=False)

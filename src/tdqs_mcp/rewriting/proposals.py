@@ -23,7 +23,7 @@ from tdqs_mcp.model import CallOutcome, Catalog, Fact, Material, Tool, Trace, re
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Claim, Mode
 from tdqs_mcp.rewriting import definition_parts
-from tdqs_mcp.rewriting.definition_parts import CatalogContext, Part, cut, first_sentence, title
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, Part, cut, first_sentence, read_only, title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Proposal:
 
     subject: Subject
     parts: tuple[Part, ...]
-    ask: Callable[..., tuple[str, ...]]
+    ask: Callable[..., Iterator[str]]
     """Asks what only the author can answer, except about hints that are `settled`."""
 
     questions: tuple[str, ...] = ()
@@ -91,9 +91,10 @@ def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Cat
 
 def _proposal(subject: Subject, context: CatalogContext, rules: set[str], mode: Mode) -> Proposal:
     label, near = context.labels[subject.tool.name], context.near(subject)
-    found = compose_parts(subject, label=label, near=near, context=context, mode=mode)
-    unsaid = untranslated(subject, label=label, near=near, context=context)
-    asking = partial(ask_author, subject, label=label, near=near, rules=rules, unsaid=unsaid)
+    guidance = definition_parts.guidance_parts(subject, label, near, context)
+    found = _compose(subject, label, context, guidance=guidance, mode=mode)
+    unsaid = [part.sentence for part in guidance] if is_in_other_language(subject) else []
+    asking = partial(_ask_author, subject, label, near, rules=rules, unsaid=unsaid)
     return Proposal(subject=subject, parts=found, ask=asking)
 
 
@@ -145,8 +146,8 @@ def _with(text: str, said: str) -> str:
     return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {said}"
 
 
-def compose_parts(
-    subject: Subject, *, label: Label, near: Sequence[str], context: CatalogContext, mode: Mode
+def _compose(
+    subject: Subject, label: Label, context: CatalogContext, *, guidance: Sequence[Part], mode: Mode
 ) -> tuple[Part, ...]:
     """Every part that facts support, the least certain last: cuts take words away that a judge may have liked.
 
@@ -156,60 +157,34 @@ def compose_parts(
     first = None if is_foreign else first_sentence(subject, label, is_third_person=context.is_third_person)
     has_text = first is not None or not subject.signals.is_missing_description
     is_fit = has_text and can_continue_in_english(subject)
-    said = definition_parts.guidance_parts(subject, label, near, context) if is_fit else ()
-    more = _more(subject, context) if mode is Mode.FULL and is_fit else ()
-    found = [
-        part
-        for part in (first, *said, definition_parts.read_only(subject), *definition_parts.enumerated(subject), *more)
-        if part
-    ]
+    found = [first, *(guidance if is_fit else ()), read_only(subject), *definition_parts.enumerated(subject)]
+    if mode is Mode.FULL and is_fit:
+        found += [definition_parts.hinted(subject), definition_parts.returned(subject)]
+        found += definition_parts.explained(subject, context)
     less = cut(subject)
-    named = title(subject, label) if (found or less) and not is_foreign else None
-    return (*found, *(part for part in (named, less) if part))
-
-
-def _more(subject: Subject, context: CatalogContext) -> tuple[Part | None, ...]:
-    return (
-        definition_parts.hinted(subject),
-        definition_parts.returned(subject),
-        *definition_parts.explained(subject, context),
-    )
-
-
-def untranslated(subject: Subject, *, label: Label, near: Sequence[str], context: CatalogContext) -> tuple[str, ...]:
-    """The English sentences that facts support and that a description in another language cannot take as they are."""
-    if not is_in_other_language(subject):
-        return ()
-    return tuple(part.sentence for part in definition_parts.guidance_parts(subject, label, near, context))
+    named = title(subject, label) if (any(found) or less) and not is_foreign else None
+    return tuple(part for part in (*found, named, less) if part)
 
 
 MAX_NAMED = 5
 """Parameters that one question names; the rest are counted."""
 
 
-def ask_author(
+def _ask_author(
     subject: Subject,
-    *,
     label: Label,
     near: Sequence[str],
+    *,
     rules: AbstractSet[str],
-    unsaid: Sequence[str] = (),
-    settled: AbstractSet[str] = frozenset(),
-) -> tuple[str, ...]:
+    unsaid: Sequence[str],
+    settled: AbstractSet[str],
+) -> Iterator[str]:
     """At most six questions, one for each thing that is missing, in the order of the dimensions' weights.
 
     `rules` are the ids of the findings about the tool; `near` its nearest siblings; `unsaid` sentences in English that
     only the author can say in the description's own language, one more question each; `settled` the hints that need no
     answer any more.
     """
-    language = LANGUAGE_NAMES.get(subject.prose.language or "", "the description's language")
-    translations = (f"How does `{subject.tool.name}` say in {language}: {sentence}" for sentence in unsaid)
-    return (*_questions(subject, label, near, rules, settled), *translations)
-
-
-def _questions(
-    subject: Subject, label: Label, near: Sequence[str], rules: AbstractSet[str], settled: AbstractSet[str]
-) -> Iterator[str]:
     name = f"`{subject.tool.name}`"
     is_silent = subject.signals.is_missing_description
     if is_silent or rules & {"TDQ101", "TDQ103"}:
@@ -217,13 +192,17 @@ def _questions(
     if "TDQ107" in rules or (is_silent and subject.prose.effect and subject.prose.effect.is_mutating):
         yield _about_effect(name, label, subject.prose.effect)
     if is_silent or rules & {"TDQ104", "TDQ105"}:
-        yield _about_usage(name, near)
+        rivals = " or ".join(f"`{each}`" for each in near)
+        choice = f"choose {name} rather than {rivals}" if near else f"use {name}"
+        yield f"When should an agent {choice}, and when not?"
     if "TDQ108" in rules:
         yield _about_parameters(name, subject)
     if "TDQ106" in rules:
         yield from _about_hints(name, subject.prose.effect, settled)
     if "TDQ110" in rules or (is_silent and not subject.signals.has_output_schema):
         yield f"What does {name} return, and what when there is nothing to return?"
+    language = LANGUAGE_NAMES.get(subject.prose.language or "", "the description's language")
+    yield from (f"How does {name} say in {language}: {sentence}" for sentence in unsaid)
 
 
 def _about_purpose(name: str, label: Label) -> str:
@@ -245,18 +224,10 @@ def _about_effect(name: str, label: Label, effect: Effect | None) -> str:
     return f"Can what {name} does be taken back, who sees it, and which permission does it need?"
 
 
-def _about_usage(name: str, near: Sequence[str]) -> str:
-    if near:
-        others = " or ".join(f"`{each}`" for each in near)
-        return f"When should an agent choose {name} rather than {others}, and when not?"
-    return f"When should an agent use {name}, and when not?"
-
-
 def _about_parameters(name: str, subject: Subject) -> str:
     named = set(subject.prose.mentioned_parameters)
-    silent = [
-        each.name for each in subject.signals.parameters if not each.description.strip() and each.name not in named
-    ]
+    unexplained = (each.name for each in subject.signals.parameters if not each.description.strip())
+    silent = [each for each in unexplained if each not in named]
     if len(silent) == 1:
         return f"What does `{silent[0]}` of {name} mean: which format, which default?"
     more = len(silent) - MAX_NAMED
@@ -350,8 +321,9 @@ def is_told(text: str, subject: Subject) -> bool:
 
 def trace_part(trace: Trace) -> Part | None:
     """What a recorded call shows: that a call can fail so, or give nothing; None where it shows no such thing."""
-    said = {CallOutcome.ERROR: _failure, CallOutcome.EMPTY: _emptiness}
-    sentence = said[trace.outcome](trace) if trace.outcome in said else None
+    sentence = _failure(trace) if trace.outcome is CallOutcome.ERROR else None
+    if trace.outcome is CallOutcome.EMPTY:
+        sentence = f"May return an empty {'list' if trace.answer.strip() == '[]' else 'result'}."
     return Part(path="/description", sources=(f"trace {trace.number}",), sentence=sentence) if sentence else None
 
 
@@ -373,10 +345,6 @@ def _failure(trace: Trace) -> str | None:
     return f"Can fail with `{message}`." if message and is_shown and not is_private else None
 
 
-def _emptiness(trace: Trace) -> str:
-    return f"May return an empty {'list' if trace.answer.strip() == '[]' else 'result'}."
-
-
 def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
     """The hints that facts state and that nobody has set."""
     annotations = subject.tool.raw.get("annotations")
@@ -391,12 +359,12 @@ def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
 
 def _example(subject: Subject, material: Material) -> Part | None:
     """The shortest real call that succeeded, where the description has no example and the call may be shown."""
+    if "example" in subject.prose.words or not can_continue_in_english(subject):
+        return None
     calls = [trace for trace in material.traces if trace.outcome is CallOutcome.SUCCESS and trace.arguments]
     showable = [trace for trace in calls if is_showable(trace.arguments, subject)]
-    shown = sorted((json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable)
-    call, number = min(
-        (pair for pair in shown if len(pair[0]) <= MAX_CALL), key=lambda pair: len(pair[0]), default=("", 0)
-    )
-    if not call or "example" in subject.prose.words or not can_continue_in_english(subject):
+    shown = [(json.dumps(trace.arguments, ensure_ascii=False), trace.number) for trace in showable]
+    _, call, number = min(((len(call), call, number) for call, number in shown), default=(0, "", 0))
+    if not 0 < len(call) <= MAX_CALL:
         return None
     return Part(path="/description", sources=(f"trace {number}",), sentence=f"Example: `{call}`.")
