@@ -83,7 +83,9 @@ def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) ->
     effect = next((effect for word in own if (effect := effect_of(word))), None)
     plain = _AGAIN.sub("", own[0]) if own else ""
     is_verb = bool(own) and (own[0] == opening or not _words("plain_verbs").isdisjoint((own[0], plain)))
-    if is_verb and not _is_compound(own):
+    # Two nouns of which the first is a verb elsewhere: `search_results`.
+    is_compound = len(own) > 1 and own[0] == "search" and own[1] in _words("after_search")
+    if is_verb and not is_compound:
         return Label(tool=name, verb=own[0], nouns=own[1:], effect=effect or effect_of(plain))
     is_at_end = len(own) > 1 and _is_verb(own[-1], except_for="final_nouns") and own[-2] not in PREPOSITIONS
     if is_at_end and _words("plain_verbs").isdisjoint(own[:-1]):
@@ -95,11 +97,6 @@ def _label(name: str, words: Sequence[str], prefix: str, opening: str | None) ->
 
 def _is_verb(word: str, *, except_for: str) -> bool:
     return word in _words("plain_verbs") and word not in _words(except_for)
-
-
-def _is_compound(words: Sequence[str]) -> bool:
-    """Two nouns of which the first is a verb elsewhere: `search_results`."""
-    return len(words) > 1 and words[0] == "search" and words[1] in _words("after_search")
 
 
 class NameNeighbors:
@@ -143,18 +140,15 @@ class NameNeighbors:
             return 0
         mine, theirs = set(own.resource), set(other.resource)
         shared = 100 * len(mine & theirs) // max(1, len(mine | theirs))
-        if own.verb != other.verb:
-            return shared if shared >= HALF and _things(own) & _things(other) else 0
         things = sorted((label.thing.lower().split() for label in (own, other)), key=len)
+        if own.verb != other.verb:
+            is_about_same = not set(map(stem, things[0])).isdisjoint(map(stem, things[1]))
+            return shared if shared >= HALF and is_about_same else 0
         is_variant = bool(things[0]) and things[1][: len(things[0])] == things[0]
         is_of_kind = own.effect is not Effect.READ and things[0][-1:] == things[1][-1:]
         is_telling = own.verb is not None and (own.verb not in _words("common_verbs") or is_of_kind)
         is_near = is_variant or shared >= (THIRD if is_telling else HALF)
         return shared + BY_VERB if is_near else 0
-
-
-def _things(label: Label) -> set[str]:
-    return set(map(stem, label.thing.lower().split()))
 
 
 def _keys(label: Label) -> set[tuple[str, ...]]:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, partial
+from itertools import islice
 from typing import NamedTuple
 
 from tdqs_mcp.canonical import trim, utf16_order
@@ -24,6 +25,7 @@ from tdqs_mcp.facts.text.words import name_parts, shared_prefix, stem
 from tdqs_mcp.model import Catalog, Prompt, Resource, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
+_CHANGES = (Effect.UPDATE, Effect.DELETE)
 _LIFECYCLE = {Effect.CREATE, Effect.READ, Effect.UPDATE, Effect.DELETE}
 _SYNONYMS = (
     frozenset({"get", "fetch", "retrieve", "read"}),
@@ -55,17 +57,14 @@ def mentioned_siblings(tool: Tool, words: Iterable[str], names: Mapping[str, str
     found = {names[word]: None for word in words if word in names and word != own}
     marks = _MARK.findall((tool.description or "")[:MAX_TEXT].lower()) if found else ()
     marked = {word for groups in marks for word in groups}
-    return tuple(name for name in found if _is_identifier(name) or name.lower() in marked)
+    plain = {name for name in found if name.isalpha() and name in (name.lower(), name.title())}
+    return tuple(name for name in found if name not in plain or name.lower() in marked)
 
 
 def redirect(cues: Mapping[Cue, str], mentions: Sequence[str]) -> str | None:
     """The first sentence that names a sibling and says that it is the alternative."""
     turns = (cues.get(cue) for cue in (Cue.ALTERNATIVE, Cue.WHEN_NOT, Cue.WHEN))
     return next((sentence for sentence in turns if sentence and any(name in sentence for name in mentions)), None)
-
-
-def _is_identifier(name: str) -> bool:
-    return not name.isalpha() or (name != name.lower() and name != name.title())
 
 
 def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCandidate, ...]:
@@ -78,9 +77,9 @@ def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCand
     found = []
     for tool, signals in tools:
         own = signals.subtree.invocation_cost
-        sibling = _dearest(tool.name, min(own // SHADOW_RATIO, own - SHADOW_GAP), costs, ordered)
-        if sibling:
-            cost, cheaper = sibling
+        cheap = reversed(costs[: bisect_right(costs, min(own // SHADOW_RATIO, own - SHADOW_GAP))])
+        siblings = ((cost, name) for cost in cheap for name in ordered[cost][:2] if name != tool.name)
+        for cost, cheaper in islice(siblings, 1):
             found.append(
                 ShadowCandidate(
                     index=tool.index,
@@ -91,14 +90,6 @@ def shadow_candidates(tools: Sequence[tuple[Tool, Signals]]) -> tuple[ShadowCand
                 )
             )
     return tuple(found)
-
-
-def _dearest(name: str, limit: int, costs: Sequence[int], names: Mapping[int, Sequence[str]]) -> tuple[int, str] | None:
-    for cost in reversed(costs[: bisect_right(costs, limit)]):
-        for sibling in names[cost][:2]:
-            if sibling != name:
-                return cost, sibling
-    return None
 
 
 def duplicate_names(tools: Sequence[Tool]) -> frozenset[str]:
@@ -155,7 +146,11 @@ def read_tool_set(tools: Sequence[tuple[str, str, Effect | None]]) -> ToolSet:
         synonyms=tuple(verb for group in synonyms for verb in group[1:]),
         alike=_alike(named),
         vague=tuple(name.tool for name in named if not name.resource and name.verb in {None, *VAGUE_VERBS}),
-        gaps=tuple(resource for resource, effects in lifecycles.items() if _is_gap(effects)),
+        gaps=tuple(
+            made
+            for made, effects in lifecycles.items()
+            if Effect.CREATE in effects and (Effect.READ not in effects or effects.isdisjoint(_CHANGES))
+        ),
         complete=tuple(resource for resource, effects in lifecycles.items() if effects >= _LIFECYCLE),
         effects=len(set().union(*lifecycles.values())),
     )
@@ -219,10 +214,6 @@ def _lifecycles(named: Sequence[_Named]) -> dict[str, set[Effect]]:
     return found
 
 
-def _is_gap(effects: set[Effect]) -> bool:
-    return Effect.CREATE in effects and not (Effect.READ in effects and effects & {Effect.UPDATE, Effect.DELETE})
-
-
 def ranking_phrases(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
     """Phrases that rank a tool above all others or ask to call it first."""
     if _words("rankers").isdisjoint(words) and all(map(str.isascii, sentences)):
@@ -268,11 +259,12 @@ def listed_resources(catalog: Catalog) -> list[Resource]:
 def undescribed_arguments(prompt: Prompt) -> list[tuple[int, str]]:
     """Position and name of each argument without a description."""
     arguments = prompt.raw.get("arguments") if isinstance(prompt.raw, dict) else None
-    return [
-        (place, argument["name"] if isinstance(argument.get("name"), str) else "")
-        for place, argument in enumerate(arguments if isinstance(arguments, list) else ())
-        if isinstance(argument, dict) and _is_undescribed(argument.get("description"))
-    ]
+    found = []
+    for place, argument in enumerate(arguments if isinstance(arguments, list) else ()):
+        text = argument.get("description") if isinstance(argument, dict) else "not an argument"
+        if is_blank(text) if isinstance(text, str) else not text:
+            found.append((place, argument["name"] if isinstance(argument.get("name"), str) else ""))
+    return found
 
 
 def is_empty(catalog: Catalog) -> bool:
@@ -316,7 +308,3 @@ def shared_display_names(tools: Iterable[Tool], *, alike: Callable[[str], str] =
         if shown := display_name(tool):
             groups.setdefault(alike(shown), []).append(tool)
     return {display_name(group[0]) or "": group for group in groups.values() if len({each.name for each in group}) > 1}
-
-
-def _is_undescribed(text: object) -> bool:
-    return is_blank(text) if isinstance(text, str) else not text

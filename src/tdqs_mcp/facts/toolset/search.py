@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from itertools import islice
 from statistics import fmean
@@ -72,7 +71,8 @@ def describe_need(tool: Tool) -> Need:
     """
     withheld = tuple(dict.fromkeys(name_parts(tool.name)))
     taken = {stem(word) for word in withheld}
-    replaced = [word for part in withheld if (word := _instead(part, taken))]
+    instead = ([word for word in _synonyms().get(stem(part), ()) if stem(word) not in taken] for part in withheld)
+    replaced = [words[0] for words in instead if words]
     described = _new(_split_text((tool.description or "")[:MAX_TEXT], step=2), taken)
     names = (word for name, _ in _parameters(tool) for word in _split_text(name, step=2))
     held = _new(names, taken)
@@ -86,10 +86,6 @@ def _synonyms() -> dict[str, tuple[str, ...]]:
     """What users say instead of a word, by its stem as names have it."""
     groups = reversed(read_table("synonyms")["groups"].split("/"))
     return {words[0]: tuple(words[1:]) for group in groups if (words := group.split())}
-
-
-def _instead(word: str, taken: AbstractSet[str]) -> str | None:
-    return next((other for other in _synonyms().get(stem(word), ()) if stem(other) not in taken), None)
 
 
 def _new(words: Iterable[str], taken: set[str]) -> Iterator[str]:
@@ -151,24 +147,18 @@ def _nearest(
             if rival != index:
                 shared[rival] = shared.get(rival, 0) + 1
     rivals = sorted(shared, key=lambda rival: (-shared[rival], rival))[:MAX_RIVALS]
-    measured = [(_percent(words[index], words[rival]), -rival) for rival in rivals]
+    own = words[index]
+    measured = [(100 * len(own & words[each]) // max(1, len(own | words[each])), -each) for each in rivals]
     percent, place = max(measured, default=(0, 0))
     return Likeness(sibling=names[-place] if measured else None, percent=percent)
-
-
-def _percent(one: frozenset[str], other: frozenset[str]) -> int:
-    return 100 * len(one & other) // max(1, len(one | other))
 
 
 def _own_words(subject: Subject) -> frozenset[str]:
     """The telling stems of the name and of all sentences that name no sibling."""
     siblings = set(map(str.lower, subject.mentions))
     spoken = [words for words in subject.prose.spoken if siblings.isdisjoint(words)]
-    return _telling([*name_parts(subject.tool.name), *(word for words in spoken for word in words)])
-
-
-def _telling(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(each for word in words if (each := stem(word)) not in empty_stems() and len(each) > 1)
+    stems = {stem(word) for words in (name_parts(subject.tool.name), *spoken) for word in words}
+    return frozenset(each for each in stems - empty_stems() if len(each) > 1)
 
 
 K1, B = 1.5, 0.75

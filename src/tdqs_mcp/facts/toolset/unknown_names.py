@@ -55,16 +55,16 @@ def unknown_words(texts: Sequence[tuple[str, str]], own: frozenset[str]) -> tupl
     return tuple(
         UnknownWord(path, token)
         for path, text in texts
-        for token in (_tokens(text) if path == "/description" else _explained_tokens(text))
+        if path == "/description" or _names_something(text)
+        for token in _tokens(text)
         if token.name not in own
     )
 
 
-@lru_cache(maxsize=4096)
-def _explained_tokens(text: str) -> tuple[Token, ...]:
-    """Those of a parameter's description, if it names another thing; quotes and hyphens there mark values."""
+def _names_something(text: str) -> bool:
+    """A parameter's description names another thing; quotes and hyphens there mark values."""
     is_naming = "_" in text or "`" in text or "tool" in text or "param" in text or "argument" in text
-    return _tokens(text) if is_naming or _PATTERNS.hump.search(text) else ()
+    return is_naming or _PATTERNS.hump.search(text) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -100,21 +100,16 @@ def unknown_tools(
 ) -> list[Mention]:
     """Names that texts use as a tool's and that no tool of the catalog has; `own` are names of the tool's own parts."""
     found: dict[str, Mention] = {}
-    for path, each in strange:
-        if _is_unknown(each.name, own, words) and _is_tool(each, words) and not _is_value(each.name, texts):
-            found.setdefault(each.name, Mention(name=each.name, path=path, words=each.words))
     whole = "\n".join(text for _, text in texts)
+    for path, each in strange:
+        if _is_unknown(each.name, own, words) and _is_tool(each, words):
+            values = (f"{joint}{mark}{each.name}{mark}" for joint in ("=", ": ", "(") for mark in "'\"")
+            if not any(value in whole for value in values):
+                found.setdefault(each.name, Mention(name=each.name, path=path, words=each.words))
     for path, text in texts if "mcp__" in whole or (":" in whole and _PATTERNS.joint.search(whole)) else ():
         for name, start, end in _prefixed(text, own, words) if ":" in text or "mcp__" in text else ():
             found.setdefault(name, Mention(name=name, path=path, words=around(text, start, end)))
     return list(found.values())
-
-
-def _is_value(name: str, texts: Sequence[tuple[str, str]]) -> bool:
-    """Elsewhere in the texts the same word is a value."""
-    return any(
-        f"{joint}{mark}{name}{mark}" in text for _, text in texts for joint in ("=", ": ", "(") for mark in "'\""
-    )
 
 
 def _prefixed(text: str, own: frozenset[str], words: KnownNames) -> Iterator[tuple[str, int, int]]:
@@ -151,7 +146,8 @@ def _is_tool(token: Token, words: KnownNames) -> bool:
         return True
     if not is_joined or (before.endswith(("'", '"')) and not is_called):
         return False
-    is_verbal = _starts_with_verb(name)
+    parts = name_parts(name)
+    is_verbal = len(parts) > 1 and LEMMAS.get(parts[0]) == parts[0]
     is_quoted = is_ticked or (is_called and before.endswith(("'", '"')))
     is_kin = is_like and _is_kin(name, words, is_ticked=is_quoted)
     if is_called:
@@ -160,7 +156,10 @@ def _is_tool(token: Token, words: KnownNames) -> bool:
     if is_source and (_PATTERNS.obtained.search(before) or _PATTERNS.beside.search(before)):
         return is_kin or (is_verbal and (is_like or is_ticked))
     is_function = _PATTERNS.paren_after.match(after) and is_verbal and before[-2:] != "{ "
-    return is_like and bool(is_function or _is_made_alike(name, before, words, is_ticked=is_ticked))
+    # Hyphens also join ordinary words, so they need a cue before them.
+    has_cue = "-" not in name or is_ticked or _PATTERNS.sourced.search(before) is not None
+    is_made_alike = _resembles(name, words) or (_is_imperative(name) and not _PATTERNS.example.search(before))
+    return is_like and bool(is_function or (has_cue and is_made_alike))
 
 
 def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
@@ -171,13 +170,6 @@ def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
     if lead.endswith(_endings("tool_ends")) and _PATTERNS.tool_before.search(before) and ("-" not in name or is_ticked):
         return True
     return is_called and _PATTERNS.strong_after.match(after) is not None
-
-
-def _is_made_alike(name: str, before: str, words: KnownNames, *, is_ticked: bool) -> bool:
-    """It is formed as the catalog's names are. Hyphens also join ordinary words, so they need a cue before them."""
-    if "-" in name and not is_ticked and not _PATTERNS.sourced.search(before):
-        return False
-    return _resembles(name, words) or (_is_imperative(name) and not _PATTERNS.example.search(before))
 
 
 def _is_kin(name: str, words: KnownNames, *, is_ticked: bool) -> bool:
@@ -191,11 +183,6 @@ def _is_imperative(name: str) -> bool:
     """A verb and a thing, as in `fetch_orders`; not a field such as `update_time`."""
     first, *rest = name_parts(name)
     return bool(rest) and first in words_from("names", "plain_verbs") and rest[-1] not in _words("field_endings")
-
-
-def _starts_with_verb(name: str) -> bool:
-    parts = name_parts(name)
-    return len(parts) > 1 and LEMMAS.get(parts[0]) == parts[0]
 
 
 def _resembles(name: str, words: KnownNames) -> bool:
@@ -224,7 +211,8 @@ def unknown_parameters(
     for path, text in texts:
         if path != "/description" and "param" not in text and "argument" not in text:
             continue
-        for name, start, end in _plain_parameters(text, path, folded, words):
+        listed = _listed(text, folded) if path == "/description" else ()
+        for name, start, end in (*listed, *_bare_parameters(text, folded, words)):
             found.setdefault(name, Mention(name=name, path=path, words=around(text, start, end)))
     for path, each in strange:
         if _is_asked_for(each, path, folded, words):
@@ -232,17 +220,12 @@ def unknown_parameters(
     return list(found.values())
 
 
-def _plain_parameters(text: str, path: str, own: AbstractSet[str], words: KnownNames) -> Iterator[tuple[str, int, int]]:
-    if path == "/description":
-        yield from _listed(text, own)
+def _bare_parameters(text: str, own: AbstractSet[str], words: KnownNames) -> Iterator[tuple[str, int, int]]:
     for match in _PATTERNS.bare.finditer(text) if "param" in text or "argument" in text else ():
-        other = _PATTERNS.of_tool.match(text, match.end())
-        if (
-            fold(match["name"]) not in own
-            and match["name"] not in _words("kinds_of")
-            and not (other and fold(other["tool"]) in words.tools)
-        ):
-            yield match["name"], match.start("name"), match.end("name")
+        name, other = match["name"], _PATTERNS.of_tool.match(text, match.end())
+        is_other_tools = other is not None and fold(other["tool"]) in words.tools
+        if fold(name) not in own and name not in _words("kinds_of") and not is_other_tools:
+            yield name, match.start("name"), match.end("name")
 
 
 def _is_asked_for(each: Token, path: str, own: AbstractSet[str], words: KnownNames) -> bool:
@@ -255,7 +238,9 @@ def _is_asked_for(each: Token, path: str, own: AbstractSet[str], words: KnownNam
     is_ticked = path == "/description" and before.endswith("`") and after.startswith("`")
     if path == "/description" and _is_companion(each, own):
         return True
-    is_renamed = is_ticked and folded not in words.words and _is_renamed(folded, own)
+    is_unknown = is_ticked and folded not in words.words and len(folded) > 3
+    whole = [each for each in own if len(each) > 3 and each != f"{folded}s"] if is_unknown else ()
+    is_renamed = any(each.endswith(folded) or each.startswith(folded) for each in whole)
     return is_renamed and not _PATTERNS.negated.search(before) and not _PATTERNS.returned.search(before)
 
 
@@ -268,13 +253,6 @@ def _is_companion(token: Token, own: AbstractSet[str]) -> bool:
     is_marked = token.before.endswith("`") or ("_" in token.name and "_" in other)
     is_named = bool(other) and is_marked and fold(other) in own
     return is_named and not _PATTERNS.returned.search(token.before) and not _PATTERNS.conditional.search(token.before)
-
-
-def _is_renamed(folded: str, own: AbstractSet[str]) -> bool:
-    """The beginning or the end of a parameter's name."""
-    return len(folded) > 3 and any(
-        len(each) > 3 and each != f"{folded}s" and (each.endswith(folded) or each.startswith(folded)) for each in own
-    )
 
 
 def _is_parameter(token: Token, words: KnownNames) -> bool:
@@ -351,19 +329,14 @@ def _block(lines: Sequence[str], head: int, every: Sequence[Entry]) -> Iterator[
     following = [entry for entry in every if entry.start > head]
     number, depth = head + 1, None
     for entry in following:
-        if any(line.strip() and (depth is None or _indent(line) <= depth) for line in lines[number : entry.start]):
+        between = [line for line in lines[number : entry.start] if line.strip()]
+        if any(depth is None or len(line) - len(line.lstrip()) <= depth for line in between):
             return
-        if _is_heading(lines[entry.start]) or (depth is not None and entry.indent < depth):
+        line = lines[entry.start].strip()
+        is_heading = _PATTERNS.heading.match(line) is not None and not line.startswith("- ")
+        if is_heading or (depth is not None and entry.indent < depth):
             return
         depth = entry.indent if depth is None else depth
-        if entry.indent == depth and not _PATTERNS.quoted_entry.match(lines[entry.start].strip()):
+        if entry.indent == depth and not _PATTERNS.quoted_entry.match(line):
             yield entry
         number = entry.end
-
-
-def _is_heading(line: str) -> bool:
-    return _PATTERNS.heading.match(line.strip()) is not None and not line.strip().startswith("- ")
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())

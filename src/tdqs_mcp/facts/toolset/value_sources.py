@@ -61,7 +61,9 @@ class ValueSources:
             label = labels[subject.tool.name]
             listed = _listed(label)
             if listed:
-                lister = _Lister(frozenset(listed), label.verb or "list", _is_scoped(label), subject)
+                # It lists the things of something else: `get_tags_for_task`.
+                is_scoped = any(word.lower() in _words("scopes") for word in label.nouns)
+                lister = _Lister(frozenset(listed), label.verb or "list", is_scoped, subject)
                 self._listers.setdefault(listed[-1], []).append(lister)
             for name in subject.output_shape.names:
                 self._fields.setdefault(name, []).append(subject)
@@ -83,7 +85,11 @@ class ValueSources:
             return ValueSource(
                 parameter=parameter.name, tools=listers, sources=tuple(f"tool {name}: its name" for name in listers)
             )
-        if len(name_parts(parameter.name)) < 2 or not _is_identifier(parameter.name):
+        words = name_parts(parameter.name)
+        is_identifier = words[-1:] and (
+            words[-1] in _words("identifiers") - _words("weak_identifiers") or words[0] == "id"
+        )
+        if len(words) < 2 or not is_identifier:
             return None
         for index, proof in ((self._fields, "its output schema"), (self._sayers, "what it says that it returns")):
             givers = _without(index.get(parameter.name, ()), subject, parameter)
@@ -101,6 +107,8 @@ class ValueSources:
         label = self._labels[subject.tool.name]
         thing, own = _thing(parameter, label), set(label.resource)
         is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
+        # What is listed after the action: `download_paper` does not need a downloaded paper.
+        done = {f"{label.verb}ed", f"{label.verb}d"}
         is_weak = name_parts(parameter.name)[-1:] and name_parts(parameter.name)[-1] in _words("weak_identifiers")
         ranked = sorted(
             (len(each.things - thing), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
@@ -110,7 +118,7 @@ class ValueSources:
             and each.things - thing <= own
             and (is_loose or not each.is_scoped)
             and (not is_weak or each.verb in ("list", "search"))
-            and not _lists_done(each.subject, label.verb)
+            and done.isdisjoint(each.subject.prose.spoken[0] if each.subject.prose.spoken else ())
             and _without([each.subject], subject, parameter)
         )
         if ranked and ranked[-1][0] and not ranked[0][0]:
@@ -140,17 +148,6 @@ def _listed(label: Label) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(stem(word) for word in words[:end] if word not in STOPWORDS and word not in _words("everything"))
     )
-
-
-def _lists_done(lister: Subject, verb: str | None) -> bool:
-    """It lists things after the action: `download_paper` does not need a downloaded paper."""
-    first = lister.prose.spoken[0] if lister.prose.spoken else ()
-    return verb is not None and any(word in (f"{verb}ed", f"{verb}d") for word in first)
-
-
-def _is_scoped(label: Label) -> bool:
-    """It lists the things of something else: `get_tags_for_task`."""
-    return any(word.lower() in _words("scopes") for word in label.nouns)
 
 
 def _is_plural(label: Label) -> bool:
@@ -186,11 +183,6 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
         and any(word.startswith(label.verb) for word in rest)
     )
     return frozenset() if is_made or is_named else thing
-
-
-def _is_identifier(name: str) -> bool:
-    words = name_parts(name)
-    return words[-1] in _words("identifiers") - _words("weak_identifiers") or words[0] == "id"
 
 
 def _returned(subject: Subject) -> Iterator[str]:
