@@ -32,7 +32,7 @@ _UNSHOWN = "the definition addresses the model that reads it ({!r}), so no model
 
 
 async def rewrite(
-    catalog: Catalog,
+    catalog: Catalog | Measured,
     *,
     tools: Sequence[str] | None = None,
     mode: Mode = Mode.COMPACT,
@@ -51,30 +51,8 @@ async def rewrite(
     UnknownIdError, UnmeasurableError for a named tool that has no facts, and InputError for material about a tool that
     is not there.
     """
-    _refuse_strangers(material, catalog)
-    return await _rewritten(
-        measure(catalog),
-        tools=tools,
-        mode=mode,
-        growth=growth,
-        material=material,
-        writer=writer,
-        judge=judge or Offline(),
-        spec=spec,
-    )
-
-
-async def _rewritten(
-    measured: Measured,
-    *,
-    judge: Judge,
-    tools: Sequence[str] | None = None,
-    mode: Mode = Mode.COMPACT,
-    growth: int | None = None,
-    material: Material = NOTHING,
-    writer: Model | None = None,
-    spec: str = DEFAULT_SPEC,
-) -> list[Rewrite]:
+    measured, judge = catalog if isinstance(catalog, Measured) else measure(catalog), judge or Offline()
+    _refuse_strangers(material, measured.catalog)
     chosen, known = _chosen(measured, tools), registry.check(measured)
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
     proposed = propose(measured, known, mode=mode)
@@ -217,7 +195,7 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
     goal, judge = improvement_plan.read_target(target), VerdictCache(judge=judge or Offline())
     measured = measure(catalog)
     before = await score_measured(measured, judge=judge)
-    rewrites = await _rewritten(measured, judge=judge)
+    rewrites = await rewrite(measured, judge=judge)
     tried: dict[int, improvement_plan.Attempt] = {}
     coherence: int | None = _planned(before, catalog)
     while coherence is not None and coherence not in tried:
@@ -235,7 +213,7 @@ async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) ->
     Raises UnknownIdError, UnmeasurableError, and InputError if there is no overall score.
     """
     judge, measured = VerdictCache(judge=judge or Offline()), measure(catalog)
-    rewrites = await _rewritten(measured, tools=[tool], judge=judge)
+    rewrites = await rewrite(measured, tools=[tool], judge=judge)
     now = await score_measured(measured, judge=judge)
     _planned(now, catalog)
     return [improvement_plan.what_if(now, each) for each in rewrites]

@@ -6,34 +6,31 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tdqs_mcp.app.blocking import blocking
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
-from tdqs_mcp.errors import ContractError, InputError
+from tdqs_mcp.errors import ContractError, InputError, UnknownIdError
+from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema.tokens import Cost
 from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
 from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unwrap_guard
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.report.documents import dimension_page, prompts_document, rule_page, term_page
 from tdqs_mcp.results.checks import CalibrationReport
-from tdqs_mcp.results.labels import LabelScore, SkillScore
+from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, SkillCase
+from tdqs_mcp.rubrics.rubric import RUBRICS
+from tdqs_mcp.rubrics.rubric import load as load_rubric
+from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring import label_rubrics
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, tool_cases
 
 if TYPE_CHECKING:
     from tdqs_mcp.judges.prompted import Prompted
-
-from tdqs_mcp.errors import UnknownIdError
-from tdqs_mcp.facts.schema import tokens
-from tdqs_mcp.facts.schema.tokens import Cost
-from tdqs_mcp.facts.text.words import some_names
-from tdqs_mcp.report.documents import dimension_page, prompts_document, rule_page, term_page
-from tdqs_mcp.results.labels import ServerGrade
-from tdqs_mcp.rubrics.rubric import RUBRICS
-from tdqs_mcp.rubrics.rubric import load as load_rubric
-from tdqs_mcp.rules import registry
 
 Score = TypeVar("Score", ServerScore, LabelScore)
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from tdqs_mcp.errors import TdqsError
+
 WIDTH = 110
 """Columns of help and of output that does not go to a terminal."""
 
@@ -51,7 +53,7 @@ _MODULES = {name: module for module, commands in _COMMANDS.items() for name in c
 
 
 class LazyGroup(click.Group):
-    """Imports a command when it is called, and ends in one line when somebody interrupts it."""
+    """Imports a command when it is called, and ends in one line where it cannot run or somebody interrupts it."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -67,6 +69,10 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             click.echo("; ".join(["interrupted", *ctx.meta.get(ON_INTERRUPT, list)()]), err=True)
             sys.exit(INTERRUPTED)
+        except TdqsError as error:
+            from tdqs_mcp.cli.runner import leave  # noqa: PLC0415  # help and --version go without
+
+            leave(error)
 
 
 class GroupedCommand(click.Command):

@@ -19,22 +19,20 @@ from tdqs_mcp.cli.runner import (
     View,
     end,
     for_each,
-    leave,
     live_options,
     output_option,
     page_options,
-    read_text,
     views,
     waiting,
     warn,
     write,
 )
-from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.gate.policy import calibrated, decide, earns
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.checks import GateReport
 from tdqs_mcp.results.labels import Letter
+from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.locator import LiveOptions
 
 _GRADE = views("check_reports:grade_blocks")
@@ -66,10 +64,7 @@ def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page
 @page_options("junit")
 def gate(suite: Path, *, timeout: float, page: Page) -> None:
     """Check servers against the tool_quality entries of a suite, one row each."""
-    try:
-        rows = blocking(suites.run_suite)(suite, LiveOptions(timeout=timeout))
-    except TdqsError as error:
-        leave(error)
+    rows = blocking(suites.run_suite)(suite, LiveOptions(timeout=timeout))
     page.show([GateReport(suite=str(suite), rows=tuple(rows))], _GATE)
     sys.exit(decide(rows))
 
@@ -105,10 +100,7 @@ _PROMPTS: Mapping[str, View] = {"text": _TEXT, "json": dict, "markdown": _TEXT}
 @page_options()
 def explain(name: str, *, page: Page) -> None:
     """Explain a rule, a dimension, a flag or a tier."""
-    try:
-        text = judging.explain(name)
-    except TdqsError as error:
-        leave(error)
+    text = judging.explain(name)
     views: dict[str, View] = {"text": _markdown_view, "json": lambda text: {"id": name, "page": text}, "markdown": str}
     page.show([text], views)
 

@@ -11,15 +11,14 @@ from typing import Any
 import click
 
 from tdqs_mcp.app.judge_factory import make_judge, make_model, make_preview
-from tdqs_mcp.app.settings import CHOICES, Settings, read_accepted, read_settings, read_writer
+from tdqs_mcp.app.settings import CHOICES, Settings, read_settings, read_writer
 from tdqs_mcp.cli import ON_INTERRUPT, group_options
-from tdqs_mcp.cli.runner import leave, read_json, waiting, warn
+from tdqs_mcp.cli.runner import read_json, waiting, warn
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, Ledger, cost, read_dollars
 from tdqs_mcp.judges.judge import Judge, Model, used
 from tdqs_mcp.report.documents import usage_line
 from tdqs_mcp.results.improvements import OFFLINE
-from tdqs_mcp.results.verdicts import Acceptance
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.scoring.rollup import SPECS
 
@@ -125,44 +124,27 @@ def judge_of(asked: Asked, ledger: Ledger | None = None, *, accept: Sequence[str
 
     `accept` names the tools whose held scores are believed.
     """
-    try:
-        settings = read_settings(os.environ, accept=accept, **asked.options())
-        if settings == Settings():
-            return None
-        judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
-    except InputError as error:
-        leave(error)
+    settings = read_settings(os.environ, accept=accept, **asked.options())
+    if settings == Settings():
+        return None
+    judge = make_judge(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
     report_on_interrupt(judge, by="judge", is_kept=settings.cache is not None)
     return judge
-
-
-def accepted_of(accept: Sequence[str]) -> tuple[Acceptance, ...]:
-    """The held scores that the command line and the nearest configuration accept."""
-    try:
-        return read_accepted(accept)
-    except InputError as error:
-        leave(error)
 
 
 def writer_of(writer: str | None, asked: Asked, ledger: Ledger) -> Model | None:
     """The model that writes; None for the offline writer. Address and model are those given beside it."""
     if writer in (None, OFFLINE):
         return None
-    try:
-        settings = read_writer(os.environ, writer, base_url=asked.base_url, model=asked.model)
-        model = make_model(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
-    except InputError as error:
-        leave(error)
+    settings = read_writer(os.environ, writer, base_url=asked.base_url, model=asked.model)
+    model = make_model(settings, warn=warn, on_progress=waiting().count, ledger=ledger)
     report_on_interrupt(model, by="writer", is_kept=settings.cache is not None)
     return model
 
 
 def preview_of(asked: Asked) -> tuple[Judge, Ledger]:
     """A judge that sends nothing, and the ledger of what it would send."""
-    try:
-        return make_preview(read_settings(os.environ, **asked.options()), warn=warn)
-    except InputError as error:
-        leave(error)
+    return make_preview(read_settings(os.environ, **asked.options()), warn=warn)
 
 
 def tell_usage(meter: object, *, by: str = "judge") -> None:

@@ -15,7 +15,6 @@ from tdqs_mcp.cli.runner import (
     View,
     end,
     for_each,
-    leave,
     live_options,
     page_options,
     policy_of,
@@ -129,11 +128,8 @@ def _known_findings(baseline: Path | None, *, is_new: bool) -> tuple[KnownFindin
     if baseline is None or (is_new and not baseline.exists()):
         return ()
     if not baseline.exists():
-        leave(InputError(f"there is no baseline {str(baseline)!r}; add --write-baseline to write it"))
-    try:
-        return read_baseline(read_json(baseline), origin=repr(str(baseline)))
-    except InputError as error:
-        leave(error)
+        raise InputError(f"there is no baseline {str(baseline)!r}; add --write-baseline to write it")
+    return read_baseline(read_json(baseline), origin=repr(str(baseline)))
 
 
 def _renew(

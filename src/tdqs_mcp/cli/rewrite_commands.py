@@ -29,28 +29,27 @@ from tdqs_mcp.cli.runner import (
     Page,
     end,
     for_each,
-    leave,
     live_options,
     page_options,
-    save,
     views,
     waiting,
     warn,
     write,
 )
-from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, arrives, finds, rewritten
 from tdqs_mcp.judges.judge import Model
-from tdqs_mcp.model import NOTHING, Catalog, Material
+from tdqs_mcp.model import NOTHING, Catalog
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.results.checks import Mutation, Query
+from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.improvements import Comparison, Mode, Rewrite, RewriteReport, WhatIfReport
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.text_patches import LeftOut
 from tdqs_mcp.rewriting.tool_selection import Embedded, Prompted, Selector
+from tdqs_mcp.sources.files import write_bytes
 from tdqs_mcp.sources.input_files import read_embeddings, read_material, read_queries
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator
 
@@ -122,7 +121,7 @@ def rewrite(
     ledger = ledger_of(asked)
     author = writer_of(writer, asked, ledger)
     chosen = judge_of(asked if author is None else asked.beside_writer, ledger)
-    given = _material(material)
+    given = read_material(material) if material else NOTHING
     results = for_each(
         (locator,),
         live,
@@ -145,11 +144,10 @@ def rewrite(
     tell_usage(chosen)
     reports = [None if result is None else _report(*result, spec=spec) for result in results]
     page.show(reports, views("improvement_reports:rewrite_blocks", is_saved=target is not None))
-    for catalog, rewrites in (result for result in results if result is not None and target is not None):
+    for catalog, rewrites in (result for result in results if result is not None):
         if place and target:
             _write_patch(place, rewrites, target, is_code=source is not None)
-            continue
-        if target:
+        elif target:
             _write_catalog(catalog, rewrites, target)
     end(results, lambda result: rewritten(result[1]), asked=False)
 
@@ -164,16 +162,6 @@ def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> Rewr
     )
 
 
-def _material(file: Path | None) -> Material:
-    """What the author gives beside the definitions."""
-    if file is None:
-        return NOTHING
-    try:
-        return read_material(file)
-    except TdqsError as error:
-        leave(error)
-
-
 def _patched_place(locator: str, target: Path | None, source: Path | None) -> Path | None:
     """The file or folder that is to be patched; None where no patch is asked for."""
     is_patch = target is not None and target.suffix in SUFFIXES
@@ -181,10 +169,7 @@ def _patched_place(locator: str, target: Path | None, source: Path | None) -> Pa
         raise click.UsageError("--source needs --write FILE.patch, the patch to write")
     if source is not None or not is_patch:
         return source
-    try:
-        parsed = parse_locator(locator)
-    except TdqsError as error:
-        leave(error)
+    parsed = parse_locator(locator)
     if not isinstance(parsed, File) or parsed.path == "-":
         raise click.UsageError("a patch is one of a JSON file as LOCATOR, or of the Python code that --source names")
     return Path(parsed.path)
@@ -192,11 +177,8 @@ def _patched_place(locator: str, target: Path | None, source: Path | None) -> Pa
 
 def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_code: bool) -> None:
     """The patch to a file; what it leaves to the author, and how to apply it, to standard error."""
-    try:
-        patch, root = (improving.patch_sources if is_code else improving.patch_file)(place, rewrites)
-    except TdqsError as error:
-        leave(error)
-    save(patch.diff, target)
+    patch, root = (improving.patch_sources if is_code else improving.patch_file)(place, rewrites)
+    write_bytes(target, patch.diff)
     for problem in patch.problems:
         warn(problem)
     for line in _left(patch.left_out):
@@ -214,11 +196,8 @@ def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) 
         write(json_text(capture_document(improved)), target)
         left_out: tuple[LeftOut, ...] = ()
     else:
-        try:
-            content, left_out = improving.write_file(catalog.content, rewrites)
-        except TdqsError as error:
-            leave(error)
-        save(content, target)
+        content, left_out = improving.write_file(catalog.content, rewrites)
+        write_bytes(target, content)
     for line in _left(left_out):
         click.echo(line, err=True)
     click.echo(f"{len(catalog.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
@@ -366,22 +345,19 @@ def select(
     """
     if asked.exact_prompt:
         raise click.UsageError("no prompt for selecting is published; leave --exact-prompt out")
-    try:
-        settings = read_settings(os.environ, **asked.options())
-        model = make_model(settings, warn=warn, on_progress=waiting().count)
-        report_on_interrupt(model, by="selector", is_kept=settings.cache is not None)
-        catalogs, others = _all(locators, live), _all(against, live)
-        with waiting().on("selecting"):
-            result = blocking(improving.select)(
-                catalogs,
-                queries=_queries(file),
-                against=others or None,
-                mutation=Mutation(mutate) if mutate else None,
-                selector=_selector(model, embeddings),
-                k=k,
-            )
-    except TdqsError as error:
-        leave(error)
+    settings = read_settings(os.environ, **asked.options())
+    model = make_model(settings, warn=warn, on_progress=waiting().count)
+    report_on_interrupt(model, by="selector", is_kept=settings.cache is not None)
+    catalogs, others = _all(locators, live), _all(against, live)
+    with waiting().on("selecting"):
+        result = blocking(improving.select)(
+            catalogs,
+            queries=read_queries(file) if file else None,
+            against=others or None,
+            mutation=Mutation(mutate) if mutate else None,
+            selector=_selector(model, embeddings),
+            k=k,
+        )
     for problem in result.problems:
         warn(problem)
     tell_usage(model, by="selector")
@@ -396,17 +372,10 @@ def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:
     return [catalog for catalog in catalogs if catalog is not None]
 
 
-def _queries(file: Path | None) -> "list[Query] | None":
-    if file is None:
-        return None
-    return read_queries(file)
-
-
-def _selector(model: Model | None, embeddings: Path | None) -> "Selector | None":
+def _selector(model: Model | None, embeddings: Path | None) -> Selector | None:
     """None for BM25. Raises InputError for two selectors, and for embeddings that cannot be read."""
     if model and embeddings:
         raise InputError("--embeddings and --judge name two selectors; leave one of them out")
-
     if embeddings:
         return Embedded(name=embeddings.resolve().name, encode=read_embeddings(embeddings))
     return Prompted(model=model) if model else None

@@ -84,9 +84,9 @@ def reporter(view: View) -> Callable[..., Any]:
 
 
 def write(text: str, output: Path | None) -> None:
-    """Text to a file, or to standard output; if it cannot be written, the program ends."""
+    """Text to a file, or to standard output. Raises InputError for a file that cannot be written."""
     if output is not None:
-        save(f"{well_formed(text).rstrip()}\n".encode(), output)
+        files.write_bytes(output, f"{well_formed(text).rstrip()}\n".encode())
         return
     try:
         click.echo(well_formed(text))
@@ -95,14 +95,6 @@ def write(text: str, output: Path | None) -> None:
     except OSError as error:
         fail(InputError(f"'standard output' cannot be written: {error.strerror}"))
         os._exit(Outcome.UNKNOWN)  # a full standard output would fail again, and louder, while the interpreter ends
-
-
-def save(content: bytes, output: Path) -> None:
-    """Bytes to a file; if it cannot be written, it stays as it was and the program ends."""
-    try:
-        files.write_bytes(output, content)
-    except InputError as error:
-        leave(error)
 
 
 def warn(message: str) -> None:
@@ -198,26 +190,12 @@ def _shown(locator: str) -> str:
 
 def policy_of(flags: Choice) -> Policy:
     """The policy from flags, the environment and the nearest configuration."""
-    try:
-        return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()))
-    except TdqsError as error:
-        leave(error)
+    return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()))
 
 
 def read_json(path: Path) -> object:
-    """The parsed JSON of a file."""
-    try:
-        return files.parse_json(files.read_bytes(path), origin=repr(str(path)))
-    except InputError as error:
-        leave(error)
-
-
-def read_text(path: Path) -> str:
-    """The text of a file."""
-    try:
-        return files.read_text(path)
-    except InputError as error:
-        leave(error)
+    """The parsed JSON of a file. Raises InputError."""
+    return files.parse_json(files.read_bytes(path), origin=repr(str(path)))
 
 
 def end(
@@ -231,7 +209,7 @@ def end(
     if any(result is None for result in results):
         sys.exit(Outcome.UNKNOWN)
     if gate and asked and _incomplete():
-        leave(InputError(f"the list of tools is incomplete, so there is no verdict on {'; '.join(_incomplete())}"))
+        raise InputError(f"the list of tools is incomplete, so there is no verdict on {'; '.join(_incomplete())}")
     outcomes = [gate(result) for result in results if result is not None] if gate else []
     if Outcome.FAILED in outcomes:
         sys.exit(Outcome.FAILED)

@@ -10,10 +10,10 @@ import click
 from tdqs_mcp.app import judging
 from tdqs_mcp.app.blocking import blocking
 from tdqs_mcp.app.linting import Choice
+from tdqs_mcp.app.settings import read_accepted
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import (
     Asked,
-    accepted_of,
     bad_option,
     judge_of,
     judge_options,
@@ -23,24 +23,14 @@ from tdqs_mcp.cli.judge_options import (
     spec_option,
     tell_usage,
 )
-from tdqs_mcp.cli.runner import (
-    FILE,
-    TARGET,
-    Page,
-    end,
-    for_each,
-    live_options,
-    page_options,
-    policy_of,
-    read_text,
-    views,
-)
+from tdqs_mcp.cli.runner import FILE, TARGET, Page, end, for_each, live_options, page_options, policy_of, views
 from tdqs_mcp.gate.policy import answered, is_good, labelled, reaches
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.labels import LabelScore, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
+from tdqs_mcp.sources.files import read_text
 from tdqs_mcp.sources.locator import LiveOptions
 
 _SCORE = views("score_report:score_blocks")
@@ -92,7 +82,7 @@ def score(
         _dry_run(locators, live, asked, rubric=rubric, spec=spec, skill=text, page=page)
         return
     chosen = None if answers else judge_of(asked, accept=accept)
-    accepted = accepted_of(accept) if answers else ()
+    accepted = read_accepted(accept) if answers else ()
     policy = policy_of(Choice())
     if rubric != TOOL_RUBRICS[0]:
         label: Callable[[Catalog], LabelScore] = (
