@@ -1,7 +1,7 @@
 """The use cases of `app` for callers without an event loop; inside one, await those of `app`."""
 
 from tdqs_mcp.app import catalogs, improving, judging, suites
-from tdqs_mcp.app.blocking import blocking
+from tdqs_mcp.app.catalogs import blocking
 
 score = judging.score_blocking
 load = catalogs.load_blocking

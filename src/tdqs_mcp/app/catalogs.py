@@ -1,14 +1,31 @@
-"""Catalogs from files, live servers, and server objects of this process."""
+"""Catalogs from files, live servers, and server objects of this process; with or without an event loop."""
 
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial, wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-from tdqs_mcp.app.blocking import blocking
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
 from tdqs_mcp.sources.locator import Config, File, LiveOptions, parse_locator
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+def blocking(use: Callable[P, Awaitable[Result]]) -> Callable[P, Result]:
+    """The use case in an event loop of its own."""
+
+    @wraps(use)
+    def run(*args: P.args, **options: P.kwargs) -> Result:
+        import anyio  # noqa: PLC0415  # importing the library, or reading a file, costs no event loop
+
+        return anyio.run(partial(use, *args, **options))
+
+    return run
 
 
 async def load(locator: str, options: LiveOptions | None = None) -> Catalog:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tdqs_mcp.app.blocking import blocking
+from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
 from tdqs_mcp.errors import ContractError, InputError, UnknownIdError
 from tdqs_mcp.facts.schema import tokens

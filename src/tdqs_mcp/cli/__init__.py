@@ -23,9 +23,6 @@ _COMMANDS = {
     "tdqs_mcp.cli.score_commands": {
         "score": "Score every tool and the server by TDQS, or by another rubric.",
         "skill": "Score the skill text of a server beside its tools, by MCPBundles' rubric.",
-    },
-    "tdqs_mcp.cli.lint_command": {"lint": "Report what the rules find."},
-    "tdqs_mcp.cli.check_commands": {
         "calibrate": "Show how wrong a judge is: against the published examples and the labeled tools.",
         "capture": "Save the raw catalog of a server, for later.",
         "explain": "Explain a rule, a dimension, a flag or a tier.",
@@ -33,6 +30,7 @@ _COMMANDS = {
         "grade": "Grade a server as MCP Playground does: a score of 100 and a letter.",
         "prompts": "Print the exact prompts that a judge would get, as published and hardened.",
     },
+    "tdqs_mcp.cli.lint_command": {"lint": "Report what the rules find."},
     "tdqs_mcp.cli.rewrite_commands": {
         "rewrite": "Propose better definitions from what is known, each with its source, checked, and ask "
         "for the rest.",

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.app import improving
-from tdqs_mcp.app.blocking import blocking
+from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.judge_factory import make_model
 from tdqs_mcp.app.settings import WRITERS, read_settings
 from tdqs_mcp.cli import command
