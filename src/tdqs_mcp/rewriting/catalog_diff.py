@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.errors import UnmeasurableError
@@ -20,6 +20,7 @@ from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import tier_of
 
 _Pair = tuple[Tool | None, Tool | None]
+Result = TypeVar("Result")
 
 
 def compare(old: Catalog, new: Catalog, scores: tuple[ServerScore, ServerScore]) -> Comparison:
@@ -64,10 +65,8 @@ def _by_schema(tools: Sequence[Tool]) -> dict[str, list[Tool]]:
 
 def _signature(tool: Tool) -> str | None:
     """What identifies a tool apart from its name: its parameters, else its description; None if it nests too deep."""
-    try:
-        return compatibility.schema_signature(tool.input_schema or {}) or f"says {tool.description}"
-    except UnmeasurableError:
-        return None
+    found = _unless_too_deep(compatibility.schema_signature, tool.input_schema or {})
+    return None if found is None else found or f"says {tool.description}"
 
 
 def _compared(
@@ -85,11 +84,17 @@ def _compared(
     )
 
 
-def _tokens(tool: Tool | None) -> int | None:
+def _unless_too_deep(measure: Callable[[Any], Result], value: Any) -> Result | None:  # noqa: ANN401  # foreign JSON
+    """What a measure gives; None where the value nests too deep for it."""
     try:
-        return tokens.definition_tokens(tool.raw) if tool and isinstance(tool.raw, Mapping) else None
+        return measure(value)
     except UnmeasurableError:
         return None
+
+
+def _tokens(tool: Tool | None) -> int | None:
+    is_definition = tool and isinstance(tool.raw, Mapping)
+    return _unless_too_deep(tokens.definition_tokens, tool.raw) if tool and is_definition else None
 
 
 def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
@@ -98,7 +103,7 @@ def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
         return [_whole(Impact.COMPATIBLE, "added-tool", "the tool is new")]
     if new is None:
         return [_whole(Impact.BREAKING, "removed-tool", "the tool is gone")]
-    before, after = _text(old), _text(new)
+    before, after = (_unless_too_deep(canonical_json, tool.raw) for tool in (old, new))
     if before == after and (before is not None or _are_equal(old.raw, new.raw)):
         return []
     if before is None or after is None:
@@ -107,14 +112,6 @@ def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
     dangers = _as(Impact.DANGEROUS, "", compatibility.dangerous_hints(old.annotations, new.annotations))
     found = [*_breaks(old, new), *dangers, *_words(old, new)]
     return found or [_whole(Impact.COMPATIBLE, "changed", "nothing is taken from a caller")]
-
-
-def _text(tool: Tool) -> str | None:
-    """The definition in one spelling; None where it is nested too deeply."""
-    try:
-        return canonical_json(tool.raw)
-    except UnmeasurableError:
-        return None
 
 
 def _are_equal(old: object, new: object) -> bool:

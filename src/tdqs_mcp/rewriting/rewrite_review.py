@@ -269,26 +269,23 @@ def describe_components(subject: Subject) -> dict[Component, str]:
     said: dict[Component, list[str]] = {}
     explained = {each.name: each.description for each in subject.signals.parameters if each.description.strip()}
     siblings = set(map(str.lower, subject.mentions))
-    for place, (text, words) in enumerate(zip(subject.prose.sentences, subject.prose.spoken, strict=True)):
-        cues = frozenset(cue for cue, places in subject.prose.cue_places.items() if place in places)
-        component = _component(text, words, cues, place=place, subject=subject, siblings=siblings)
-        said.setdefault(component, []).append(text)
-    listed = [f"{name}: {text}" for name, text in explained.items()]
-    if listed:
-        said.setdefault(Component.PARAMETERS, []).extend(listed)
+    for place, text in enumerate(subject.prose.sentences):
+        said.setdefault(_component(subject, place, siblings), []).append(text)
+    if explained:
+        said.setdefault(Component.PARAMETERS, []).extend(f"{name}: {text}" for name, text in explained.items())
     return {component: "\n".join(said[component]) for component in Component if component in said}
 
 
-def _component(  # noqa: PLR0911  # one line a component
-    text: str, words: Sequence[str], cues: frozenset[Cue], *, place: int, subject: Subject, siblings: set[str]
-) -> Component:
+def _component(subject: Subject, place: int, siblings: set[str]) -> Component:  # noqa: PLR0911  # one line a component
+    prose = subject.prose
+    words, cues = prose.spoken[place], {cue for cue, places in prose.cue_places.items() if place in places}
     if words[:1] and words[0].startswith("example"):
         return Component.EXAMPLES
     if place == 0:
         return Component.PURPOSE
     if not siblings.isdisjoint(words) or cues & _GUIDING:
         return Component.GUIDELINES
-    named = identifiers_of(text) & {each.name.lower() for each in subject.signals.parameters}
+    named = identifiers_of(prose.sentences[place]) & {each.name.lower() for each in subject.signals.parameters}
     if named or Cue.FORMAT in cues:
         return Component.PARAMETERS
     if Cue.EXAMPLE in cues:

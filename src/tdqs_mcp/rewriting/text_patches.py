@@ -56,9 +56,8 @@ def patch_json(content: bytes, rewrites: Sequence[Rewrite], *, name: str) -> Pat
     encoding = json.detect_encoding(content)
     positions = locate(content) if encoding in ("utf-8", "utf-8-sig") else None
     if positions is None:
-        return Patch(
-            diff=b"", made=0, problems=(f"{name!r} is not a UTF-8 file of definitions, so it cannot be patched",)
-        )
+        problem = f"{name!r} is not a UTF-8 file of definitions, so it cannot be patched"
+        return Patch(diff=b"", made=0, problems=(problem,))
     edits, left_out = _json_edits(positions, rewrites)
     mark = "\ufeff" * (encoding == "utf-8-sig")
     shifted = [Edit(start=len(mark) + each.start, end=len(mark) + each.end, text=each.text) for each in edits]
@@ -202,9 +201,6 @@ def _together(edits: Sequence[Edit]) -> list[Edit]:
     return [Edit(start=start, end=end, text=text) for (start, end), text in merged.items()]
 
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
     """How the members of an object are written."""
@@ -224,11 +220,11 @@ class _Layout:
         """The layout of an object with members, or the usual one."""
         text, lead, colon = positions.text, "", ": "
         if node.children:
-            lead = _space(text, node.start + 1)
+            lead = _space_at(text, node.start + 1)
             behind_key = positions.end(node.start + 1 + len(lead))
             colon = text[behind_key : min(start for start, _ in node.children.values())]
         has_lines = "\n" in lead
-        root = _space(text, _SPACE.match(text).end() + 1) if has_lines else ""  # type: ignore[union-attr]  # it matches
+        root = _space_at(text, len(_space_at(text, 0)) + 1) if has_lines else ""
         return cls(
             lead=lead if has_lines else " " * colon.endswith(" "),
             colon=colon,
@@ -238,16 +234,14 @@ class _Layout:
 
     def value(self, value: object) -> str:
         """A JSON value in which nothing is invisible, its lines as deep as the object's."""
-        is_wide = self.colon.endswith(" ")
-        separators = (", " if is_wide else ",", ": " if is_wide else ":")
         step = self.step if isinstance(value, dict) else None
-        if step:
-            separators = (",", ": ")
+        space = " " * self.colon.endswith(" ")
+        separators = (",", ": ") if step else (f",{space}", f":{space}")
         text = json.dumps(value, indent=step, separators=separators, ensure_ascii=self.is_ascii)
         shown = "".join(each if each.isprintable() or each in "\n\t" else json.dumps(each)[1:-1] for each in text)
         return shown.replace("\n", self.lead) if step else shown
 
 
-def _space(text: str, at: int) -> str:
-    found = _SPACE.match(text, at)
+def _space_at(text: str, at: int) -> str:
+    found = re.compile(r"[ \t\r\n]*").match(text, at)
     return found[0] if found else ""

@@ -131,21 +131,14 @@ _MISS = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One tool in the index, on which of the servers."""
-
-    server: str
-    tool: Tool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
     """All named tools of some catalogs, to be searched together."""
 
     servers: tuple[str, ...]
     """A name for each catalog that no other one has."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[tuple[str, Tool], ...]
+    """Each tool behind its server's name."""
 
     @classmethod
     def of(cls, catalogs: Sequence[Catalog]) -> "Index":
@@ -168,8 +161,7 @@ class Index:
     @classmethod
     def _named(cls, servers: Sequence[str], catalogs: Sequence[Catalog]) -> "Index":
         listed = zip(servers, catalogs, strict=True)
-        named = ((server, tool) for server, catalog in listed for tool in catalog.tools if tool.name)
-        entries = tuple(Entry(server=server, tool=tool) for server, tool in named)
+        entries = tuple((server, tool) for server, catalog in listed for tool in catalog.tools if tool.name)
         if not entries:
             raise InputError("there is no tool with a name, so there is nothing to select from")
         return cls(servers=tuple(servers), entries=entries)
@@ -177,19 +169,19 @@ class Index:
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools by their positions."""
-        return tuple(entry.tool for entry in self.entries)
+        return tuple(tool for _, tool in self.entries)
 
     def label(self, position: int) -> str:
         """A tool's name, after its server's where there are several servers."""
-        entry = self.entries[position]
-        return f"{entry.server}/{entry.tool.name}" if len(self.servers) > 1 else entry.tool.name
+        server, tool = self.entries[position]
+        return f"{server}/{tool.name}" if len(self.servers) > 1 else tool.name
 
     def by_name(self) -> Mapping[str, Mapping[str, tuple[int, ...]]]:
         """The positions of every name, by server."""
         found: dict[str, dict[str, tuple[int, ...]]] = {}
-        for position, entry in enumerate(self.entries):
-            places = found.setdefault(entry.tool.name, {})
-            places[entry.server] = (*places.get(entry.server, ()), position)
+        for position, (server, tool) in enumerate(self.entries):
+            places = found.setdefault(tool.name, {})
+            places[server] = (*places.get(server, ()), position)
         return found
 
 
@@ -199,21 +191,18 @@ def make_queries(index: Index) -> tuple[list[Query], tuple[str, ...]]:
     A query holds words of the definition that it is made from, never of one that is written later: whoever rewrites the
     definition can lose by it and hardly win.
     """
-    is_shared = len(index.servers) > 1
     queries: list[Query] = []
     mute: list[str] = []
-    places = sorted(own[0] for servers in index.by_name().values() for own in servers.values())
-    for position in places:
-        entry, need = index.entries[position], search.describe_need(index.entries[position].tool)
+    for position in sorted(own[0] for servers in index.by_name().values() for own in servers.values()):
+        server, tool = index.entries[position]
+        need = search.describe_need(tool)
         if need.said:
-            server = entry.server if is_shared else None
-            text = " ".join(need.said)
-            queries.append(Query(text=text, tool=entry.tool.name, server=server, withheld=need.withheld))
+            home = server if len(index.servers) > 1 else None
+            queries.append(Query(text=" ".join(need.said), tool=tool.name, server=home, withheld=need.withheld))
         else:
-            mute.append(index.label(position))
-    return queries, (
-        f"too few words beside the name to ask for {first_of(list(map(repr, mute)), MAX_NAMED)}",
-    ) if mute else ()
+            mute.append(repr(index.label(position)))
+    named = first_of(mute, MAX_NAMED)
+    return queries, (f"too few words beside the name to ask for {named}",) if mute else ()
 
 
 def check_queries(queries: Sequence[Query], index: Index) -> tuple[list[Query], tuple[str, ...]]:
@@ -242,11 +231,8 @@ def choose(
     queries: Sequence[Query], rankings: Sequence[Ranking | Failure], index: Index, *, k: int
 ) -> tuple[QueryChoice, ...]:
     """What a selector made of each query; a query whose tool is not in the index finds nothing."""
-    names = index.by_name()
-    return tuple(
-        _choice(query, ranking, names.get(query.tool, {}), index, k)
-        for query, ranking in zip(queries, rankings, strict=True)
-    )
+    names, pairs = index.by_name(), zip(queries, rankings, strict=True)
+    return tuple(_choice(query, ranking, names.get(query.tool, {}), index, k) for query, ranking in pairs)
 
 
 def report(
@@ -269,9 +255,8 @@ def report(
 
 def compare(before: Selection, after: tuple[QueryChoice, ...], *, label: str) -> Selection:
     """The report with the same queries put to other definitions; the tests take in what both have answered."""
-    pairs = [
-        pair for pair in zip(before.choices, after, strict=True) if pair[0].failure is None and pair[1].failure is None
-    ]
+    both = zip(before.choices, after, strict=True)
+    pairs = [(one, other) for one, other in both if one.failure is None and other.failure is None]
     against = Against(
         label=label,
         figures=figures(after),
