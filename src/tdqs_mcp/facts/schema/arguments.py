@@ -58,25 +58,26 @@ def undescribed_required(tool: Tool) -> list[str]:
 
 def untyped(tool: Tool) -> list[str]:
     """Arguments whose schema has none of TYPING."""
-    return [name for name, schema in properties(tool).items() if _is_set(schema) and not _is_typed(schema)]
+    found = {name: schema for name, schema in properties(tool).items() if _is_set(schema)}
+    typing = {name: schema.get for name, schema in found.items() if isinstance(schema, dict)}
+    return [name for name in found if name not in typing or not any(_is_set(typing[name](key)) for key in TYPING)]
 
 
 def unknown_required(tool: Tool) -> list[Any]:
     """Entries of `required` that no property carries, in order; none where the schema has no properties at all."""
-    found = (tool.input_schema or {}).get("properties")
-    known = found if isinstance(found, dict) else None
-    return (
-        [name for name in required(tool) if not isinstance(name, str) or name not in known] if known is not None else []
-    )
+    known = (tool.input_schema or {}).get("properties")
+    if not isinstance(known, dict):
+        return []
+    return [name for name in required(tool) if not isinstance(name, str) or name not in known]
 
 
 def unmentioned_choices(tool: Tool) -> Iterator[tuple[str, list[str]]]:
     """Described arguments with an enum of which the description mentions no value, and the values as text."""
     for name, schema in _described(tool):
-        values = schema.get("enum")
-        if not isinstance(values, list):
-            continue
-        spelled = [str(value) for value in values if _is_word(value)]
+        enum = schema.get("enum")
+        values = enum if isinstance(enum, list) else []
+        words = [each for each in values if isinstance(each, str | int | float) and not isinstance(each, bool)]
+        spelled = [str(each) for each in words if each != ""]
         if spelled and not _mentions(schema["description"][:MAX_EXPLANATION], spelled):
             yield name, spelled
 
@@ -114,19 +115,15 @@ def choices_in_prose(tool: Tool) -> Iterator[tuple[str, str]]:
     """
     for name, schema in _described(tool):
         text = schema["description"][:MAX_EXPLANATION]
-        found = _PATTERNS.choice.search(text) if _may_have_choices(text) and _is_free_text(schema) else None
-        if (
-            found
-            and not _PATTERNS.structured.search(text)
-            and properties(tool).keys().isdisjoint(_NAME.findall(found[0]))
-        ):
+        may_list = any(word in text.lower() for word in _CHOICE_WORDS) and _is_free_text(schema)
+        found = _PATTERNS.choice.search(text) if may_list else None
+        names_arguments = found and not properties(tool).keys().isdisjoint(_NAME.findall(found[0]))
+        if found and not names_arguments and not _PATTERNS.structured.search(text):
             yield name, " ".join(found[0].split())
 
 
-def _may_have_choices(text: str) -> bool:
-    """Cheaply: no other text can have choice language."""
-    lowered = text.lower()
-    return any(word in lowered for word in ("|", "one of", "either", "values", "options", "choices"))
+_CHOICE_WORDS = ("|", "one of", "either", "values", "options", "choices")
+"""No text without one of them can have choice language."""
 
 
 def _described(tool: Tool) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -141,17 +138,9 @@ def _is_described(schema: object) -> bool:
     return bool(trim(text)) if isinstance(text, str) else _is_set(text)
 
 
-def _is_typed(schema: object) -> bool:
-    return isinstance(schema, dict) and (bool(schema.get("type")) or any(_is_set(schema.get(key)) for key in TYPING))
-
-
 def _is_set(value: object) -> bool:
     """Not what a JavaScript condition takes for nothing: null, false, 0 and the empty string; `[]` and `{}` are set."""
     return value not in (None, False, 0, "")
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
 
 
 def _mentions(text: str, values: list[str]) -> bool:
@@ -198,23 +187,6 @@ class Choice(NamedTuple):
         return frozenset(name for group in self.groups for name in group)
 
 
-def required_choices(schema: Mapping[str, Any]) -> tuple[Choice, ...]:
-    """The choices at the root of an input schema that are certain: disjoint branches of known required parameters."""
-    known = frozenset(keyword_members(schema))
-    return (*_alternatives(schema, known), *_companions(schema, known))
-
-
-def _alternatives(schema: Mapping[str, Any], known: frozenset[str]) -> Iterator[Choice]:
-    for keyword, demand in (("oneOf", Demand.EXACTLY_ONE), ("anyOf", Demand.AT_LEAST_ONE)):
-        branches = schema.get(keyword)
-        if not isinstance(branches, list) or not 1 < len(branches) <= MAX_ALTERNATIVES:
-            continue
-        groups = tuple(_required(branch) for branch in branches)
-        names = [name for group in groups for name in group]
-        if all(groups) and len(names) == len(set(names)) and _are_known(names, known):
-            yield Choice(demand=demand, groups=groups, path=f"/inputSchema/{keyword}")
-
-
 def _required(branch: object) -> tuple[str, ...]:
     """The parameters that a branch requires; none where it demands anything else as well."""
     if not isinstance(branch, Mapping) or not branch.keys() <= {"required", "type", "title", "description"}:
@@ -223,7 +195,17 @@ def _required(branch: object) -> tuple[str, ...]:
     return tuple(names) if isinstance(names, list) and all(isinstance(name, str) for name in names) else ()
 
 
-def _companions(schema: Mapping[str, Any], known: frozenset[str]) -> Iterator[Choice]:
+def required_choices(schema: Mapping[str, Any]) -> Iterator[Choice]:
+    """The choices at the root of an input schema that are certain: disjoint branches of known required parameters."""
+    known = frozenset(keyword_members(schema))
+    for keyword, demand in (("oneOf", Demand.EXACTLY_ONE), ("anyOf", Demand.AT_LEAST_ONE)):
+        branches = schema.get(keyword)
+        if not isinstance(branches, list) or not 1 < len(branches) <= MAX_ALTERNATIVES:
+            continue
+        groups = tuple(_required(branch) for branch in branches)
+        names = [name for group in groups for name in group]
+        if all(groups) and len(names) == len(set(names)) and _are_known(names, known):
+            yield Choice(demand=demand, groups=groups, path=f"/inputSchema/{keyword}")
     for name, needed in list(keyword_members(schema, "dependentRequired").items())[:MAX_ALTERNATIVES]:
         if isinstance(needed, list) and needed and _are_known([name, *needed], known):
             yield Choice(demand=Demand.TOGETHER, groups=((name,), tuple(needed)), path="/inputSchema/dependentRequired")

@@ -95,7 +95,11 @@ class _Pair:
             found = [tuple(islice(self._branch(before, after, depth), MAX_BREAKS)) for after in candidates]
             if all(found):
                 near = [each for each in found if each[0].path or each[0].change != "narrowed-type"]
-                yield from min(near or found[:1], key=len) if near or len(found) == 1 else [_gone(before, candidates)]
+                if near or len(found) == 1:
+                    yield from min(near or found, key=len)
+                else:
+                    said = f"took {_said(types_of(before))} too, now takes {_said(_union(candidates))}"
+                    yield Break("narrowed-type", "", said)
 
     def _branch(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
         """Compares two alternatives; if a type is refused, that is the only finding."""
@@ -130,7 +134,10 @@ class _Pair:
 
     def _properties(self, old: Mapping[str, Any], new: Mapping[str, Any], depth: int) -> Iterator[Break]:
         before, after = keyword_members(old), keyword_members(new)
-        renamed = _renamed(before, after)
+        # Renamed, where exactly one removed and one added property have the same schema.
+        gone, added = _by_schema(before, without=after), _by_schema(after, without=before)
+        pairs = ((names, added.get(text, ())) for text, names in gone.items())
+        renamed = {names[0]: others[0] for names, others in pairs if len(names) == len(others) == 1}
         for name, schema in before.items():
             path = f"/properties/{escape_step(name)}"
             if name in after:
@@ -246,11 +253,6 @@ def _union(schemas: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset().union(*map(types_of, schemas))
 
 
-def _gone(old: Mapping[str, Any], new: Sequence[Mapping[str, Any]]) -> Break:
-    """An old alternative that no new alternative accepts."""
-    return Break("narrowed-type", "", f"took {_said(types_of(old))} too, now takes {_said(_union(new))}")
-
-
 def _unproven(path: str, what: str, *, is_new: bool) -> Break:
     return Break("narrowed", path, f"{what} {'is new' if is_new else 'has changed'}: it may refuse what was taken")
 
@@ -264,15 +266,14 @@ def _said(types: frozenset[str]) -> str:
 
 
 def _values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
-    before, after = values_of(old), values_of(new)
+    before, after, kinds = values_of(old), values_of(new), types_of(old)
     if after is None:
         return
     if before is None:
-        if types_of(old) != {"null"}:
+        if kinds != {"null"}:
             yield Break("narrowed-values", "/enum", f"took any value, now one of {_shown(after)}")
         return
     kept = {canonical_json(value) for value in after}
-    kinds = types_of(old)
     lost = [value for value in before if canonical_json(value) not in kept and _takes(kinds, walk.type_of(value))]
     if lost:
         yield Break("narrowed-values", "/enum", f"no longer takes {_shown(lost)}")
@@ -292,14 +293,6 @@ def _limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Break]:
             yield Break("narrowed-range", f"/{keyword}", f"{keyword} {said}: {new[keyword]!r}")
     if new.get("uniqueItems") is True and old.get("uniqueItems") is not True:
         yield Break("narrowed-range", "/uniqueItems", "items must now differ")
-
-
-def _renamed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
-    """New names by old name, where exactly one removed and one added property have the same schema."""
-    gone, added = _by_schema(old, without=new), _by_schema(new, without=old)
-    return {
-        names[0]: added[text][0] for text, names in gone.items() if len(names) == 1 and len(added.get(text, ())) == 1
-    }
 
 
 def _by_schema(schemas: Mapping[str, Any], *, without: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -99,17 +99,12 @@ def _follow(root: Mapping[str, Any], reference: str) -> str | None:
 
 def remote_references(shape: Shape) -> Iterator[Breach]:
     """References out of the definition; nothing fetches them."""
-    for keyword in ("$ref", "$dynamicRef"):
+    inside = {each.schema["$id"] for each in shape.by_keyword.get("$id", ()) if isinstance(each.schema["$id"], str)}
+    for keyword in ("$ref", "$dynamicRef") if "$id" not in shape.root else ():
         for node in shape.by_keyword.get(keyword, ()):
             reference = node.schema[keyword]
-            if isinstance(reference, str) and not reference.startswith("#") and not _is_inside(reference, shape):
+            if isinstance(reference, str) and reference[:1] != "#" and reference.partition("#")[0] not in inside:
                 yield Breach(f"{node.path}/{keyword}", repr(reference[:200]))
-
-
-def _is_inside(reference: str, shape: Shape) -> bool:
-    """The reference names a part of the same document by its `$id`."""
-    base = reference.partition("#")[0]
-    return "$id" in shape.root or any(node.schema["$id"] == base for node in shape.by_keyword.get("$id", ()))
 
 
 def impossible_bounds(shape: Shape) -> Iterator[Breach]:
@@ -137,24 +132,17 @@ def unfit_values(shape: Shape) -> Iterator[Breach]:
     """Examples, members of enumerations and constants that the same schema refuses."""
     for keyword in ("enum", "const"):
         for node in shape.by_keyword.get(keyword, ()):
-            types = _types(node.schema)
-            for step, value in _members(node.schema, keyword) if types else ():
-                if not _is_of(value, types):
-                    yield Breach(f"{node.path}/{step}", f"{_shown(value)} is no {_either(types)}")
+            types, value = _types(node.schema), node.schema[keyword]
+            members = value[:MAX_VALUES] if isinstance(value, list) else ()
+            listed = [(f"enum/{place}", each) for place, each in enumerate(members)]
+            for step, each in [(keyword, value)] if keyword == "const" else listed:
+                if types and not _is_of(each, types):
+                    yield Breach(f"{node.path}/{step}", f"{_shown(each)} is no {_either(types)}")
     for node in shape.by_keyword.get("examples", ()):
         examples = node.schema["examples"]
         for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
             if reason := _why_unfit(value, node, shape):
                 yield Breach(f"{node.path}/examples/{place}", f"{_shown(value)} {reason}")
-
-
-def _members(schema: Mapping[str, Any], keyword: str) -> Iterator[tuple[str, object]]:
-    """The values that a schema names, each with its place."""
-    value = schema[keyword]
-    if keyword == "const":
-        yield keyword, value
-    elif isinstance(value, list):
-        yield from ((f"enum/{place}", member) for place, member in enumerate(value[:MAX_VALUES]))
 
 
 def _types(schema: Mapping[str, Any]) -> frozenset[str]:
@@ -239,12 +227,9 @@ def _shown(value: object) -> str:
 def lone_surrogates(raw: object) -> Iterator[Breach]:
     """Strings and keys of a definition that hold half a UTF-16 pair, which JSON can spell and UTF-8 cannot carry."""
     try:
-        _to_json(raw).encode()
+        json.dumps(raw, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError):
         yield from _locate_surrogates(raw)
-
-
-_to_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _locate_surrogates(raw: object) -> Iterator[Breach]:

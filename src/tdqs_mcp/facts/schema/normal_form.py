@@ -1,6 +1,6 @@
 """Rewrites a schema as alternatives without unions and references, and strips its texts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -103,7 +103,8 @@ class NormalForm:
             forms = [each for each in merged if each is not None and each.get("type") != []]
             if None in merged or len(forms) > MAX_BRANCHES:
                 return None
-            if keyword == "oneOf" and not all(_are_apart(*pair) for pair in combinations(branches, 2)):
+            pairs = (pair for two in combinations(branches, 2) for pair in product(*two))
+            if keyword == "oneOf" and not all(_are_apart(*pair) for pair in pairs):
                 forms = [{**each, keyword: schema[keyword]} for each in forms]
         return forms or [NO_VALUE]
 
@@ -183,22 +184,18 @@ def _are_same(one: object, other: object) -> bool:
     return canonical_json(one) == canonical_json(other)
 
 
-def _are_apart(one: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
+def _are_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether no value matches both: the types differ, or a required field has different constant values."""
-    return all(
-        _kinds(first).isdisjoint(_kinds(second)) or any(_told_apart(first, second))
-        for first, second in product(one, other)
-    )
-
-
-def _kinds(schema: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset("number" if each == "integer" else each for each in types_of(schema))
-
-
-def _told_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[bool]:
-    """For each field that both require, whether its values differ."""
+    if _kinds(one).isdisjoint(_kinds(other)):
+        return True
     if types_of(one) | types_of(other) == {"object"}:
         for name in set(required_names(one)).intersection(required_names(other)):
             values = [values_of(schema_of(keyword_members(each).get(name))) for each in (one, other)]
             known = [{canonical_json(each) for each in listed} for listed in values if listed is not None]
-            yield len(known) == 2 and known[0].isdisjoint(known[1])
+            if len(known) == 2 and known[0].isdisjoint(known[1]):
+                return True
+    return False
+
+
+def _kinds(schema: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset("number" if each == "integer" else each for each in types_of(schema))

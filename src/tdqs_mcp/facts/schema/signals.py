@@ -102,7 +102,12 @@ def measure_signals(tool: Tool) -> Signals:
     properties = keyword_members(schema)
     names = frozenset(required_names(schema))
     schemas = [child for child in properties.values() if isinstance(child, dict)]
-    parameters = tuple(_parameter(name, child, names) for name, child in properties.items())
+    texts = {name: child.get("description") if isinstance(child, dict) else None for name, child in properties.items()}
+    parameters = tuple(
+        Parameter(name=name, description=text if isinstance(text, str) else "", is_required=name in names)
+        for name, text in texts.items()
+    )
+    title, text = tool.title, trim(tool.description or "").lower()
     described = sum(bool(each.description) for each in parameters)
     annotations = tool.annotations or {}
     hints = [value if isinstance(value := annotations.get(hint), bool) else None for hint in HINTS]
@@ -119,13 +124,13 @@ def measure_signals(tool: Tool) -> Signals:
         destructive=hints[1],
         idempotent=hints[2],
         open_world=hints[3],
-        title_is_meaningful=_is_meaningful(tool.title, tool.name),
+        title_is_meaningful=title is not None and title != tool.name and utf16_length(title) > utf16_length(tool.name),
         input_hash=short_hash(canonical),
         definition_bytes=len(canonical.encode("utf-8")),
         sent_json=f"{{{','.join([members[key] for key in SENT_FIELDS if key in tool.raw])}}}",
         subtree=required_subtree(tool.input_schema),
-        is_missing_description=not trim(tool.description or ""),
-        restates_name=_restates_name(tool),
+        is_missing_description=not text,
+        restates_name=bool(text) and text in {trim(label.lower()) for label in (tool.name, title) if label is not None},
         parameters=parameters,
     )
 
@@ -212,23 +217,9 @@ def _required_properties(schema: Mapping[str, Any]) -> tuple[list[str], list[obj
     return names, [properties[name] for name in names if name in properties]
 
 
-def _parameter(name: str, schema: object, required: frozenset[str]) -> Parameter:
-    text = schema.get("description") if isinstance(schema, dict) else None
-    return Parameter(name=name, description=text if isinstance(text, str) else "", is_required=name in required)
-
-
 def _is_null(schema: object) -> bool:
     """`anyOf: [X, null]` is how generators write an optional value: one choice, not two."""
     return isinstance(schema, dict) and schema.get("type") in ("null", ["null"])
-
-
-def _is_meaningful(title: str | None, name: str) -> bool:
-    return title is not None and title != name and utf16_length(title) > utf16_length(name)
-
-
-def _restates_name(tool: Tool) -> bool:
-    words = trim(tool.description or "").lower()
-    return bool(words) and words in {trim(label.lower()) for label in (tool.name, tool.title) if label is not None}
 
 
 def _list(value: object) -> list[Any]:

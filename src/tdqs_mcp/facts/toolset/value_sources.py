@@ -86,10 +86,8 @@ class ValueSources:
                 parameter=parameter.name, tools=listers, sources=tuple(f"tool {name}: its name" for name in listers)
             )
         words = name_parts(parameter.name)
-        is_identifier = words[-1:] and (
-            words[-1] in _words("identifiers") - _words("weak_identifiers") or words[0] == "id"
-        )
-        if len(words) < 2 or not is_identifier:
+        strong = _words("identifiers") - _words("weak_identifiers")
+        if len(words) < 2 or not (words[-1] in strong or words[0] == "id"):
             return None
         for index, proof in ((self._fields, "its output schema"), (self._sayers, "what it says that it returns")):
             givers = _without(index.get(parameter.name, ()), subject, parameter)
@@ -108,7 +106,7 @@ class ValueSources:
         thing, own = _thing(parameter, label), set(label.resource)
         is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
         # What is listed after the action: `download_paper` does not need a downloaded paper.
-        done = {f"{label.verb}ed", f"{label.verb}d"}
+        done = {f"{label.verb}ed", f"{label.verb}d"} if label.verb else frozenset()
         is_weak = name_parts(parameter.name)[-1:] and name_parts(parameter.name)[-1] in _words("weak_identifiers")
         ranked = sorted(
             (len(each.things - thing), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
