@@ -57,9 +57,9 @@ class Scorecard:
 
     def is_much(self, fact: str, value: int, move: int) -> bool:
         """Whether there is much of a fact: where it only ever helps, or only ever harms, its move says so."""
-        signs = {point > 0 for _, _, points in self.steps[fact] for point in points if point}
-        if len(signs) == 1:
-            return (move > 0) is (True in signs)
+        points = [point for _, _, sums in self.steps[fact] for point in sums if point]
+        if points and (min(points) > 0 or max(points) < 0):
+            return (move > 0) is (points[0] > 0)
         return value > self.typical[fact]
 
     def score(self, latent: int) -> int:
@@ -250,7 +250,7 @@ def _judge(
         template = words.get(name, {}).get("much" if is_much else "little")
         if template is None or not (is_much or is_relevant(name)):
             continue
-        is_quoted = "{quote}" in template and (not rests_on_one or _rests_on(card, name, values))
+        is_quoted = "{quote}" in template and (not rests_on_one or _rests_on(card, name, values, earned[name]))
         quoted = [_cut(text) for text in quotes(name)] if is_quoted else []
         sentence = _say(template, count=values[name], quoted=quoted)
         if sentence not in (*good, *bad):
@@ -262,12 +262,12 @@ def _judge(
     )
 
 
-def _rests_on(card: Scorecard, name: str, values: Mapping[str, int]) -> bool:
+def _rests_on(card: Scorecard, name: str, values: Mapping[str, int], earned: int) -> bool:
     """Without the passage that gives most of it, the fact would earn something else."""
     if values[name] <= 0:
         return False
     less = {**values, name: values[name] - values.get(f"{name}{features.SHARE}", 1)}
-    return card.earned(less, [name]) != card.earned(values, [name])
+    return card.earned(less, [name])[name] != earned
 
 
 @cache

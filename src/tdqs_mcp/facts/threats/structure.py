@@ -50,13 +50,14 @@ def load_patterns(table: str) -> Mapping[str, tuple[Pattern, ...]]:
 
 def find_patterns(table: str, texts: Sequence[str]) -> dict[str, tuple[Pattern, ...]]:
     """The patterns of a table that match one of some texts, by kind."""
-    together = "\n".join(texts).lower()
+    lowered = [text.lower() for text in texts]
+    together = "\n".join(lowered)
     found = {
         kind: [
             each
             for each in patterns
             if each.may_match(together)
-            and any(each.may_match(text.lower()) and each.match.search(text) for text in texts)
+            and any(each.may_match(low) and each.match.search(text) for low, text in zip(lowered, texts, strict=True))
         ]
         for kind, patterns in load_patterns(table).items()
     }
