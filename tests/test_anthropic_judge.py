@@ -706,13 +706,13 @@ def test_a_budget_bounds_a_batch_at_half_the_price(fake, catalog, restarted):
     )
     tdqs_mcp.score(shop, judge=preview)
     for budget, words in (
-        (Budget(cost=ledger.cost // 2 - 11), "it would exceed the budget in money; raise --max-cost"),
+        (Budget(cost=ledger.usage.cost // 2 - 11), "it would exceed the budget in money; raise --max-cost"),
         (Budget(calls=10), "the budget of 10 calls is used up"),
     ):
         with pytest.raises(InputError, match=f"a batch of 11 requests was not submitted: {words}"):
             tdqs_mcp.submit_batch(shop, judge=restarted(budget=budget))
     assert fake.requests == []
-    judge = restarted(budget=Budget(cost=ledger.cost // 2 + 11, calls=11))
+    judge = restarted(budget=Budget(cost=ledger.usage.cost // 2 + 11, calls=11))
     assert tdqs_mcp.submit_batch(shop, judge=judge)
     with pytest.raises(InputError, match="was not submitted"):
         tdqs_mcp.submit_batch(shop, judge=judge)

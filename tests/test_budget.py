@@ -163,12 +163,12 @@ def test_money_is_counted_where_prices_are_known(loopback, catalog):
     settings = read_settings({"TDQS_CACHE": "off"}, judge="openai:m", base_url=loopback.base_url)
     judge, ledger = make_preview(settings, price=cents)
     anyio.run(lambda: judging.score(catalog(*TOOLS), judge=judge))
-    booked = Usage(input_tokens=ledger.input_tokens, output_tokens=ledger.output_tokens)
-    assert ledger.cost == cents("m", booked) > 0
-    half = score(loopback, catalog, cost=ledger.cost // 2)
+    booked = Usage(input_tokens=ledger.usage.input_tokens, output_tokens=ledger.usage.output_tokens)
+    assert ledger.usage.cost == cents("m", booked) > 0
+    half = score(loopback, catalog, cost=ledger.usage.cost // 2)
     assert 0 < len(half.tools) < 6
     assert "raise --max-cost" in half.ungraded[-1].ungraded.reason
-    assert len(score(loopback, catalog, cost=ledger.cost).tools) == 6
+    assert len(score(loopback, catalog, cost=ledger.usage.cost).tools) == 6
 
 
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])

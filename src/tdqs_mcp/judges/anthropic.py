@@ -9,7 +9,15 @@ from pydantic import BaseModel
 
 from tdqs_mcp.errors import EndpointError, InputError
 from tdqs_mcp.judges.budget import cost
-from tdqs_mcp.judges.endpoint import MAX_ANSWER_BYTES, Count, Endpoint, EndpointModel, connect, parse, refused
+from tdqs_mcp.judges.endpoint import (
+    MAX_ANSWER_BYTES,
+    Count,
+    Endpoint,
+    EndpointModel,
+    connect,
+    error_message,
+    parse,
+)
 from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage, report_answer
 
 if TYPE_CHECKING:
@@ -81,6 +89,7 @@ class Anthropic(EndpointModel):
     """A model of Anthropic's; rubrics travel as cached system prompts, and answers are held to their schema."""
 
     cut_advice = "raise max_tokens with TDQS_REQUEST_OVERRIDES"
+    form_advice = "check the base URL"
     mute_advice = "raise max_tokens or use another model"
 
     def __init__(self, endpoint: Endpoint, *, effort: str | None = EFFORT) -> None:
@@ -194,15 +203,8 @@ class Anthropic(EndpointModel):
         if _refuses_effort(response) and "effort" in members.get("output_config", {}):
             self._effort = None  # a model that takes none says so to every request
             response = await self._send(client, request, self._members(request, ttl="5m"))
-        if isinstance(response, Failure):
-            return response
-        if not response.is_success:
-            return refused(self._endpoint, response)
-        message = parse(_Message, response.content)
-        if message is None:
-            said = self._endpoint.said(response)
-            return Failure(reason=f"{self._endpoint.url} answered with no message ({said}): check the base URL")
-        return self._read(message)
+        message = self.parsed(response, _Message, called="message")
+        return message if isinstance(message, Failure) else self._read(message)
 
     async def _send(
         self, client: "AsyncAnthropic", request: Request, members: Mapping[str, Any]
@@ -254,7 +256,7 @@ class Anthropic(EndpointModel):
             return self._read(result.message)
         if result.type in _UNTOLD:
             return Failure(reason=_UNTOLD[result.type])
-        said = self._endpoint.public(_error_message(result.error) or result.type)
+        said = self._endpoint.public(error_message(result.error) or result.type)
         return Failure(reason=f"the batch could not ask {self.name!r} ({said}): check TDQS_REQUEST_OVERRIDES")
 
     def _read(self, message: _Message) -> str | Failure:
@@ -300,11 +302,4 @@ def _whole(text: str) -> str:
 
 def _said(error: BaseException) -> str:
     """The SDK's words for what happened below it are the same for everything: what lies below says more."""
-    return str(_error_message(getattr(error, "body", None)) or error.__cause__ or error)
-
-
-def _error_message(body: object) -> str | None:
-    """The message in Anthropic's `{"error": {"message": …}}`."""
-    inner = body.get("error") if isinstance(body, Mapping) else None
-    message = inner.get("message") if isinstance(inner, Mapping) else None
-    return message if isinstance(message, str) else None
+    return str(error_message(getattr(error, "body", None)) or error.__cause__ or error)

@@ -74,11 +74,8 @@ class Ledger:
     def __init__(self, budget: Budget, price: Price) -> None:
         self._budget = budget
         self._price = price
-        self.calls = 0
-        self.input_tokens = 0
-        self.output_tokens = 0
-        self.cost: int | None = 0
-        """Nanodollars; None as soon as one model's price is not known."""
+        self.usage = Usage()
+        """What was booked or used; what an answer reports takes the place of what was booked for it."""
 
     @property
     def is_bounded(self) -> bool:
@@ -96,8 +93,7 @@ class Ledger:
         """Books a request; the reason where it would break the budget, and then nothing is booked."""
         if reason := self._refusal(model, expected):
             return reason
-        self.calls += 1
-        self._add(expected.input_tokens, expected.output_tokens, expected.cost)
+        self.usage += expected
         return None
 
     def book_batch(self, model: str, requests: Sequence[Request]) -> str | None:
@@ -119,26 +115,23 @@ class Ledger:
         """Replace what was booked for a request by what it used."""
         due = self._price(model, usage) if usage.cost is None else usage.cost
         more = None if due is None or expected.cost is None else due - expected.cost
-        self._add(usage.input_tokens - expected.input_tokens, usage.output_tokens - expected.output_tokens, more)
-
-    def _add(self, input_tokens: int, output_tokens: int, cost: int | None) -> None:
-        self.input_tokens += input_tokens
-        self.output_tokens += output_tokens
-        self.cost = None if self.cost is None or cost is None else self.cost + cost
+        self.usage += Usage(
+            input_tokens=usage.input_tokens - expected.input_tokens,
+            output_tokens=usage.output_tokens - expected.output_tokens,
+            cost=more,
+        )
 
     def _refusal(self, model: str, expected: Usage) -> str | None:
-        budget = self._budget
-        if budget.calls is not None and self.calls + 1 > budget.calls:
+        budget, total = self._budget, self.usage + expected
+        if budget.calls is not None and total.requests > budget.calls:
             return f"the budget of {budget.calls} calls is used up; raise --max-calls"
-        tokens = self.input_tokens + self.output_tokens + expected.input_tokens + expected.output_tokens
-        if budget.tokens is not None and tokens > budget.tokens:
+        if budget.tokens is not None and total.input_tokens + total.output_tokens > budget.tokens:
             return f"it would exceed the budget of {budget.tokens} tokens; raise --max-tokens"
         if budget.cost is None:
             return None
-        if expected.cost is None or self.cost is None:
+        if total.cost is None:
             return unpriced(model)
-        is_over = self.cost + expected.cost > budget.cost
-        return "it would exceed the budget in money; raise --max-cost" if is_over else None
+        return "it would exceed the budget in money; raise --max-cost" if total.cost > budget.cost else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,7 +160,7 @@ class Endpoint:
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if "html" in kind:
             return "an HTML page"
-        return self.public(_error_message(response.content) or response.text) or "nothing more"
+        return self.public(error_message(_object(response.content)) or response.text) or "nothing more"
 
 
 class EndpointModel:
@@ -171,6 +171,9 @@ class EndpointModel:
 
     mute_advice: str
     """What to do about an answer without text."""
+
+    form_advice: str
+    """What to do about an answer of another form."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         """Nothing is opened before the first request."""
@@ -205,7 +208,10 @@ class EndpointModel:
             async with places:
                 await self._opened()
                 with anyio.move_on_after(self._endpoint.timeout):
-                    answers[position] = await self._answered(ask, request)
+                    try:
+                        answers[position] = await ask(request)
+                    except Exception as error:  # noqa: BLE001  # whatever an answer does to what reads it
+                        answers[position] = unusable(self._endpoint, error)
             if answers[position] is not nothing:
                 # The next request goes out before this answer is read and kept.
                 await checkpoint()
@@ -268,6 +274,17 @@ class EndpointModel:
             retry_error_callback=lambda state: state.outcome and state.outcome.result(),
         )(attempt)
 
+    def parsed(self, response: "httpx2.Response | Failure", shape: type[Shape], *, called: str) -> Shape | Failure:
+        """The answer in a response; a Failure if there is none."""
+        if isinstance(response, Failure):
+            return response
+        if not response.is_success:
+            return refused(self._endpoint, response)
+        if (answer := parse(shape, response.content)) is not None:
+            return answer
+        said = self._endpoint.said(response)
+        return Failure(reason=f"{self._endpoint.url} answered with no {called} ({said}): {self.form_advice}")
+
     def read_text(self, text: str, *, spoken: str, refusal: str | None, is_cut: bool) -> str | Failure:
         """The spoken part of an answer's text; a Failure where the endpoint or the model withholds it."""
         if refusal is not None:
@@ -281,12 +298,6 @@ class EndpointModel:
         if not spoken.strip():
             return Failure(reason=f"{self.name!r} answered with no text: {self.mute_advice}")
         return self._endpoint.without_key(spoken)
-
-    async def _answered(self, ask: Callable[[Request], Awaitable[str | Failure]], request: Request) -> str | Failure:
-        try:
-            return await ask(request)
-        except Exception as error:  # noqa: BLE001  # whatever an answer does to what reads it, the others are still read
-            return unusable(self._endpoint, error)
 
     async def _opened(self) -> None:
         """Returns when the endpoint may be asked."""
@@ -426,9 +437,9 @@ def _bounded(response: "httpx2.Response", max_bytes: int) -> "httpx2.AsyncByteSt
     return Bounded(response.stream)
 
 
-def _error_message(content: bytes) -> str | None:
+def error_message(body: object) -> str | None:
     """The message in the usual `{"error": {"message": …}}` or `{"error": …}`."""
-    error = _object(content).get("error")
+    error = body.get("error") if isinstance(body, Mapping) else None
     message = error.get("message") if isinstance(error, Mapping) else error
     return message if isinstance(message, str) else None
 

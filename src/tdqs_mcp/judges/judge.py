@@ -3,14 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, Prompt, ToolCase
+
+if TYPE_CHECKING:  # a server that starts has nothing to measure yet
+    from tdqs_mcp.facts.subject import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +280,7 @@ class VerdictCache:
     """
 
     judge: Judge
-    _kept: dict[tuple[int, str], tuple[Subject, Verdict | Ungraded]] = field(default_factory=dict)
+    _kept: dict[tuple[int, str], tuple["Subject", Verdict | Ungraded]] = field(default_factory=dict)
     """By the definition's identity and the rubric; the subject keeps the definition alive."""
 
     @property
@@ -318,13 +320,12 @@ class Subset:
 
     async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
         """The judge's verdicts on what is meant, Ungraded elsewhere."""
-        asked = [position for position, case in enumerate(cases) if self.is_meant(case)]
-        verdicts = await self.judge.grade([cases[position] for position in asked])
+        are_meant = [self.is_meant(case) for case in cases]
+        verdicts = iter(
+            await self.judge.grade([case for case, is_meant in zip(cases, are_meant, strict=True) if is_meant])
+        )
         skipped = Ungraded(judge=self.stamp.id, reason=self.reason, was_asked=False)
-        outcomes: list[Verdict | Ungraded] = [skipped] * len(cases)
-        for position, verdict in zip(asked, verdicts, strict=True):
-            outcomes[position] = verdict
-        return outcomes
+        return [next(verdicts) if is_meant else skipped for is_meant in are_meant]
 
 
 def tool_at(index: int) -> Callable[[Case], bool]:

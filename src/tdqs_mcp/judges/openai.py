@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
-from tdqs_mcp.judges.endpoint import Count, Endpoint, EndpointModel, connect, parse, refused
+from tdqs_mcp.judges.endpoint import Count, Endpoint, EndpointModel, connect, parse
 from tdqs_mcp.judges.judge import SILENT, Failure, Request, Usage
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class OpenAI(EndpointModel):
     """A model behind an OpenAI-compatible endpoint; it remembers which answer format the endpoint understands."""
 
     cut_advice = "raise its token limit or turn its reasoning off with TDQS_REQUEST_OVERRIDES"
+    form_advice = "check TDQS_BASE_URL, which usually ends in /v1"
     mute_advice = "turn its reasoning off with TDQS_REQUEST_OVERRIDES, or use another model"
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -89,13 +90,12 @@ class OpenAI(EndpointModel):
         while form + 1 < len(forms) and _may_refuse_form(response):
             form += 1
             response = await self._post(client, request, forms[form])
-        if isinstance(response, Failure):
-            return response
-        if not response.is_success:
-            return refused(self._endpoint, response)
+        completion = self.parsed(response, _Completion, called="chat completion")
+        if isinstance(completion, Failure):
+            return completion
         # Only a success proves that the format was at fault, and not this one request.
         self._form = max(self._form, form)
-        return self._read(response)
+        return self._read(completion.choices[0])
 
     async def _post(
         self, client: "httpx2.AsyncClient", request: Request, form: Mapping[str, Any] | None
@@ -107,15 +107,8 @@ class OpenAI(EndpointModel):
             request, lambda: client.post(self._endpoint.url, content=body), answer=_Completion, read=_tokens
         )
 
-    def _read(self, response: "httpx2.Response") -> str | Failure:
+    def _read(self, choice: _Choice) -> str | Failure:
         """The answer's text; a Failure where the endpoint or the model withholds it."""
-        completion = parse(_Completion, response.content)
-        if completion is None:
-            return Failure(
-                reason=f"{self._endpoint.url} answered with no chat completion ({self._endpoint.said(response)}): "
-                "check TDQS_BASE_URL, which usually ends in /v1"
-            )
-        choice = completion.choices[0]
         content, refusal = choice.message.text, choice.message.refusal or None
         if choice.finish_reason == "content_filter":
             refusal = refusal or "content filter"

@@ -154,14 +154,20 @@ def price(cost: int | None) -> str:
 
 def ledger_line(ledger: Ledger) -> str:
     """What a run would ask for, in one line for people."""
+    usage = ledger.usage
     return (
-        f"{ledger.calls} requests would be sent, with about {ledger.input_tokens} input and {ledger.output_tokens} "
-        f"output tokens, {price(ledger.cost)}; what is cached already costs nothing\n"
+        f"{usage.requests} requests would be sent, with about {usage.input_tokens} input and {usage.output_tokens} "
+        f"output tokens, {price(usage.cost)}; what is cached already costs nothing\n"
     )
 
 
 def ledger_document(ledger: Ledger) -> dict[str, Any]:
     """The same as JSON; the cost in dollars is null where a price is not known."""
-    cost = None if ledger.cost is None else ledger.cost / DOLLAR
-    counts = {"calls": ledger.calls, "inputTokens": ledger.input_tokens, "outputTokens": ledger.output_tokens}
-    return {**counts, "cost": cost}
+    usage = ledger.usage
+    cost = None if usage.cost is None else usage.cost / DOLLAR
+    return {
+        "calls": usage.requests,
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cost": cost,
+    }

@@ -1,7 +1,7 @@
 """Valid answers of models, kept in SQLite: what was judged once is never paid for again."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import finalize
@@ -43,14 +43,7 @@ MAX_ANSWERS = 500_000
 _ANSWERS = Table(
     "answers_1",  # a change of columns is a new table, so that versions of this program can share a file
     MetaData(),
-    Column("input_hash", String, primary_key=True),
-    Column("sibling_digest", String, primary_key=True),
-    Column("prompt_hash", String, primary_key=True),
-    Column("rubric", String, primary_key=True),
-    Column("judge", String, primary_key=True),
-    Column("model", String, primary_key=True),
-    Column("parameters", String, primary_key=True),
-    Column("sample", Integer, primary_key=True),
+    *(Column(each.name, Integer if each.type is int else String, primary_key=True) for each in fields(CacheKey)),
     Column("answer", Text, nullable=False),
 )
 
