@@ -25,7 +25,6 @@ MAX_COMMENT = 65_536
 _ROWS = (1_000_000, 500, 200, 100, 50, 20, 5, 0)
 """Rows of each table and list, fewer until the comment fits."""
 
-_TICKS = re.compile("`+")
 _DIFF_STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 
@@ -49,19 +48,17 @@ Words: TypeAlias = Part | tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Title:
-    """What the report is about and what came out."""
-
-    words: Words
-    style: str = "bold"
-
-
-@dataclass(frozen=True, slots=True)
 class Heading:
     """The heading of what follows."""
 
     words: Words
     style: str = "bold"
+
+
+class Title(Heading):
+    """What the report is about and what came out."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +148,7 @@ class OnlyIn:
     blocks: Sequence["Block"]
 
 
-Block: TypeAlias = Title | Heading | Line | Items | Table | Diff | Gap | Marker | Fold | OnlyIn
+Block: TypeAlias = Heading | Line | Items | Table | Diff | Gap | Marker | Fold | OnlyIn
 
 
 def columns(*heads: str, left: int = 1, is_whole: bool = False) -> tuple[Column, ...]:
@@ -188,10 +185,10 @@ def _text(block: Block) -> "Iterator[RenderableType]":
     from rich.text import Text  # noqa: PLC0415
 
     match block:
-        case Title():
-            yield _styled(block.words, block.style)
         case Heading():
-            yield from (Text(), _styled(block.words, block.style))
+            if not isinstance(block, Title):
+                yield Text()
+            yield _styled(block.words, block.style)
         case Line():
             yield _indented(block.words, block.style, block.indent)
         case Items():
@@ -211,8 +208,8 @@ def _text(block: Block) -> "Iterator[RenderableType]":
 
 def _text_items(items: Items) -> "Iterator[RenderableType]":
     for place, (words, style) in enumerate(items.entries[: items.shown]):
-        number = (f"{place + 1}. ",) if items.is_numbered else ()
-        yield _indented((*number, *_parts(words)), style, items.indent)
+        numbered = (f"{place + 1}. ", *_parts(words)) if items.is_numbered else words
+        yield _indented(numbered, style, items.indent)
         if items.below:
             yield from _text_items(items.below[place])
     more = len(items.entries) - items.shown
@@ -262,10 +259,8 @@ def _markdown(blocks: Sequence[Block], rows: int) -> str:
 
 def _markdown_block(block: Block, rows: int) -> str:  # noqa: PLR0911  # one return for each block
     match block:
-        case Title():
-            return f"## {_escaped(block.words)}"
         case Heading():
-            return f"### {_escaped(block.words)}"
+            return f"{'##' if isinstance(block, Title) else '###'} {_escaped(block.words)}"
         case Line():
             return _escaped(block.words)
         case Items():
@@ -273,7 +268,7 @@ def _markdown_block(block: Block, rows: int) -> str:  # noqa: PLR0911  # one ret
         case Table():
             return _markdown_table(block, rows)
         case Diff():
-            return "\n".join(_code_block([visible(line) for line in block.lines]))
+            return _code_block([visible(line) for line in block.lines])
         case Marker():
             return block.text
         case Fold():
@@ -314,11 +309,11 @@ def _parts(words: Words) -> tuple[Span | Code, ...]:
     return tuple(Span(part) if isinstance(part, str) else part for part in parts)
 
 
-def _code_block(lines: Sequence[str]) -> list[str]:
+def _code_block(lines: Sequence[str]) -> str:
     """A code block that no line can close."""
-    longest = max((len(ticks) for line in lines for ticks in _TICKS.findall(line)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return [f"{fence}diff", *lines, fence]
+    ticks = (len(ticks) for line in lines for ticks in re.findall("`+", line))
+    fence = "`" * max(3, 1 + max(ticks, default=0))
+    return "\n".join([f"{fence}diff", *lines, fence])
 
 
 MAX_NAMED = 20

@@ -67,7 +67,7 @@ class Comparison:
 @cache
 def evidence(version: str) -> Mapping[str, Any]:
     """What a calibration rests on: rows of labels and predictions by table."""
-    document = _read("tdqs_mcp.judges", "evidence", f"{version}.json")
+    document = _read("judges", f"evidence/{version}.json")
     return {
         name: [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
         for name, table in document.items()
@@ -76,15 +76,13 @@ def evidence(version: str) -> Mapping[str, Any]:
 
 
 @cache
-def _examples() -> Sequence[Mapping[str, Any]]:
+def _read(package: str, path: str) -> Any:  # noqa: ANN401  # our own files
+    return json.loads(files("tdqs_mcp").joinpath(package, "data", path).read_text(encoding="utf-8"))
+
+
+def _examples() -> list[Mapping[str, Any]]:
     """The definitions of the published prompt with the scores that it gives them; null where it gives none."""
-    found: Sequence[Mapping[str, Any]] = _read("tdqs_mcp.scoring", "published_examples.json")["examples"]
-    return found
-
-
-def _read(package: str, *path: str) -> Mapping[str, Any]:
-    document: Mapping[str, Any] = json.loads(files(package).joinpath("data", *path).read_text(encoding="utf-8"))
-    return document
+    return list(_read("scoring", "published_examples.json")["examples"])
 
 
 def labels(version: str) -> dict[str, tuple[int, ...]]:
@@ -143,15 +141,9 @@ def compare_to_labels(
         if isinstance(outcome, Ungraded):
             failed.append((case.subject.tool.name, outcome.reason))
             continue
-        tools.append(
-            {
-                "labels": known[case.subject.signals.input_hash],
-                "predicted": tuple(outcome.judgements[key].score for key in load("tdqs").keys),
-                "bytes": case.subject.signals.definition_bytes,
-                "language": case.subject.prose.language,
-                "hints": case.subject.signals.has_hints,
-            }
-        )
+        signals, predicted = case.subject.signals, [outcome.scores[key] for key in load("tdqs").keys]
+        told = {"bytes": signals.definition_bytes, "language": case.subject.prose.language, "hints": signals.has_hints}
+        tools.append({"labels": known[signals.input_hash], "predicted": predicted, **told})
     if not tools:
         return Comparison(sections=(), problems=() if cases else (_UNLABELLED,), unjudged=tuple(failed))
     total = sum(abs(_total(tool["labels"]) - _total(tool["predicted"])) for tool in tools) * 10
@@ -167,20 +159,14 @@ def compare_to_labels(
 def published_error(version: str) -> Comparison:
     """Everything that is published about the error of a calibration of the offline judge."""
     found = evidence(version)
-    return Comparison(
-        sections=(
-            *_tool_sections(found["tools"], remark=f"labels of an LLM judge with the published prompt; {_UNSEEN}"),
-            _odds(found["tools"]),
-            _published(found["published"]),
-            _coherence(found["servers"]),
-            _smells(found["components"]),
-        )
-    )
+    tools = _tool_sections(found["tools"], remark=f"labels of an LLM judge with the published prompt; {_UNSEEN}")
+    others = _published(found["published"]), _coherence(found["servers"]), _smells(found["components"])
+    return Comparison(sections=(*tools, _odds(found["tools"]), *others))
 
 
 def _tool_sections(tools: Sequence[Labelled], *, remark: str) -> tuple[CalibrationTable, CalibrationTable]:
     """Agreement by dimension, then where the bias is."""
-    columns = ("", "count", "MAE", "Spearman", "kappa", "exact", "within 1", "same tier", "bias")
+    columns: tuple[str, ...] = ("", "count", "MAE", "Spearman", "kappa", "exact", "within 1", "same tier", "bias")
     count, error, bias, order, same_tier = _total_error(tools)
     rows: list[Row] = [("TDQS", count, error, order, None, None, None, same_tier, bias)]
     for position, key in enumerate(load("tdqs").keys):
@@ -188,15 +174,9 @@ def _tool_sections(tools: Sequence[Labelled], *, remark: str) -> tuple[Calibrati
         within = mean(abs(label - score) <= 1 for label, score in zip(wanted, given, strict=True))
         bias = mean(score - label for label, score in zip(wanted, given, strict=True))
         rows.append((key, *_agreement(wanted, given), within, None, bias))
-    return (
-        CalibrationTable(title="Tools", remark=remark, columns=columns, rows=tuple(rows)),
-        CalibrationTable(
-            title="Bias of TDQS",
-            remark="mean of score minus label",
-            columns=("tools", "count", "MAE", "bias"),
-            rows=tuple(_biases(tools)),
-        ),
-    )
+    whole = CalibrationTable(title="Tools", remark=remark, columns=columns, rows=tuple(rows))
+    remark, columns = "mean of score minus label", ("tools", "count", "MAE", "bias")
+    return whole, CalibrationTable(title="Bias of TDQS", remark=remark, columns=columns, rows=tuple(_biases(tools)))
 
 
 def _total_error(tools: Sequence[Labelled]) -> tuple[int, float, float, float | None, float]:
@@ -236,39 +216,33 @@ def _biases(tools: Sequence[Labelled]) -> list[Row]:
 
 
 def _odds(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
+    """For ranges of stated percent: how often a tier was given so much, and how often it was right."""
     tiers = [tier for tier in Tier if tier is not Tier.F]
-    odds = [dict(zip(tiers, row["tiers"], strict=True)) for row in rows]
-    truths = [tier_of(_total(row["labels"])) for row in rows]
-    inside = sum(row["range"][0] <= _total(row["labels"]) <= row["range"][1] for row in rows)
-    share = round(100 * inside / len(rows))
+    labels = [(row, _total(row["labels"])) for row in rows]
+    said = [
+        (share, tier is tier_of(label))
+        for row, label in labels
+        for tier, share in zip(tiers, row["tiers"], strict=True)
+    ]
+    groups = {
+        f"{lower}-{min(upper, 100)}": [is_right for share, is_right in said if lower <= share < upper]
+        for lower, upper in pairwise(STATED)
+    }
+    share = round(100 * mean(row["range"][0] <= label <= row["range"][1] for row, label in labels))
     return CalibrationTable(
         title="Probabilities of tiers",
         remark=f"how often a tier that was given so many percent was right; {share}% of labels lie in the 80% range",
         columns=("percent stated", "count", "right"),
-        rows=tuple((f"{low}-{high}", count, so) for low, high, count, so in _stated_odds(odds, truths)),
+        rows=tuple((name, len(inside), mean(inside)) for name, inside in groups.items() if inside),
     )
-
-
-def _stated_odds(odds: Sequence[Mapping[Tier, int]], tiers: Sequence[Tier]) -> list[tuple[int, int, int, float]]:
-    """For ranges of stated percent: from, to, how often a tier was given so much, and how often it was right."""
-    said = [(share, tier is truth) for each, truth in zip(odds, tiers, strict=True) for tier, share in each.items()]
-    found = []
-    for lower, upper in pairwise(STATED):
-        inside = [truth for share, truth in said if lower <= share < upper]
-        if inside:
-            found.append((lower, min(upper, 100), len(inside), mean(inside)))
-    return found
 
 
 def _published(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
     """The registry's own scores of the same definitions; one server is far larger than all others."""
-    largest = max({row["server"] for row in rows}, key=lambda name: sum(row["server"] == name for row in rows))
+    largest = Counter(row["server"] for row in rows).most_common(1)[0][0]
+    inside, outside = ([row for row in rows if (row["server"] == largest) is is_it] for is_it in (True, False))
     found: list[Row] = []
-    for name, chosen in (
-        ("all", rows),
-        (largest, [row for row in rows if row["server"] == largest]),
-        ("other servers", [row for row in rows if row["server"] != largest]),
-    ):
+    for name, chosen in (("all", rows), (largest, inside), ("other servers", outside)):
         wanted = [row["published"] / 1000 for row in chosen]
         given = [row["predicted"] / 1000 for row in chosen]
         error = sum(abs(one - other) for one, other in zip(wanted, given, strict=True)) / len(chosen)
@@ -298,20 +272,13 @@ def _coherence(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
 
 def _smells(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
     found: list[Row] = []
-    words = [row["words"] for row in rows]
     for position, key in enumerate(COMPONENTS):
         wanted = [row["labels"][position] for row in rows]
         smells = [row["medians"][position] < 3 for row in rows]
-        found.append(
-            (
-                key,
-                len(rows),
-                rank_correlation(wanted, [row["latents"][position] for row in rows]),
-                rank_correlation(wanted, words),
-                _f1(smells, [row["smells"][position] for row in rows]),
-                _f1(smells, [True] * len(rows)),
-            )
-        )
+        order = rank_correlation(wanted, [row["latents"][position] for row in rows])
+        by_words = rank_correlation(wanted, [row["words"] for row in rows])
+        f1, always = _f1(smells, [row["smells"][position] for row in rows]), _f1(smells, [True] * len(rows))
+        found.append((key, len(rows), order, by_words, f1, always))
     return CalibrationTable(
         title="Components of the paper",
         remark=f"mean and median of its three judges (smell: median below 3); {_UNSEEN}",
