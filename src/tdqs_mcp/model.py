@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from types import NoneType
 from typing import Any
 
 TOOL_FIELDS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
@@ -99,6 +100,11 @@ class Catalog:
     content: bytes | None = field(default=None, repr=False, compare=False)
     """The JSON that it was read from, byte by byte; None for what no file holds."""
 
+    @property
+    def origin(self) -> dict[str, Any]:
+        """The fields by which every result about a server begins."""
+        return {"server": self.server, "version": self.version, "source": self.source}
+
 
 def read_tool(raw: Any, index: int, *, is_mcp: bool = True) -> Tool:  # noqa: ANN401  # foreign JSON, any shape
     """The typed view of one definition; never raises."""
@@ -131,7 +137,18 @@ def read_tools(entries: Sequence[Any]) -> tuple[Tool, ...]:
 def read_resources(entries: Sequence[Any], *, templates: Sequence[Any] = ()) -> tuple[Resource, ...]:
     """The typed views of a `resources/list` array followed by those of the resource templates."""
     listed = [(raw, False) for raw in entries] + [(raw, True) for raw in templates]
-    return tuple(_read_resource(raw, index, is_template=template) for index, (raw, template) in enumerate(listed))
+    return tuple(
+        Resource(
+            index=index,
+            uri=_text(raw, "uriTemplate" if is_template else "uri") or "",
+            name=_text(raw, "name") or "",
+            description=_text(raw, "description"),
+            mime_type=_text(raw, "mimeType"),
+            is_template=is_template,
+            raw=raw,
+        )
+        for index, (raw, is_template) in enumerate(listed)
+    )
 
 
 def read_prompts(entries: Sequence[Any]) -> tuple[Prompt, ...]:
@@ -139,18 +156,6 @@ def read_prompts(entries: Sequence[Any]) -> tuple[Prompt, ...]:
     return tuple(
         Prompt(index=index, name=_text(raw, "name") or "", description=_text(raw, "description"), raw=raw)
         for index, raw in enumerate(entries)
-    )
-
-
-def _read_resource(raw: Any, index: int, *, is_template: bool) -> Resource:  # noqa: ANN401
-    return Resource(
-        index=index,
-        uri=_text(raw, "uriTemplate" if is_template else "uri") or "",
-        name=_text(raw, "name") or "",
-        description=_text(raw, "description"),
-        mime_type=_text(raw, "mimeType"),
-        is_template=is_template,
-        raw=raw,
     )
 
 
@@ -168,36 +173,20 @@ def _defects(raw: Any) -> list[Defect]:  # noqa: ANN401
     if raw.get("inputSchema") is None:
         found.append(Defect(path="/inputSchema", message="the definition has no inputSchema, which MCP requires"))
     elif isinstance(raw["inputSchema"], Mapping) and raw["inputSchema"].get("type") != "object":
-        found.append(
-            Defect(path="/inputSchema/type", message='the type of inputSchema is not "object", as MCP requires')
-        )
-    for key, kind, word in _EXPECTED:
-        value = raw.get(key)
-        if value is not None and not isinstance(value, kind):
-            found.append(Defect(path=f"/{key}", message=f"{key} is {_kind(value)}, not {word}"))
+        message = 'the type of inputSchema is not "object", as MCP requires'
+        found.append(Defect(path="/inputSchema/type", message=message))
+    for key in TOOL_FIELDS:
+        value, wanted = raw.get(key), "a string" if key in ("name", "title", "description") else "an object"
+        if value is not None and _kind(value) != wanted:
+            found.append(Defect(path=f"/{key}", message=f"{key} is {_kind(value)}, not {wanted}"))
     return found
 
 
-_EXPECTED: tuple[tuple[str, type, str], ...] = (
-    ("name", str, "a string"),
-    ("title", str, "a string"),
-    ("description", str, "a string"),
-    ("inputSchema", Mapping, "an object"),
-    ("outputSchema", Mapping, "an object"),
-    ("annotations", Mapping, "an object"),
-)
+_KINDS = {NoneType: "null", bool: "a boolean", int | float: "a number", str: "a string", list | tuple: "an array"}
 
 
 def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    if isinstance(value, int | float):
-        return "a number"
-    if isinstance(value, str):
-        return "a string"
-    return "an array" if isinstance(value, list | tuple) else "an object"
+    return next((word for kind, word in _KINDS.items() if isinstance(value, kind)), "an object")
 
 
 class CallOutcome(StrEnum):

@@ -27,6 +27,7 @@ from tdqs_mcp.results.checks import (
     CalibrationReport,
     Cell,
     Check,
+    Figures,
     GateReport,
     GateResult,
     Mutation,
@@ -182,22 +183,18 @@ def selection_blocks(selection: Selection) -> list[Block]:
 
 
 def _figures(selection: Selection) -> Table:
-    before, against = selection.figures, selection.against
-    rows = [
-        ("first", _percent(before.top1)),
-        (f"among the first {selection.k}", _percent(before.recall)),
-        ("mean reciprocal rank", _thousandths(before.mrr)),
-    ]
+    names, against = ("first", f"among the first {selection.k}", "mean reciprocal rank"), selection.against
+    before = _shares_found(selection.figures)
     if against is None:
-        return Table(columns("", "share", left=2), rows)
-    after = against.figures
-    changes = (
-        (_percent(after.top1), _change(against.top1)),
-        (_percent(after.recall), _change(against.recall)),
-        (_thousandths(after.mrr), ""),
-    )
+        return Table(columns("", "share", left=2), list(zip(names, before, strict=True)))
+    after, changes = _shares_found(against.figures), (_change(against.top1), _change(against.recall), "")
     heads = columns("", "before", against.label, "gained / lost, difference, 95 % interval, McNemar's p", left=4)
-    return Table(heads, [(*row, *change) for row, change in zip(rows, changes, strict=True)])
+    return Table(heads, list(zip(names, before, after, changes, strict=True)))
+
+
+def _shares_found(figures: Figures) -> tuple[str, str, str]:
+    rank = "-" if figures.mrr is None else f"{figures.mrr / 1000:.3f}"
+    return _percent(figures.top1), _percent(figures.recall), rank
 
 
 def _change(paired: Paired | None) -> str:
@@ -243,10 +240,6 @@ def _next_selection_report(selection: Selection) -> str:
 
 def _percent(tenths: int | None) -> str:
     return "-" if tenths is None else f"{tenths // 10}.{tenths % 10} %"
-
-
-def _thousandths(value: int | None) -> str:
-    return "-" if value is None else f"{value / 1000:.3f}"
 
 
 def check_words(check: Check) -> str:

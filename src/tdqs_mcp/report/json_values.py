@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Any, TypeAlias, get_args, get_origin
 
 from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_exact, fence_json, well_formed
-from tdqs_mcp.results.contract import ABSENT, Absent, Max, Only, Own, Rounded, Trait, Unit, members, options, unwrap
+from tdqs_mcp.results.contract import ABSENT, Absent, Max, Only, Own, Trait, Unit, members, options, unwrap
 
 ANSWERS = "answers.json"
 """The file with the schemas of all answers; it is in the folder of the document schemas."""
@@ -100,11 +100,9 @@ def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any t
         return lambda value, _: fence_exact(value)
     if Trait.ENCODED in marks:
         return lambda value, _: value
-    for mark in marks:
-        if isinstance(mark, Unit):
-            return _nullable(_unit(mark.divisor))
-        if isinstance(mark, Rounded):
-            return _nullable(lambda value, _, digits=mark.digits: round(value, digits))  # type: ignore[misc]
+    unit = next((mark for mark in marks if isinstance(mark, Unit)), None)
+    if unit:
+        return _nullable(_number(unit))
     inner = [each for each in options(kind) if each not in (NoneType, Absent)]
     return _nullable(_plain(inner[0], only, limit) if len(inner) == 1 else _any(limit))
 
@@ -138,10 +136,12 @@ def _nullable(convert: Convert) -> Convert:
     return lambda value, text: None if value is None else convert(value, text)
 
 
-def _unit(divisor: int) -> Convert:
-    if divisor == 1:
+def _number(unit: Unit) -> Convert:
+    if unit.digits is not None:
+        return lambda value, _: round(value, unit.digits)
+    if unit.divisor == 1:
         return lambda value, _: value if isinstance(value, int | float) else float(value)
-    return lambda value, _: value / divisor
+    return lambda value, _: value / unit.divisor
 
 
 def _any(limit: int) -> Convert:

@@ -13,7 +13,6 @@ from tdqs_mcp.results.contract import (
     Name,
     Only,
     PercentTenths,
-    Rounded,
     Unit,
     published,
 )
@@ -91,7 +90,8 @@ class CalibrationTable:
     def entries(self) -> tuple[dict[str, Cell], ...]:
         """The rows by the columns' names."""
         names = [column or "name" for column in self.columns]
-        return tuple(dict(zip(names, map(_plain, row), strict=True)) for row in self.rows)
+        plain = ([round(cell, 4) if isinstance(cell, float) else cell for cell in row] for row in self.rows)
+        return tuple(dict(zip(names, row, strict=True)) for row in plain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +121,6 @@ class CalibrationReport:
     def failures(self) -> tuple[Unjudged, ...]:
         """What the judge failed on."""
         return tuple(Unjudged(name=name, reason=reason) for name, reason in self.unjudged)
-
-
-def _plain(cell: Cell) -> Cell:
-    return round(cell, 4) if isinstance(cell, float) else cell
 
 
 class Mutation(StrEnum):
@@ -215,7 +211,7 @@ class Share:
     """The same without the queries that were made from this server's own words."""
 
 
-Points = Annotated[float, Rounded(2)]
+Points = Annotated[float, Unit(digits=2)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,13 +34,8 @@ class Unit:
     low: float | None = None
     high: float | None = None
     says: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Rounded:
-    """A float with so many digits after the point in JSON."""
-
-    digits: int
+    digits: int | None = None
+    """Digits of a float after the point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +172,15 @@ def members(cls: Any, only: str | None = None) -> tuple[Member, ...]:  # noqa: A
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():
             if isinstance(value, Published):
-                by_name = _placed(by_name, _derived(cls, name, value), after=value.after)
+                kind = value.get.__annotations__["return"]
+                derived = Member(key=value.key or camel(name), path=(name,), kind=kind, owner=cls, is_optional=False)
+                by_name = _placed(by_name, derived, after=value.after)
             elif only is not None and isinstance(value, property) and value.fget:
                 by_name[name] = _member(cls, name, value.fget.__annotations__["return"], ())
-    return tuple(by_name.values()) if only is None else tuple(_chosen(by_name, each) for each in only.split())
+    if only is None:
+        return tuple(by_name.values())
+    chosen = (each.partition("=") for each in only.split())
+    return tuple(replace(by_name[name], key=key) if key else by_name[name] for name, _, key in chosen)
 
 
 def _inlined(field: str, kind: Any, only: str | None) -> dict[str, Member]:  # noqa: ANN401  # any type
@@ -198,11 +198,6 @@ def _inlined(field: str, kind: Any, only: str | None) -> dict[str, Member]:  # n
         )
         for key, each in zip(keys, found, strict=True)
     }
-
-
-def _chosen(by_name: dict[str, Member], name: str) -> Member:
-    name, _, key = name.partition("=")
-    return replace(by_name[name], key=key) if key else by_name[name]
 
 
 def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401  # any type
@@ -235,20 +230,9 @@ def _member(cls: type, name: str, annotation: Any, marks: tuple[Any, ...]) -> Me
     return Member(key=key, path=(name,), kind=annotation, owner=cls, is_optional=is_optional)
 
 
-def _derived(cls: type, name: str, value: Published[Any]) -> Member:
-    annotation = value.get.__annotations__["return"]
-    return Member(key=value.key or camel(name), path=(name,), kind=annotation, owner=cls, is_optional=False)
-
-
 def _placed(known: dict[str, Member], member: Member, *, after: str | None) -> dict[str, Member]:
     """The members with one more, at its place."""
-    if after is None:
-        return known | {member.path[-1]: member}
-    if after == "":
-        return {member.path[-1]: member} | known
-    placed: dict[str, Member] = {}
-    for name, each in known.items():
-        placed[name] = each
-        if name == after:
-            placed[member.path[-1]] = member
-    return placed
+    names = list(known)
+    at = len(names) if after is None else names.index(after) + 1 if after else 0
+    items = list(known.items())
+    return dict([*items[:at], (member.path[-1], member), *items[at:]])

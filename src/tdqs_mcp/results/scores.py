@@ -159,17 +159,17 @@ class Rollup:
     @published(after="description_quality")
     def description_quality_tier(self) -> Tier | None:
         """The tier of the descriptions."""
-        return _tier(self.description_quality)
+        return None if self.description_quality is None else tier_of(self.description_quality)
 
     @published(after="coherence")
     def coherence_tier(self) -> Tier | None:
         """The tier of the tool set."""
-        return _tier(self.coherence)
+        return None if self.coherence is None else tier_of(self.coherence)
 
     @published(after="overall")
     def overall_tier(self) -> Tier | None:
         """The server's tier."""
-        return _tier(self.overall)
+        return None if self.overall is None else tier_of(self.overall)
 
 
 STANDING = "overall overall_tier description_quality coherence mean_tdqs min_tdqs"
@@ -241,10 +241,6 @@ class ServerScore(OfServer, Document):
 
     def _coherence(self, dimension: str) -> int | None:
         return self.coherence.scores.get(dimension) if isinstance(self.coherence, Verdict) else None
-
-
-def _tier(tenths: int | None) -> Tier | None:
-    return None if tenths is None else tier_of(tenths)
 
 
 def unjudged(score: ServerScore) -> list[tuple[str, str]]:

@@ -47,9 +47,7 @@ def finish(
     catalog = measured.catalog
     score = LabelScore(
         rubric=rubric,
-        server=catalog.server,
-        version=catalog.version,
-        source=catalog.source,
+        **catalog.origin,
         spec_version=spec,
         judge=judge,
         tool_count=len(catalog.tools),
@@ -170,9 +168,7 @@ def grade(measured: Measured) -> ServerGrade:
     bonus = BONUS if lengths and min(lengths) >= DESCRIBED else 0
     score = _score(measured, lost=sum(deduction.points for deduction in deductions), bonus=bonus)
     return ServerGrade(
-        server=catalog.server,
-        version=catalog.version,
-        source=catalog.source,
+        **catalog.origin,
         score=score,
         letter=None if score is None else letter_of(score),
         bonus=bonus,

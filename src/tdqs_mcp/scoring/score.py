@@ -89,9 +89,7 @@ def finish(
         [score.tdqs for score in scored], tool_count=len(catalog.tools), coherence=coherence_scores, spec=spec
     )
     return ServerScore(
-        server=catalog.server,
-        version=catalog.version,
-        source=catalog.source,
+        **catalog.origin,
         spec_version=spec,
         judge=judge,
         tool_count=len(catalog.tools),
