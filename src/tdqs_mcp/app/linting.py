@@ -83,9 +83,7 @@ def find(measured: Measured, policy: Policy) -> LintReport:
     """The same for a catalog that is measured already; what the policy hides is not counted."""
     catalog = measured.catalog
     report = LintReport(
-        server=catalog.server,
-        version=catalog.version,
-        source=catalog.source,
+        **catalog.origin,
         tools=tuple(tool.name for tool in catalog.tools),
         findings=tuple(registry.check(measured, policy.selection)),
         problems=catalog.problems,

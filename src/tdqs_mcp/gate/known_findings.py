@@ -104,14 +104,10 @@ def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: 
     reasons = [[each for each in here if _covers(each, finding)] for finding in report.findings]
     used = {id(each) for covering in reasons for each in covering}
     judged = list(zip(report.findings, reasons, strict=True))
-    return replace(
-        report,
-        findings=tuple(finding for finding, covering in judged if not covering),
-        suppressed=tuple(
-            Suppressed(finding=finding, reason=covering[0].reason) for finding, covering in judged if covering
-        ),
-        unused_suppressions=tuple(each for each in here if id(each) not in used),
-    )
+    found = tuple(finding for finding, covering in judged if not covering)
+    hidden = tuple(Suppressed(finding=finding, reason=each[0].reason) for finding, each in judged if each)
+    unused = tuple(each for each in here if id(each) not in used)
+    return replace(report, findings=found, suppressed=hidden, unused_suppressions=unused)
 
 
 def settle(reports: Sequence[LintReport]) -> list[LintReport]:

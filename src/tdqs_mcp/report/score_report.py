@@ -110,24 +110,20 @@ def uncertainty(score: ServerScore | LabelScore) -> list[Block]:
     if score.agreement:
         ballots = [tool.ballots for tool in score.tools if tool.ballots]
         complete = sum(all(ballot.scores for ballot in each) for each in ballots)
+        rows = [
+            (
+                key.replace("_", " "),
+                "none" if each.icc is None else f"{each.icc:.2f}".replace("-0.00", "0.00"),
+                *("none" if value is None else f"{value / 100:.2f}" for value in (each.mean, each.median)),
+                *map(str, (each.smells_by_mean, each.smells_by_median)),
+            )
+            for key, each in score.agreement.items()
+        ]
         blocks = [
             Gap(),
             Line(f"jurors: {', '.join(ballot.juror for ballot in ballots[0])}", "dim"),
             Line(f"jury agreement over {count_words(complete, 'tool')} that every juror scored", "dim"),
-            Table(
-                columns("dimension", "ICC(2,1)", "mean", "median", "smells by mean", "by median"),
-                [
-                    (
-                        key.replace("_", " "),
-                        "none" if each.icc is None else f"{each.icc:.2f}".replace("-0.00", "0.00"),
-                        _mean_words(each.mean),
-                        _mean_words(each.median),
-                        str(each.smells_by_mean),
-                        str(each.smells_by_median),
-                    )
-                    for key, each in score.agreement.items()
-                ],
-            ),
+            Table(columns("dimension", "ICC(2,1)", "mean", "median", "smells by mean", "by median"), rows),
         ]
     doubts = [*_disputed(score), *_misquoted(score)]
     return [*blocks, Items([(doubt, "yellow") for doubt in doubts])]
@@ -204,10 +200,6 @@ def _asserted(tool: ToolScore, findings: Sequence[Finding]) -> list[str]:
             lines.append(f"      -> {finding.suggestion}")
     hidden = len(own) - MAX_ASSERTED_FINDINGS
     return [*lines, f"    and {hidden} more"] if hidden > 0 else lines
-
-
-def _mean_words(hundredths: int | None) -> str:
-    return "none" if hundredths is None else f"{hundredths / 100:.2f}"
 
 
 def _disputed(score: ServerScore | LabelScore) -> list[str]:

@@ -9,7 +9,7 @@ from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.scores import UNMEASURED, ContextSignals, Enforced, Flag, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
-from tdqs_mcp.rubrics.rubric import Rubric, load
+from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, reliabilities, roll_up, tdqs
 
 TAUTOLOGY_CAP = 2
@@ -83,6 +83,8 @@ def finish(
     shadowed = {risk.candidate.index: (Flag.SHADOWING_RISK,) for risk in risks}
     tools = [_tool_score(subject, verdict, judge=judge, spec=spec) for subject, verdict in judged]
     scored = [replace(tool, server_flags=shadowed.get(tool.index, ())) for tool in tools]
+    described = [(subject, verdict) for subject, verdict in judged if not subject.signals.is_missing_description]
+    disputes = [(subject, disputed(subject, verdict)) for subject, verdict in described]
     catalog = measured.catalog
     coherence_scores = coherence.scores if isinstance(coherence, Verdict) else None
     rollup = roll_up(
@@ -100,7 +102,7 @@ def finish(
         agreement=reliabilities([score.ballots for score in scored], rubric="tdqs"),
         shadow_candidates=() if spec == "1.0" else measured.shadow_candidates,
         shadowing_risks=tuple(risks),
-        problems=catalog.problems + _disputed(judged),
+        problems=(*catalog.problems, *(f"{subject.tool.name!r}: {why}" for subject, why in disputes if why)),
     )
 
 
@@ -113,7 +115,11 @@ def sort_out(
     """
     cases = tool_cases(measured, rubric=rubric)
     by_index = {case.subject.tool.index: verdict for case, verdict in zip(cases, verdicts, strict=True)}
-    undescribed = _gated(load(rubric))
+    reason = "There is no description, so nothing tells an agent anything."
+    undescribed = Verdict(
+        judgements={key: Judgement(score=1, justification=reason) for key in load(rubric).keys},
+        summary="The tool has no description; every dimension scores 1 without a judge.",
+    )
     judged: list[tuple[Subject, Verdict]] = []
     ungraded = unmeasured_tools(measured)
     for subject in measured.subjects:
@@ -132,13 +138,6 @@ def unmeasured_tools(measured: Measured) -> list[UngradedTool]:
     return [UngradedTool(index=tool.index, name=tool.name, input_hash=None, ungraded=why) for tool, why in found]
 
 
-def _disputed(judged: Sequence[tuple[Subject, Verdict]]) -> tuple[str, ...]:
-    """Where judge and facts disagree on a contradiction between description and annotations."""
-    described = [pair for pair in judged if not pair[0].signals.is_missing_description]
-    found = [(subject, disputed(subject, verdict)) for subject, verdict in described]
-    return tuple(f"{subject.tool.name!r}: {why}" for subject, why in found if why)
-
-
 def disputed(subject: Subject, verdict: Verdict) -> str | None:
     """How the facts contradict a verdict about description and annotations; None if they agree."""
     shown = subject.prose.contradiction
@@ -149,15 +148,6 @@ def disputed(subject: Subject, verdict: Verdict) -> str | None:
     if subject.signals.has_hints:
         return "the judge flags a contradiction with the annotations that the facts do not show"
     return "the judge flags a contradiction with annotations, but no hint is annotated"
-
-
-def _gated(rubric: Rubric) -> Verdict:
-    """The verdict of the first hard gate, which needs no judge."""
-    reason = "There is no description, so nothing tells an agent anything."
-    return Verdict(
-        judgements={key: Judgement(score=1, justification=reason) for key in rubric.keys},
-        summary="The tool has no description; every dimension scores 1 without a judge.",
-    )
 
 
 def _tool_score(subject: Subject, verdict: Verdict, *, judge: JudgeStamp, spec: str) -> ToolScore:
