@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts.schema import arguments, edits
-from tdqs_mcp.facts.schema.edits import Edit, EditKind
+from tdqs_mcp.facts.schema import arguments, compatibility
+from tdqs_mcp.facts.schema.compatibility import Edit, EditKind
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import fact_conflicts
 from tdqs_mcp.facts.text.fact_conflicts import Conflict
@@ -77,7 +77,7 @@ def claims(subject: Subject, definition: Mapping[str, Any], sources: KnownSource
     change of the contract are refused.
     """
     raw: Mapping[str, Any] = subject.tool.raw
-    found = edits.list_edits(raw, definition)
+    found = compatibility.list_edits(raw, definition)
     if not found:
         return ()
     ground = sources[subject.tool.index]
@@ -139,7 +139,7 @@ def _hint(edit: Edit, subject: Subject, material: Material) -> Claim:
     if value is not None and value is edit.after:
         return Claim(path=edit.path, text=text, sources=(source,))
     said = {hint for sentence in subject.prose.sentences for hint in stated_hints(sentence)}
-    is_new = edit.before is edits.MISSING and value is None and not is_contradicted_hint(name, subject, said)
+    is_new = edit.before is compatibility.MISSING and value is None and not is_contradicted_hint(name, subject, said)
     if is_new and (name, edit.after) in said and (name, not edit.after) not in said:
         return Claim(path=edit.path, text=text, sources=("description",))
     return Claim(path=edit.path, text=text, refusal="no fact and no sentence of the description proves this hint")
@@ -232,5 +232,5 @@ def _plain(sentence: str) -> str:
 
 
 def _shown(value: object) -> str:
-    text = "nothing" if value is edits.MISSING else str(value)
+    text = "nothing" if value is compatibility.MISSING else str(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tdqs_mcp.facts.schema import edits, tokens
+from tdqs_mcp.facts.schema import compatibility, tokens
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.vocabulary import Cue
@@ -181,7 +181,7 @@ def reworded(
         return replace(draft, setback=outcome.reason, was_written=outcome.fault == provenance.REFUSED)
     told = replace(draft, definition=outcome, tokens_after=tokens.definition_tokens(outcome), writer=writer)
     claims = provenance.claims(subject, outcome, basis.sources)
-    by_path: dict[str, list[str]] = {edit.path: [] for edit in edits.list_edits(subject.tool.raw, outcome)}
+    by_path: dict[str, list[str]] = {edit.path: [] for edit in compatibility.list_edits(subject.tool.raw, outcome)}
     for claim in claims:
         by_path.get(claim.path, []).extend(claim.sources)
     return replace(told, claims=claims, changes=_changes(subject.tool.raw, outcome, by_path))
