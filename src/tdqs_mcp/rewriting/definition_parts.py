@@ -208,8 +208,8 @@ def title(subject: Subject, label: Label) -> Part | None:
 
 def cut(subject: Subject) -> Part | None:
     """Cuts what is said twice, or word for word in the schema."""
-    spans = [(start, end, "description: said twice") for start, end in repeated_spans(subject)]
-    spans += [(start, end, "/inputSchema/properties: said there") for start, end in copied_spans(subject)]
+    spans = [(*span, "description: said twice") for span in repeated_spans(subject)]
+    spans += [(*span, "/inputSchema/properties: said there") for span in copied_spans(subject)]
     if not spans:
         return None
     text, splices = subject.tool.description or "", []
@@ -248,11 +248,8 @@ def hints_of_facts(subject: Subject, material: Material) -> dict[str, tuple[bool
     """The hints that facts about this tool state, with value and fact; none that its name contradicts."""
     own = [fact for fact in material.facts if fact.tool == subject.tool.name]
     stated = {hint: f"fact {fact.number}" for fact in reversed(own) for hint in stated_hints(fact.text)}
-    return {
-        name: (value, source)
-        for (name, value), source in stated.items()
-        if not is_contradicted_hint(name, subject, stated)
-    }
+    found = ((name, value, source) for (name, value), source in stated.items())
+    return {name: (value, source) for name, value, source in found if not is_contradicted_hint(name, subject, stated)}
 
 
 def is_contradicted_hint(hint: str, subject: Subject, stated: Container[tuple[str, bool]]) -> bool:
@@ -459,6 +456,6 @@ def _demand(choice: Choice) -> str:
     groups = [listed(group) for group in choice.groups]
     if choice.demand is Demand.TOGETHER:
         return f"With {groups[0]}, also give {groups[1]}."
-    is_simple = all(len(group) == 1 for group in choice.groups)
-    options = listed([group[0] for group in choice.groups]) if is_simple else ", or ".join(groups)
-    return f"Give {choice.demand} of {options}." if is_simple else f"Give {choice.demand} of these: {options}."
+    if all(len(group) == 1 for group in choice.groups):
+        return f"Give {choice.demand} of {listed([group[0] for group in choice.groups])}."
+    return f"Give {choice.demand} of these: {', or '.join(groups)}."

@@ -1,7 +1,7 @@
 """The cheapest set of rewrites that reaches an overall score, under the exact roll-up of TDQS 1.2."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -116,7 +116,6 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
 
     best = min(scored, key=rank)
     before, after = attempts[0].score, best.score
-    questions = {rewrite.index: rewrite.questions for rewrite in rewrites}
     overall, coherence = after.rollup.overall, after.rollup.coherence
     wanted = None
     if overall is not None and coherence is not None and overall < target:
@@ -134,7 +133,7 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
             for each in best.rewrites
             if each.before and each.after
         ),
-        advice=() if wanted is None else _advice(after, wanted, questions),
+        advice=() if wanted is None else _advice(after, wanted, rewrites),
         problems=(*before.problems, *([_OPEN] if is_open else [])),
         is_open=is_open,
     )
@@ -155,20 +154,16 @@ def what_if(score: ServerScore, rewrite: Rewrite) -> WhatIf:
     reached = rewrite.after.tdqs if rewrite.changes and rewrite.after else None
     heights = {tier.floor for tier in Tier} | {HIGHEST} | ({reached} if reached else set())
     others = [each.tdqs for each in score.tools if each.index != tool.index]
+    overall = {height: _overall([*others, height], coherence) for height in sorted(heights | {tool.tdqs})}
     return WhatIf(
         server=score.server,
         judge=score.judge,
         tool=tool,
-        overall=_overall([*others, tool.tdqs], coherence),
+        overall=overall[tool.tdqs],
         tokens_added=rewrite.tokens_after - rewrite.tokens_before,
         outcomes=tuple(
-            WhatIfOutcome(
-                tdqs=height,
-                tier=tier_of(height),
-                is_rewrite=height == reached,
-                overall=_overall([*others, height], coherence),
-            )
-            for height in sorted(heights)
+            WhatIfOutcome(tdqs=height, tier=tier_of(height), is_rewrite=height == reached, overall=reaches)
+            for height, reaches in overall.items()
             if height > tool.tdqs
         ),
     )
@@ -188,20 +183,17 @@ def _overall(scores: Sequence[int], coherence: int) -> int:
     return overall_of(sum(scores), count=len(scores), lowest=min(scores), coherence=coherence)
 
 
-def _advice(score: ServerScore, wanted: int, questions: Mapping[int, tuple[str, ...]]) -> tuple[Advice, ...]:
+def _advice(score: ServerScore, wanted: int, rewrites: Iterable[Rewrite]) -> tuple[Advice, ...]:
     """Every tool below the wanted TDQS, the lowest first."""
+    questions = {rewrite.index: rewrite.questions for rewrite in rewrites}
     by_tool: dict[int | None, list[Finding]] = {}
     for finding in score.findings:
         by_tool.setdefault(finding.tool_index, []).append(finding)
     low = sorted((tool for tool in score.tools if tool.tdqs < wanted), key=lambda tool: (tool.tdqs, tool.index))
+    advised = ((tool, _rooms(tool, by_tool.get(tool.index, []))) for tool in low)
     return tuple(
-        Advice(
-            tool=tool,
-            wanted=wanted,
-            rooms=_rooms(tool, by_tool.get(tool.index, [])),
-            questions=questions.get(tool.index, ()),
-        )
-        for tool in low
+        Advice(tool=tool, wanted=wanted, rooms=rooms, questions=questions.get(tool.index, ()))
+        for tool, rooms in advised
     )
 
 

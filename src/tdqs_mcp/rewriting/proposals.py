@@ -59,7 +59,9 @@ class Proposal:
 
         A part that fails takes no other with it, so a second run finds nothing that this one has missed.
         """
-        left = self.next or _fewer(self.parts)
+        own, places = self.parts, range(len(self.parts) - 1, -1, -1)
+        without_one = [own[:place] + own[place + 1 :] for place in places]
+        left = self.next or (*without_one, *(own[:place] for place in places[1:]))
         parts = left[0] if left else ()
         return self.only(() if all(part.path == "/title" for part in parts) else parts, left[1:])
 
@@ -79,13 +81,10 @@ def propose(measured: Measured, findings: Iterable[Finding], *, mode: Mode = Mod
 
 def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
     """The catalog with other definitions at some indices; a tool with its own definition stays the same object."""
-    changed = {
-        index: definition for index, definition in definitions.items() if definition is not catalog.tools[index].raw
-    }
-    tools = (
-        read_tool(changed[tool.index], tool.index, is_mcp=tool.is_mcp) if tool.index in changed else tool
-        for tool in catalog.tools
-    )
+    tools = list(catalog.tools)
+    for index, definition in definitions.items():
+        if definition is not tools[index].raw:
+            tools[index] = read_tool(definition, index, is_mcp=tools[index].is_mcp)
     return replace(catalog, tools=tuple(tools))
 
 
@@ -96,12 +95,6 @@ def _proposal(subject: Subject, context: CatalogContext, rules: set[str], mode: 
     unsaid = [part.sentence for part in guidance] if is_in_other_language(subject) else []
     asking = partial(_ask_author, subject, label, near, rules=rules, unsaid=unsaid)
     return Proposal(subject=subject, parts=found, ask=asking)
-
-
-def _fewer(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], ...]:
-    """Every selection that lacks one part, then those that lack the last two, three and so on: linear in the parts."""
-    places = range(len(parts) - 1, -1, -1)
-    return (*(parts[:place] + parts[place + 1 :] for place in places), *(parts[:place] for place in places[1:]))
 
 
 def apply_parts(tool: Tool, parts: Sequence[Part]) -> Mapping[str, Any]:
@@ -188,7 +181,9 @@ def _ask_author(
     name = f"`{subject.tool.name}`"
     is_silent = subject.signals.is_missing_description
     if is_silent or rules & {"TDQ101", "TDQ103"}:
-        yield _about_purpose(name, label)
+        nouns = " ".join(label.nouns) if label.verb else ""
+        beyond = f"beyond its name: which {nouns}, from where, under which condition"
+        yield f"What does {name} do{f' {beyond}' if nouns else ': which verb, to which resource, within which scope'}?"
     if "TDQ107" in rules or (is_silent and subject.prose.effect and subject.prose.effect.is_mutating):
         yield _about_effect(name, label, subject.prose.effect)
     if is_silent or rules & {"TDQ104", "TDQ105"}:
@@ -203,13 +198,6 @@ def _ask_author(
         yield f"What does {name} return, and what when there is nothing to return?"
     language = LANGUAGE_NAMES.get(subject.prose.language or "", "the description's language")
     yield from (f"How does {name} say in {language}: {sentence}" for sentence in unsaid)
-
-
-def _about_purpose(name: str, label: Label) -> str:
-    nouns = " ".join(label.nouns)
-    if label.verb and nouns:
-        return f"What does {name} do beyond its name: which {nouns}, from where, under which condition?"
-    return f"What does {name} do: which verb, to which resource, within which scope?"
 
 
 def _about_effect(name: str, label: Label, effect: Effect | None) -> str:

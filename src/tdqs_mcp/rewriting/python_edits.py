@@ -181,23 +181,20 @@ class _Placement:
             case ["description"]:
                 return self._description()
             case ["title"]:
-                return self._keyword_text("title")
+                return self._title()
             case ["annotations", *keys]:
                 return self._annotations(keys)
             case ["inputSchema", *keys]:
                 return self._schema(keys)
         return "no keyword of a declaration says this"
 
-    def _keyword_text(self, keyword: str) -> Outcome:
-        """Another text for a keyword that is there."""
-        node = self.declaration.keyword(keyword)
-        if node is None:
-            return f"its declaration has no {keyword}="
-        return self._other_text(self.declaration.module, node)
+    def _title(self) -> Outcome:
+        node = self.declaration.keyword("title")
+        return self._other_text(self.declaration.module, node) if node else "its declaration has no title="
 
     def _description(self) -> Outcome:
-        if self.declaration.keyword("description") is not None:
-            return self._keyword_text("description")
+        if (node := self.declaration.keyword("description")) is not None:
+            return self._other_text(self.declaration.module, node)
         function, call = self.declaration.function, self.declaration.call
         if function is not None:
             return _SHARED if self.source.is_shared(function) else self._docstring(function)
@@ -208,10 +205,8 @@ class _Placement:
     def _annotations(self, keys: Sequence[str]) -> Outcome:
         """Hints in `annotations=`, where that names them on the spot."""
         node = self.declaration.keyword("annotations")
-        if node is None:
-            return "its declaration has no annotations="
         if not isinstance(node, cst.Call | cst.Dict):
-            return "its annotations= is computed"
+            return "its annotations= is computed" if node else "its declaration has no annotations="
         before = self.change.before if isinstance(self.change.before, dict) else {}
         given = self.change.after if isinstance(self.change.after, dict) else {}
         changed = {key: value for key, value in given.items() if key not in before or before[key] != value}
