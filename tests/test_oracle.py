@@ -25,7 +25,8 @@ from tdqs import (
     score_tool_definition,
 )
 
-from tdqs_mcp.app import read, score_answers
+from tdqs_mcp.app.catalogs import read
+from tdqs_mcp.app.judging import score_answers
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.results.verdicts import tier_of
 from tdqs_mcp.rubrics.prompt import ToolCase, render

@@ -121,7 +121,7 @@ def _write_rich(renderables: Sequence[Any], output: Path | None) -> None:
     width = None if is_terminal else WIDTH
     console = Console(file=page, force_terminal=is_terminal, width=width, highlight=False, emoji=False, markup=False)
     for position, renderable in enumerate(renderables):
-        console.print(*([""] if position else []), renderable, sep="\n")
+        console.print(*([""] if position else []), renderable, sep="\n", crop=False)
     write("\n".join(line.rstrip() for line in page.getvalue().rstrip("\n").split("\n")), output)
 
 
