@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.sentences import FUNCTION_STEMS, NEW_WORDS, Mark, Sentence, Text, generic_stems, read_text
@@ -171,25 +170,13 @@ def _fullest(sentences: Iterable[Sentence]) -> Sentence | None:
 
 def of_tool(subject: Subject, content: Content) -> dict[str, int]:
     """Every feature of a tool that a scorecard may name."""
-    passages = content.passages
+    passages, prose, signals = content.passages, subject.prose, subject.signals
     return {
         **content.counts,
         **{
             f"{name}{SHARE}": len(passages[_PASSAGES[name]].fresh) if _PASSAGES[name] in passages else 0
             for name in _SHARED
         },
-        **_wording(subject.prose),
-        **_parameters(subject, content.counts),
-        **_effects(subject),
-        **_hints(subject.signals),
-        "mentions": len(subject.mentions),
-        "redirect": int(subject.redirect is not None),
-        "siblings": subject.sibling_count,
-    }
-
-
-def _wording(prose: Prose) -> dict[str, int]:
-    return {
         "opens_with_verb": int(prose.opens_with_verb),
         "vague_verb": int(prose.has_vague_verb),
         "only_name": int(prose.is_only_name),
@@ -198,6 +185,16 @@ def _wording(prose: Prose) -> dict[str, int]:
         "words": prose.word_count,
         "sentences": len(prose.sentences),
         "filler": len(prose.cue_places.get(Cue.FILLER, ())),
+        **_parameters(subject, content.counts),
+        **_effects(subject),
+        "title": int(signals.title_is_meaningful),
+        "hints": int(signals.has_hints),
+        "hint_count": signals.hint_count,
+        "read_only": int(signals.read_only is True),
+        "output_schema": int(signals.has_output_schema),
+        "mentions": len(subject.mentions),
+        "redirect": int(subject.redirect is not None),
+        "siblings": subject.sibling_count,
     }
 
 
@@ -237,16 +234,6 @@ def _effects(subject: Subject) -> dict[str, int]:
         "reads": int(effect is Effect.READ),
         "produces": int(effect is Effect.PRODUCE),
         "acts": int(effect is Effect.ACT),
-    }
-
-
-def _hints(signals: Signals) -> dict[str, int]:
-    return {
-        "title": int(signals.title_is_meaningful),
-        "hints": int(signals.has_hints),
-        "hint_count": signals.hint_count,
-        "read_only": int(signals.read_only is True),
-        "output_schema": int(signals.has_output_schema),
     }
 
 

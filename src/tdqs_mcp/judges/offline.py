@@ -293,11 +293,6 @@ def _cut(text: str) -> str:
 
 def _summary(judgements: Mapping[str, Judgement]) -> str:
     """The strongest and the weakest dimension."""
-    ranked = sorted(judgements, key=lambda key: -judgements[key].score)
-    best, worst = ranked[0], ranked[-1]
-    best_score, worst_score = judgements[best].score, judgements[worst].score
-    return f"Strongest in {_plain(best)} ({best_score}), weakest in {_plain(worst)} ({worst_score})."
-
-
-def _plain(key: str) -> str:
-    return key.replace("_", " ")
+    ranked = sorted(judgements.items(), key=lambda entry: -entry[1].score)
+    best, worst = (f"{key.replace('_', ' ')} ({each.score})" for key, each in (ranked[0], ranked[-1]))
+    return f"Strongest in {best}, weakest in {worst}."
