@@ -62,7 +62,14 @@ _Placed = tuple[LeftOut, list[NodeEdit]]
 
 def patch_python(files: Sequence[SourceFile], rewrites: Sequence[Rewrite]) -> Patch:
     """The patch of a server's Python files. Whatever is not certain to be a definition's only source is left out."""
-    modules, problems = _read_modules(files)
+    modules: list[SourceModule] = []
+    problems: list[str] = []
+    for file in files:
+        try:
+            modules.append(SourceModule(file))
+        except UNPARSABLE as error:
+            line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+            problems.append(f"{file.name!r} does not parse with this version of Python{line}")
     source = ServerSource(modules)
     placed: list[_Placed] = []
     left_out: list[LeftOut] = []
@@ -84,17 +91,6 @@ def patch_python(files: Sequence[SourceFile], rewrites: Sequence[Rewrite]) -> Pa
     open_changes = (*left_out, *disputed, *broken)
     made = len(agreed) - len(broken)
     return Patch(diff=b"".join(diffs), made=made, left_out=open_changes, problems=tuple(problems))
-
-
-def _read_modules(files: Sequence[SourceFile]) -> tuple[list[SourceModule], list[str]]:
-    modules, problems = [], []
-    for file in files:
-        try:
-            modules.append(SourceModule(file))
-        except UNPARSABLE as error:
-            line = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-            problems.append(f"{file.name!r} does not parse with this version of Python{line}")
-    return modules, problems
 
 
 def _agreed(placed: Sequence[_Placed]) -> tuple[list[_Placed], list[LeftOut]]:
@@ -181,16 +177,13 @@ class _Placement:
             case ["description"]:
                 return self._description()
             case ["title"]:
-                return self._title()
+                node = self.declaration.keyword("title")
+                return self._other_text(self.declaration.module, node) if node else "its declaration has no title="
             case ["annotations", *keys]:
                 return self._annotations(keys)
             case ["inputSchema", *keys]:
                 return self._schema(keys)
         return "no keyword of a declaration says this"
-
-    def _title(self) -> Outcome:
-        node = self.declaration.keyword("title")
-        return self._other_text(self.declaration.module, node) if node else "its declaration has no title="
 
     def _description(self) -> Outcome:
         if (node := self.declaration.keyword("description")) is not None:
