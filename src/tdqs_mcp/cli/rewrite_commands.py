@@ -153,13 +153,7 @@ def rewrite(
 
 
 def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> RewriteReport:
-    return RewriteReport(
-        server=catalog.server,
-        version=catalog.version,
-        source=catalog.source,
-        rewrites=tuple(rewrites),
-        spec_version=spec,
-    )
+    return RewriteReport(**catalog.origin, rewrites=tuple(rewrites), spec_version=spec)
 
 
 def _patched_place(locator: str, target: Path | None, source: Path | None) -> Path | None:
