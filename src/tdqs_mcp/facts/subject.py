@@ -159,10 +159,7 @@ def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:
     unmeasured: list[Unmeasured] = []
     for tool in catalog.tools:
         subject = kept.get(tool.index) or Subject(
-            tool=tool,
-            siblings=names,
-            sibling_count=len(catalog.tools) - 1,
-            is_duplicate=tool.name in duplicates,
+            tool=tool, siblings=names, sibling_count=len(catalog.tools) - 1, is_duplicate=tool.name in duplicates
         )
         reason = _why_unmeasurable(subject)
         if reason is None:

@@ -74,7 +74,7 @@ def _children(node: Node, *, is_root: bool) -> Iterator[Node]:
             continue
         if key in NAMED_SCHEMAS and isinstance(value, dict):
             is_list = key == "properties"
-            needed = _required(node.schema) if is_list else ()
+            needed = frozenset(required_names(node.schema)) if is_list else frozenset()
             for name, child in value.items():
                 if isinstance(child, dict):
                     yield Node(
@@ -94,11 +94,6 @@ def _children(node: Node, *, is_root: bool) -> Iterator[Node]:
 
 def _plain(path: str, schema: Mapping[str, Any]) -> Node:
     return Node(path, schema, None, False, False)  # noqa: FBT003  # a tuple in its own order
-
-
-def _required(schema: Mapping[str, Any]) -> frozenset[str]:
-    names = schema.get("required")
-    return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
 
 
 def escape_step(name: str) -> str:
@@ -221,11 +216,6 @@ def accepted_values(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Accep
     )
 
 
-def is_simple(schema: Mapping[str, Any]) -> bool:
-    """The schema has one type and no other keyword that restricts it."""
-    return isinstance(schema.get("type"), str) and _DECIDING.isdisjoint(schema)
-
-
 def _sole(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The other branch of `anyOf: [X, null]`, as generators write an optional property."""
     union = schema.get("anyOf")
@@ -250,7 +240,6 @@ def _simple(kind: str, schema: Mapping[str, Any]) -> Accepted:
 _BRANCHING = frozenset("$ref anyOf oneOf allOf items".split())
 _LIMITS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split())
 _TELLING = _LIMITS | {"enum", "const"}
-_DECIDING = _BRANCHING | _TELLING
 SIMPLE = {kind: Accepted(types=frozenset({kind})) for kind in TYPES - {"null"}}
 ANYTHING = Accepted()
 

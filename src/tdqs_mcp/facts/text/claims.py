@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.schema.walk import ANYTHING, SIMPLE, Accepted, accepted_values, is_simple
+from tdqs_mcp.facts.schema.walk import Accepted, accepted_values
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, MAX_TEXT, PatternTable, expand, lazy_pattern, read_table, words_from
@@ -257,8 +257,7 @@ def find_clashes(
     """The clashes in everything that the texts of a tool say of its parameters; `names` are no values."""
     found: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
     for mention in mentions:
-        schema = mention.node.schema
-        takes = SIMPLE.get(schema["type"], ANYTHING) if is_simple(schema) else accepted_values(schema, root)
+        takes = accepted_values(mention.node.schema, root)
         clashes = (
             (Topic.TYPE, find_type_clash(mention, takes)),
             (Topic.CHOICES, find_choice_clash(mention, takes, names)),

@@ -170,12 +170,7 @@ class _Said(NamedTuple):
     """The word of an overt mutation with which the description opens (TDQS, calibration)."""
 
 
-def _english(
-    text: str,
-    spoken: Sequence[Sequence[str]],
-    stems: set[str],
-    label_words: AbstractSet[str],
-) -> _Said:
+def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], label_words: AbstractSet[str]) -> _Said:
     lead = spoken[0] if spoken else []
     verb, position = _lead_verb(lead)
     is_overt = verb in OVERT_MUTATIONS and position == 0
