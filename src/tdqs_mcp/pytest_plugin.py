@@ -99,9 +99,8 @@ def _below(score: "ServerScore", tier: str | None) -> list[str]:
     outcome = reaches(score, Tier(tier))
     if outcome is Outcome.PASSED:
         return []
-    return [
-        f"does not reach {tier}" if outcome is Outcome.FAILED else f"what is ungraded leaves open whether it is {tier}"
-    ]
+    is_missed = outcome is Outcome.FAILED
+    return [f"does not reach {tier}" if is_missed else f"what is ungraded leaves open whether it is {tier}"]
 
 
 def _tools_below(score: "ServerScore", tier: str | None) -> list[str]:

@@ -21,7 +21,7 @@ from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.proposals import Proposal, apply, propose
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
-from tdqs_mcp.rewriting.text_patches import LeftOut, Patch, patch_json, write_json
+from tdqs_mcp.rewriting.text_patches import Patch, patch_json
 from tdqs_mcp.rewriting.tool_selection import Lexical, Prompted, Selector
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
@@ -273,11 +273,10 @@ async def select(
 
 def _speaking(tools: Sequence[Tool]) -> list[str]:
     """A sentence for each tool whose definition addresses the model that selects."""
-    spoken = [(tool.name, first_aimed_at_model(find_threats(tool.raw))) for tool in tools]
     return [
-        f"{name!r} addresses the model that selects ({words!r}); read it before you trust a choice"
-        for name, words in spoken
-        if words
+        f"{tool.name!r} addresses the model that selects ({words!r}); read it before you trust a choice"
+        for tool in tools
+        if (words := first_aimed_at_model(find_threats(tool.raw)))
     ]
 
 
@@ -287,11 +286,6 @@ def patch_file(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:
     whole, root = path.resolve(), Path.cwd().resolve()
     root = root if whole.is_relative_to(root) else whole.parent
     return patch_json(content, rewrites, name=whole.relative_to(root).as_posix()), root
-
-
-def write_file(content: bytes, rewrites: Sequence[Rewrite]) -> tuple[bytes, tuple[LeftOut, ...]]:
-    """The JSON file with the rewrites made in it, and the changes that could not be made. Raises InputError."""
-    return write_json(content, rewrites)
 
 
 def patch_sources(path: Path, rewrites: Sequence[Rewrite]) -> tuple[Patch, Path]:

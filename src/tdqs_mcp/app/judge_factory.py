@@ -108,16 +108,12 @@ def _judge(settings: Settings, *, warn: Callable[[str], None], wrap: Wrap, cache
     judge = _make(settings, cache=cache, wrap=wrap, seats=Counter())
     if settings.judge is JudgeKind.OFFLINE:
         return judge
+    from tdqs_mcp.judges.jury import median  # noqa: PLC0415
     from tdqs_mcp.judges.verdict_guard import VerdictGuard  # noqa: PLC0415  # only a model's verdicts are guarded
 
-    return VerdictGuard(judge=judge, accepted=settings.accepted, leniency=_leniency(settings))
-
-
-def _leniency(settings: Settings) -> int:
-    """Tenths by which the guard's bound is wider; of a jury, which is guarded on its median, the members' median."""
-    from tdqs_mcp.judges.jury import median  # noqa: PLC0415
-
-    return median([each.leniency for each in settings.members] or [settings.leniency])
+    # A jury is guarded on its median.
+    leniency = median([each.leniency for each in settings.members] or [settings.leniency])
+    return VerdictGuard(judge=judge, accepted=settings.accepted, leniency=leniency)
 
 
 def _make(settings: Settings, *, cache: Cache | None, wrap: Wrap, seats: Seats) -> Judge:

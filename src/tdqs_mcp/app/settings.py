@@ -116,15 +116,12 @@ def read_settings(
     """
     kind, named = _parse_judge(judge or environ.get("TDQS_JUDGE", "").strip() or JudgeKind.OFFLINE)
     if kind is JudgeKind.OFFLINE:
-        given: dict[str, object] = {
-            "base URL": base_url,
-            "model": model,
-            "API key": api_key,
-            "overrides": request_overrides,
-        }
-        _refuse_unused(
-            given | {"exact prompt": exact_prompt, "budget": budget not in (None, Budget()), "--accept": bool(accept)}
-        )
+        values = (base_url, model, api_key, request_overrides, exact_prompt, budget not in (None, Budget()), accept)
+        options = ("base URL", "model", "API key", "overrides", "exact prompt", "budget", "--accept")
+        if given := [name for name, value in zip(options, values, strict=True) if value]:
+            # Numbers of the offline judge could be taken for the model's.
+            unused = " and no ".join(given)
+            raise InputError(f"the offline judge takes no {unused}: leave it out, or name another --judge: {CHOICES}")
         return Settings(calibration=named)
     form = PromptForm.EXACT if exact_prompt else PromptForm.HARDENED
     common = replace(
@@ -330,26 +327,13 @@ def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
         raise InputError(f"there is no judge {name!r}: set --judge or TDQS_JUDGE to {CHOICES}")
     kind = JudgeKind(name)
     if separator and kind is JudgeKind.OFFLINE:
-        _check_calibration(rest)
+        from tdqs_mcp.judges.offline import versions  # noqa: PLC0415
+
+        if rest not in versions():
+            raise InputError(f"there is no calibration {rest!r} of the offline judge: it has {', '.join(versions())}")
     if separator and not rest and kind is not JudgeKind.JURY:
         raise InputError(f"{name}: names no model: set --judge or TDQS_JUDGE to {name}:MODEL, or leave the colon out")
     return kind, rest or None
-
-
-def _check_calibration(version: str) -> None:
-    from tdqs_mcp.judges.offline import versions  # noqa: PLC0415
-
-    if version not in versions():
-        raise InputError(f"there is no calibration {version!r} of the offline judge: it has {', '.join(versions())}")
-
-
-def _refuse_unused(explicit: Mapping[str, object]) -> None:
-    """Refuses the settings of a model beside the offline judge, whose numbers could be taken for the model's."""
-    given = [name for name, value in explicit.items() if value]
-    if given:
-        raise InputError(
-            f"the offline judge takes no {' and no '.join(given)}: leave it out, or name another --judge: {CHOICES}"
-        )
 
 
 def _overrides(environ: Mapping[str, str]) -> Mapping[str, Any]:

@@ -104,23 +104,23 @@ def lint(
     elif reports:
         page.show(results, _VIEWS)
     if page.form != "text":
-        _warn_unused(reports)
+        for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
+            warn(unused_line(unused))
     limit = policy.fail_on
     end(results, None if limit is None else lambda report: is_clean(report.findings, limit))
 
 
 def _documents(policy: Policy) -> dict[str, View]:
+    def comment(reports: Sequence[LocatedReport]) -> str:
+        blocks = reporter("lint_report:comment_blocks")([located.report for located in reports])
+        return str(reporter("blocks:as_markdown")(blocks))
+
     return {
-        "markdown": _comment,
+        "markdown": comment,
         "sarif": lambda reports: json_text(reporter("lint_formats:sarif_document")(reports)),
         "junit": partial(reporter("lint_formats:junit_text"), fail_on=policy.fail_on),
         "github": "lint_formats:github_text",
     }
-
-
-def _comment(reports: Sequence[LocatedReport]) -> str:
-    blocks = reporter("lint_report:comment_blocks")([located.report for located in reports])
-    return str(reporter("blocks:as_markdown")(blocks))
 
 
 def _known_findings(baseline: Path | None, *, is_new: bool) -> tuple[KnownFinding, ...]:
@@ -140,9 +140,3 @@ def _renew(
     write(json_text(baseline_document(renewed)), baseline)
     click.echo(f"{len(renewed)} findings in {baseline}; with --baseline, only others are reported.", err=True)
     return renewed
-
-
-def _warn_unused(reports: Sequence[LintReport]) -> None:
-    """Warn on standard error of suppressions that match nothing."""
-    for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
-        warn(unused_line(unused))

@@ -47,7 +47,7 @@ from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.improvements import Comparison, Mode, Rewrite, RewriteReport, WhatIfReport
 from tdqs_mcp.rewriting.proposals import apply
-from tdqs_mcp.rewriting.text_patches import LeftOut
+from tdqs_mcp.rewriting.text_patches import LeftOut, write_json
 from tdqs_mcp.rewriting.tool_selection import Embedded, Prompted, Selector
 from tdqs_mcp.sources.files import write_bytes
 from tdqs_mcp.sources.input_files import read_embeddings, read_material, read_queries
@@ -121,25 +121,18 @@ def rewrite(
     ledger = ledger_of(asked)
     author = writer_of(writer, asked, ledger)
     chosen = judge_of(asked if author is None else asked.beside_writer, ledger)
-    given = read_material(material) if material else NOTHING
-    results = for_each(
-        (locator,),
-        live,
-        lambda catalog: (
-            catalog,
-            blocking(improving.rewrite)(
-                catalog,
-                tools=tools or None,
-                mode=Mode(mode),
-                growth=growth,
-                material=given,
-                writer=author,
-                judge=chosen,
-                spec=spec,
-            ),
-        ),
-        doing="rewriting" if author else "judging",
+    improve = partial(
+        blocking(improving.rewrite),
+        tools=tools or None,
+        mode=Mode(mode),
+        growth=growth,
+        material=read_material(material) if material else NOTHING,
+        writer=author,
+        judge=chosen,
+        spec=spec,
     )
+    doing = "rewriting" if author else "judging"
+    results = for_each((locator,), live, lambda catalog: (catalog, improve(catalog)), doing=doing)
     tell_usage(author, by="writer")
     tell_usage(chosen)
     reports = [None if result is None else _report(*result, spec=spec) for result in results]
@@ -190,7 +183,7 @@ def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) 
         write(json_text(capture_document(improved)), target)
         left_out: tuple[LeftOut, ...] = ()
     else:
-        content, left_out = improving.write_file(catalog.content, rewrites)
+        content, left_out = write_json(catalog.content, rewrites)
         write_bytes(target, content)
     for line in _left(left_out):
         click.echo(line, err=True)
@@ -269,7 +262,7 @@ def compare(
     catalogs: list[Catalog | None] = for_each((old, new), live, lambda catalog: catalog)
     before, after = catalogs
     results: list[Comparison | None] = [None]
-    if before is not None and after is not None:
+    if before and after:
         with waiting().on(f"judging {after.server}"):
             results = [blocking(improving.compare)(before, after, judge=chosen, spec=spec)]
     tell_usage(chosen)

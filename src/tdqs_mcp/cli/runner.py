@@ -256,22 +256,20 @@ class Waiting:
         shown.update(shown.task_ids[0], total=self._asked, completed=self._answered)
 
     def _show(self, *, is_counted: bool) -> "Progress":
-        from rich.console import Console  # noqa: PLC0415  # only a person who waits needs it
-        from rich.progress import (  # noqa: PLC0415
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            SpinnerColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        from rich import progress as rich  # noqa: PLC0415  # only a person who waits needs it
+        from rich.console import Console  # noqa: PLC0415
 
-        counted = (BarColumn(bar_width=20), MofNCompleteColumn(), TextColumn("answers,"), TimeRemainingColumn())
-        self._shown = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            *((*counted, TextColumn("left")) if is_counted else (TimeElapsedColumn(),)),
+        text = rich.TextColumn
+        counted = (
+            rich.BarColumn(bar_width=20),
+            rich.MofNCompleteColumn(),
+            text("answers,"),
+            rich.TimeRemainingColumn(),
+        )
+        self._shown = rich.Progress(
+            rich.SpinnerColumn(),
+            text("{task.description}", markup=False),
+            *((*counted, rich.TimeRemainingColumn(), text("left")) if is_counted else (rich.TimeElapsedColumn(),)),
             console=Console(stderr=True),
             transient=True,
             refresh_per_second=4,

@@ -104,14 +104,11 @@ def score(
     accepted = read_accepted(accept) if answers else ()
     policy = policy_of(Choice())
     if rubric != TOOL_RUBRICS[0]:
+        options: dict[str, Any] = {"rubric": rubric, "spec": spec, "policy": policy}
         label: Callable[[Catalog], LabelScore] = (
-            partial(
-                judging.score_label_answers, answers=given, accepted=accepted, rubric=rubric, spec=spec, policy=policy
-            )
+            partial(judging.score_label_answers, answers=given, accepted=accepted, **options)
             if answers
-            else partial(
-                blocking(judging.score_labels), rubric=rubric, judge=chosen, skill=text, spec=spec, policy=policy
-            )
+            else partial(blocking(judging.score_labels), judge=chosen, skill=text, **options)
         )
         labels = for_each(locators, live, label)
         tell_usage(chosen)
@@ -126,11 +123,8 @@ def score(
     scores = for_each(locators, live, use)
     tell_usage(chosen)
     page.show(scores, _SCORE)
-    end(
-        scores,
-        (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered,
-        asked=fail_under is not None,
-    )
+    gate = (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered
+    end(scores, gate, asked=fail_under is not None)
 
 
 @command()

@@ -25,7 +25,6 @@ from pydantic import BaseModel, ValidationError
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.judges.client_answers import Answered, Asking, Sample
 from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Judge, Model, ModelWrapper, Request
-from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
 
@@ -174,11 +173,6 @@ class _State(BaseModel):
 
     answers: dict[str, Sample | Failure] = {}
     """The answers of all rounds before that, by key."""
-
-
-def make_client_judge(call: CallContext, *, tools: int) -> Judge:
-    """The client's model as judge. Raises InputError for a client that lends no model, or too many tools."""
-    return Prompted(id=SAMPLING, model=make_client_model(call, tools=tools))
 
 
 def make_client_model(call: CallContext, *, tools: int) -> Model:

@@ -15,6 +15,7 @@ from tdqs_mcp.app import catalogs, judging
 from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
 from tdqs_mcp.judges.judge import Cache, Judge
 from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_scores import Scored, report_document
 from tdqs_mcp.report.documents import capture_document
@@ -31,7 +32,7 @@ from tdqs_mcp.server.connected_client import (
     Progress,
     ProgressJudge,
     ends_to_ask,
-    make_client_judge,
+    make_client_model,
     resumed_catalog,
     while_connected,
 )
@@ -93,7 +94,8 @@ class ServerContext:
         if name != SAMPLING:
             return ProgressJudge(self.find_judge(name), Progress(call))
         batch = MAX_TOOLS + 1 if ends_to_ask(call) else BATCH
-        return ProgressJudge(make_client_judge(call, tools=tools), Progress(call), batch=batch)
+        judge = Prompted(id=SAMPLING, model=make_client_model(call, tools=tools))
+        return ProgressJudge(judge, Progress(call), batch=batch)
 
     def repeated_judge(self, name: str, progress: Progress) -> Judge:
         """The judge of a call that grades many times; the offline judge is done before a report would be read."""
@@ -285,10 +287,15 @@ def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
         description=f"Dimensions, weights and prompts: {', '.join(RUBRICS)}",
         mime_type="application/json",
     )
-    def rubric(key: str) -> str:
+    def read_rubric(key: str) -> str:
         if key not in RUBRICS:
             raise ResourceNotFoundError(f"there is no rubric {key!r}; there are {', '.join(RUBRICS)}")
-        return _json(_rubric(key))
+        rubric, fields = load_rubric(key), ("key", "title", "weight", "question", "anchors")
+        return _json(
+            {each: getattr(rubric, each) for each in ("key", "title", "source")}
+            | {"dimensions": [{name: getattr(each, name) for name in fields} for each in rubric.dimensions]}
+            | {"grade": rubric.grade, "systemPrompt": system_prompt(key), "userTemplate": user_template(key)}
+        )
 
     @server.resource(
         "tdqs://reports",
@@ -334,22 +341,6 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 def _matching(values: Iterable[str], start: str) -> Completion:
     found = [value for value in values if value.startswith(start)]
     return Completion(values=found[:MAX_COMPLETIONS], total=len(found), has_more=len(found) > MAX_COMPLETIONS)
-
-
-def _rubric(key: str) -> dict[str, Any]:
-    rubric = load_rubric(key)
-    return {
-        "key": rubric.key,
-        "title": rubric.title,
-        "source": rubric.source,
-        "dimensions": [
-            {key: getattr(each, key) for key in ("key", "title", "weight", "question", "anchors")}
-            for each in rubric.dimensions
-        ],
-        "grade": rubric.grade,
-        "systemPrompt": system_prompt(key),
-        "userTemplate": user_template(key),
-    }
 
 
 def _json(value: object) -> str:

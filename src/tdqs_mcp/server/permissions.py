@@ -29,6 +29,8 @@ _URL = re.compile(
 """What every URL reader reads alike: ASCII, no backslash, no white space."""
 
 _PORTS = {"http": 80, "https": 443}
+_NAT64 = bytes.fromhex("0064ff9b0000000000000000")
+"""The prefix of an IPv4 address behind NAT64 (RFC 6052)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +170,8 @@ def is_public(address: str) -> bool:
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
         teredo = found.teredo
-        inner = [found.ipv4_mapped, found.sixtofour, *(teredo or ()), _translated(found)]
+        nat64 = ipaddress.IPv4Address(found.packed[12:]) if found.packed.startswith(_NAT64) else None
+        inner = [found.ipv4_mapped, found.sixtofour, *(teredo or ()), nat64]
         if any(each is not None and not is_public(str(each)) for each in inner):
             return False
         if found.is_site_local:
@@ -176,15 +179,6 @@ def is_public(address: str) -> bool:
         if found.ipv4_mapped:
             return True
     return found.is_global and not found.is_multicast and not found.is_reserved
-
-
-def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address behind NAT64 (RFC 6052)."""
-    packed = address.packed
-    return ipaddress.IPv4Address(packed[12:]) if packed.startswith(_NAT64) else None
-
-
-_NAT64 = bytes.fromhex("0064ff9b0000000000000000")
 
 
 def _refusal(what: str, option: str) -> InputError:

@@ -72,8 +72,8 @@ class ScoreTools(ToolGroup):
         )
         asked = self._context.score_judge(judge, call, tools=len(found.tools))
         report = f"{key}-{rubric}-{asked.stamp.id}"
-        score = self._known_report(report, is_next_page=offset > 0)
-        if score is None:
+        score = self._context.reports.get(report)
+        if score is None or (score.ungraded and not offset):  # later pages are those of the score that the first showed
             score = await run_call(call, lambda: score_catalog(found, rubric=rubric, judge=asked), catalog=key)
         return score_answer(
             score,
@@ -124,11 +124,6 @@ class ScoreTools(ToolGroup):
         is an error that lists the known ones.
         """
         return Explanation(id=rule.strip(), page=Own(judging.explain(rule.strip())))
-
-    def _known_report(self, key: str, *, is_next_page: bool) -> Scored | None:
-        """The report in memory, where another page of it is read or nothing in it is missing."""
-        known = self._context.reports.get(key)
-        return known if known is not None and (is_next_page or not known.ungraded) else None
 
 
 def _after_tool(score: Scored, *, has_siblings: bool) -> str:

@@ -156,13 +156,12 @@ class _MethodTool(Tool):
             return await super().run(arguments, context, convert_result=convert_result)
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
-                raise ToolError(self._explain(error.__cause__)) from error.__cause__
+                wrong = error.__cause__.errors(include_url=False)[:MAX_ERRORS]
+                named = "; ".join(f"{fence('.'.join(map(str, each['loc'])))}: {each['msg']}" for each in wrong)
+                known = ", ".join(self.parameters["properties"])
+                message = f"{self.name} was not called: {named}. Its arguments are {known}"
+                raise ToolError(message) from error.__cause__
             raise
-
-    def _explain(self, error: ValidationError) -> str:
-        wrong = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors(include_url=False)]
-        named = "; ".join(f"{fence(where)}: {message}" for where, message in wrong[:MAX_ERRORS])
-        return f"{self.name} was not called: {named}. Its arguments are {', '.join(self.parameters['properties'])}"
 
 
 def _result(given: Any) -> CallToolResult:  # noqa: ANN401  # any answer

@@ -10,10 +10,9 @@ from tdqs_mcp.sources.locator import HIDDEN, InProcess, LiveOptions, Locator, St
 from tdqs_mcp.sources.recording import INITIALIZE, Recording
 from tdqs_mcp.sources.transports import Ending, Reply
 
-STDERR_SHOWN = 300
-"""Characters of a server's last words that a message quotes."""
-
 _SHOWN = 300
+"""Characters of a server's words that a message quotes."""
+
 _SHORTEST_SECRET = 4
 """Shorter values ("1", "yes") keep nobody out, and cutting them out would garble the message."""
 
@@ -64,7 +63,7 @@ def explain(attempt: Attempt) -> str:
         line += f". {stray.removesuffix('.')}"
     shown = clean(line, attempt.locator, attempt.options)
     stderr = " | ".join(line for raw in attempt.ending.stderr.splitlines() if (line := raw.strip()))
-    last_words = clean(stderr, attempt.locator, attempt.options)[-STDERR_SHOWN:].strip()
+    last_words = clean(stderr, attempt.locator, attempt.options)[-_SHOWN:].strip()
     return f"{shown}. Its stderr ends: {last_words}" if last_words else shown
 
 
@@ -208,10 +207,7 @@ def _closed(attempt: Attempt) -> str:
         errors = "; ".join(f"{type(error).__name__}: {str(error)[:_SHOWN]}" for error in attempt.errors)
         return f"failed{before} ({errors}); run it by itself to see why"
     if attempt.ending.exit_code is not None:
-        how = (
-            f"exited with code {attempt.ending.exit_code}"
-            if attempt.ending.exit_code >= 0
-            else f"died of signal {-attempt.ending.exit_code}"
-        )
+        code = attempt.ending.exit_code
+        how = f"exited with code {code}" if code >= 0 else f"died of signal {-code}"
         return f"{how}{before}; run the command by itself to see why, and give what it needs with --env NAME=VALUE"
     return f"closed the connection{before}; run it by itself to see why"

@@ -114,6 +114,7 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
     info = _mapping(first.get("serverInfo"))
     templates = _entries(pages, "resourceTemplates")
     resources = _entries(pages, "resources")
+    has_resources = resources is not None or templates is not None
     prompts = _entries(pages, "prompts")
     incomplete = next(filter(None, (_text(page, "incomplete") for page in pages)), None)
     problems = [str(problem) for problem in _entries(pages, "problems") or []]
@@ -123,9 +124,7 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
     return Catalog(
         server=_text(first, "server") or _text(first, "serverName") or _text(info, "name") or name,
         tools=tuple(_read_tool(entry, index) for index, entry in enumerate(_entries(pages, "tools") or [])),
-        resources=None
-        if resources is None and templates is None
-        else read_resources(resources or [], templates=templates or []),
+        resources=read_resources(resources or [], templates=templates or []) if has_resources else None,
         prompts=None if prompts is None else read_prompts(prompts),
         version=_text(first, "version") or _text(info, "version"),
         instructions=_text(first, "instructions"),

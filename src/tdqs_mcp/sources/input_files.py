@@ -127,17 +127,9 @@ def _trace(number: int, given: object, origin: str, tool: str | None) -> Trace:
         text = answer if isinstance(answer, str) else pretty_json(_plain(answer))
     except (RecursionError, UnmeasurableError) as error:
         raise InputError(f"{origin}: the answer of trace {number} nests too deep; give a part of it") from error
-    return Trace(
-        number=number,
-        tool=str(about),
-        arguments=arguments,
-        outcome=CallOutcome.ERROR
-        if "error" in given
-        else CallOutcome.SUCCESS
-        if _has_content(answer)
-        else CallOutcome.EMPTY,
-        answer=text,
-    )
+    outcome = CallOutcome.SUCCESS if _has_content(answer) else CallOutcome.EMPTY
+    outcome = CallOutcome.ERROR if "error" in given else outcome
+    return Trace(number=number, tool=str(about), arguments=arguments, outcome=outcome, answer=text)
 
 
 def _has_content(answer: object) -> bool:

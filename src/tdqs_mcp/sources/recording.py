@@ -206,18 +206,13 @@ def _note(message: Any, recording: Recording) -> Any:  # noqa: ANN401  # any of 
         method = recording.note_result(str(message.id), message.result)
         return message.model_copy(update={"result": _harmless(method, message.result)})
     if isinstance(message, JSONRPCError):
-        request = message.id if message.id is not None else _only_request(recording.pending)
+        request = message.id
+        if request is None and len(recording.pending) == 1:  # the one request that it can be about
+            (only,) = recording.pending
+            request = int(only) if only.isdecimal() else only
         recording.note_error(str(request), message.error)
         return message.model_copy(update={"id": request})
     return message
-
-
-def _only_request(pending: Mapping[str, str]) -> int | str | None:
-    """The one request that an error without an id can be about."""
-    if len(pending) != 1:
-        return None
-    request = next(iter(pending))
-    return int(request) if request.isdecimal() else request
 
 
 def _harmless(method: str | None, result: Mapping[str, Any]) -> dict[str, Any]:
