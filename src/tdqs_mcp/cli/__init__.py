@@ -16,6 +16,9 @@ WIDTH = 110
 INTERRUPTED = 130
 """What a shell makes of a program that SIGINT has ended; one that SIGTERM ends early ends like it."""
 
+UNKNOWN = 2
+"""The exit code of what cannot run at all."""
+
 ON_INTERRUPT = "tdqs_mcp.cli.on_interrupt"
 """Where a command's context keeps a function that returns what is to be said when it is interrupted."""
 
@@ -50,6 +53,13 @@ _GROUPS = "__tdqs_option_groups__"
 _MODULES = {name: module for module, commands in _COMMANDS.items() for name in commands}
 
 
+def fail(error: TdqsError) -> None:
+    """An error in one line, on standard error."""
+    from tdqs_mcp.report.escape import printable  # noqa: PLC0415  # help and --version go without
+
+    click.echo(f"error: {printable(str(error))}", err=True)
+
+
 class LazyGroup(click.Group):
     """Imports a command when it is called, and ends in one line where it cannot run or somebody interrupts it."""
 
@@ -68,9 +78,8 @@ class LazyGroup(click.Group):
             click.echo("; ".join(["interrupted", *ctx.meta.get(ON_INTERRUPT, list)()]), err=True)
             sys.exit(INTERRUPTED)
         except TdqsError as error:
-            from tdqs_mcp.cli.runner import leave  # noqa: PLC0415  # help and --version go without
-
-            leave(error)
+            fail(error)
+            sys.exit(UNKNOWN)
 
 
 class GroupedCommand(click.Command):

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import Choice, Policy, read_policy
-from tdqs_mcp.cli import WIDTH, Callback, group_options
+from tdqs_mcp.cli import WIDTH, Callback, fail, group_options
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.escape import printable, well_formed
@@ -100,17 +100,6 @@ def write(text: str, output: Path | None) -> None:
 def warn(message: str) -> None:
     """A warning, which changes no exit code."""
     click.echo(f"warning: {printable(message)}", err=True)
-
-
-def fail(error: TdqsError) -> None:
-    """An error in one line."""
-    click.echo(f"error: {printable(str(error))}", err=True)
-
-
-def leave(error: TdqsError) -> NoReturn:
-    """End for what cannot run at all."""
-    fail(error)
-    sys.exit(Outcome.UNKNOWN)
 
 
 def _write_rich(renderables: Sequence[Any], output: Path | None) -> None:
