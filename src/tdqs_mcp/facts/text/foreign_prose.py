@@ -391,8 +391,10 @@ def _english_vocabulary() -> frozenset[str]:
 def _with_lexicons(votes: Mapping[str, int], vocabulary: AbstractSet[str]) -> dict[str, int]:
     """A text of a few words is told by all its words: "Eliminar usuario"."""
     folded = set(map(fold, vocabulary)) - _english_vocabulary()
-    known = {language: len(folded & _lexicon_words(language)) for language in SPACED}
-    return {language: votes.get(language, 0) + known.get(language, 0) for language in known.keys() | votes.keys()}
+    counts = dict(votes)
+    for language in SPACED:
+        counts[language] = counts.get(language, 0) + len(folded & _lexicon_words(language))
+    return counts
 
 
 @cache

@@ -238,8 +238,7 @@ def _entries(data: Mapping[str, Any], cue: Cue) -> list[str]:
 
 def _phrases(entries: Iterable[str], *, is_spaced: bool) -> Iterator[Phrase]:
     for entry in entries:
-        parts = [part for each in entry.split("…") if (part := fold(each).strip())]
-        if parts:
+        if parts := list(filter(None, map(str.strip, map(fold, entry.split("…"))))):
             yield tuple(map(_padded, parts) if is_spaced else parts)
 
 
