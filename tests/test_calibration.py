@@ -118,9 +118,9 @@ def test_the_evidence_rests_on_the_labels_as_they_are(shared):
     rows = {row["inputHash"]: row["labels"] for row in judge_error.evidence(NEWEST)["tools"]}
     keys = load("tdqs").keys
     lines = (shared / "data" / "tool_labels.jsonl").read_text(encoding="utf-8").splitlines()
-    labelled = [json.loads(line) for line in lines]
-    assert len(judge_error.evidence(NEWEST)["tools"]) == len(labelled)
-    last = {row["inputHash"]: [row["scores"][key] for key in keys] for row in labelled}
+    labeled = [json.loads(line) for line in lines]
+    assert len(judge_error.evidence(NEWEST)["tools"]) == len(labeled)
+    last = {row["inputHash"]: [row["scores"][key] for key in keys] for row in labeled}
     assert rows == last
 
 
@@ -353,7 +353,7 @@ def test_calibrate_shows_every_table_and_what_to_do_next(command):
     assert text.rstrip().splitlines()[-1].startswith("Next: tdqs-mcp calibrate LOCATOR")
 
 
-def test_calibrate_holds_a_judge_against_the_labelled_tools_of_a_catalog(command, whole_corpus):
+def test_calibrate_holds_a_judge_against_the_labeled_tools_of_a_catalog(command, whole_corpus):
     path = next(path for path in whole_corpus if path.stem == "chrome-devtools")
     run = command("calibrate", path, "--format", "json")
     tables = {each["title"]: each for each in json.loads(run.stdout)["tables"]}
@@ -361,10 +361,10 @@ def test_calibrate_holds_a_judge_against_the_labelled_tools_of_a_catalog(command
     assert "judged now" in tables["Tools"]["remark"]
 
 
-def test_a_catalog_without_labelled_tools_says_so_and_proves_nothing(command, write):
+def test_a_catalog_without_labeled_tools_says_so_and_proves_nothing(command, write):
     run = command("calibrate", write("shop.json", [tool("list_orders", "Lists orders.", flat(1))]))
     assert run.returncode == 2
-    assert "no labelled tool is among these definitions" in run.stdout.decode()
+    assert "no labeled tool is among these definitions" in run.stdout.decode()
 
 
 def asked_to_calibrate(command, loopback, *args):
@@ -377,7 +377,7 @@ def test_a_judge_that_fails_is_not_out_of_tolerance_but_could_not_be_calibrated(
     text = asked_to_calibrate(command, loopback, path)
     assert text.returncode == 2
     assert "out of tolerance" not in text.stdout.decode()
-    assert "no labelled tool" not in text.stdout.decode()
+    assert "no labeled tool" not in text.stdout.decode()
     assert text.stdout.decode().count("broke the output format") == 1
     assert "not judged (get_calls, update_drive, process, create_record, " in text.stdout.decode()
     assert "Next: see that the judge answers" in text.stdout.decode()

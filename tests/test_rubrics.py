@@ -322,7 +322,7 @@ def test_options_that_belong_to_another_rubric_are_refused(command, write, optio
     assert words in done.stderr
 
 
-def test_one_broken_tool_leaves_the_others_labelled(loopback, catalog):
+def test_one_broken_tool_leaves_the_others_labeled(loopback, catalog):
     judge = Prompted(id="openai", model=OpenAI(Endpoint(base_url=loopback.base_url, model="m")))
     definitions = catalog(tool("a"), {"name": 7}, tool("b"))
     score = anyio.run(lambda: judging.score_labels(definitions, rubric="smells", judge=judge))

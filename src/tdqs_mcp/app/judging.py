@@ -181,8 +181,8 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
     if catalogs:
         labels = judge_error.labels(versions()[0])
         cases = [case for catalog in catalogs for case in tool_cases(measure(catalog))]
-        labelled = [case for case in cases if case.subject.signals.input_hash in labels]
-        parts.append(judge_error.compare_to_labels(labelled, await judge.grade(labelled), labels))
+        labeled = [case for case in cases if case.subject.signals.input_hash in labels]
+        parts.append(judge_error.compare_to_labels(labeled, await judge.grade(labeled), labels))
     guard = () if _is_offline(judge) else (guard_section(leniency),)
     return CalibrationReport(
         judge=judge.stamp,

@@ -40,7 +40,7 @@ from tdqs_mcp.cli.runner import (
     warn,
     write,
 )
-from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, labelled, reaches
+from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, labeled, reaches
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import json_text
@@ -113,7 +113,7 @@ def score(
         labels = for_each(locators, live, label)
         tell_usage(chosen)
         page.show(labels, _LABELS)
-        end(labels, is_good if fail_on_bad else labelled, asked=fail_on_bad)
+        end(labels, is_good if fail_on_bad else labeled, asked=fail_on_bad)
         return
     use: Callable[[Catalog], ServerScore] = (
         partial(judging.score_answers, answers=given, accepted=accepted, spec=spec, policy=policy)
@@ -149,7 +149,7 @@ def skill(
     results = for_each((locator,), live, use)
     tell_usage(chosen)
     page.show(results, _SKILL)
-    end(results, is_good if fail_on_bad else labelled, asked=fail_on_bad)
+    end(results, is_good if fail_on_bad else labeled, asked=fail_on_bad)
 
 
 def _dry_run(

@@ -56,10 +56,10 @@ def rewritten(rewrites: Sequence[Rewrite]) -> Outcome:
 
 
 def is_good(score: LabelScore | SkillScore) -> Outcome:
-    """Failed when anything is labelled Bad, unknown when something without a label could still be."""
+    """Failed when anything is labeled Bad, unknown when something without a label could still be."""
     if isinstance(score, SkillScore):
-        return _LABELLED[score.label]
-    labels = {_LABELLED[tool.label] for tool in score.tools} | ({is_good(score.skill)} if score.skill else set())
+        return _LABELED[score.label]
+    labels = {_LABELED[tool.label] for tool in score.tools} | ({is_good(score.skill)} if score.skill else set())
     if Outcome.FAILED in labels:
         return Outcome.FAILED
     return Outcome.UNKNOWN if Outcome.UNKNOWN in labels or score.ungraded or not score.tools else Outcome.PASSED
@@ -81,7 +81,7 @@ def finds(selection: Selection, *, percent: int) -> Outcome:
     return Outcome.UNKNOWN if found + open_ones >= wanted else Outcome.FAILED
 
 
-def labelled(score: LabelScore | SkillScore) -> Outcome:
+def labeled(score: LabelScore | SkillScore) -> Outcome:
     """Unknown when the judge failed on something."""
     if isinstance(score, SkillScore):
         return Outcome.UNKNOWN if score.label is None else Outcome.PASSED
@@ -89,7 +89,7 @@ def labelled(score: LabelScore | SkillScore) -> Outcome:
     return Outcome.UNKNOWN if has_failed or (score.skill and score.skill.label is None) else Outcome.PASSED
 
 
-_LABELLED = {Label.GOOD: Outcome.PASSED, Label.BAD: Outcome.FAILED, None: Outcome.UNKNOWN}
+_LABELED = {Label.GOOD: Outcome.PASSED, Label.BAD: Outcome.FAILED, None: Outcome.UNKNOWN}
 
 
 def decide(rows: Sequence[GateRow]) -> Outcome:

@@ -42,7 +42,7 @@ class Scorecard:
     """What each fact earns on average, against which a reason is one."""
 
     typical: Mapping[str, int]
-    """The median of each fact among the labelled: above it is much, below it little."""
+    """The median of each fact among the labeled: above it is much, below it little."""
 
     def earned(self, values: Mapping[str, int], facts: Iterable[str] | None = None) -> dict[str, int]:
         """Points by fact, contexts included, for all facts or some; read six times for every tool."""

@@ -33,13 +33,13 @@ from tdqs_mcp.results.contract import (
     Tenths,
 )
 from tdqs_mcp.results.findings import Finding, tally
-from tdqs_mcp.results.labels import Label, LabelledTool, LabelScore
+from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore
 from tdqs_mcp.results.scores import Flag, Rollup, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.scoring.score import first_fixes
 
 Scored: TypeAlias = ServerScore | LabelScore
-GradedTool: TypeAlias = ToolScore | LabelledTool
+GradedTool: TypeAlias = ToolScore | LabeledTool
 AnyTool: TypeAlias = GradedTool | UngradedTool
 
 
@@ -266,8 +266,8 @@ def _fixes(
     if isinstance(score, ServerScore):
         shown = tuple(tool for tool in page if isinstance(tool, ToolScore))
         return {fix.tool.index: fix.finding for fix in first_fixes(replace(score, tools=shown), len(shown))}
-    labelled = [tool.index for tool in page if isinstance(tool, LabelledTool) and tool.index in by_tool]
-    return {index: max(by_tool[index], key=lambda finding: finding.severity.rank) for index in labelled}
+    labeled = [tool.index for tool in page if isinstance(tool, LabeledTool) and tool.index in by_tool]
+    return {index: max(by_tool[index], key=lambda finding: finding.severity.rank) for index in labeled}
 
 
 def _details(score: Scored, tool: GradedTool) -> Encoded:
@@ -281,8 +281,8 @@ def _grade(score: Scored, tool: GradedTool | None) -> dict[str, Any]:
     if isinstance(score, ServerScore):
         graded = tool if isinstance(tool, ToolScore) else None
         return {"tdqs": graded and graded.tdqs, "tier": graded and graded.tier}
-    labelled = tool if isinstance(tool, LabelledTool) else None
-    return {"label": labelled and labelled.label, "overall": labelled and labelled.overall}
+    labeled = tool if isinstance(tool, LabeledTool) else None
+    return {"label": labeled and labeled.label, "overall": labeled and labeled.overall}
 
 
 def _weakest(tool: GradedTool) -> str:

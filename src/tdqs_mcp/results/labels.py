@@ -32,7 +32,7 @@ class Label(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledTool(Judged):
+class LabeledTool(Judged):
     """One tool under a rubric that ends in a label."""
 
     index: Internal[int]
@@ -142,7 +142,7 @@ class LabelScore(OfServer, Document):
     tool_count: int
     suggestions: tuple[Suggestion, ...]
     skill: SkillScore | None = None
-    tools: tuple[LabelledTool, ...]
+    tools: tuple[LabeledTool, ...]
     findings: tuple[Finding, ...] = ()
     ungraded: tuple[UngradedTool, ...]
     judge: JudgeStamp

@@ -1,4 +1,4 @@
-"""How far a judge is off: held against the published examples and against labelled tools.
+"""How far a judge is off: held against the published examples and against labeled tools.
 
 The error of the offline judge is that of predictions for servers that the fit had not seen. All figures are floats.
 """
@@ -29,13 +29,13 @@ TOLERANCE = 34
 """Hundredths of TDQS: the registry's repeated scorings of one definition differ by 0.34 on average."""
 
 ENOUGH = 10
-"""Labelled tools from which their mean error says something about the judge."""
+"""Labeled tools from which their mean error says something about the judge."""
 
 FEWEST = 3
 """Cases below which a correlation says nothing."""
 
 SIZES = (0, 400, 800, 1600)
-"""Lower ends of the ranges of definitionBytes, near the quartiles of the labelled tools."""
+"""Lower ends of the ranges of definitionBytes, near the quartiles of the labeled tools."""
 
 STATED = (0, 20, 40, 60, 80, 101)
 """Percent of probability between which stated tiers are counted."""
@@ -44,13 +44,11 @@ COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", 
 
 _SHORT = ("purpose", "usage", "behaviour", "params", "concise", "complete")
 _UNSEEN = "10-fold cross-validation by server: no prediction saw its server"
-_UNLABELLED = (
-    "no labelled tool is among these definitions; the calibration's evidence names the packages that have some"
-)
+_UNLABELED = "no labeled tool is among these definitions; the calibration's evidence names the packages that have some"
 
 Row = tuple[Cell, ...]
-Labelled = Mapping[str, Any]
-"""A labelled tool as the evidence has it: `labels`, a judge's scores as `predicted`, `bytes`, `language`, `hints`."""
+Labeled = Mapping[str, Any]
+"""A labeled tool as the evidence has it: `labels`, a judge's scores as `predicted`, `bytes`, `language`, `hints`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +84,7 @@ def _examples() -> list[Mapping[str, Any]]:
 
 
 def labels(version: str) -> dict[str, tuple[int, ...]]:
-    """The six labels of every labelled definition, by its inputHash."""
+    """The six labels of every labeled definition, by its inputHash."""
     return {row["inputHash"]: tuple(row["labels"]) for row in evidence(version)["tools"]}
 
 
@@ -135,7 +133,7 @@ def compare_to_labels(
 
     It is out of tolerance where it would be so with the labels' own scores for all that it failed on.
     """
-    tools: list[Labelled] = []
+    tools: list[Labeled] = []
     failed: list[tuple[str, str]] = []
     for case, outcome in zip(cases, outcomes, strict=True):
         if isinstance(outcome, Ungraded):
@@ -145,10 +143,10 @@ def compare_to_labels(
         told = {"bytes": signals.definition_bytes, "language": case.subject.prose.language, "hints": signals.has_hints}
         tools.append({"labels": known[signals.input_hash], "predicted": predicted, **told})
     if not tools:
-        return Comparison(sections=(), problems=() if cases else (_UNLABELLED,), unjudged=tuple(failed))
+        return Comparison(sections=(), problems=() if cases else (_UNLABELED,), unjudged=tuple(failed))
     total = sum(abs(_total(tool["labels"]) - _total(tool["predicted"])) for tool in tools) * 10
     error, is_off = total / len(tools), len(tools) >= ENOUGH and total > TOLERANCE * len(cases)
-    fault = f"mean |delta TDQS| over {len(tools)} labelled tools is {error / 100:.2f}, above {TOLERANCE / 100}"
+    fault = f"mean |delta TDQS| over {len(tools)} labeled tools is {error / 100:.2f}, above {TOLERANCE / 100}"
     return Comparison(
         sections=_tool_sections(tools, remark="labels of an LLM judge with the published prompt, judged now"),
         faults=(fault,) if is_off else (),
@@ -164,7 +162,7 @@ def published_error(version: str) -> Comparison:
     return Comparison(sections=(*tools, _odds(found["tools"]), *others))
 
 
-def _tool_sections(tools: Sequence[Labelled], *, remark: str) -> tuple[CalibrationTable, CalibrationTable]:
+def _tool_sections(tools: Sequence[Labeled], *, remark: str) -> tuple[CalibrationTable, CalibrationTable]:
     """Agreement by dimension, then where the bias is."""
     columns: tuple[str, ...] = ("", "count", "MAE", "Spearman", "kappa", "exact", "within 1", "same tier", "bias")
     count, error, bias, order, same_tier = _total_error(tools)
@@ -179,7 +177,7 @@ def _tool_sections(tools: Sequence[Labelled], *, remark: str) -> tuple[Calibrati
     return whole, CalibrationTable(title="Bias of TDQS", remark=remark, columns=columns, rows=tuple(_biases(tools)))
 
 
-def _total_error(tools: Sequence[Labelled]) -> tuple[int, float, float, float | None, float]:
+def _total_error(tools: Sequence[Labeled]) -> tuple[int, float, float, float | None, float]:
     """Of TDQS: count, mean absolute difference and bias in points, Spearman's correlation, share of equal tiers."""
     wanted, given = [_total(tool["labels"]) for tool in tools], [_total(tool["predicted"]) for tool in tools]
     pairs = list(zip(wanted, given, strict=True))
@@ -204,9 +202,9 @@ def _agreement(wanted: Sequence[int], given: Sequence[int]) -> tuple[int, float,
     )
 
 
-def _biases(tools: Sequence[Labelled]) -> list[Row]:
+def _biases(tools: Sequence[Labeled]) -> list[Row]:
     names = [f"{lower}-{upper - 1} bytes" for lower, upper in pairwise(SIZES)] + [f"{SIZES[-1]} bytes and more"]
-    groups: dict[str, list[Labelled]] = {name: [] for name in names}
+    groups: dict[str, list[Labeled]] = {name: [] for name in names}
     for tool in sorted(tools, key=lambda tool: (tool["language"] or "unknown", not tool["hints"])):
         groups[names[bisect_right(SIZES, tool["bytes"]) - 1]].append(tool)
         groups.setdefault(f"language {tool['language'] or 'unknown'}", []).append(tool)

@@ -10,7 +10,7 @@ from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.labels import (
     Deduction,
     Label,
-    LabelledTool,
+    LabeledTool,
     LabelScore,
     ServerGrade,
     SkillScore,
@@ -43,7 +43,7 @@ def finish(
     rules = load(rubric)
     judged, ungraded = sort_out(measured, verdicts, rubric=rubric)
     alone = [(subject, _alone(rules, verdict, measured)) for subject, verdict in judged]
-    tools = [_labelled(subject, verdict, rules, judge=judge, spec=spec) for subject, verdict in alone]
+    tools = [_labeled(subject, verdict, rules, judge=judge, spec=spec) for subject, verdict in alone]
     catalog = measured.catalog
     score = LabelScore(
         rubric=rubric,
@@ -86,11 +86,11 @@ def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, 
     )
 
 
-def _labelled(subject: Subject, verdict: Verdict, rubric: Rubric, *, judge: JudgeStamp, spec: str) -> LabelledTool:
+def _labeled(subject: Subject, verdict: Verdict, rubric: Rubric, *, judge: JudgeStamp, spec: str) -> LabeledTool:
     scores = verdict.scores
     smells = tuple(key for key, score in scores.items() if score < SMELL_BELOW)
     names = {dimension.key: dimension.smell for dimension in rubric.dimensions}
-    return LabelledTool(
+    return LabeledTool(
         index=subject.tool.index,
         name=subject.tool.name,
         input_hash=subject.signals.input_hash,
