@@ -397,4 +397,4 @@ def test_the_group_s_help_and_version_import_no_command(words):
     program = "import sys; from tdqs_mcp.cli import cli; cli(sys.argv[1:], standalone_mode=False); print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
     loaded = {name for name in run.stdout.splitlines()[-1].split() if name.startswith("tdqs_mcp")}
-    assert loaded == {"tdqs_mcp", "tdqs_mcp.cli"}
+    assert loaded == {"tdqs_mcp", "tdqs_mcp.cli", "tdqs_mcp.errors"}
