@@ -265,6 +265,7 @@ def test_without_an_answer_one_tool_is_ungraded_and_the_reason_says_what_to_chan
     assert len(fake.bodies(name)) == requests
 
 
+@pytest.mark.process
 def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_a_resume_asks_for_the_rest_alone(
     fake, catalog, tmp_path
 ):
@@ -386,6 +387,7 @@ def test_the_first_tool_goes_ahead_so_that_the_others_find_the_rubric_in_the_cac
     assert sorted(name for name, _, _ in fake.requests[3:]) == ["fine", "good"]
 
 
+@pytest.mark.process
 def test_a_first_tool_that_hangs_holds_up_nobody(fake, catalog):
     _, *others = grade(judge_of(fake, timeout=4.0), catalog(tool("hanging"), tool("good"), tool("fine")))
     assert [type(each) for each in others] == [Verdict, Verdict]

@@ -301,6 +301,7 @@ def test_without_an_answer_one_tool_is_ungraded_and_the_reason_says_what_to_chan
     assert len(fake.bodies(name)) == requests
 
 
+@pytest.mark.process
 def test_of_200_tools_each_that_ever_got_a_good_answer_is_scored_and_a_resume_asks_for_the_rest_alone(
     fake, catalog, tmp_path
 ):
