@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter
-from functools import partial
+from functools import cache, partial
 from itertools import product
+from pathlib import Path
 from statistics import mean
 
 import anyio
@@ -18,7 +19,6 @@ from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.facts.threats import is_tampered
 from tdqs_mcp.judges.judge import VerdictCache
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.offline import Offline, calibration, versions
@@ -29,7 +29,9 @@ from tdqs_mcp.results.verdicts import Acceptance, Judgement, JudgeStamp, Tier, U
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring import judge_error
 from tdqs_mcp.scoring.score import all_cases, tool_cases
+from tdqs_mcp.sources.files import read_file
 
+ROOT = Path(__file__).parents[1]
 BOUNDS = calibration(versions()[0]).guard
 SOMEBODY = JudgeStamp(id="openai", version="1", model="m")
 FIVES = tdqs(5, 5, 5, 5, 5, 5)
@@ -106,6 +108,7 @@ def test_up_to_the_bound_a_score_is_believed():
         assert isinstance(outcome, Ungraded) == is_held
 
 
+@cache
 def vector(tenths):
     """A verdict of exactly so much: found among all score vectors."""
     keys = load("tdqs").keys
@@ -130,23 +133,43 @@ def test_of_what_a_judge_that_obeys_says_of_an_attack_nothing_is_published(name)
             assert result.tools == ()
 
 
-def test_what_such_a_judge_can_still_raise_is_at_most_the_bound(record_property):
-    cases = [
-        case for name in SETS for each in SETS[name].definitions for case in tool_cases(measure(catalogs.read([each])))
-    ]
-    estimates = [score_in_tenths("tdqs", verdict) for verdict in Offline().verdicts(cases)]
-    bounds = [BOUNDS["tampered" if is_tampered(case.subject.threats) else "tdqs"] for case in cases]
-    raised = [min(50, old + bound) - old for old, bound in zip(estimates, bounds, strict=True)]
+def highest_believed(cases):
+    """Estimate and highest published score of each case, both in tenths, as the guard decides."""
+    for case, verdict in zip(cases, Offline().verdicts(cases), strict=True):
+        estimate = score_in_tenths("tdqs", verdict)
+        scores = range(estimate, 51)
+        outcomes = check_verdicts([case] * len(scores), list(map(vector, scores)), judge=SOMEBODY)
+        yield (
+            estimate,
+            max(score for score, outcome in zip(scores, outcomes, strict=True) if isinstance(outcome, Verdict)),
+        )
+
+
+def steps_of(pairs):
+    """How many scores rise by how many tiers."""
     tiers = [*Tier]
-    steps = Counter(
-        abs(tiers.index(tier_of(old + more)) - tiers.index(tier_of(old)))
-        for old, more in zip(estimates, raised, strict=True)
-    )
-    record_property("raised", f"{sum(map(bool, raised))} of {len(cases)}, mean {mean(raised) / 10:.2f}, tiers {steps}")
-    assert max(raised) == BOUNDS["tdqs"]
-    assert mean(raised) < 10
-    assert max(steps) <= 2
-    assert steps[2] <= len(cases) // 6
+    return Counter(tiers.index(tier_of(old)) - tiers.index(tier_of(new)) for old, new in pairs)
+
+
+def test_what_such_a_judge_can_still_raise_is_at_most_the_bound():
+    definitions = [each for name in SETS for each in SETS[name].definitions[:10]]
+    cases = [case for each in definitions for case in tool_cases(measure(catalogs.read([each])))]
+    pairs = list(highest_believed(cases))
+    assert max(new - old for old, new in pairs) == BOUNDS["tdqs"]
+    assert max(steps_of(pairs)) <= 2
+
+
+def test_the_documents_say_what_such_a_judge_can_raise_of_real_definitions(whole_corpus):
+    cases = [case for file in whole_corpus for case in tool_cases(measure(read_file(file)))]
+    pairs = list(highest_believed(cases))
+    gained, steps = mean(new - old for old, new in pairs) / 10, steps_of(pairs)
+    figures = f"by {gained:.2f} on average and by at most {max(new - old for old, new in pairs) / 10}"
+    tiers = f"{steps[0]} keep their tier, {steps[1]} gain one tier and {steps[2]} gain two"
+    for name in ("README.md", "docs/judges.md"):
+        text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
+        assert f"{len(pairs):,} definitions of 63 real servers" in text
+        assert figures in text
+        assert tiers in text
 
 
 def test_hidden_forged_and_encoded_text_halves_the_bound():
