@@ -17,7 +17,7 @@ QUANTILES = (0.08, 0.18, 0.3, 0.42, 0.54, 0.66, 0.78, 0.88, 0.95)
 """Where a fact with many values is cut into steps."""
 
 FEWEST = 8
-"""Labeled cases on either side of a step, below which it is no evidence."""
+"""Labeled cases on either side of a step, below which it is not evidence."""
 
 NEGLIGIBLE = 5
 """Points below which a step is dropped."""

@@ -648,7 +648,7 @@ def test_what_a_batch_brought_is_kept_and_only_the_rest_is_asked_for(fake, catal
         (lambda model, requests: model.submit([]), "a batch has 1 to 100000 requests, not 0"),
         (lambda model, requests: model.submit(requests), "takes no batch (bad key [key])"),
         (lambda model, requests: model.collect("msgbatch_2", requests), "'msgbatch_2' (no such batch)"),
-        (lambda model, requests: model.collect("../x", requests), "'../x' is no batch id"),
+        (lambda model, requests: model.collect("../x", requests), "'../x' is not a batch id"),
     ],
 )
 def test_a_batch_that_cannot_be_had_says_why(fake, catalog, act, words):
@@ -742,7 +742,7 @@ def test_a_judge_that_can_take_no_batch_is_refused(catalog, fake, options, words
 @pytest.mark.parametrize(
     ("note", "words"),
     [
-        (lambda note: "msgbatch_1", "this is no batch: give the JSON that submit_batch gave"),
+        (lambda note: "msgbatch_1", "this is not a batch: give the JSON that submit_batch gave"),
         (
             lambda note: note.replace(DEFAULT_MODEL, "claude-opus-5-5"),
             "this batch asks 'claude-opus-5-5' with its hard",

@@ -201,7 +201,7 @@ async def test_a_juror_that_failed_is_asked_again_without_new_answers(jury, loop
     async with connect("--judge", "jury:a,host", cwd=jury) as (_, call):
         page = await call("prepare_judgement", tools=TOOLS)
         first = await call("submit_judgement", tools=TOOLS, answers=answers(page), coherence=USUAL["coherence"])
-        assert "1 of 2 jurors gave a verdict, which is no majority" in first["tools"][0]["ungraded"]
+        assert "1 of 2 jurors gave a verdict, which is not a majority" in first["tools"][0]["ungraded"]
         assert (first["missing"], "asks the other jurors again" in first["next"]) == ([], True)
         broken.clear()
         asked = len(loopback.bodies)

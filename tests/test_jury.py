@@ -88,7 +88,7 @@ def test_a_juror_who_fails_is_left_out_while_most_have_a_verdict(score_with_jury
     assert [bool(ballot.scores) for ballot in scored.ballots] == [False, True, True]
     assert "not JSON" in scored.ballots[0].reason
     (ungraded,) = result.ungraded
-    assert "1 of 3 jurors gave a verdict, which is no majority" in ungraded.ungraded.reason
+    assert "1 of 3 jurors gave a verdict, which is not a majority" in ungraded.ungraded.reason
 
 
 def test_a_juror_who_never_answers_is_named_with_the_reason(judged, loopback, votes, write):
@@ -109,7 +109,7 @@ def test_a_juror_who_never_answers_is_named_with_the_reason(judged, loopback, vo
 def test_without_a_majority_jurors_are_named_by_their_profiles(judged, votes, write):
     votes({"t": {"a": "no", "b": "no"}})
     shown = judged("score", write("c.json", [tool()]), "--format", "json").stdout.decode()
-    assert re.search(r"which is no majority \(mini: 3 answers of 'a'.*; haiku: 3 answers of 'b'", shown)
+    assert re.search(r"which is not a majority \(mini: 3 answers of 'a'.*; haiku: 3 answers of 'b'", shown)
 
 
 def test_a_contradiction_needs_a_majority(score_with_jury, votes):

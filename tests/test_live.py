@@ -116,10 +116,10 @@ async def test_a_command_starts_in_the_directory_that_is_given(tmp_path):
         ("no-tools-array", 0, ["has no array 'tools'"]),
         ("cursor-loop", 2, ["gives the cursor '7' again"]),
         ("endless-pages", 200, ["has more than 200 pages"]),
-        ("odd-cursor", 1, ["nextCursor that is no string"]),
+        ("odd-cursor", 1, ["nextCursor that is not a string"]),
         ("fails-on-page-2", 2, ["tools/list failed after 2 pages with error -32603: page lost"]),
-        ("garbage", 2, ["5 lines that are no protocol message to its output; the first is 'Starting server on"]),
-        ("not-utf-8", 2, ["1 line that is no protocol message"]),
+        ("garbage", 2, ["5 lines that are not protocol messages to its output; the first is 'Starting server on"]),
+        ("not-utf-8", 2, ["1 line that is not a protocol message"]),
     ],
 )
 async def test_a_server_with_a_bad_habit_is_still_captured_and_the_habit_is_a_problem(mode, tools, problems):
@@ -137,7 +137,7 @@ async def test_a_server_with_a_bad_habit_is_still_captured_and_the_habit_is_a_pr
         ("page-2-without-array", 1, {}, "has no array 'tools'"),
         ("cursor-loop", 2, {}, "gives the cursor '7' again"),
         ("endless-pages", 200, {}, "has more than 200 pages"),
-        ("odd-cursor", 1, {}, "nextCursor that is no string"),
+        ("odd-cursor", 1, {}, "nextCursor that is not a string"),
         ("fails-on-page-2", 2, {}, "failed after 2 pages with error -32603"),
         ("exits-on-page-2", 1, {}, "failed after 1 page with error"),
         ("hangs-on-page-2", 1, {"timeout": 2.0}, "was not answered within 2 s"),
@@ -208,9 +208,9 @@ async def test_deep_nesting_is_kept_as_it_came():
         ("exits-on-list", r"exited with code 0 before it answered 'tools/list'.*ends: out of memory"),
         ("list-is-refused", r"answers 'tools/list' with error -32603: the database is down"),
         ("no-tools-method", r"answers 'tools/list' with error -32601"),
-        ("list-is-array", r"answers 'tools/list' with error -32600: the answer is no JSON-RPC response"),
+        ("list-is-array", r"answers 'tools/list' with error -32600: the answer is not a JSON-RPC response"),
         ("initialize-is-refused", r"answers 'initialize' with error -32603: no licence found"),
-        ("initialize-is-list", r"answers 'initialize' with error -32600: the answer is no JSON-RPC response"),
+        ("initialize-is-list", r"answers 'initialize' with error -32600: the answer is not a JSON-RPC response"),
         ("bad-initialize", r"answers 'initialize' without a protocolVersion"),
         ("unknown-version", r"protocol version '1999-01-01'"),
     ],
@@ -226,7 +226,7 @@ async def test_a_server_that_gives_no_tools_fails_with_the_reason(mode, words):
         ("hangs-at-start", r"did not answer 'initialize' within 1 s; raise --timeout.*waiting for the database"),
         ("list-hangs", r"did not answer 'tools/list' within 1 s; raise --timeout"),
         ("wrong-id", r"did not answer 'tools/list' within 1 s"),
-        ("garbage-for-ever", r"did not answer .* within 1 s.*lines that are no protocol message"),
+        ("garbage-for-ever", r"did not answer .* within 1 s.*lines that are not protocol messages"),
     ],
 )
 async def test_a_server_that_hangs_fails_when_the_limit_is_over(mode, words):
@@ -236,7 +236,7 @@ async def test_a_server_that_hangs_fails_when_the_limit_is_over(mode, words):
 
 async def test_nesting_beyond_what_can_be_read_is_refused_without_a_traceback():
     line = await failure(misbehaving("nested-too-deeply"), options(timeout=1.0))
-    assert "wrote 1 line that is no protocol message" in line
+    assert "wrote 1 line that is not a protocol message" in line
 
 
 async def test_a_line_that_never_ends_is_not_collected_for_ever():

@@ -130,7 +130,7 @@ async def test_headers_are_sent_and_a_server_that_wants_them_is_captured():
 @pytest.mark.parametrize(
     ("status", "headers", "body", "words"),
     [
-        (400, [], b"", "answers 400: it is no MCP endpoint"),
+        (400, [], b"", "answers 400: it is not an MCP endpoint"),
         (401, [], b"", "answers 401: give credentials with --header 'Authorization: Bearer …'"),
         (403, [], b"", "answers 403: these credentials may not"),
         (404, [], b"", "answers 404: there is no MCP endpoint at this path"),
@@ -138,7 +138,7 @@ async def test_headers_are_sent_and_a_server_that_wants_them_is_captured():
         (429, [("retry-after", "30")], b"", "answers 429: wait 30 s and try again"),
         (500, [], b"", "answers 500: the fault is the server's"),
         (503, [("content-type", "text/html")], b"<html>", "answers 503: the fault is the server's"),
-        (200, [("content-type", "text/html")], b"<html>", "answers with text/html, which is no MCP"),
+        (200, [("content-type", "text/html")], b"<html>", "answers with text/html, which is not MCP"),
         (200, [("content-type", "application/json")], b"{}", "answers 'initialize' with error -32700"),
         (302, [("location", "https://elsewhere.example/mcp")], b"", "answers 302: it redirects to another address"),
         (

@@ -103,14 +103,14 @@ async def test_files_outside_are_refused_also_through_links_and_whether_or_not_t
 @pytest.mark.parametrize("path", ["deep", "pipe", "nothing.json", "way/../tools.jsonx"])
 async def test_what_is_no_regular_file_is_not_opened(folder, path):
     refused = await answer(Permissions(roots=(folder,)), locator=path)
-    assert "is no regular file" in refused or "has not allowed" in refused
+    assert "is not a regular file" in refused or "has not allowed" in refused
 
 
 async def test_paths_that_lead_nowhere_are_refused(folder):
     (folder / "loop").symlink_to(folder / "loop")
     for path in ("loop", "loop/x", "x" * 5000):
         refused = await answer(Permissions(roots=(folder,)), locator=path)
-        assert "check it" in refused or "is no regular file" in refused
+        assert "check it" in refused or "is not a regular file" in refused
 
 
 async def test_a_second_root_is_looked_through_as_well(folder):
@@ -166,7 +166,7 @@ def test_a_url_that_readers_understand_differently_is_refused(url):
     "pattern", ["example.org", "ftp://example.org", "https://", "https://a b", "https://x.*.org", "https://x?y=*"]
 )
 def test_a_pattern_that_is_none_is_refused(pattern):
-    with pytest.raises(InputError, match="no URL pattern"):
+    with pytest.raises(InputError, match="not a URL pattern"):
         read_pattern(pattern)
 
 
@@ -193,7 +193,7 @@ async def test_a_name_that_leads_to_a_private_address_is_refused_unless_it_is_al
 
     url = "https://shop.example/mcp"
     for pattern in ("https://*", "https://*.example"):
-        with pytest.raises(InputError, match=r"no public address; .* with --allow-url https://shop\.example$"):
+        with pytest.raises(InputError, match=r"not a public address; .* with --allow-url https://shop\.example$"):
             await permitted(pattern).check_and_resolve(url, lookup=lookup)
     assert await permitted("https://*", "https://shop.example").check_and_resolve(url, lookup=lookup) == found
 
@@ -201,7 +201,7 @@ async def test_a_name_that_leads_to_a_private_address_is_refused_unless_it_is_al
 async def test_the_tool_itself_refuses_a_private_address():
     with serving(own_server().streamable_http_app()) as address:
         url = f"{address}/mcp"
-        assert "which is no public address" in await answer(permitted("http://*:*"), locator=url)
+        assert "which is not a public address" in await answer(permitted("http://*:*"), locator=url)
         assert (await answer(permitted("http://127.0.0.1:*"), locator=url))["toolCount"] >= 1
 
 
@@ -216,7 +216,7 @@ async def test_the_tool_itself_refuses_a_private_address():
     ],
 )
 async def test_other_spellings_of_the_loopback_are_seen_through(spelled):
-    with pytest.raises(InputError, match=r"no public address|cannot be resolved"):
+    with pytest.raises(InputError, match=r"not a public address|cannot be resolved"):
         await permitted("http://*:*").check_and_resolve(spelled)
 
 
@@ -247,12 +247,12 @@ async def test_a_name_that_turns_private_between_two_requests_is_not_followed():
     async def admit(url):
         asked.append(url)
         if len(asked) > 1:
-            raise InputError("10.0.0.1 is no public address")
+            raise InputError("10.0.0.1 is not a public address")
         return ["127.0.0.1"]
 
     with serving(own_server().streamable_http_app()) as address:
         url = f"{address}/mcp"
-        with pytest.raises(CaptureError, match="no public address"):
+        with pytest.raises(CaptureError, match="not a public address"):
             await capture(Url(url=url), options(admit))
     assert len(asked) > 1
 

@@ -767,7 +767,7 @@ def test_a_sentence_that_tells_two_siblings_apart_does_not_make_them_more_alike(
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ([], "is no object; its format is {facts"),
+        ([], "is not an object; its format is {facts"),
         ({"fact": ["x"]}, "unknown key 'fact'"),
         ({"facts": "x"}, "facts must be a list"),
         ({"facts": ["x", 3]}, "fact 2 must be a statement"),

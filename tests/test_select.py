@@ -105,8 +105,8 @@ def test_queries_may_be_json_lines_yaml_or_an_earlier_report(command, write, nam
         ('[{"tool": "find_orders"}]', "has no query"),
         ('[{"query": "  ", "tool": "find_orders"}]', "has no query"),
         ('[{"query": "orders", "tool": 3}]', "has no tool"),
-        ('[{"query": "orders", "tool": "find_orders", "server": 3}]', "has a server that is no text"),
-        ('[{"query": "orders", "tool": "find_orders", "withheld": "x"}]', "withheld words that are no list"),
+        ('[{"query": "orders", "tool": "find_orders", "server": 3}]', "has a server that is not text"),
+        ('[{"query": "orders", "tool": "find_orders", "withheld": "x"}]', "withheld words that are not a list"),
         (
             '[{"query": "orders", "tool": "find_order"}]',
             "1 of 1 queries ask for tools that are not there: 'find_order'",

@@ -144,7 +144,7 @@ def test_on_the_loopback_foreign_hosts_and_origins_are_turned_away(url, headers,
         (("--http", "127.0.0.1:0"), {"TDQS_SERVE_TOKEN": "short"}, "fewer than 16 characters"),
         (("--http", "somewhere"), {}, "give HOST:PORT"),
         (("--allowed-host", "x.example"), {}, "belong to --http"),
-        (("--allow-url", "ftp://x"), {}, "is no URL pattern"),
+        (("--allow-url", "ftp://x"), {}, "is not a URL pattern"),
         (("--judge", "nobody"), {}, "there is no judge"),
     ],
 )

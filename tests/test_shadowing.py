@@ -78,11 +78,11 @@ def test_nobody_is_asked_without_candidates_or_before_the_version_that_asks(loop
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ('{"shadowing": [{"tool": "cheap", "cheaperSibling": "dear", "justification": ""}]}', "are no open pair"),
-        (json.dumps({"shadowing": [PAIR, PAIR]}), "are no open pair"),
+        ('{"shadowing": [{"tool": "cheap", "cheaperSibling": "dear", "justification": ""}]}', "are not an open pair"),
+        (json.dumps({"shadowing": [PAIR, PAIR]}), "are not an open pair"),
         ('{"shadowing": [{"tool": "dear"}]}', "cheaperSibling: field required"),
-        ('{"shadowing": {}}', "it is no object like"),
-        ("[]", "it is no object like"),
+        ('{"shadowing": {}}', "it is not an object like"),
+        ("[]", "it is not an object like"),
         ("Yes.", "the answer is not JSON"),
     ],
 )
@@ -143,7 +143,7 @@ def test_a_jury_confirms_what_most_of_its_members_do(loopback, catalog):
 def test_a_jury_whose_model_fails_says_why_nothing_is_flagged(loopback, catalog):
     loopback.answer = lambda body: "no" if body["model"] == "b" else USUAL[rubric_of(body)]
     result = score(catalog(DEAR, CHEAP), Jury(members=(judge_of(loopback, "a"), judge_of(loopback, "b"))))
-    assert any("1 of 2 jurors gave a verdict, which is no majority" in problem for problem in result.problems)
+    assert any("1 of 2 jurors gave a verdict, which is not a majority" in problem for problem in result.problems)
 
 
 def test_the_offline_judge_reports_candidates_alone_and_no_problem(catalog):

@@ -78,7 +78,7 @@ class Catalog:
 
     tools: tuple[Tool, ...]
     resources: tuple[Resource, ...] | None = None
-    """None when they were never listed, which is no statement about the server."""
+    """None when they were never listed, which is not a statement about the server."""
 
     prompts: tuple[Prompt, ...] | None = None
     version: str | None = None

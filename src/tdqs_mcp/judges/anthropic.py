@@ -164,7 +164,7 @@ class Anthropic(EndpointModel):
         import httpx2  # noqa: PLC0415
 
         if not _BATCH_ID.fullmatch(batch):
-            raise InputError(f"{batch!r} is no batch id; give the one that came when the batch was submitted")
+            raise InputError(f"{batch!r} is not a batch id; give the one that came when the batch was submitted")
         try:
             async with self._connected(patience=self._endpoint.attempts, answers=len(requests)) as client:
                 if (await client.messages.batches.retrieve(batch)).processing_status != "ended":

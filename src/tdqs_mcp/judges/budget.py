@@ -176,7 +176,7 @@ class Previewed(ModelWrapper):
 
 
 def read_dollars(text: str) -> int:
-    """An amount of dollars in nanodollars, exactly: a bound on money is no place for floats. Raises InputError."""
+    """An amount of dollars in nanodollars, exactly: a bound on money is not a place for floats. Raises InputError."""
     from decimal import Decimal, InvalidOperation  # noqa: PLC0415  # only a bound on money needs it
 
     try:

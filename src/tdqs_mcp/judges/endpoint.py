@@ -23,12 +23,12 @@ MAX_EXCERPT = 200
 """Characters of an endpoint's own words in a reason."""
 
 MAX_WAIT = 86_400.0
-"""Seconds that an endpoint may ask to wait: limits are lifted daily; more is no answer to a request of today."""
+"""Seconds that an endpoint may ask to wait: limits are lifted daily; more is not an answer to a request of today."""
 
 MAX_CONCURRENCY = 64
 
 MIN_SECRET = 16
-"""Characters of a text in the overrides that is no word of an interface any more."""
+"""Characters of a text in the overrides that is too long for a word of an interface."""
 
 MIN_KEY = 8
 """Characters from which a key is a secret, and no word that an endpoint without keys is called with."""
@@ -40,13 +40,13 @@ MAX_ANSWER_BYTES = 4 * 2**20
 """Bytes of one answer; a verdict takes two thousand, reasoning around it a few hundred thousand."""
 
 Count: TypeAlias = Annotated[int, Field(ge=0, le=10**9, strict=True)]
-"""Tokens that one answer may be said to have taken; more is no count."""
+"""Tokens that one answer may be said to have taken; more is not a count."""
 
 MAX_BACKOFF = 8.0
 """Seconds between two tries, unless the endpoint asks for more."""
 
 MIN_WAIT = 1.0
-"""Seconds from which a wait that was asked for is no failed try: the unit of Retry-After (RFC 9110, 10.2.3)."""
+"""Seconds from which a wait that was asked for is not a failed try: the unit of Retry-After (RFC 9110, 10.2.3)."""
 
 _BUSY = (429, 503, 529)
 """The statuses of an endpoint that takes no request for now."""
@@ -120,7 +120,7 @@ class Endpoint:
         try:
             json.dumps(self.overrides, allow_nan=False)
         except (TypeError, ValueError, RecursionError):
-            raise InputError("the request overrides are no JSON object; correct TDQS_REQUEST_OVERRIDES") from None
+            raise InputError("the request overrides are not a JSON object; correct TDQS_REQUEST_OVERRIDES") from None
 
     def digest(self, body: Mapping[str, Any]) -> str:
         """16 hex digits over the address and the members of a request; the key, which is a header, is none of them."""

@@ -77,7 +77,7 @@ class Jury:
             reasons = [*dict.fromkeys(f"{ballot.juror}: {ballot.reason}" for ballot in ballots if ballot.reason)]
             return Ungraded(
                 judge=self.id,
-                reason=f"{len(verdicts)} of {len(outcomes)} jurors gave a verdict, which is no majority "
+                reason=f"{len(verdicts)} of {len(outcomes)} jurors gave a verdict, which is not a majority "
                 f"({first_of(reasons, MAX_REASONS, separator='; ')})",
             )
         keys = verdicts[0].judgements

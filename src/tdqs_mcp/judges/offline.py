@@ -141,7 +141,7 @@ REASONS = 3
 """Reasons for one score."""
 
 SLIGHT = 30
-"""Thousandths of a score point below which a fact is no reason."""
+"""Thousandths of a score point below which a fact is not a reason."""
 
 
 class Offline:

@@ -230,7 +230,7 @@ def read_batch(text: str, *, judge: Prompted) -> Batch:
     try:
         batch = Batch.model_validate_json(text)
     except ValidationError as error:
-        raise InputError("this is no batch: give the JSON that submit_batch gave") from error
+        raise InputError("this is not a batch: give the JSON that submit_batch gave") from error
     if batch != Batch.of(judge, batch=batch.id, rubric=batch.rubric):
         raise InputError(
             f"this batch asks {batch.model!r} with its {batch.prompt} prompt and parameters of its own: collect it "

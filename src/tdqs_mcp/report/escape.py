@@ -56,7 +56,7 @@ MAX_FENCED = 1_000
 """Characters of one fenced text: six of the longest quotations that the offline judge makes."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/~$#@+-]{1,128}")
-"""One word that is no sentence: an identifier (MCP allows 128 characters), a pointer, a hash, a number."""
+"""One word that is not a sentence: an identifier (MCP allows 128 characters), a pointer, a hash, a number."""
 
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"

@@ -108,7 +108,7 @@ def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any t
 
 
 def _plain(kind: Any, only: str | None, limit: int) -> Convert:  # noqa: ANN401  # one return for each type
-    """A type without metadata that is no union."""
+    """A type without metadata that is not a union."""
     if unwrap(kind)[1]:
         return _converter(kind, limit)
     if kind is str:

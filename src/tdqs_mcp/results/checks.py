@@ -169,7 +169,7 @@ class QueryChoice:
     """If several servers have a tool of this name: the servers whose tool ranks highest; empty if none is found."""
 
     failure: str | None = None
-    """Why the selector gave no answer, which is no statement about the tool."""
+    """Why the selector gave no answer, which is not a statement about the tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -271,7 +271,7 @@ def confirmed(candidates: Sequence[ShadowCandidate], entries: object) -> tuple[l
         if open_pairs:
             risks.append(ShadowingRisk(candidate=open_pairs.pop(0), justification=answer.justification))
         else:
-            refused.append(f"{excerpt(answer.tool)!r} and {excerpt(answer.cheaper_sibling)!r} are no open pair")
+            refused.append(f"{excerpt(answer.tool)!r} and {excerpt(answer.cheaper_sibling)!r} are not an open pair")
     return risks, refused
 
 
@@ -279,7 +279,7 @@ def _read_pairs(case: ShadowCase, answer: object) -> Verdict:
     parsed = parse_json(answer)
     entries = parsed.get("shadowing") if isinstance(parsed, Mapping) else None
     if not isinstance(entries, list):
-        raise ContractError('it is no object like {"shadowing": […]}')
+        raise ContractError('it is not an object like {"shadowing": […]}')
     risks, refused = confirmed(case.measured.shadow_candidates, entries)
     if refused:
         raise ContractError(refused[0])

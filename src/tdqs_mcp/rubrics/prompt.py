@@ -171,7 +171,7 @@ def _tool_fields(case: ToolCase) -> Fields:
             "description": tool.description or "",
             "input_schema": pretty_json(_without_nul(tool.input_schema or {})),
             "annotations": "None provided" if tool.annotations is None else pretty_json(_without_nul(tool.annotations)),
-            # A tool that shares this one's name is no alternative to it.
+            # A tool that shares this one's name is not an alternative to it.
             "siblings": "\n".join(name for name in case.names if name != tool.name) or "None",
             # The paper's scanner shows its jury these three and no schema; the published answers rest on that.
             "tool_payload": pretty_json(_without_nul(payload)),

@@ -177,11 +177,11 @@ def unmentioned_result(subject: Subject) -> Iterator[Hit]:
     entails=("TDQ106",),
 )
 def non_boolean_hint(subject: Subject) -> Iterator[Hit]:
-    """A hint is declared with a value that is no boolean, so clients drop it."""
+    """A hint is declared with a value that is not a boolean, so clients drop it."""
     declared = subject.tool.annotations or {}
     for hint in HINTS:
         if hint in declared and not isinstance(declared[hint], bool):
-            yield Hit(f"/annotations/{hint}", f"{hint} is no boolean", "write true or false, or leave the hint out")
+            yield Hit(f"/annotations/{hint}", f"{hint} is not a boolean", "write true or false, or leave the hint out")
 
 
 @_mcptest("TDQ123", "DESC-012", dimension="behavioral_transparency")

@@ -122,7 +122,7 @@ def nothing_required(subject: Subject) -> Iterator[Hit]:
 def unknown_requirement(subject: Subject) -> Iterator[Hit]:
     """A required argument is not among the properties, so an agent has to send what nobody describes."""
     for name in arguments.unknown_required(subject.tool):
-        told = repr(name) if isinstance(name, str) else "something that is no name"
+        told = repr(name) if isinstance(name, str) else "something that is not a name"
         yield Hit(
             "/inputSchema/required",
             f"{told} is required and not among the properties",

@@ -31,14 +31,14 @@ def malformed_definition(measured: Measured) -> Iterator[Hit]:
 
 @rule("TDQ220", severity=Severity.ERROR, source="MCP specification, JSON Schema usage")
 def invalid_schema(measured: Measured) -> Iterator[Hit]:
-    """An input or output schema is no valid JSON Schema of the draft that it declares."""
+    """An input or output schema is not valid JSON Schema of the draft that it declares."""
     for subject in measured.subjects:
         for key, shape in (("inputSchema", subject.input_shape), ("outputSchema", subject.output_shape)):
             flaw = find_flaw(shape)
             if flaw:
                 yield Hit(
                     f"/{key}{flaw[0]}",
-                    f"{key} is no valid JSON Schema: {flaw[1]}",
+                    f"{key} is not valid JSON Schema: {flaw[1]}",
                     "correct it; clients refuse the tool or ignore the schema",
                     part=subject.tool,
                 )
@@ -46,7 +46,7 @@ def invalid_schema(measured: Measured) -> Iterator[Hit]:
 
 @rule("TDQ221", severity=Severity.WARNING, source="MCP 2025-11-25, Tool")
 def unwrapped_result(subject: Subject) -> Iterator[Hit]:
-    """The root of the output schema is no object; clients of the handshake era refuse the whole tool list."""
+    """The root of the output schema is not an object; clients of the handshake era refuse the whole tool list."""
     schema = subject.tool.output_schema
     if schema and schema.get("type") != "object":
         yield Hit(
@@ -70,7 +70,7 @@ def unknown_required(subject: Subject) -> Iterator[Hit]:
         for breach in conformance.unknown_required(shape):
             yield Hit(
                 breach.path,
-                f"required names {breach.what!r}, which is no property",
+                f"required names {breach.what!r}, which is not a property",
                 "define the property or take it out of required",
                 None if breach.path == "/inputSchema/required" else Severity.WARNING,
             )

@@ -50,7 +50,7 @@ def match(measured: Measured, answers: object, *, judge: str, rubric: str = "tdq
 
 
 def match_skill(case: SkillCase, answers: object, *, judge: str) -> Verdict | Ungraded:
-    """The verdict in `{"skill": answer}`. Raises InputError when it is no answers object."""
+    """The verdict in `{"skill": answer}`. Raises InputError when it is not an answers object."""
     if not isinstance(answers, Mapping) or "skill" not in answers:
         raise InputError('answers must be an object like {"skill": …} with the answer to the prompt of part skill')
     return _verdict(case, answers["skill"], judge=judge, what="the answer")

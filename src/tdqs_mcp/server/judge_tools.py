@@ -123,7 +123,7 @@ def _objection(pair: object, asked: list[tuple[str, str]]) -> str | None:
     except ContractError as error:
         return str(error)
     except ValueError:
-        return "this is no open pair of part shadowing; prepare it again"
+        return "this is not an open pair of part shadowing; prepare it again"
     return None
 
 

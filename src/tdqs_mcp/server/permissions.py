@@ -68,8 +68,8 @@ def read_pattern(text: str) -> UrlPattern:
     found = _PATTERN.fullmatch(text)
     if found is None:
         raise InputError(
-            f"{text!r} is no URL pattern; give SCHEME://HOST, as in https://example.org, https://*.example.org/mcp/* "
-            "or http://127.0.0.1:*"
+            f"{text!r} is not a URL pattern; give SCHEME://HOST, as in https://example.org, https://*.example.org/mcp/*"
+            " or http://127.0.0.1:*"
         )
     scheme, port = found["scheme"].lower(), found["port"]
     return UrlPattern(
@@ -127,7 +127,7 @@ class Permissions:
             if private is not None:
                 host = urlsplit(url).netloc.rpartition("@")[2]
                 raise InputError(
-                    f"{host} is at {private}, which is no public address; the operator can allow it by name with "
+                    f"{host} is at {private}, which is not a public address; the operator can allow it by name with "
                     f"--allow-url {urlsplit(url).scheme}://{host}"
                 )
         return found
@@ -148,11 +148,11 @@ class Permissions:
             found = next((real for real in below if real.is_file()), None)
             is_large = found is not None and found.stat().st_size > MAX_FILE_BYTES
         except (OSError, RuntimeError) as error:  # a name too long, a loop of links
-            raise InputError(f"{path[:80]!r} is no path that can be followed; check it") from error
+            raise InputError(f"{path[:80]!r} is not a path that can be followed; check it") from error
         if not below:
             raise _refusal(repr(path), "--root FOLDER")
         if found is None:
-            raise InputError(f"{path!r} is no regular file below the allowed folders; check the path")
+            raise InputError(f"{path!r} is not a regular file below the allowed folders; check the path")
         if is_large:
             raise InputError(f"{path!r} is larger than {MAX_FILE_BYTES} bytes; give a smaller file")
         return found

@@ -77,7 +77,7 @@ def read_address(text: str) -> tuple[str, int]:
     """Host and port of `HOST:PORT`, `[::1]:PORT` or `PORT`. Raises InputError."""
     host, _, port = text.rpartition(":")
     if not (port.isascii() and port.isdigit() and int(port) < 2**16):
-        raise InputError(f"{text!r} is no address; give HOST:PORT, as in 127.0.0.1:8000")
+        raise InputError(f"{text!r} is not an address; give HOST:PORT, as in 127.0.0.1:8000")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 

@@ -237,7 +237,7 @@ async def _turn_pages(fetch: _Fetch, method: str, recording: Recording, max_page
         if following is None or following == "":
             return None
         if not isinstance(following, str):
-            return f"{method} gives a nextCursor that is no string; the pages after it are unknown."
+            return f"{method} gives a nextCursor that is not a string; the pages after it are unknown."
         if following in seen:
             return f"{method} gives the cursor {following[:80]!r} again and would never end."
         seen.add(following)

@@ -145,7 +145,7 @@ def _status(attempt: Attempt) -> str | None:
 
 
 _STATUS_ADVICE = {
-    400: "it is no MCP endpoint, or it refuses this client; check the path of the URL",
+    400: "it is not an MCP endpoint, or it refuses this client; check the path of the URL",
     401: "give credentials with --header 'Authorization: Bearer …'",
     403: "these credentials may not; give others with --header 'Authorization: Bearer …'",
     404: "there is no MCP endpoint at this path; check the URL, most end in /mcp or /sse",
@@ -161,7 +161,7 @@ def _not_the_protocol(reply: Reply) -> str | None:
         return f"answers {reply.status}: it redirects to another address; give that address itself"
     if reply.content_type in ("application/json", "text/event-stream"):
         return None
-    return f"answers with {reply.content_type or 'no content type'}, which is no MCP; check the path of the URL"
+    return f"answers with {reply.content_type or 'no content type'}, which is not MCP; check the path of the URL"
 
 
 def _unreachable(attempt: Attempt) -> str | None:

@@ -77,7 +77,7 @@ def parse_material(given: object, *, origin: str = "the material", tool: str | N
     Raises InputError, which says where it is wrong and what the format is.
     """
     if not isinstance(given, Mapping):
-        raise InputError(f"{origin} is no object; its format is {MATERIAL_SHAPE}")
+        raise InputError(f"{origin} is not an object; its format is {MATERIAL_SHAPE}")
     unknown = [key for key in given if key not in ("facts", "traces", "docs")]
     if unknown:
         raise InputError(f"{origin} has an unknown key {unknown[0]!r}; its format is {MATERIAL_SHAPE}")
@@ -142,7 +142,7 @@ def _has_content(answer: object) -> bool:
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401  # any JSON value
-    """The value as JSON has it: YAML knows dates and keys that are no text."""
+    """The value as JSON has it: YAML knows dates and keys that are not text."""
     if isinstance(value, Mapping):
         return {str(key): _plain(child) for key, child in value.items()}
     if isinstance(value, list):
@@ -181,15 +181,15 @@ def _lines(text: str) -> list[object] | None:
 
 def _query(entry: object, origin: str) -> Query:
     if not isinstance(entry, Mapping):
-        raise InputError(f"{origin} is no object with query and tool")
+        raise InputError(f"{origin} is not an object with query and tool")
     for key in ("query", "tool"):
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             raise InputError(f"{origin} has no {key}: give it as a text that is not empty")
     server, withheld = entry.get("server"), entry.get("withheld") or []
     if server is not None and not isinstance(server, str):
-        raise InputError(f"{origin} has a server that is no text")
+        raise InputError(f"{origin} has a server that is not text")
     if not isinstance(withheld, list):
-        raise InputError(f"{origin} has withheld words that are no list")
+        raise InputError(f"{origin} has withheld words that are not a list")
     return Query(text=entry["query"], tool=entry["tool"], server=server, withheld=tuple(map(str, withheld)))
 
 

@@ -83,7 +83,7 @@ class LiveOptions:
 
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?P<rest>.*)", re.DOTALL)
-"""At least two letters, so that the drive of a Windows path is no scheme."""
+"""At least two letters, so that the drive of a Windows path is not a scheme."""
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _SECRET_NAME = re.compile(r"key|token|secret|passw|pwd|auth|credential|cookie|bearer", re.IGNORECASE)
@@ -179,7 +179,7 @@ def _in_process(rest: str) -> InProcess:
     if not attribute:
         raise InputError(f"py:{module} names no attribute; give the server object too, as in py:package.module:server")
     if not (_DOTTED.fullmatch(module) and _DOTTED.fullmatch(attribute)):
-        raise InputError(f"{rest!r} is no module and attribute; give dotted names, as in py:package.module:server")
+        raise InputError(f"{rest!r} is not a module and attribute; give dotted names, as in py:package.module:server")
     return InProcess(module=module, attribute=attribute)
 
 

@@ -97,7 +97,7 @@ class Recording:
             self.errors[method] = error
 
     def note_stray(self, text: str) -> None:
-        """Counts something that is no protocol message."""
+        """Counts something that is not a protocol message."""
         self._stray_lines += 1
         self._first_stray = self._first_stray or text.strip()[:_MAX_STRAY]
 
@@ -128,8 +128,9 @@ class Recording:
         """A sentence about what was sent besides protocol messages."""
         if not self._stray_lines:
             return None
-        lines = "1 line that is" if self._stray_lines == 1 else f"{self._stray_lines} lines that are"
-        return f"The server wrote {lines} no protocol message to its output; the first is {self._first_stray!r}."
+        count = self._stray_lines
+        one, many = "1 line that is not a protocol message", f"{count} lines that are not protocol messages"
+        return f"The server wrote {one if count == 1 else many} to its output; the first is {self._first_stray!r}."
 
     def _restore(self, method: str, result: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The result as the server sent it; None for a listing beyond the limit."""

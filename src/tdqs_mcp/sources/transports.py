@@ -164,7 +164,7 @@ def _parse(line: bytes) -> Incoming:
 def _broken_answer(frame: Any, text: str) -> Incoming:  # noqa: ANN401  # foreign JSON
     """An answer that breaks JSON-RPC fails its request at once; the client would wait for it until the limit."""
     if isinstance(frame, dict) and type(frame.get("id")) in (int, str) and ("result" in frame or "error" in frame):
-        error = ErrorData(code=INVALID_REQUEST, message=f"the answer is no JSON-RPC response: {text}")
+        error = ErrorData(code=INVALID_REQUEST, message=f"the answer is not a JSON-RPC response: {text}")
         return SessionMessage(JSONRPCError(jsonrpc="2.0", id=frame["id"], error=error))
     return ValueError(text)
 

@@ -137,7 +137,7 @@ def unfit_values(shape: Shape) -> Iterator[Breach]:
             listed = [(f"enum/{place}", each) for place, each in enumerate(members)]
             for step, each in [(keyword, value)] if keyword == "const" else listed:
                 if types and not _is_of(each, types):
-                    yield Breach(f"{node.path}/{step}", f"{_shown(each)} is no {_either(types)}")
+                    yield Breach(f"{node.path}/{step}", f"{_shown(each)} is not of type {_either(types)}")
     for node in shape.by_keyword.get("examples", ()):
         examples = node.schema["examples"]
         for place, value in enumerate(examples[:MAX_VALUES] if isinstance(examples, list) else ()):
@@ -166,9 +166,9 @@ def _why_unfit(value: object, node: Node, shape: Shape) -> str | None:
         return None if _takes_null(node.schema, shape.root) else "is not allowed by its type"
     takes = accepted_values(node.schema, shape.root)
     if takes.types and not _is_of(value, takes.types):
-        return f"is no {_either(takes.types)}"
+        return f"is not of type {_either(takes.types)}"
     if takes.values is not None and not _is_among(value, takes.values):
-        return "is no member of the enum"
+        return "is not a member of the enum"
     if isinstance(value, list):
         return _why_items_unfit(value, takes)
     if isinstance(value, str):
@@ -180,9 +180,9 @@ def _why_unfit(value: object, node: Node, shape: Shape) -> str | None:
 def _why_items_unfit(value: Sequence[object], takes: Accepted) -> str | None:
     items = value[:MAX_VALUES]
     if takes.item_types and not all(_is_of(item, takes.item_types) for item in items if item is not None):
-        return f"has an item that is no {_either(takes.item_types)}"
+        return f"has an item that is not of type {_either(takes.item_types)}"
     if takes.item_values is not None and not all(_is_among(item, takes.item_values) for item in items):
-        return "has an item that is no member of the enum"
+        return "has an item that is not a member of the enum"
     return _outside(len(value), takes.bounds, "minItems", "maxItems")
 
 
@@ -332,7 +332,7 @@ def _validate(text: str) -> tuple[str, str] | None:
     schema = json.loads(text)
     declared = schema.get("$schema")
     if declared is not None and (not isinstance(declared, str) or declared.rstrip("#") not in DRAFTS):
-        return "/$schema", "it is no draft of JSON Schema that MCP names"
+        return "/$schema", "it is not a draft of JSON Schema that MCP names"
     from jsonschema_rs import ValidationError, meta  # noqa: PLC0415  # a library that only unusual schemas need
 
     plain = json.dumps(schema, ensure_ascii=False)  # the library refuses lone surrogates, which another rule reports

@@ -24,7 +24,7 @@ _NEGATIONS = ("not ", "n't ", "never ")
 _TRUE = lazy_pattern(r"\btrue\b", re.IGNORECASE)
 _FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
 _MAY_NUMBER = lazy_pattern(r"default|[(]\s*-?\d|between|from|[01]-(?:based|indexed)")
-"""Without one of these a digit is no cue of a number: begins with letters, to be quickly seen as well."""
+"""Without one of these a digit is not a cue of a number: begins with letters, to be quickly seen as well."""
 
 
 class CueRole(StrEnum):
@@ -254,7 +254,7 @@ class Topic(StrEnum):
 def find_clashes(
     mentions: Sequence[ParameterMention], names: frozenset[str], root: Mapping[str, Any]
 ) -> Mapping[Topic, Sequence[Clash]]:
-    """The clashes in everything that the texts of a tool say of its parameters; `names` are no values."""
+    """The clashes in everything that the texts of a tool say of its parameters; `names` are not values."""
     found: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
     for mention in mentions:
         takes = accepted_values(mention.node.schema, root)

@@ -23,7 +23,7 @@ MAX_PLAIN_NAME = 64
 """Characters of a name that other texts may carry; clients and models cut longer ones."""
 
 MAX_QUOTATION = 400
-"""Characters of a quotation; what is longer is no quotation any more."""
+"""Characters of a quotation; what is longer is not a quotation."""
 
 _QUOTATION = lazy_pattern(
     rf"\"([^\"\n]{{2,{MAX_QUOTATION}}})\"|“([^“”\n]{{2,{MAX_QUOTATION}}})”|`([^`\n]{{2,{MAX_QUOTATION}}})`"
@@ -137,7 +137,7 @@ def _synonyms() -> Mapping[str, frozenset[str]]:
 
 
 def shared_prefix(names: Sequence[Sequence[str]]) -> str:
-    """The first part that over half of at least three names share and that is no verb, such as a product's name."""
+    """The first part that over half of at least three names share and that is not a verb, such as a product's name."""
     firsts = Counter(parts[0] for parts in names if len(parts) > 1)
     word, count = firsts.most_common(1)[0] if firsts else ("", 0)
     return word if len(names) > 2 and 2 * count > len(names) and word not in LEMMAS else ""

@@ -89,7 +89,7 @@ def may_hold_secret(text: str) -> bool:
 
 
 def find_secrets(text: str) -> Iterator[str]:
-    """Issuer and first letters of everything in the format of a key that is no placeholder."""
+    """Issuer and first letters of everything in the format of a key that is not a placeholder."""
     for sign, issuer, pattern in _secret_formats():
         if sign not in text:
             continue

@@ -132,8 +132,8 @@ class NameNeighbors:
     def _nearness(self, own: Label, name: str) -> int:
         """Percent of their resource words that two names share, and BY_VERB for the same verb; 0 if too few.
 
-        Another verb must be about the same thing: `add_task_to_section` is no choice beside `create_section`. The same
-        verb needs less where it tells much, or where it changes a thing of the same kind.
+        Another verb must be about the same thing: `add_task_to_section` is not an alternative to `create_section`. The
+        same verb needs less where it tells much, or where it changes a thing of the same kind.
         """
         other = self._labels[name]
         if _kind(own.effect) != _kind(other.effect):
@@ -185,7 +185,7 @@ class KnownNames(NamedTuple):
     """How the tools' names are spelled and how they begin."""
 
     nouns: frozenset[str]
-    """Words of the tools' names that are no verbs."""
+    """Words of the tools' names that are not verbs."""
 
     styles: frozenset[str]
     server: str
