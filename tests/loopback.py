@@ -48,7 +48,7 @@ USUAL = {
 
 
 ACCEPT_ALL = (Acceptance(),)
-"""For tests of what becomes of scores, whatever the offline estimate is."""
+"""For tests of what happens to scores, whatever the offline estimate is."""
 
 
 def rubric_of(body):

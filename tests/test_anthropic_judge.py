@@ -217,7 +217,7 @@ def grade(judge, catalog):
 
 @pytest.fixture
 def outcome(fake, catalog):
-    """What becomes of one tool between two good ones, which nothing may touch."""
+    """What happens to one tool between two good ones, which nothing may touch."""
 
     def run(name, **changes):
         before, result, after = grade(judge_of(fake, **changes), catalog(tool("good"), tool(name), tool("also_good")))

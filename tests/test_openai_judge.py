@@ -230,7 +230,7 @@ def grade(judge, catalog):
 
 @pytest.fixture
 def outcome(fake, catalog):
-    """What becomes of one tool between two good ones, which nothing may touch."""
+    """What happens to one tool between two good ones, which nothing may touch."""
 
     def run(name, **changes):
         judge = judge_of(fake, **changes)

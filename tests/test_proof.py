@@ -492,7 +492,7 @@ def test_a_reworded_text_keeps_every_negation(catalog, text, kept):
     assert any("drops this" in claim.refusal for claim in refused) is not kept
 
 
-def test_facts_that_gainsay_each_other_prove_no_hint(catalog):
+def test_facts_that_contradict_each_other_support_no_hint(catalog):
     texts = ("It is idempotent.", "Each call creates one more draft.", "It is read-only.", "Deletes old drafts.")
     facts = tuple(Fact(number=place, text=text, tool="find_orders") for place, text in enumerate(texts, 1))
     for hint in ({"idempotentHint": True}, {"idempotentHint": False}, {"readOnlyHint": True}):

@@ -239,7 +239,7 @@ def _tokens(evidence: Evidence) -> Reading:
     subjects, is_open = evidence.measured.subjects, bool(evidence.measured.unmeasured)
     total = Fraction(sum(subject.tokens for subject in subjects))
     dearest = max(subjects, key=lambda subject: subject.tokens, default=None)
-    witness = f"dearest: {dearest.tool.name!r}, {dearest.tokens}" if dearest else None
+    witness = f"most expensive: {dearest.tool.name!r}, {dearest.tokens}" if dearest else None
     return Reading(low=total, high=None if is_open else total, reason=evidence.gap, witness=witness)
 
 

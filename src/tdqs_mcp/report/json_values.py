@@ -18,7 +18,7 @@ ANSWERS = "answers.json"
 """The file with the schemas of all answers; it is in the folder of the document schemas."""
 
 Text: TypeAlias = Callable[[str, int], str]
-"""What becomes of a foreign text of which an agent gets so many characters."""
+"""What happens to a foreign text of which an agent gets so many characters."""
 
 Convert: TypeAlias = Callable[[Any, Text], Any]
 

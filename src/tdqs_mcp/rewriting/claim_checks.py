@@ -151,8 +151,8 @@ def _check_cues(sentence: _Sentence) -> Iterator[str]:
     words, plain = sentence.words, sentence.plain
     named = [words_of(first.text) for first in sentence.others]
     for cue in sorted((cues_of(sentence.spoken) & _WEIGHTY).difference(*map(cues_of, named))):
-        heard = [each for each in plain if cue is not Cue.SAFETY or not each.source.startswith(_SCHEMAS)]
-        if not any(cue in each.cues and _is_about(each, words) for each in heard):
+        relevant = [each for each in plain if cue is not Cue.SAFETY or not each.source.startswith(_SCHEMAS)]
+        if not any(cue in each.cues and _is_about(each, words) for each in relevant):
             yield f"no source tells this {cue}"
     for family in (words_from("rewriting", name) for name in _BOUNDS):
         used = sorted(family.intersection(sentence.spoken).difference(*named))
@@ -167,8 +167,8 @@ def _check_bounds(sentence: _Sentence) -> Iterator[str]:
         if said.value in values or said.value[-1].isdecimal():
             parameter = _bounded(sentence, said)
             rest = sentence.words - {said.value}
-            heard = [each for each in sentence.support if (said.bound, said.value) in each.bounds]
-            if not any(each.is_of(parameter) if parameter else _is_about(each, rest) for each in heard):
+            relevant = [each for each in sentence.support if (said.bound, said.value) in each.bounds]
+            if not any(each.is_of(parameter) if parameter else _is_about(each, rest) for each in relevant):
                 yield f"no source gives {said.value} as the {said.bound} of {f'`{parameter}`' if parameter else 'this'}"
 
 
@@ -219,8 +219,8 @@ def _check_negations(sentence: _Sentence) -> Iterator[str]:
     ground = sentence.ground
     said = (each & sentence.words for each in sentence.said)
     affirmed, denied = (frozenset(word for word in each if not word.isdecimal()) for each in said)
-    heard = ground.affirmed.union(*(each.affirmed for each in sentence.extra))
-    only = sorted(word for word in affirmed if has_word(ground.denied, word) and not has_word(heard, word))
+    stated = ground.affirmed.union(*(each.affirmed for each in sentence.extra))
+    only = sorted(word for word in affirmed if has_word(ground.denied, word) and not has_word(stated, word))
     if only:
         yield f"the sources only deny {only[0]!r}"
     is_denied = any(_is_denied_by(each, affirmed) for each in sentence.plain)

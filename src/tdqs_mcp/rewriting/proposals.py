@@ -206,7 +206,7 @@ def _about_effect(name: str, label: Label, effect: Effect | None) -> str:
         besides = f" besides the {thing}" if thing else ""
         return f"What does {name} destroy{besides}, can it be undone, and which permission does it need?"
     if effect is Effect.UPDATE:
-        return f"What becomes of values that {name} is not given, who sees it, and which permission does it need?"
+        return f"What happens to values that {name} is not given, who sees it, and which permission does it need?"
     if thing:
         return f"What does {name} do if the {thing} is there already, who sees it, and which permission does it need?"
     return f"Can what {name} does be taken back, who sees it, and which permission does it need?"

@@ -139,7 +139,7 @@ def missing_annotations(subject: Subject) -> Iterator[Hit]:
     needs_language=True,
 )
 def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
-    """The tool changes something, and the description does not say what becomes of what was there."""
+    """The tool changes something, and the description does not say what happens to what was there."""
     disclosed = (Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION)
     effect = subject.prose.effect
     if not _is_described(subject) or effect is None or not effect.is_mutating or subject.signals.read_only:

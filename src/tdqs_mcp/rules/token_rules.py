@@ -57,7 +57,7 @@ def costly_catalog(measured: Measured) -> Iterator[Hit]:
             "",
             f"{_tools(len(measured.subjects))} cost about {total:,} tokens, more than {CATALOG_BUDGET:,}; "
             f"{share}% of it: {_by_size({subject.tool.name: subject.tokens for subject in dearest})}",
-            "shorten the dearest tools first, or offer groups of tools that a client can leave out",
+            "shorten the most expensive tools first, or offer groups of tools that a client can leave out",
         )
 
 

@@ -44,7 +44,7 @@ class Conflict:
 
 
 def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, ...]:
-    """One for each fact that the schema, the hints, the text or another fact gainsays; linear in the facts."""
+    """One for each fact that the schema, the hints, the text or another fact contradicts; linear in the facts."""
     known: dict[str, dict[object, str]] = {}
     for side, position in _definition(subject):
         known.setdefault(position[0], {}).setdefault(position[1], side)

@@ -141,10 +141,10 @@ def purpose(subject: Subject, label: Label) -> str:
 
 
 def says_read_only(subject: Subject) -> bool:
-    """The description says of the whole tool, in a sentence of its own, that it is read-only; no verb gainsays it."""
+    """The description states in a sentence of its own that the whole tool is read-only; no verb contradicts it."""
     effects = (subject.prose.effect, subject.prose.name_effect)
-    is_gainsaid = any(effect is not None and effect.is_mutating for effect in effects)
-    return not is_gainsaid and any(
+    is_contradicted = any(effect is not None and effect.is_mutating for effect in effects)
+    return not is_contradicted and any(
         ("readOnlyHint", True) in stated_hints(sentence) for sentence in subject.prose.sentences
     )
 
