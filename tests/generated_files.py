@@ -20,6 +20,7 @@ LANES = {
     "4": "Tokens",
     "5": "Security",
     "6": "Resources, prompts and server",
+    "7": "What clients take",
 }
 """What the first digit of a rule's number says."""
 

@@ -13,6 +13,7 @@ from tdqs_mcp.results.checks import GateReport, Selection
 from tdqs_mcp.results.findings import LintReport
 from tdqs_mcp.results.improvements import Comparison, Plan, RewriteReport, WhatIfReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
+from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.results.scores import ServerScore
 
 FOLDER = Path(tdqs_mcp.report.__file__).parent / "schemas"
@@ -28,6 +29,7 @@ CONTRACTS = {
     "select": Selection,
     "gate": GateReport,
     "grade": ServerGrade,
+    "portability": PortabilityReport,
 }
 ANSWERED = (
     ToolAnswer,

@@ -19,7 +19,7 @@ DIMENSIONS = [dimension for rubric in RUBRICS for dimension in rubric.dimensions
 TERMS = [term for rubric in RUBRICS for term in (*rubric.flags, *rubric.tiers)]
 
 PART = re.compile(
-    r"^## (?P<heading>.+?)$|^```(?P<kind>json|findings)(?: x(?P<times>\d+))?\n(?P<text>.*?)^```$",
+    r"^## (?P<heading>.+?)$|^```(?P<kind>json|findings)(?: x(?P<times>\d+))?(?: client=(?P<client>[\w-]+))?\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -32,6 +32,9 @@ class Example:
     text: str
     times: int = 1
     """How many tools like the one shown the example stands for, numbered from 1."""
+
+    clients: tuple[str, ...] = ()
+    """The client that it is written for."""
 
     findings: list[str] = field(default_factory=list)
 
@@ -50,15 +53,17 @@ def examples(rule):
         if part["heading"]:
             heading = part["heading"]
         elif part["kind"] == "json":
-            found.append(Example(heading, part["text"], int(part["times"] or 1)))
+            found.append(
+                Example(heading, part["text"], int(part["times"] or 1), (part["client"],) if part["client"] else ())
+            )
         else:
             found[-1].findings = part["text"].splitlines()
     return found
 
 
-def said(rule, definition):
+def said(rule, definition, clients=()):
     """What a rule says: `severity pointer: message`, where the pointer leads into the example and - is the server."""
-    alone = Policy(selection=registry.select(names=[rule.id]))
+    alone = Policy(selection=registry.select(names=[rule.id], clients=clients))
     return [
         f"{finding.severity} {pointer(finding.subject, definition)}: {finding.message}"
         for finding in linting.lint(catalogs.read(definition), alone).findings
@@ -101,7 +106,7 @@ def test_a_page_has_its_rules_title_then_a_reason_then_bad_and_good(rule):
 
 @every_example
 def test_a_rule_finds_in_an_example_exactly_what_its_page_lists(rule, example):
-    assert said(rule, example.definition) == example.findings
+    assert said(rule, example.definition, example.clients) == example.findings
 
 
 @every_rule

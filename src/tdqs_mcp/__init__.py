@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         score_label_answers,
         score_skill_answer,
     )
-    from tdqs_mcp.app.linting import lint
+    from tdqs_mcp.app.linting import lint, portability
     from tdqs_mcp.model import Fact, Material, Trace
     from tdqs_mcp.results.checks import Mutation, Query
     from tdqs_mcp.results.improvements import Mode
@@ -55,6 +55,7 @@ __all__ = [
     "patch_file",
     "patch_sources",
     "plan",
+    "portability",
     "prompts",
     "read",
     "rewrite",
@@ -75,7 +76,7 @@ _MODULES = {
     "app.catalogs": "read",
     "app.improving": "patch_file patch_sources",
     "app.judging": "costs explain grade prompts score_answers score_label_answers score_skill_answer",
-    "app.linting": "lint",
+    "app.linting": "lint portability",
     "model": "Fact Material Trace",
     "results.checks": "Mutation Query",
     "results.improvements": "Mode",

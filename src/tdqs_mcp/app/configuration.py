@@ -53,6 +53,7 @@ _SHAPES: Shapes = {
     "select": (_is_list_of(is_text), 'a list of strings; write select = ["TDQ105"]'),
     "ignore": (_is_list_of(is_text), 'a list of strings; write ignore = ["TDQ105"]'),
     "profile": (is_text, "a string"),
+    "client": (_is_list_of(is_text), 'a list of strings; write client = ["claude-code"]'),
     "fail-on": (is_text, "a string"),
     "severity": (is_table, "a table; write [severity]"),
     "suppress": (_is_list_of(is_table), "a list of tables; write each as [[suppress]]"),

@@ -11,7 +11,9 @@ from tdqs_mcp.gate.known_findings import suppress
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport
 from tdqs_mcp.results.findings import LintReport, Severity, Suppression
+from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.rules import registry
+from tdqs_mcp.rules.portability import view_catalog
 from tdqs_mcp.rules.registry import Selection
 from tdqs_mcp.sources.locator import File, parse_locator
 from tdqs_mcp.sources.positions import locate
@@ -31,6 +33,7 @@ class Choice:
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] | None = None
     profile: str | None = None
+    clients: tuple[str, ...] | None = None
     fail_on: str | None = None
 
 
@@ -48,7 +51,7 @@ DEFAULT_POLICY = Policy()
 
 
 def read_policy(flags: Choice, *, environ: Mapping[str, str], configuration: Configuration) -> Policy:
-    """The policy in force: flags before TDQS_SELECT, TDQS_IGNORE, TDQS_PROFILE and TDQS_FAIL_ON before the file.
+    """The policy in force: flags before the variables, such as TDQS_SELECT and TDQS_CLIENT, before the file.
 
     What a flag selects in full, no lower level ignores. Raises InputError and UnknownIdError.
     """
@@ -65,6 +68,7 @@ def read_policy(flags: Choice, *, environ: Mapping[str, str], configuration: Con
             ignored=ignored,
             profile=next((each.profile for each in levels if each.profile is not None), None),
             severities=dict(_severity(rule, word, configuration.origin) for rule, word in severities.items()),
+            clients=next((each.clients for each in levels if each.clients is not None), ()),
         ),
         suppressions=tuple(_suppression(*entry) for entry in configuration.entries("suppress", _SUPPRESSION)),
         fail_on=_fail_on(next((each.fail_on for each in levels if each.fail_on is not None), Severity.ERROR)),
@@ -91,6 +95,11 @@ def find(measured: Measured, policy: Policy) -> LintReport:
     return suppress(report, policy.suppressions, rules=policy.selection.rules)
 
 
+def portability(catalog: Catalog, clients: Sequence[str] = ()) -> PortabilityReport:
+    """What each of these clients, or each known one, would show a model of the tools. Raises UnknownIdError."""
+    return view_catalog(measure(catalog), clients)
+
+
 def locate_report(report: LintReport, locator: str) -> LocatedReport:
     """The report with the file that its locator names, for formats that show a finding where it was made."""
     parsed = parse_locator(locator)
@@ -114,11 +123,14 @@ def _below_cwd(path: Path) -> Path:
 
 def _from_environment(environ: Mapping[str, str]) -> Choice:
     """The TDQS_ variables, lists with commas; an empty variable says nothing."""
-    said = {name: environ.get(f"TDQS_{name}", "").strip() for name in ("SELECT", "IGNORE", "PROFILE", "FAIL_ON")}
+    said = {
+        name: environ.get(f"TDQS_{name}", "").strip() for name in ("SELECT", "IGNORE", "PROFILE", "CLIENT", "FAIL_ON")
+    }
     choice = Choice(
         select=_words(said["SELECT"].split(",")),
         ignore=_words(said["IGNORE"].split(",")),
         profile=said["PROFILE"] or None,
+        clients=_words(said["CLIENT"].split(",")),
         fail_on=said["FAIL_ON"] or None,
     )
     return _checked(choice, "the environment")
@@ -130,6 +142,7 @@ def _from_file(configuration: Configuration) -> Choice:
         select=tuple(table["select"]) if "select" in table else None,
         ignore=tuple(table["ignore"]) if "ignore" in table else None,
         profile=table.get("profile"),
+        clients=tuple(table["client"]) if "client" in table else None,
         fail_on=table.get("fail-on"),
     )
     return _checked(choice, str(configuration.path))
@@ -144,7 +157,7 @@ def _checked(choice: Choice, origin: str) -> Choice:
     try:
         for names in (choice.select or (), choice.ignore or ()):
             registry.select(names=names, profile="strict")
-        registry.select(profile=choice.profile)
+        registry.select(profile=choice.profile, clients=choice.clients or ())
         _fail_on(choice.fail_on or NEVER)
     except TdqsError as error:
         raise InputError(f"{origin}: {error}") from error

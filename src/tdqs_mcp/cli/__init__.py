@@ -33,7 +33,10 @@ _COMMANDS = {
         "grade": "Grade a server as MCP Playground does: a score of 100 and a letter.",
         "prompts": "Print the exact prompts that a judge would get, as published and hardened.",
     },
-    "tdqs_mcp.cli.lint_command": {"lint": "Report what the rules find."},
+    "tdqs_mcp.cli.lint_command": {
+        "lint": "Report what the rules find.",
+        "portability": "Show what each client and model API would take of the tools: kept, renamed, cut or refused.",
+    },
     "tdqs_mcp.cli.rewrite_commands": {
         "rewrite": "Propose better definitions from what is known, each with its source, checked, and ask "
         "for the rest.",

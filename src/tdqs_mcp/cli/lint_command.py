@@ -1,4 +1,4 @@
-"""`lint`."""
+"""`lint`, and `portability`."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,14 +26,17 @@ from tdqs_mcp.cli.runner import (
 )
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.known_findings import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
+from tdqs_mcp.gate.policy import is_portable
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.report.lint_report import LocatedReport, unused_line
 from tdqs_mcp.results.findings import KnownFinding, LintReport
+from tdqs_mcp.rules.clients import CLIENTS
 from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.sources.locator import LiveOptions
 
 _VIEWS = views("lint_report:lint_blocks")
+_PORTABILITY = views("portability_report:portability_blocks")
 _DOCUMENTS = ("markdown", "sarif", "junit", "github")
 """Formats that hold several servers in one document."""
 
@@ -42,6 +45,16 @@ def _split(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tupl
     """The words of an option that is given again or with commas; None if it is not given."""
     words = tuple(word.strip() for value in values for word in value.split(",") if word.strip())
     return words or None
+
+
+_client_option = click.option(
+    "--client",
+    "clients",
+    multiple=True,
+    metavar="NAME",
+    callback=_split,
+    help=f"Only the limits of these clients and model APIs: {', '.join(CLIENTS)}.",
+)
 
 
 @command()
@@ -60,6 +73,7 @@ def _split(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tupl
     help=f"Instead of {DEFAULT_PROFILE.summary}: "
     f"{'; '.join(f'{name}: {profile.summary}' for name, profile in PROFILES.items())}.",
 )
+@_client_option
 @click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 on a finding this bad.  [default: error]")
 @click.option("--baseline", type=TARGET, help="Report only findings that are not in this file.")
 @click.option("--write-baseline", "renews", is_flag=True, help="Write the findings of this run to the --baseline file.")
@@ -75,6 +89,7 @@ def lint(
     select: tuple[str, ...] | None,
     ignore: tuple[str, ...] | None,
     profile: str | None,
+    clients: tuple[str, ...] | None,
     fail_on: str | None,
     baseline: Path | None,
     renews: bool,
@@ -83,12 +98,12 @@ def lint(
 ) -> None:
     """Report what the rules find.
 
-    What flags leave open is read from TDQS_SELECT, TDQS_IGNORE, TDQS_PROFILE and TDQS_FAIL_ON, then from the nearest
-    tdqs.toml or [tool.tdqs] of pyproject.toml, which also sets severities and suppresses findings.
+    What flags leave open is read from TDQS_SELECT, TDQS_IGNORE, TDQS_PROFILE, TDQS_CLIENT and TDQS_FAIL_ON, then from
+    the nearest tdqs.toml or [tool.tdqs] of pyproject.toml, which also sets severities and suppresses findings.
     """
     if renews and baseline is None:
         raise click.UsageError("--write-baseline needs --baseline FILE, the file to write")
-    policy = policy_of(Choice(select=select, ignore=ignore, profile=profile, fail_on=fail_on))
+    policy = policy_of(Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on))
     known = _known_findings(baseline, is_new=renews)
     found = for_each(locators, live, partial(linting.lint, policy=policy))
     reports = settle([report for report in found if report is not None])
@@ -108,6 +123,18 @@ def lint(
             warn(unused_line(unused))
     limit = policy.fail_on
     end(results, None if limit is None else lambda report: is_clean(report.findings, limit))
+
+
+@command()
+@click.argument("locator", metavar="LOCATOR")
+@_client_option
+@live_options
+@page_options()
+def portability(locator: str, *, clients: tuple[str, ...] | None, live: LiveOptions, page: Page) -> None:
+    """Show what each client and model API would take of the tools: kept, renamed, cut or refused."""
+    reports = for_each((locator,), live, partial(linting.portability, clients=clients or ()))
+    page.show(reports, _PORTABILITY)
+    end(reports, is_portable)
 
 
 def _documents(policy: Policy) -> dict[str, View]:

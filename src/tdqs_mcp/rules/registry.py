@@ -11,6 +11,7 @@ from tdqs_mcp.model import Prompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Finding, Location, Persona, Severity
 from tdqs_mcp.rules import (
     catalog_rules,
+    client_rules,
     mcptest_rules,
     playground_rules,
     quality_rules,
@@ -18,19 +19,30 @@ from tdqs_mcp.rules import (
     security_rules,
     token_rules,
 )
+from tdqs_mcp.rules.clients import Audience, check_clients
 from tdqs_mcp.rules.rule import AnyRule, Hit, Rule
 from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.rule_profiles import PROFILES, Profile
 
-LANES = (quality_rules, mcptest_rules, playground_rules, schema_rules, catalog_rules, token_rules, security_rules)
+LANES = (
+    quality_rules,
+    mcptest_rules,
+    playground_rules,
+    schema_rules,
+    catalog_rules,
+    token_rules,
+    security_rules,
+    client_rules,
+)
 
 RULES: tuple[AnyRule, ...] = tuple(
     sorted((each for lane in LANES for each in vars(lane).values() if isinstance(each, Rule)), key=lambda rule: rule.id)
 )
 """Every rule, by id."""
 
-TOOL_RULES: tuple[Rule[Subject], ...] = tuple(each for each in RULES if not each.reads_catalog)
+TOOL_RULES: tuple[Rule[Subject], ...] = tuple(each for each in RULES if not (each.reads_catalog or each.reads_audience))
 CATALOG_RULES: tuple[Rule[Measured], ...] = tuple(each for each in RULES if each.reads_catalog)
+CLIENT_RULES: tuple[Rule[Audience], ...] = tuple(each for each in RULES if each.reads_audience)
 
 _CODE = lazy_pattern(r"(?P<lane>[a-z]+)(?:-?(?P<number>\d+)|:.+)")
 _LANE = lazy_pattern(r"(?P<lane>[a-z]+)-?(?P<number>\d*)")
@@ -49,6 +61,9 @@ class Selection(NamedTuple):
     entailed: Mapping[str, frozenset[str]]
     """By rule, the rules that it entails; empty if no finding is dropped."""
 
+    clients: tuple[str, ...] = ()
+    """The clients that the definitions are meant for; empty for any."""
+
 
 def select(
     *,
@@ -56,13 +71,14 @@ def select(
     ignored: Sequence[str] = (),
     profile: str | None = None,
     severities: Mapping[str, Severity] | None = None,
+    clients: Sequence[str] = (),
     table: Sequence[AnyRule] = RULES,
 ) -> Selection:
     """Select rules of a table by a profile and by words.
 
     A word is an id, name or alias, or a lane such as TDQ5 or DESC. A rule named in full is selected whatever the
-    profile says, and no ignored lane takes it away; a lane selects what the profile allows. Raises UnknownIdError, and
-    InputError where no rule is left.
+    profile says, and no ignored lane takes it away; a lane selects what the profile allows. Rules about clients look at
+    those that are named, or at all. Raises UnknownIdError, and InputError where no rule is left.
     """
     chosen = _profile(profile)
     asked = _asked(table, chosen)
@@ -81,6 +97,7 @@ def select(
             **{find(name).id: severity for name, severity in (severities or {}).items()},
         },
         entailed={} if chosen.is_foreign else entailments(table),
+        clients=check_clients(clients),
     )
 
 
@@ -191,13 +208,13 @@ def check(measured: Measured, chosen: Selection = DEFAULT) -> list[Finding]:
 
     A finding that another finding about the same part entails is dropped.
     """
-    found = _found(measured, chosen.rules, chosen.severities)
+    found = _found(measured, chosen, chosen.rules)
     return sorted(_charged(found, chosen.entailed), key=_order)
 
 
 def count_hidden(measured: Measured, chosen: Selection, shown: Sequence[Finding]) -> int:
     """The number of uncertain findings that are not shown."""
-    hidden = _found(measured, chosen.hidden, {})
+    hidden = _found(measured, chosen, chosen.hidden)
     return sum(finding.rule in chosen.hidden for finding in _charged([*shown, *hidden], chosen.entailed))
 
 
@@ -214,8 +231,10 @@ def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:
             return Location(kind="tool", name=part.name, index=part.index, path=path)
 
 
-def _found(measured: Measured, ids: AbstractSet[str], severities: Mapping[str, Severity]) -> list[Finding]:
+def _found(measured: Measured, chosen: Selection, ids: AbstractSet[str]) -> list[Finding]:
     """All findings of some rules, entailed ones included."""
+    severities = chosen.severities
+    audience = Audience(measured, chosen.clients)
     catalog_rules_ = [(rule, severities.get(rule.id)) for rule in CATALOG_RULES if rule.id in ids]
     tool_rules = [(rule, severities.get(rule.id)) for rule in TOOL_RULES if rule.id in ids]
     language_free = [(rule, worst) for rule, worst in tool_rules if not rule.needs_language]
@@ -223,6 +242,9 @@ def _found(measured: Measured, ids: AbstractSet[str], severities: Mapping[str, S
     for catalog_rule, worst in catalog_rules_:
         for hit in catalog_rule.check(measured):
             found.append(_finding(catalog_rule, hit, hit.part, worst))  # noqa: PERF401  # a comprehension is one frame more
+    for client_rule in CLIENT_RULES:
+        for hit in client_rule.check(audience) if client_rule.id in ids else ():
+            found.append(_finding(client_rule, hit, hit.part, severities.get(client_rule.id)))  # noqa: PERF401
     for subject in measured.subjects:
         for rule, worst in tool_rules if subject.prose.is_readable else language_free:
             for hit in rule.check(subject):
@@ -259,7 +281,7 @@ def _finding(rule: AnyRule, hit: Hit, part: Tool | Resource | Prompt | None, wor
         subject=locate(part, path=hit.path),
         message=hit.message,
         suggestion=hit.suggestion,
-        source=rule.source,
+        source=hit.source or rule.source,
     )
 
 

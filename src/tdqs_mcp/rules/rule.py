@@ -8,8 +8,9 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model import Prompt, Resource, Tool
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
+from tdqs_mcp.rules.clients import Audience
 
-Seen = TypeVar("Seen", Subject, Measured)
+Seen = TypeVar("Seen", Subject, Measured, Audience)
 
 
 class Hit(NamedTuple):
@@ -25,6 +26,9 @@ class Hit(NamedTuple):
 
     part: Tool | Resource | Prompt | None = None
     """The part that a catalog rule reports; None for the server itself, and in a rule about tools."""
+
+    source: str | None = None
+    """Where the hit's own limit is stated, if that is not the rule's source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,11 @@ class Rule(Generic[Seen]):
     def reads_catalog(self) -> bool:
         """Whether its check takes the catalog, once, and not each tool."""
         return Measured in self.check.__annotations__.values()
+
+    @property
+    def reads_audience(self) -> bool:
+        """Whether its check takes the catalog, once, with the clients that it is meant for."""
+        return Audience in self.check.__annotations__.values()
 
     @property
     def page(self) -> str:

@@ -95,17 +95,15 @@ def unfit_value(subject: Subject) -> Iterator[Hit]:
     yield from _breaches(subject, conformance.unfit_values, "the value {}", "correct the value or the schema")
 
 
-@rule("TDQ225", severity=Severity.ERROR, source="MCP 2025-11-25, Tool names", entails=("TDQ217",))
+@rule("TDQ225", severity=Severity.ERROR, source="MCP 2025-11-25, Tool names", entails=("TDQ217", "TDQ703"))
 def unfit_name(subject: Subject) -> Iterator[Hit]:
-    """The tool's name is longer than MCP or a client allows, or has a character that they refuse."""
+    """The tool's name is longer than MCP allows, or has a character that it forbids."""
     flaw = conformance.unfit_name(subject.tool.name)
     if flaw:
-        what, is_forbidden = flaw
         yield Hit(
             "/name",
-            f"the name {subject.tool.name[:80]!r} does not fit: {what}",
+            f"the name {subject.tool.name[:80]!r} does not fit: {flaw}",
             "use up to 64 letters, digits, underscores and hyphens",
-            None if is_forbidden else Severity.INFO,
         )
 
 

@@ -24,14 +24,10 @@ from tdqs_mcp.facts.text.vocabulary import lazy_pattern
 MAX_TOOL_NAME = 128
 """Characters of a tool name (MCP 2025-11-25, Tool Names)."""
 
-MAX_CLIENT_NAME = 64
-"""Characters of a tool name that every client takes: OpenAI's and older Anthropic APIs, VS Code, Cursor."""
-
 MAX_VALUES = 200
 """Examples or members that are looked at."""
 
 _ALLOWED = lazy_pattern(r"[A-Za-z0-9_.\-]*")
-_EVERYWHERE = lazy_pattern(r"[A-Za-z0-9_\-]*")
 _COMPOSED = frozenset("$ref $dynamicRef allOf anyOf oneOf if patternProperties dependentSchemas".split())
 _LIMITS = (
     ("minimum", "maximum"),
@@ -247,17 +243,13 @@ def _locate_surrogates(raw: object) -> Iterator[Breach]:
             pending += reversed([(f"{path}/{place}", each) for place, each in enumerate(value)])
 
 
-def unfit_name(name: str) -> tuple[str, bool] | None:
-    """What is wrong with a tool's name, and whether MCP itself forbids it; None for one that every client takes."""
+def unfit_name(name: str) -> str | None:
+    """What MCP forbids in a tool's name; None for a name that it allows."""
     if len(name) > MAX_TOOL_NAME:
-        return f"it has {len(name)} characters, MCP allows {MAX_TOOL_NAME}", True
+        return f"it has {len(name)} characters, MCP allows {MAX_TOOL_NAME}"
     if not _ALLOWED.fullmatch(name):
         strange = next(char for char in name if not _ALLOWED.fullmatch(char))
-        return f"{strange!r} is not among the characters that MCP allows: letters, digits, _ - .", True
-    if len(name) > MAX_CLIENT_NAME:
-        return f"it has {len(name)} characters, several clients allow {MAX_CLIENT_NAME}", False
-    if not _EVERYWHERE.fullmatch(name):
-        return "several clients and model APIs refuse the dot", False
+        return f"{strange!r} is not among the characters that MCP allows: letters, digits, _ - ."
     return None
 
 

@@ -1,0 +1,146 @@
+"""Lane 7, what clients take: definitions that model APIs and clients refuse, cut or rename."""
+
+from collections.abc import Iterator, Sequence
+
+from tdqs_mcp.facts.schema.conformance import Breach
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.results.findings import Severity
+from tdqs_mcp.results.portability import Handling, Limit
+from tdqs_mcp.rules.clients import Audience, Client, server_breaches, tool_breaches
+from tdqs_mcp.rules.rule import Hit, rule
+
+_SOURCE = "limits of clients and model APIs, each with its own source"
+
+
+@rule("TDQ701", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
+def refused_parameter_name(audience: Audience) -> Iterator[Hit]:
+    """A parameter's name has characters or a length that model APIs refuse, and with it every request."""
+    yield from _tool_hits(audience, "property-keys", fix="rename the parameter; the server can map it back")
+
+
+@rule("TDQ702", severity=Severity.ERROR, source=_SOURCE)
+def composed_root(audience: Audience) -> Iterator[Hit]:
+    """The input schema's root is composed of alternatives, which model APIs refuse, and with it every request."""
+    yield from _tool_hits(audience, "root-keywords", fix="list all parameters in properties, and say the rest in words")
+
+
+@rule("TDQ703", severity=Severity.ERROR, source=_SOURCE)
+def refused_name(audience: Audience) -> Iterator[Hit]:
+    """The tool's name, with the prefix that a client adds, is refused or changed."""
+    yield from _tool_hits(audience, "tool-name", fix="use a short name of letters, digits and underscores")
+
+
+@rule("TDQ704", severity=Severity.WARNING, source=_SOURCE)
+def cut_text(audience: Audience) -> Iterator[Hit]:
+    """A description, or the server's instructions, are longer than a client shows to the model."""
+    yield from _tool_hits(audience, "description", fix="begin with what decides the choice of the tool")
+    yield from _server_hits(audience, "instructions", fix="begin with what the server is for, and cut the rest")
+
+
+@rule("TDQ705", severity=Severity.ERROR, source=_SOURCE)
+def many_tools(audience: Audience) -> Iterator[Hit]:
+    """The server alone has more tools than a client or model API takes."""
+    yield from _server_hits(audience, "tools", fix="offer groups of tools that can be turned off, or fewer tools")
+
+
+@rule("TDQ706", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
+def array_without_items(audience: Audience) -> Iterator[Hit]:
+    """An array does not say what is in it, which model APIs refuse, and with it every request."""
+    yield from _tool_hits(audience, "array-items", fix='say what is in it, such as {"items": {"type": "string"}}')
+
+
+@rule("TDQ707", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
+def refused_enum(audience: Audience) -> Iterator[Hit]:
+    """An enum has a number, a Boolean or an empty string, which a model API refuses, and with it every request."""
+    yield from _tool_hits(audience, "text-enums", "filled-enums", fix="list strings only, none of them empty")
+
+
+@rule("TDQ708", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
+def boolean_schema(audience: Audience) -> Iterator[Hit]:
+    """A property's schema is true or false, for which clients drop the whole list of tools without a word."""
+    yield from _tool_hits(audience, "schema-objects", fix="write {} for true, and leave out what is false")
+
+
+@rule("TDQ709", severity=Severity.WARNING, dimension="parameter_semantics", source=_SOURCE)
+def refused_keyword(audience: Audience) -> Iterator[Hit]:
+    """The schema has a keyword, or a list of types, that a model API does not know and refuses."""
+    yield from _tool_hits(audience, "single-types", "keywords", fix="say the same with one type, minimum and maximum")
+
+
+@rule("TDQ710", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
+def loose_schema(audience: Audience) -> Iterator[Hit]:
+    """A strict mode refuses the schema, because it leaves something open or nests too deeply."""
+    checks = ("closed-objects", "required-properties", "nesting")
+    yield from _tool_hits(
+        audience, *checks, fix="close each object, require every property, and allow null where one is optional"
+    )
+
+
+def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
+    """One hit for each tool and kind of breach, with all clients that it concerns."""
+    limits = audience.limits(*checks)
+    server = audience.measured.catalog.server
+    for subject in audience.measured.subjects:
+        found: dict[tuple[str, Handling, str], tuple[tuple[Breach, ...], list[tuple[Limit, Client]]]] = {}
+        for limit, client in limits:
+            breaches = tool_breaches(subject, limit, client, server=server)
+            if breaches:
+                key = (breaches[0].path, limit.outcome, limit.loses)
+                found.setdefault(key, (breaches, []))[1].append((limit, client))
+        for breaches, concerned in found.values():
+            yield _hit(audience, breaches, concerned, fix=fix, subject=subject)
+
+
+def _server_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
+    for limit, client in audience.limits(*checks):
+        breaches = server_breaches(audience.measured, limit)
+        if breaches:
+            yield _hit(audience, breaches, [(limit, client)], fix=fix)
+
+
+def _hit(
+    audience: Audience,
+    breaches: Sequence[Breach],
+    concerned: Sequence[tuple[Limit, Client]],
+    *,
+    fix: str,
+    subject: Subject | None = None,
+) -> Hit:
+    limit, severity = max(
+        ((limit, _severity(audience, limit, client, subject)) for limit, client in concerned),
+        key=lambda each: each[1].rank,
+    )
+    more = f" and {len(breaches) - 1} more" if len(breaches) > 1 else ""
+    who = list(dict.fromkeys(client.title for _, client in concerned))
+    whom = f"{', '.join(who[:-1])} and {who[-1]}" if len(who) > 1 else who[0]
+    return Hit(
+        breaches[0].path,
+        f"{breaches[0].what}{more}: {whom} {_consequence(limit, is_plural=len(who) > 1)}",
+        fix,
+        severity,
+        subject.tool if subject else None,
+        limit.source,
+    )
+
+
+def _consequence(limit: Limit, *, is_plural: bool) -> str:
+    """What happens, after the names of the clients."""
+    s, they = ("", "they take") if is_plural else ("s", "it takes")
+    match limit.outcome, limit.loses:
+        case Handling.REFUSED, "tool":
+            return f"leave{s} the tool out; {they} {limit.says}"
+        case Handling.REFUSED, "server":
+            return f"drop{s} all tools of the server; {they} {limit.says}"
+        case Handling.REFUSED, _:
+            return f"refuse{s} every such request; {they} {limit.says}"
+        case Handling.RENAMED, _:
+            return f"rename{s} the tool; {they} {limit.says}"
+        case _:
+            return f"keep{s} only {limit.says}"
+
+
+def _severity(audience: Audience, limit: Limit, client: Client, subject: Subject | None) -> Severity:
+    """Never an error for a name that only the server's makes too long: whoever installs the server names it."""
+    severity = audience.severity(limit) or Severity.INFO
+    is_certain = limit.check != "tool-name" or not subject or tool_breaches(subject, limit, client, server="s")
+    return severity if is_certain or severity is not Severity.ERROR else Severity.WARNING

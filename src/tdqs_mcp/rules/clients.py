@@ -1,0 +1,152 @@
+"""What clients and model APIs take, as dated data with its sources, and where a definition goes beyond it."""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from tdqs_mcp.canonical import utf16_length
+from tdqs_mcp.errors import UnknownIdError, nearest
+from tdqs_mcp.facts.schema import restrictions
+from tdqs_mcp.facts.schema.conformance import Breach
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.results.findings import Severity
+from tdqs_mcp.results.portability import Handling, Limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A program or a model API that takes tool definitions."""
+
+    id: str
+    title: str
+    name: str = "{tool}"
+    """How it calls a tool of a server."""
+
+    is_strict: bool = False
+    """A mode that hardly any definition is written for."""
+
+    def named(self, tool: str, *, server: str) -> str:
+        """The tool's name as a model gets it."""
+        return self.name.format(tool=tool, server=server)
+
+
+class Audience(NamedTuple):
+    """A catalog and the clients that it is meant for: what the rules about clients read."""
+
+    measured: Measured
+    clients: Sequence[str]
+    """The ids that somebody named; empty if nobody did."""
+
+    def limits(self, *checks: str) -> list[tuple[Limit, Client]]:
+        """The limits of these checks that are findings here, with each client that they hold for."""
+        limits = (limit for limit in all_limits() if limit.check in checks and self.severity(limit))
+        pairs = ((limit, CLIENTS[name]) for limit in limits for name in limit.clients)
+        return [(limit, client) for limit, client in pairs if self._counts(client)]
+
+    def severity(self, limit: Limit) -> Severity | None:
+        """The severity of a finding about a limit, which is mild where nobody names the client; None for no finding."""
+        return limit.severity if self.clients else limit.default
+
+    def _counts(self, client: Client) -> bool:
+        return client.id in self.clients if self.clients else not client.is_strict
+
+
+def check_clients(names: Sequence[str]) -> tuple[str, ...]:
+    """The names themselves. Raises UnknownIdError for a client that there are no limits of."""
+    for name in names:
+        if name not in CLIENTS:
+            raise UnknownIdError(f"there is no client {name!r}{nearest(name, CLIENTS)}; there are {', '.join(CLIENTS)}")
+    return tuple(dict.fromkeys(names))
+
+
+def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Breach, ...]:
+    """Where a tool goes beyond a client's limit."""
+    if limit.check == "tool-name":
+        return _name_breaches(subject, limit, client, server=server)
+    if limit.check == "description":
+        length = utf16_length(subject.tool.description or "")
+        return (
+            (Breach("/description", f"the description of {length:,} UTF-16 code units"),)
+            if length > limit.takes
+            else ()
+        )
+    find = _SCHEMA_CHECKS.get(limit.check)
+    if find is None:
+        return ()
+    shapes = (subject.input_shape, subject.output_shape) if limit.check == _BOTH else (subject.input_shape,)
+    return tuple(breach for shape in shapes for breach in find(shape, limit.takes))
+
+
+def server_breaches(measured: Measured, limit: Limit) -> tuple[Breach, ...]:
+    """Where a server as a whole goes beyond a limit."""
+    count = len(measured.catalog.tools)
+    if limit.check == "tools" and count > limit.takes:
+        return (Breach("", f"the {count} tools of the server"),)
+    length = utf16_length(measured.catalog.instructions or "")
+    if limit.check == "instructions" and length > limit.takes:
+        return (Breach("", f"the instructions of {length:,} UTF-16 code units"),)
+    return ()
+
+
+def shortened(name: str) -> str:
+    """The name that Gemini CLI makes of another: its `generateValidName`."""
+    fit = re.sub(r"[^a-zA-Z0-9_.-]", "_", name)
+    return fit if len(fit) <= 63 else f"{fit[:28]}___{fit[-32:]}"
+
+
+@cache
+def all_limits() -> tuple[Limit, ...]:
+    """Every limit, in the order of the data."""
+    return tuple(map(_limit, _data()["limits"]))
+
+
+def _limit(entry: Mapping[str, Any]) -> Limit:
+    severities = {key: Severity(entry[key]) for key in ("severity", "default") if key in entry}
+    lists = {key: tuple(value) for key, value in entry.items() if isinstance(value, list)}
+    return Limit(**{**entry, **lists, "outcome": Handling(entry["outcome"]), **severities})
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", "clients.toml").read_text(encoding="utf-8"))
+
+
+def _clients() -> dict[str, Client]:
+    return {name: Client(id=name, **entry) for name, entry in _data()["clients"].items()}
+
+
+CLIENTS: Mapping[str, Client] = _clients()
+
+_BOTH = "schema-objects"
+"""The check that also reads the output schema: clients read it where they list the tools."""
+
+
+def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Breach, ...]:
+    name = client.named(subject.tool.name, server=server)
+    if re.fullmatch(limit.takes, name):
+        return ()
+    return (Breach("/name", f"the name {name[:140]!r} of {len(name)} characters"),)
+
+
+_SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Breach]]] = {
+    "property-keys": restrictions.unfit_keys,
+    "root-keywords": restrictions.root_keywords,
+    "keywords": restrictions.used_keywords,
+    "nesting": restrictions.deep_properties,
+    **{
+        check: lambda shape, _, find=find: find(shape)
+        for check, find in {
+            "array-items": restrictions.arrays_without_items,
+            "single-types": restrictions.type_lists,
+            "text-enums": restrictions.enums_beyond_text,
+            "filled-enums": restrictions.empty_choices,
+            "schema-objects": restrictions.boolean_schemas,
+            "closed-objects": restrictions.open_objects,
+            "required-properties": restrictions.optional_properties,
+        }.items()
+    },
+}
