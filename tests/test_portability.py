@@ -8,7 +8,7 @@ from definitions import FINE, tool
 from schemas import VALIDATORS
 
 import tdqs_mcp
-from tdqs_mcp.rules.clients import CLIENTS, all_limits
+from tdqs_mcp.rules.clients import CLIENTS, SCHEMA_CHECKS, all_limits
 
 TEXT = {"type": "string", "description": "Customer number, such as C-1042"}
 
@@ -55,6 +55,7 @@ def test_a_limit_states_where_and_when_it_is_said_and_only_such_that_are_said_ca
     assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", limit.date)
     assert limit.quote
     assert CLIENTS.keys() >= set(limit.clients)
+    assert limit.check in {"tool-name", "description", "tools", "instructions", *SCHEMA_CHECKS}
     assert limit.kind in ("documented", "quoted") or "error" not in (limit.severity, limit.default)
 
 
@@ -113,6 +114,17 @@ def test_portability_fails_for_what_is_refused_and_quotes_the_error(view):
     assert shown["tools"][0]["seenAs"] is None
     [change] = shown["tools"][0]["changes"]
     assert "Property keys should match pattern" in change["limit"]["quote"]
+
+
+def test_long_instructions_and_many_tools_are_cut(command, write):
+    many = {"instructions": "x" * 2049, "tools": [FINE | {"name": f"find_{number}"} for number in range(101)]}
+    file = write("shop.json", many | {"serverInfo": {"name": "shop", "version": "1"}, "capabilities": {}})
+    run = command("portability", file, "--client", "claude-code,windsurf", "--format", "json")
+    changes = [view["changes"] for view in json.loads(run.stdout)["clients"]]
+    assert [[each["what"] for each in found] for found in changes] == [
+        ["the instructions of 2,049 UTF-16 code units"],
+        ["the 101 tools of the server"],
+    ]
 
 
 def test_portability_of_text_has_a_line_for_each_client_and_the_sources(command, write):

@@ -13,7 +13,7 @@ from tdqs_mcp.report.lint_report import LocatedReport
 from tdqs_mcp.results.findings import LintReport, Severity, Suppression
 from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.portability import view_catalog
+from tdqs_mcp.rules.clients import view_catalog
 from tdqs_mcp.rules.registry import Selection
 from tdqs_mcp.sources.locator import File, parse_locator
 from tdqs_mcp.sources.positions import locate

@@ -14,7 +14,7 @@ from tdqs_mcp.facts.schema import restrictions
 from tdqs_mcp.facts.schema.conformance import Breach
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Severity
-from tdqs_mcp.results.portability import Handling, Limit
+from tdqs_mcp.results.portability import Change, ClientView, Handling, Limit, PortabilityReport, SeenTool, worst
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +69,10 @@ def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str
         return _name_breaches(subject, limit, client, server=server)
     if limit.check == "description":
         length = utf16_length(subject.tool.description or "")
-        return (
-            (Breach("/description", f"the description of {length:,} UTF-16 code units"),)
-            if length > limit.takes
-            else ()
-        )
-    find = _SCHEMA_CHECKS.get(limit.check)
-    if find is None:
+        breach = Breach("/description", f"the description of {length:,} UTF-16 code units")
+        return (breach,) if length > limit.takes else ()
+    find = SCHEMA_CHECKS.get(limit.check)
+    if find is None:  # a limit of the server as a whole
         return ()
     shapes = (subject.input_shape, subject.output_shape) if limit.check == _BOTH else (subject.input_shape,)
     return tuple(breach for shape in shapes for breach in find(shape, limit.takes))
@@ -96,6 +93,19 @@ def shortened(name: str) -> str:
     """The name that Gemini CLI makes of another: its `generateValidName`."""
     fit = re.sub(r"[^a-zA-Z0-9_.-]", "_", name)
     return fit if len(fit) <= 63 else f"{fit[:28]}___{fit[-32:]}"
+
+
+def view_catalog(measured: Measured, clients: Sequence[str] = ()) -> PortabilityReport:
+    """The view of each client that is named, or of all; a strict mode only if it is named. Raises UnknownIdError."""
+    asked = [CLIENTS[name] for name in check_clients(clients)]
+    shown = asked or [each for each in CLIENTS.values() if not each.is_strict]
+    catalog = measured.catalog
+    return PortabilityReport(
+        **catalog.origin,
+        clients=tuple(_view(measured, client) for client in shown),
+        unmeasured=tuple(each.tool.name for each in measured.unmeasured),
+        problems=catalog.problems,
+    )
 
 
 @cache
@@ -122,7 +132,39 @@ def _clients() -> dict[str, Client]:
 CLIENTS: Mapping[str, Client] = _clients()
 
 _BOTH = "schema-objects"
-"""The check that also reads the output schema: clients read it where they list the tools."""
+"""The check that also reads the output schema: clients read it when they list the tools."""
+
+
+def _view(measured: Measured, client: Client) -> ClientView:
+    limits = [limit for limit in all_limits() if client.id in limit.clients]
+    changes = [_change(limit, server_breaches(measured, limit)) for limit in limits]
+    return ClientView(
+        client=client.id,
+        title=client.title,
+        tools=tuple(_seen(each, limits, client, server=measured.catalog.server) for each in measured.subjects),
+        changes=tuple(filter(None, changes)),
+    )
+
+
+def _seen(subject: Subject, limits: Sequence[Limit], client: Client, *, server: str) -> SeenTool:
+    changes = [_change(limit, tool_breaches(subject, limit, client, server=server)) for limit in limits]
+    found = tuple(filter(None, changes))
+    handling = worst([each.handling for each in found])
+    name = client.named(subject.tool.name, server=server)
+    is_renamed = any(each.handling is Handling.RENAMED for each in found)
+    return SeenTool(
+        name=subject.tool.name,
+        seen_as=None if handling is Handling.REFUSED else shortened(name) if is_renamed else name,
+        handling=handling,
+        changes=found,
+    )
+
+
+def _change(limit: Limit, breaches: Sequence[Breach]) -> Change | None:
+    if not breaches:
+        return None
+    first = breaches[0]
+    return Change(handling=limit.outcome, path=first.path, places=len(breaches), what=first.what, limit=limit)
 
 
 def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Breach, ...]:
@@ -132,7 +174,7 @@ def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: st
     return (Breach("/name", f"the name {name[:140]!r} of {len(name)} characters"),)
 
 
-_SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Breach]]] = {
+SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Breach]]] = {
     "property-keys": restrictions.unfit_keys,
     "root-keywords": restrictions.root_keywords,
     "keywords": restrictions.used_keywords,

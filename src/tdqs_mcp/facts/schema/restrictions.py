@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterator
 
 from tdqs_mcp.facts.schema.conformance import Breach
-from tdqs_mcp.facts.schema.walk import Node, Shape, escape_step, keyword_members, required_names, split_pointer
+from tdqs_mcp.facts.schema.walk import Shape, escape_step, keyword_members, required_names, split_pointer
 
 
 def unfit_keys(shape: Shape, pattern: str) -> Iterator[Breach]:
@@ -32,7 +32,7 @@ def used_keywords(shape: Shape, words: Container[str]) -> Iterator[Breach]:
 def arrays_without_items(shape: Shape) -> Iterator[Breach]:
     """Arrays that do not say what is in them."""
     for node in shape.by_keyword.get("type", ()):
-        if "items" not in node.schema and _is_array(node.schema["type"]):
+        if node.schema["type"] == "array" and "items" not in node.schema:
             yield Breach(node.path, f"the array {_owner(node.path)} without items")
 
 
@@ -89,13 +89,9 @@ def optional_properties(shape: Shape) -> Iterator[Breach]:
 def deep_properties(shape: Shape, levels: int) -> Iterator[Breach]:
     """Objects below so many others."""
     for node in shape.by_keyword.get("properties", ()):
-        depth = 1 + _names(node).count(".") + bool(_names(node))
+        depth = 1 + node.path.count("/properties/")
         if depth > levels:
             yield Breach(node.path, f"the {depth} levels of {_owner(node.path)}")
-
-
-def _names(node: Node) -> str:
-    return _path_of_names(node.path)
 
 
 def _owner(path: str) -> str:
@@ -107,10 +103,6 @@ def _owner(path: str) -> str:
 def _path_of_names(path: str) -> str:
     steps = iter(split_pointer(path))
     return ".".join(next(steps, "") for step in steps if step in ("properties", "$defs", "definitions"))
-
-
-def _is_array(kind: object) -> bool:
-    return kind == "array" or (isinstance(kind, list) and "array" in kind)
 
 
 def _is_list(value: object) -> bool:
