@@ -15,8 +15,9 @@ from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
 from tdqs_mcp.facts.text.prose import Prose, read
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
-from tdqs_mcp.facts.toolset import names, relations, unknown_names
+from tdqs_mcp.facts.toolset import names, overlaps, relations, unknown_names
 from tdqs_mcp.facts.toolset.names import KnownNames
+from tdqs_mcp.facts.toolset.overlaps import Described, Overlap, Purpose
 from tdqs_mcp.facts.toolset.relations import ToolSet
 from tdqs_mcp.facts.toolset.unknown_names import UnknownWord
 from tdqs_mcp.model import Catalog, Tool
@@ -139,12 +140,29 @@ class Measured:
         """The names of all tools that have one, in catalog order."""
         return tuple(tool.name for tool in self.catalog.tools if tool.name)
 
+    @cached_property
+    def purposes(self) -> tuple[Purpose, ...]:
+        """What each measured tool is for."""
+        return overlaps.read_purposes(
+            [
+                Described(
+                    tool=each.tool.name,
+                    prose=each.prose,
+                    parameters=frozenset(parameter.name for parameter in each.signals.parameters),
+                    mentions=each.mentions,
+                )
+                for each in self.subjects
+            ]
+        )
+
+    @cached_property
+    def overlaps(self) -> tuple[Overlap, ...]:
+        """Pairs of tools that say the same."""
+        return overlaps.find_overlaps(self.purposes)
+
     def tool_set(self) -> ToolSet:
         """How consistent and complete the tools are; measured for coherence only."""
-        texts = ((each.tool.name, each.prose) for each in self.subjects)
-        return relations.read_tool_set(
-            [(name, " ".join(prose.sentences[:1]), prose.name_effect or prose.effect) for name, prose in texts]
-        )
+        return relations.read_tool_set(self.purposes, self.overlaps)
 
 
 def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:

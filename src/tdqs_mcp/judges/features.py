@@ -245,19 +245,19 @@ def of_set(tools: ToolSet) -> dict[str, int]:
         return 100 * len(names) // count
 
     return {
-        "one": int(tools.tool_count == 1),
-        "two": int(tools.tool_count == 2),
         "tools": tools.tool_count,
         "off_style": share(tools.off_style),
-        "has_off_style": int(bool(tools.off_style)),
         "off_pattern": share(tools.off_pattern),
-        "has_off_pattern": int(bool(tools.off_pattern)),
+        "one_word": share(tools.one_word),
+        "uneven": tools.uneven,
         "synonyms": len(tools.synonyms),
         "alike": share(tools.alike),
-        "has_alike": int(bool(tools.alike)),
+        "overlapping": len(tools.overlapping),
+        "same_kind": share(tools.same_kind),
         "vague": share(tools.vague),
         "gaps": len(tools.gaps),
         "lifecycles": len(tools.complete),
+        "actions": tools.actions,
         "effects": tools.effects,
     }
 
@@ -290,12 +290,15 @@ def names_behind(name: str, tools: ToolSet) -> tuple[str, ...]:
         "off_style": tools.off_style,
         "off_pattern": tools.off_pattern,
         "synonyms": tools.synonyms,
+        "one_word": tools.one_word,
         "alike": tools.alike,
+        "overlapping": tools.overlapping,
+        "same_kind": tools.same_kind,
         "vague": tools.vague,
         "gaps": tools.gaps,
         "lifecycles": tools.complete,
     }
-    return names.get(name.removeprefix("has_"), ())
+    return names.get(name, ())
 
 
 _CUES: Mapping[str, Cue] = {cue.value: cue for cue in Cue}

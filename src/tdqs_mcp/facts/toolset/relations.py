@@ -22,6 +22,7 @@ from tdqs_mcp.facts.text.vocabulary import (
     words_from,
 )
 from tdqs_mcp.facts.text.words import name_parts, shared_prefix, stem
+from tdqs_mcp.facts.toolset.overlaps import Overlap, Purpose
 from tdqs_mcp.model import Catalog, Prompt, Resource, Tool
 from tdqs_mcp.results.verdicts import ShadowCandidate
 
@@ -117,6 +118,21 @@ class ToolSet(NamedTuple):
     vague: tuple[str, ...]
     """Tools whose name has neither a resource nor a specific verb: `process`, `do_thing`, `helper`."""
 
+    overlapping: tuple[str, ...]
+    """Tools that say the same as another one."""
+
+    same_kind: tuple[str, ...]
+    """Tools that do to a thing what another one does to it, too; getting, listing and searching it are one."""
+
+    one_word: tuple[str, ...]
+    """Tools whose name is one word, a product's not counted."""
+
+    uneven: int
+    """Words of the longest name more than of the shortest."""
+
+    actions: int
+    """Different verbs among the tools; synonyms count once."""
+
     gaps: tuple[str, ...]
     """Resources that can be created but not read, or created but neither updated nor deleted."""
 
@@ -127,25 +143,26 @@ class ToolSet(NamedTuple):
     """Different kinds of effect among the tools, 0-6: a domain that is only ever read has few."""
 
 
-def read_tool_set(tools: Sequence[tuple[str, str, Effect | None]]) -> ToolSet:
-    """The facts of a tool set, given as each tool's name, first sentence and effect; linear in its size."""
-    split = [(name, name_parts(name), lead.lower(), effect) for name, lead, effect in tools if name]
-    prefix = shared_prefix([parts for _, parts, _, _ in split])
-    named = [
-        _Named(name, parts[1:] if len(parts) > 1 and parts[0] == prefix else parts, lead, effect)
-        for name, parts, lead, effect in split
-    ]
-    lifecycles = _lifecycles(named)
+def read_tool_set(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> ToolSet:
+    """The facts of a tool set; linear in its size."""
+    named = _named(purposes)
+    lifecycles = _lifecycles(purposes)
     used = Counter(name.parts[0] for name in named if name.parts)
     synonyms = [[verb for verb, _ in used.most_common() if verb in group] for group in _SYNONYMS]
     styles = [(name.tool, _style(name.tool)) for name in named]
+    lengths = [purpose.parts for purpose in purposes] or [0]
     return ToolSet(
-        tool_count=len(tools),
+        tool_count=len(purposes),
         off_style=_minority([(name, style) for name, style in styles if style]),
         off_pattern=_minority([(name.tool, bool(name.parts) and name.parts[0] in LEMMAS) for name in named]),
         synonyms=tuple(verb for group in synonyms for verb in group[1:]),
         alike=_alike(named),
         vague=tuple(name.tool for name in named if not name.resource and name.verb in {None, *VAGUE_VERBS}),
+        overlapping=tuple(dict.fromkeys(tool for pair in overlaps for tool in (pair.first, pair.second))),
+        same_kind=_same_kind(purposes),
+        one_word=tuple(each.source.tool for each in purposes if each.parts == 1),
+        uneven=max(lengths) - min(lengths),
+        actions=len({purpose.action for purpose in purposes}),
         gaps=tuple(
             made
             for made, effects in lifecycles.items()
@@ -157,12 +174,11 @@ def read_tool_set(tools: Sequence[tuple[str, str, Effect | None]]) -> ToolSet:
 
 
 class _Named(NamedTuple):
-    """A tool's name, without a prefix that most names share, its first sentence and what it does."""
+    """A tool's name, without a prefix that most names share, and its first sentence."""
 
     tool: str
     parts: tuple[str, ...]
     lead: str
-    effect: Effect | None
 
     @property
     def verb(self) -> str | None:
@@ -175,6 +191,26 @@ class _Named(NamedTuple):
         return " ".join(
             stem(part) for part in self.parts if LEMMAS.get(part) != verb and part not in words_from("names", "vague")
         )
+
+
+def _named(purposes: Sequence[Purpose]) -> list[_Named]:
+    parts = [name_parts(each.source.tool) for each in purposes]
+    prefix = shared_prefix(parts)
+    return [
+        _Named(
+            tool=each.source.tool,
+            parts=words[1:] if len(words) > 1 and words[0] == prefix else words,
+            lead=" ".join(each.source.prose.sentences[:1]).lower(),
+        )
+        for each, words in zip(purposes, parts, strict=True)
+    ]
+
+
+def _same_kind(purposes: Sequence[Purpose]) -> tuple[str, ...]:
+    kinds = [("read" if each.is_reading else each.action, each.thing) for each in purposes]
+    counts = Counter(kinds)
+    pairs = zip(purposes, kinds, strict=True)
+    return tuple(each.source.tool for each, kind in pairs if each.thing and counts[kind] > 1)
 
 
 def _style(name: str) -> str:
@@ -205,12 +241,12 @@ def _alike(named: Sequence[_Named]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _lifecycles(named: Sequence[_Named]) -> dict[str, set[Effect]]:
-    """Each resource's last noun with what can be done to it."""
+def _lifecycles(purposes: Sequence[Purpose]) -> dict[str, set[Effect]]:
+    """Each thing with what can be done to it as a whole: `update_list_position` does not update the list."""
     found: dict[str, set[Effect]] = {}
-    for name in named:
-        if name.resource and name.effect:
-            found.setdefault(name.resource.rsplit(" ", 1)[-1], set()).add(name.effect)
+    for purpose in purposes:
+        if purpose.thing and not purpose.scope and purpose.effect:
+            found.setdefault(" ".join(sorted(purpose.thing)), set()).add(purpose.effect)
     return found
 
 

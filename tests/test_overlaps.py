@@ -1,0 +1,135 @@
+"""Which tools of a catalog say the same, and what that and the rest of the set make of its coherence facts."""
+
+import time
+
+import pytest
+from definitions import flat, tool
+
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.model import Catalog, read_tools
+
+TEMPLATE = "Gets the {} of an order from the shop."
+
+
+def measured(*tools):
+    return measure(Catalog(server="shop", tools=read_tools(list(tools))))
+
+
+def overlaps(*tools):
+    return [(pair.first, pair.second, pair.kind) for pair in measured(*tools).overlaps]
+
+
+def pair(first, said, second, also_said):
+    return overlaps(tool(first, said), tool(second, also_said), tool("ping", "Checks that the shop answers."))
+
+
+@pytest.mark.parametrize(
+    ("first", "said", "second", "also_said"),
+    [
+        ("get_user", "Gets one user.", "fetch_user", "Retrieves a user from the server."),
+        (
+            "get_weather",
+            "Get the current weather for a city.",
+            "fetch_weather_data",
+            "Fetch current weather for a city.",
+        ),
+        ("search_documents", "Searches documents for a phrase.", "find_docs", "Finds documents that match a phrase."),
+        ("list_orders", "Lists the orders of a shop.", "get_all_orders", "Returns all orders of the shop."),
+        ("delete_folder", "Deletes a folder and its files.", "remove_directory", "Removes a directory with its files."),
+        ("create_issue", "Creates an issue.", "create_issue_v2", "Creates a new issue in a project."),
+        ("get_issue", "", "read_issue", "Reads one issue."),
+    ],
+)
+def test_tools_that_say_the_same_in_other_words_overlap(first, said, second, also_said):
+    assert pair(first, said, second, also_said) == [(first, second, "purpose")]
+
+
+@pytest.mark.parametrize(
+    ("first", "said", "second", "also_said"),
+    [
+        # another thing, another verb, one or many, another scope
+        ("get_issue", "Get details of a specific issue.", "get_commit", "Get details of a specific commit."),
+        ("add_label", "Adds a label to an issue.", "remove_label", "Removes a label from an issue."),
+        ("get_order", "Gets an order.", "list_orders", "Lists orders."),
+        ("list_orders", "Lists orders.", "list_open_orders", "Lists orders that are open."),
+        ("zones_get", "Get details about a zone.", "zones_list", "List all zones."),
+        ("list_comments", "Lists all comments of a file.", "list_comments_by_author", "Lists comments of an author."),
+        # one word is put in place of another
+        ("bill_graph", "Get the bill graph image.", "bill_graph_data", "Get the bill graph data."),
+        ("add_note_after_text", "Adds a note after a text.", "add_note_before_text", "Adds a note before a text."),
+        # thing and scope change places
+        ("get_tags_for_task", "Get a task's tags.", "get_tasks_for_tag", "Get tasks for a specific tag."),
+        ("add_card_to_list", "Adds a card to a list.", "add_list_to_board", "Adds a list to a board."),
+    ],
+)
+def test_tools_that_differ_in_thing_verb_number_or_scope_do_not(first, said, second, also_said):
+    assert pair(first, said, second, also_said) == []
+
+
+def test_tools_that_point_to_each_other_are_told_apart():
+    said = "Gets one user. Use `fetch_user` for users of other shops."
+    assert pair("get_user", said, "fetch_user", "Gets one user.") == []
+
+
+def test_equal_texts_are_copies_unless_they_are_too_short():
+    said = "Draws a chart of the values."
+    assert pair("bar", said, "line", said) == [("bar", "line", "definition")]
+    one, other = tool("bar", said, flat(1)), tool("line", said, flat(2))
+    assert overlaps(one, other) == [("bar", "line", "description")]
+    assert pair("bar", "Draws it.", "line", "Draws it.") == []
+
+
+def test_a_banner_on_every_tool_makes_none_a_copy_of_another():
+    banner = "Only use it when the user has asked to change the records."
+    names = ["create_ticket", "update_contact", "delete_deal", "merge_company"]
+    tools = [tool(name, f"{banner} {name.replace('_', 's a ')}.") for name in names]
+    assert overlaps(*tools) == []
+
+
+def test_one_tool_with_and_without_the_name_of_its_product_is_found_on_half_of_a_server():
+    names = ["get_summary", "get_links", "search_articles"]
+    tools = [tool(name, f"Does {name} for one article.") for name in names]
+    twins = [{**each, "name": f"wiki_{each['name']}"} for each in tools]
+    assert overlaps(*tools, *twins) == [(name, f"wiki_{name}", "definition") for name in names]
+
+
+def test_three_tools_that_do_the_same_are_all_overlapping():
+    names = ["get_weather", "fetch_weather", "retrieve_weather_data"]
+    tools = measured(*(tool(name, f"{name.split('_')[0].title()} the weather of a city.") for name in names)).tool_set()
+    assert set(tools.overlapping) == set(tools.same_kind) == set(names)
+
+
+def test_a_lifecycle_is_complete_only_where_each_verb_is_about_the_same_thing():
+    verbs = ["create", "get", "update", "delete"]
+    whole = measured(*(tool(f"{verb}_list", f"{verb.title()}s a list.") for verb in verbs)).tool_set()
+    assert (whole.complete, whole.gaps) == (("list",), ())
+    names = ["create_list", "get_list", "update_list_position", "delete_list_entry"]
+    parts = measured(*(tool(name, f"{name.replace('_', 's a ', 1)}.") for name in names)).tool_set()
+    assert (parts.complete, parts.gaps) == ((), ("list",))
+
+
+def test_verbs_that_mean_the_same_are_one_action():
+    tools = measured(*(tool(name) for name in ("get_a1b", "fetch_b2c", "list_orders", "enumerate_bills"))).tool_set()
+    assert tools.actions == 2
+
+
+def catalog_of(count):
+    verbs, things = ["get", "list", "create", "update", "delete"], ["order", "bill", "user", "label"]
+    return measured(
+        *(
+            tool(f"{verbs[place % 5]}_{things[place % 4]}_{place // 4}", TEMPLATE.format(f"part {place}") * 3)
+            for place in range(count)
+        )
+    )
+
+
+def test_two_thousand_tools_take_little_more_than_four_times_as_long_as_five_hundred():
+    def seconds(count):
+        catalog = catalog_of(count)
+        assert [each.prose for each in catalog.subjects]
+        started = time.perf_counter()
+        assert catalog.tool_set().tool_count == count
+        return time.perf_counter() - started
+
+    seconds(500)
+    assert seconds(2000) < 8 * min(seconds(500) for _ in range(3)) < 8
