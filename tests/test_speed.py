@@ -15,7 +15,7 @@ from tdqs.parse_tool_definitions import parse_tool_definitions
 
 from tdqs_mcp import sync
 from tdqs_mcp.app import linting
-from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_catalog
 
@@ -71,9 +71,9 @@ def test_the_rules_about_tokens_cost_a_fifth_of_a_lint_at_most(compare_work, cat
     def lane():
         for each in measured:
             for subject in each.subjects:
-                for rule in (rule for rule in registry.TOOL_RULES if rule.id.startswith("TDQ4")):
+                for rule in (rule for rule in registry.RULES if rule.id.startswith("TDQ4") and rule.reads is Subject):
                     list(rule.check(subject))
-            for rule in (rule for rule in registry.CATALOG_RULES if rule.id.startswith("TDQ4")):
+            for rule in (rule for rule in registry.RULES if rule.id.startswith("TDQ4") and rule.reads is Measured):
                 list(rule.check(each))
 
     compare_work(lane, lambda: [linting.lint(catalog) for catalog in catalogs], at_most=0.2)

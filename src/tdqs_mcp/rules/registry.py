@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
 from tdqs_mcp.errors import InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -40,12 +42,14 @@ RULES: tuple[AnyRule, ...] = tuple(
 )
 """Every rule, by id."""
 
-TOOL_RULES: tuple[Rule[Subject], ...] = tuple(each for each in RULES if not (each.reads_catalog or each.reads_audience))
-CATALOG_RULES: tuple[Rule[Measured], ...] = tuple(each for each in RULES if each.reads_catalog)
-CLIENT_RULES: tuple[Rule[Audience], ...] = tuple(each for each in RULES if each.reads_audience)
-
 _CODE = lazy_pattern(r"(?P<lane>[a-z]+)(?:-?(?P<number>\d+)|:.+)")
 _LANE = lazy_pattern(r"(?P<lane>[a-z]+)-?(?P<number>\d*)")
+
+
+ALL = "ALL"
+"""The word for every rule."""
+
+Value = TypeVar("Value")
 
 
 class Selection(NamedTuple):
@@ -64,50 +68,67 @@ class Selection(NamedTuple):
     clients: tuple[str, ...] = ()
     """The clients that the definitions are meant for; empty for any."""
 
+    limits: Mapping[str, int] = MappingProxyType({})
+    """The limit of a rule, if it differs from the rule's own."""
+
+    table: tuple[AnyRule, ...] = RULES
+    """Every rule that could run."""
+
 
 def select(
     *,
     names: Sequence[str] = (),
     ignored: Sequence[str] = (),
     profile: str | None = None,
-    severities: Mapping[str, Severity] | None = None,
+    severities: Mapping[str, Severity | None] | None = None,
+    limits: Mapping[str, int] | None = None,
     clients: Sequence[str] = (),
     table: Sequence[AnyRule] = RULES,
 ) -> Selection:
     """Select rules of a table by a profile and by words.
 
-    A word is an id, name or alias, or a lane such as TDQ5 or DESC. A rule named in full is selected whatever the
-    profile says, and no ignored lane takes it away; a lane selects what the profile allows. Rules about clients look at
-    those that are named, or at all. Raises UnknownIdError, and InputError where no rule is left.
+    A word is an id, name or alias, a lane such as TDQ5 or DESC, or ALL. A rule named in full is selected whatever the
+    profile says, and no ignored lane and no severity of None takes it away; a lane selects all its rules, of a profile
+    that is named those that it has. Rules about clients look at those that are named, or at all. Raises UnknownIdError,
+    and InputError where no rule is left or a rule has no limit.
     """
     chosen = _profile(profile)
     asked = _asked(table, chosen)
-    allowed = {rule.id for rule in table if rule.id in asked and (chosen.rules is not None or _is_shown(rule, chosen))}
     named, lanes = _split(table, names)
     unnamed, unlaned = _split(table, ignored)
-    covered = named | lanes if names else {rule.id for rule in table if rule.id in asked}
-    rules = ((covered & allowed) | named) - unnamed - (unlaned - named)
+    own = _by_rule(table, severities or {})
+    off = {rule for rule, severity in own.items() if severity is None}
+    shown = {rule.id for rule in table if rule.id in asked and (chosen.rules is not None or _is_shown(rule, chosen))}
+    rules = (named | (lanes & asked.keys()) if names else shown) - unnamed - ((unlaned | off) - named)
     if not rules:
         raise InputError(f"no rule is left to run: {_said(names, ignored, profile)}")
+    hidden = set() if names else asked.keys() & _uncertain(table)
     return Selection(
         rules=frozenset(rules),
-        hidden=frozenset((covered & asked.keys() & _uncertain(table)) - rules - unnamed - unlaned),
-        severities={
-            **{rule: severity for rule, severity in asked.items() if severity is not None and rule in rules},
-            **{find(name).id: severity for name, severity in (severities or {}).items()},
-        },
+        hidden=frozenset(hidden - rules - unnamed - unlaned - off),
+        severities={rule: severity for rule, severity in (asked | own).items() if severity is not None},
         entailed={} if chosen.is_foreign else entailments(table),
         clients=check_clients(clients),
+        limits={_limited(name, table).id: limit for name, limit in (limits or {}).items()},
+        table=tuple(table),
     )
 
 
-def find(name: str) -> AnyRule:
+def find(name: str, table: Sequence[AnyRule] = RULES) -> AnyRule:
     """The rule with this id, name or alias, whatever its case. Raises UnknownIdError, which names the nearest."""
     wanted = name.lower()
-    for rule in RULES:
+    for rule in table:
         if wanted in _words(rule):
             return rule
-    raise UnknownIdError(f"there is no rule {name!r}{nearest(name, _spelled(RULES))}")
+    raise UnknownIdError(f"there is no rule {name!r}{nearest(name, _spelled(table))}")
+
+
+def find_all(word: str, table: Sequence[AnyRule] = RULES) -> tuple[str, ...]:
+    """The ids of the rules that a word means: a rule's name, a lane or ALL. Raises UnknownIdError."""
+    found = _named(table, word) or _laned(table, word)
+    if not found:
+        raise UnknownIdError(f"there is no rule and no lane {word!r}{nearest(word, _spelled(table))}")
+    return found
 
 
 def entailments(table: Sequence[AnyRule]) -> dict[str, frozenset[str]]:
@@ -134,6 +155,20 @@ def _asked(table: Sequence[AnyRule], profile: Profile) -> dict[str, Severity | N
     return asked
 
 
+def _by_rule(table: Sequence[AnyRule], values: Mapping[str, Value]) -> dict[str, Value]:
+    """The values by id: a rule's own before its lane's, a narrow lane's before a wide one's. Raises UnknownIdError."""
+    found = sorted(((find_all(word, table), value) for word, value in values.items()), key=lambda each: -len(each[0]))
+    return {rule: value for rules, value in found for rule in rules}
+
+
+def _limited(name: str, table: Sequence[AnyRule]) -> AnyRule:
+    rule = find(name, table)
+    if rule.limit is None:
+        known = ", ".join(each.id for each in table if each.limit is not None)
+        raise InputError(f"{rule.id} {rule.name} has no limit; these have one: {known}")
+    return rule
+
+
 def _is_shown(rule: AnyRule, profile: Profile) -> bool:
     return profile.is_strict or (rule.confidence is not Confidence.LOW and rule.persona is not Persona.AUDITOR)
 
@@ -147,12 +182,7 @@ def _split(table: Sequence[AnyRule], words: Iterable[str]) -> tuple[set[str], se
     named: set[str] = set()
     lanes: set[str] = set()
     for word in words:
-        found = _named(table, word)
-        covered = () if found else _laned(table, word)
-        if not found and not covered:
-            raise UnknownIdError(f"there is no rule and no lane {word!r}{nearest(word, _spelled(table))}")
-        named.update(found)
-        lanes.update(covered)
+        (named if _named(table, word) else lanes).update(find_all(word, table))
     return named, lanes
 
 
@@ -161,15 +191,19 @@ def _named(table: Sequence[AnyRule], word: str) -> tuple[str, ...]:
 
 
 def _laned(table: Sequence[AnyRule], word: str) -> tuple[str, ...]:
-    """Rules with an id or alias in this lane: TDQ5 for TDQ501, DESC for DESC-003."""
+    """Rules with an id or alias in this lane: TDQ5 for TDQ501, DESC for DESC-003; all of them for ALL."""
+    if word.upper() == ALL:
+        return tuple(rule.id for rule in table)
     wanted = _LANE.fullmatch(word.lower())
     if wanted is None:
         return ()
     codes = [(rule.id, found) for rule in table for each in _words(rule) if (found := _CODE.fullmatch(each))]
     return tuple(
-        rule
-        for rule, code in codes
-        if code["lane"] == wanted["lane"] and (code["number"] or "").startswith(wanted["number"])
+        dict.fromkeys(
+            rule
+            for rule, code in codes
+            if code["lane"] == wanted["lane"] and (code["number"] or "").startswith(wanted["number"])
+        )
     )
 
 
@@ -196,7 +230,7 @@ def _said(names: Sequence[str], ignored: Sequence[str], profile: str | None) -> 
         *([f"select {', '.join(names)}"] if names else []),
         *([f"ignore {', '.join(ignored)}"] if ignored else []),
     ]
-    return f"{'; '.join(said)}; take one of them back{'' if profile else ', or add profile strict'}"
+    return f"{'; '.join(said) or 'every severity is off'}; take one of them back"
 
 
 DEFAULT = select()
@@ -233,21 +267,22 @@ def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:
 
 def _found(measured: Measured, chosen: Selection, ids: AbstractSet[str]) -> list[Finding]:
     """All findings of some rules, entailed ones included."""
-    severities = chosen.severities
+    running = [
+        (rule, partial(rule.check, limit=chosen.limits[rule.id]) if rule.id in chosen.limits else rule.check)
+        for rule in chosen.table
+        if rule.id in ids
+    ]
+    tool_rules = [(rule, check, chosen.severities.get(rule.id)) for rule, check in running if rule.reads is Subject]
+    language_free = [each for each in tool_rules if not each[0].needs_language]
     audience = Audience(measured, chosen.clients)
-    catalog_rules_ = [(rule, severities.get(rule.id)) for rule in CATALOG_RULES if rule.id in ids]
-    tool_rules = [(rule, severities.get(rule.id)) for rule in TOOL_RULES if rule.id in ids]
-    language_free = [(rule, worst) for rule, worst in tool_rules if not rule.needs_language]
     found: list[Finding] = []
-    for catalog_rule, worst in catalog_rules_:
-        for hit in catalog_rule.check(measured):
-            found.append(_finding(catalog_rule, hit, hit.part, worst))  # noqa: PERF401  # a comprehension is one frame more
-    for client_rule in CLIENT_RULES:
-        for hit in client_rule.check(audience) if client_rule.id in ids else ():
-            found.append(_finding(client_rule, hit, hit.part, severities.get(client_rule.id)))  # noqa: PERF401
+    for rule, check in running:
+        if rule.reads is not Subject:
+            for hit in check(measured if rule.reads is Measured else audience):
+                found.append(_finding(rule, hit, hit.part, chosen.severities.get(rule.id)))  # noqa: PERF401  # a comprehension is one frame more
     for subject in measured.subjects:
-        for rule, worst in tool_rules if subject.prose.is_readable else language_free:
-            for hit in rule.check(subject):
+        for rule, check, worst in tool_rules if subject.prose.is_readable else language_free:
+            for hit in check(subject):
                 found.append(_finding(rule, hit, subject.tool, worst))  # noqa: PERF401
     return found
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
+from inspect import cleandoc, get_annotations
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -54,22 +55,29 @@ class Rule(Generic[Seen]):
     entails: tuple[str, ...]
     """Ids of rules that would report the same defect of the same part again; their findings are dropped."""
 
-    check: Callable[[Seen], Iterator[Hit]]
+    check: Callable[..., Iterator[Hit]]
+    """Takes what it reads, and `limit` where its function has one."""
+
+    reads: type[Seen]
+    """What its check takes: each tool; or the catalog, once, alone or with the clients that it is meant for."""
+
+    text: str = ""
+    """The check's whole docstring."""
 
     @property
-    def reads_catalog(self) -> bool:
-        """Whether its check takes the catalog, once, and not each tool."""
-        return Measured in self.check.__annotations__.values()
-
-    @property
-    def reads_audience(self) -> bool:
-        """Whether its check takes the catalog, once, with the clients that it is meant for."""
-        return Audience in self.check.__annotations__.values()
+    def limit(self) -> int | None:
+        """The number above or below which it reports, which settings may change; None if it has none."""
+        limit: int | None = (getattr(self.check, "__kwdefaults__", None) or {}).get("limit")
+        return limit
 
     @property
     def page(self) -> str:
-        """The rule's Markdown page: why, a bad and a good definition, the exact message."""
-        return files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md").read_text(encoding="utf-8")
+        """The rule's Markdown page: why, a bad and a good definition, the exact message.
+
+        A rule from elsewhere has no page; its docstring stands in.
+        """
+        page = files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md")
+        return page.read_text(encoding="utf-8") if page.is_file() else f"# {self.id} {self.name}\n\n{self.text}\n"
 
 
 AnyRule: TypeAlias = Rule[Any]
@@ -86,14 +94,20 @@ def rule(
     dimension: str | None = None,
     needs_language: bool = False,
     entails: tuple[str, ...] = (),
-) -> Callable[[Callable[[Seen], Iterator[Hit]]], Rule[Seen]]:
-    """Make a check a rule; its name is the function's, with hyphens."""
+) -> Callable[[Callable[..., Iterator[Hit]]], AnyRule]:
+    """Make a check a rule: its name is the function's, with hyphens, its summary the docstring's first paragraph.
 
-    def make(check: Callable[[Seen], Iterator[Hit]]) -> Rule[Seen]:
+    The type of the check's first parameter says what it reads: a Subject (each tool), Measured (the catalog, once) or
+    an Audience (the same with clients). A keyword `limit` with a default is a threshold that settings may change.
+    """
+
+    def make(check: Callable[..., Iterator[Hit]]) -> AnyRule:
+        text = cleandoc(check.__doc__ or "")
         return Rule(
             id=rule_id,
             name=check.__name__.replace("_", "-"),
-            summary=(check.__doc__ or "").strip(),
+            summary=" ".join(text.partition("\n\n")[0].split()),
+            text=text,
             aliases=aliases,
             severity=severity,
             confidence=confidence,
@@ -103,6 +117,7 @@ def rule(
             needs_language=needs_language,
             entails=entails,
             check=check,
+            reads=next(iter(get_annotations(check, eval_str=True).values())),
         )
 
     return make
