@@ -82,6 +82,41 @@ def test_a_severity_can_be_set_by_rule(lint):
     assert (severities["TDQ109"], severities["TDQ102"], run.returncode) == ("error", "info", 1)
 
 
+def test_a_rule_or_a_lane_can_be_turned_off_and_a_flag_that_names_it_turns_it_on(lint):
+    off = '[severity]\nTDQ1 = "off"'
+    assert not any(each.startswith("TDQ1") for each in rules(lint(off)[1]))
+    assert rules(lint(off, "--select", "TDQ102")[1]) == {"TDQ102"}
+    assert "TDQ102" in rules(lint(f'{off}\nTDQ102 = "warning"')[1])
+
+
+def test_a_limit_can_be_set_by_rule(lint):
+    assert "TDQ401" not in rules(lint("")[1])
+    document = lint("[limits]\ncostly-tool = 5")[1]
+    assert [
+        each["message"].partition(":")[0].split()[-1] for each in document["findings"] if each["rule"] == "TDQ401"
+    ] == ["5", "5"]
+
+
+# What it extends
+
+
+def test_a_file_adds_to_the_files_that_it_extends_and_counts_before_them(lint, write, tmp_path):
+    (tmp_path / "team").mkdir()
+    write("company.toml", 'select = ["TDQ106"]\n[severity]\nTDQ102 = "info"\nTDQ106 = "error"')
+    write("team/tdqs.toml", 'extend = "../company.toml"\n[[suppress]]\nrule = "TDQ106"\ntool = "old_*"\nreason = "x"')
+    run, document = lint('extend = ["team/tdqs.toml"]\n[severity]\nTDQ106 = "warning"')
+    assert (run.returncode, rules(document), len(document["suppressed"])) == (0, {"TDQ106"}, 1)
+    assert {each["severity"] for each in document["findings"]} == {"warning"}
+    assert rules(lint('extend = "team/tdqs.toml"\nselect = ["TDQ102"]')[1]) == {"TDQ102"}
+
+
+def test_a_mistake_in_an_extended_file_is_named_with_that_file(lint, write, tmp_path):
+    write("company.toml", "[severity]\nTDQ777 = 'info'")
+    assert f"{tmp_path / 'company.toml'}: severity" in lint("extend = 'company.toml'")[0].stderr.decode()
+    write("company.toml", "extend = 'tdqs.toml'")
+    assert "`extend` leads back to" in lint("extend = 'company.toml'")[0].stderr.decode()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -94,14 +129,24 @@ def test_a_severity_can_be_set_by_rule(lint):
         ("profile = 3", "`profile` must be a string"),
         ("fail-on = 'critical'", "fail-on cannot be 'critical'; give one of error, warning, info, never"),
         ("severity = 3", "`severity` must be a table"),
-        ("[severity]\nTDQ101 = 'bad'", "'TDQ101' cannot be 'bad'; give one of error, warning, info"),
-        ("[severity]\nTDQ777 = 'info'", "no rule 'TDQ777'"),
+        ("[severity]\nTDQ101 = 'bad'", "'TDQ101' cannot be 'bad'; give one of error, warning, info, off"),
+        ("[severity]\nTDQ777 = 'info'", "no rule and no lane 'TDQ777'"),
         ("suppress = 3", "`suppress` must be a list of tables; write each as [[suppress]]"),
         ("suppress = [3]", "`suppress` must be a list of tables"),
         ("[[suppress]]\nrule = 'TDQ102'", "suppress 1 needs a rule and a reason"),
         ("[[suppress]]\nrule = 'TDQ102'\nreason = ' '", "suppress 1 needs a rule and a reason"),
         ("[[suppress]]\nreason = 'x'", "suppress 1 needs a rule and a reason"),
-        ("[[suppress]]\nrule = 'TDQ1'\nreason = 'x'", "suppress 1: there is no rule 'TDQ1'"),
+        ("[[suppress]]\nrule = 'TDQ8'\nreason = 'x'", "suppress 1: there is no rule and no lane 'TDQ8'"),
+        ("[[suppress]]\nrule = 'TDQ102'\nreason = 'x'\npath = 1", "suppress 1: `path` must be a string"),
+        ("[limits]\nTDQ401 = 'many'", "limits of 'TDQ401' cannot be 'many'; give a whole number"),
+        ("[limits]\nTDQ401 = -1", "limits of 'TDQ401' cannot be -1"),
+        ("[limits]\nTDQ102 = 1", "limits: TDQ102 missing-description has no limit; these have one: TDQ"),
+        ("[limits]\nTDQ1 = 1", "limits: there is no rule 'TDQ1'"),
+        ("rules = 'checks.py'", "there is no key 'rules'"),
+        ("extend = 1", "`extend` must be a path or a list of paths"),
+        ("extend = 'none.toml'", "`extend` names 'none.toml', and there is no such file"),
+        ("extend = 'https://example.org/tdqs.toml'", "there is no such file; give the path of a TOML file"),
+        ("extend = 'tdqs.toml'", "`extend` leads back to"),
         ("[[suppress]]\nrule = 'TDQ102'\nreason = 'x'\ntools = 'y'", "no key 'tools'; did you mean tool?"),
         ("[[suppress]]\nrule = 'TDQ102'\nreason = 'x'\ntool = 1", "suppress 1: `tool` must be a string"),
         ("judges = 1", "`judges` must be tables; write [judges.NAME]"),
@@ -146,9 +191,19 @@ def test_without_a_pattern_the_whole_server_is_covered_and_with_another_server_n
     assert (document["suppressed"], document["unusedSuppressions"]) == ([], [])
 
 
+def test_a_suppression_may_name_a_lane_and_the_path_of_what_it_is_about(lint):
+    entry = '[[suppress]]\nrule = "TDQ1"\nreason = "later"\npath = '
+    for path, count in (("/outputSchema", 2), ("/input*", 1), ("/inputSchema/properties/a", 0)):
+        _, document = lint(f'{entry}"{path}"')
+        assert len(document["suppressed"]) == count
+        assert [each["rule"] for each in document["unusedSuppressions"]] == ["TDQ1"] * (not count)
+
+
 def test_a_suppression_that_matches_nothing_is_reported(lint, command, tmp_path):
     run, document = lint('[[suppress]]\nrule = "TDQ102"\ntool = "gone"\nreason = "x"')
-    assert document["unusedSuppressions"] == [{"rule": "TDQ102", "tool": "gone", "server": None, "reason": "x"}]
+    assert document["unusedSuppressions"] == [
+        {"rule": "TDQ102", "tool": "gone", "path": None, "server": None, "reason": "x"}
+    ]
     assert run.stderr == b"warning: the suppression of TDQ102 for gone matches nothing: remove it\n"
     text = command("lint", "shop.json", cwd=tmp_path)
     assert "the suppression of TDQ102 for gone matches nothing: remove it" in text.stdout.decode()

@@ -278,11 +278,11 @@ async def test_an_agent_selects_rules_by_word_lane_and_profile():
         tools = [{"name": "silent", "inputSchema": agent_session.BAD["inputSchema"]}, agent_session.SIBLING]
         default = await call("lint_descriptions", tools=tools)
         assert rules(default) >= {"TDQ102", "TDQ109"}
+        strict = await call("lint_descriptions", tools=tools, profile="strict")
         lane = await call("lint_descriptions", tools=tools, select=["TDQ1"], ignore=["no-output-schema"])
-        assert rules(lane) == {each for each in rules(default) if each.startswith("TDQ1")} - {"TDQ109"}
+        assert rules(lane) == {each for each in rules(strict) if each.startswith("TDQ1")} - {"TDQ109"}
         glama = await call("lint_descriptions", tools=tools, profile="glama")
         assert rules(glama) <= {registry.find(word).id for word in PROFILES["glama"].rules}
-        strict = await call("lint_descriptions", tools=tools, profile="strict")
         assert sum(strict["rules"].values()) >= sum(default["rules"].values()) + default["hiddenCount"]
         shadow = [tool("make", "Make.", flat(8)), tool("made", "Make it.", flat(1))]
         assert (await call("lint_descriptions", tools=shadow))["hiddenCount"] > 0

@@ -22,14 +22,30 @@ class Configuration:
     path: Path | None = None
     """None if there is no file."""
 
+    extended: tuple["Configuration", ...] = ()
+    """The files that it extends; what stands in it, or in a later one, counts before what stands in them."""
+
     @property
     def origin(self) -> str:
         """How messages name the file."""
         return str(self.path or f"{FILE}, which is not there")
 
+    @property
+    def files(self) -> tuple["Configuration", ...]:
+        """All files, the one that counts first at the end."""
+        return (*(each for base in self.extended for each in base.files), self)
+
+    def members(self, key: str) -> list[tuple[str, Any, str]]:
+        """The members of a table in all files, each with its file."""
+        return [(name, value, file.origin) for file in self.files for name, value in file.table.get(key, {}).items()]
+
     def entries(self, key: str, shapes: Shapes) -> Sequence[tuple[Mapping[str, Any], str]]:
         """The tables of a list, each with how messages name it. Raises InputError for another key or type of value."""
-        found = [(entry, f"{self.path}: {key} {number}") for number, entry in enumerate(self.table.get(key, []), 1)]
+        found = [
+            (entry, f"{file.path}: {key} {number}")
+            for file in self.files
+            for number, entry in enumerate(file.table.get(key, []), 1)
+        ]
         for entry, origin in found:
             check_table(entry, shapes, origin)
         return found
@@ -50,12 +66,17 @@ def _is_list_of(is_entry: Callable[[object], bool]) -> Callable[[object], bool]:
 
 
 _SHAPES: Shapes = {
+    "extend": (
+        lambda value: is_text(value) or _is_list_of(is_text)(value),
+        'a path or a list of paths; write extend = "../tdqs.toml"',
+    ),
     "select": (_is_list_of(is_text), 'a list of strings; write select = ["TDQ105"]'),
     "ignore": (_is_list_of(is_text), 'a list of strings; write ignore = ["TDQ105"]'),
     "profile": (is_text, "a string"),
     "client": (_is_list_of(is_text), 'a list of strings; write client = ["claude-code"]'),
     "fail-on": (is_text, "a string"),
     "severity": (is_table, "a table; write [severity]"),
+    "limits": (is_table, "a table; write [limits]"),
     "suppress": (_is_list_of(is_table), "a list of tables; write each as [[suppress]]"),
     "judges": (lambda value: is_table(value) and all(map(is_table, value.values())), "tables; write [judges.NAME]"),
     "accept": (_is_list_of(is_table), "a list of tables; write each as [[accept]]"),
@@ -70,12 +91,9 @@ def read_configuration(directory: Path) -> Configuration:
     for folder in (directory, *directory.parents):
         own, shared = folder / FILE, folder / "pyproject.toml"
         if own.is_file():
-            return _configuration(_parse(read_bytes(own), own), own)
-        content = read_bytes(shared) if shared.is_file() else b""
-        if b"tdqs" in content:
-            tools = _parse(content, shared).get("tool", {})
-            if "tdqs" in tools:
-                return _configuration(tools["tdqs"], shared)
+            return _configuration(own)
+        if shared.is_file() and _table(shared) is not None:
+            return _configuration(shared)
     return Configuration()
 
 
@@ -90,11 +108,32 @@ def check_table(table: Mapping[str, Any], shapes: Shapes, origin: str) -> None:
             raise InputError(f"{origin}: `{key}` must be {words}")
 
 
-def _configuration(table: object, path: Path) -> Configuration:
+def _configuration(path: Path, extending: tuple[Path, ...] = ()) -> Configuration:
+    """The file with those that it extends. Raises InputError."""
+    table = _table(path)
     if not isinstance(table, Mapping):
         raise InputError(f"{path}: `tdqs` must be a table; write [tool.tdqs]")
     check_table(table, _SHAPES, str(path))
-    return Configuration(table=table, path=path)
+    wanted = table.get("extend", [])
+    extended = []
+    for name in [wanted] if isinstance(wanted, str) else wanted:
+        base = path.parent / Path(name).expanduser()
+        if base.resolve() in {each.resolve() for each in (*extending, path)}:
+            raise InputError(f"{path}: `extend` leads back to {str(base)!r}; take one of them out")
+        if not base.is_file():
+            raise InputError(
+                f"{path}: `extend` names {name!r}, and there is no such file; give the path of a TOML file"
+            )
+        extended.append(_configuration(base, (*extending, path)))
+    return Configuration(table=table, path=path, extended=tuple(extended))
+
+
+def _table(path: Path) -> object:
+    """What a file holds for us: all of it, or `[tool.tdqs]` of a `pyproject.toml`; None where that has none."""
+    content = read_bytes(path)
+    if path.name != "pyproject.toml":
+        return _parse(content, path)
+    return _parse(content, path).get("tool", {}).get("tdqs") if b"tdqs" in content else None
 
 
 def _parse(content: bytes, path: Path) -> Mapping[str, Any]:

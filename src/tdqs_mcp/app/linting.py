@@ -23,7 +23,10 @@ NEVER = "never"
 
 FAIL_ON = (*(severity.value for severity in Severity), NEVER)
 
-_SUPPRESSION = dict.fromkeys(("rule", "tool", "server", "reason"), (is_text, "a string"))
+OFF = "off"
+"""The severity at which a rule does not run."""
+
+_SUPPRESSION = dict.fromkeys(("rule", "tool", "path", "server", "reason"), (is_text, "a string"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +58,19 @@ def read_policy(flags: Choice, *, environ: Mapping[str, str], configuration: Con
 
     What a flag selects in full, no lower level ignores. Raises InputError and UnknownIdError.
     """
-    levels = (flags, _from_environment(environ), _from_file(configuration))
+    levels = (flags, _from_environment(environ), *map(_from_file, reversed(configuration.files)))
     names = next((each.select for each in levels if each.select is not None), ())
     ignored = next((each.ignore for each in levels if each.ignore is not None), ())
     if flags.ignore is None and flags.select is not None:
         wanted = {name.lower() for name in flags.select}
         ignored = tuple(name for name in ignored if name.lower() not in wanted)
-    severities = configuration.table.get("severity", {})
     return Policy(
         selection=registry.select(
             names=names,
             ignored=ignored,
             profile=next((each.profile for each in levels if each.profile is not None), None),
-            severities=dict(_severity(rule, word, configuration.origin) for rule, word in severities.items()),
+            severities=dict(_severity(*member) for member in configuration.members("severity")),
+            limits=dict(_limit(*member) for member in configuration.members("limits")),
             clients=next((each.clients for each in levels if each.clients is not None), ()),
         ),
         suppressions=tuple(_suppression(*entry) for entry in configuration.entries("suppress", _SUPPRESSION)),
@@ -88,7 +91,7 @@ def find(measured: Measured, policy: Policy) -> LintReport:
     catalog = measured.catalog
     report = LintReport(
         **catalog.origin,
-        tools=tuple(tool.name for tool in catalog.tools),
+        tools={tool.index: tool.name for tool in catalog.tools},
         findings=tuple(registry.check(measured, policy.selection)),
         problems=catalog.problems,
     )
@@ -156,7 +159,7 @@ def _checked(choice: Choice, origin: str) -> Choice:
     """The choice itself. Raises InputError, which says where an unknown word is."""
     try:
         for names in (choice.select or (), choice.ignore or ()):
-            registry.select(names=names, profile="strict")
+            registry.select(names=names)
         registry.select(profile=choice.profile, clients=choice.clients or ())
         _fail_on(choice.fail_on or NEVER)
     except TdqsError as error:
@@ -170,21 +173,36 @@ def _fail_on(word: str) -> Severity | None:
     return None if word == NEVER else Severity(word)
 
 
-def _severity(rule: str, word: object, path: str) -> tuple[str, Severity]:
-    origin = f"{path}: severity"
-    if not isinstance(word, str) or word not in tuple(Severity):
-        raise InputError(f"{origin} of {rule!r} cannot be {word!r}; give one of {', '.join(Severity)}")
-    return _rule(rule, origin), Severity(word)
+def _severity(word: str, severity: object, file: str) -> tuple[str, Severity | None]:
+    origin = f"{file}: severity"
+    choices = (*Severity, OFF)
+    if not isinstance(severity, str) or severity not in choices:
+        raise InputError(f"{origin} of {word!r} cannot be {severity!r}; give one of {', '.join(choices)}")
+    _find_rules(word, origin)
+    return word, None if severity == OFF else Severity(severity)
+
+
+def _limit(word: str, limit: object, file: str) -> tuple[str, int]:
+    origin = f"{file}: limits"
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
+        raise InputError(f"{origin} of {word!r} cannot be {limit!r}; give a whole number")
+    try:
+        registry.select(limits={word: limit})
+    except TdqsError as error:
+        raise InputError(f"{origin}: {error}") from error
+    return word, limit
 
 
 def _suppression(entry: Mapping[str, str], origin: str) -> Suppression:
     if not entry.get("rule") or not entry.get("reason", "").strip():
         raise InputError(f"{origin} needs a rule and a reason; say why the finding may stay")
-    return Suppression(**{**entry, "rule": _rule(entry["rule"], origin)})
+    rules = _find_rules(entry["rule"], origin)
+    word = rules[0] if len(rules) == 1 else entry["rule"].upper()
+    return Suppression(**{**entry, "rule": word}, rules=frozenset(rules))
 
 
-def _rule(name: str, origin: str) -> str:
+def _find_rules(word: str, origin: str) -> tuple[str, ...]:
     try:
-        return registry.find(name).id
+        return registry.find_all(word)
     except TdqsError as error:
         raise InputError(f"{origin}: {error}") from error

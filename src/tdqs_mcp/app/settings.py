@@ -208,8 +208,10 @@ def _seats(names: str, *, in_server: bool) -> tuple[list[str], bool]:
 def _members(environ: Mapping[str, str], wanted: Sequence[str], *, cwd: Path) -> list[Settings]:
     """The settings of a jury's members. Raises InputError for a name without a profile."""
     configuration = read_configuration(cwd)
-    where, entries = configuration.origin, configuration.table.get("judges", {})
-    profiles = {name: _profile(name, entry, f"{where}: [judges.{name}]") for name, entry in entries.items()}
+    where = configuration.origin
+    profiles = {
+        name: _profile(name, entry, f"{file}: [judges.{name}]") for name, entry, file in configuration.members("judges")
+    }
     for name in wanted:
         if name not in profiles:
             known = ", ".join(sorted(profiles)) or "none"

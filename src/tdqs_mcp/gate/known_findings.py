@@ -100,7 +100,7 @@ def _known(finding: Finding, server: str) -> KnownFinding:
 
 def suppress(report: LintReport, suppressions: Sequence[Suppression], *, rules: AbstractSet[str]) -> LintReport:
     """The report without what is suppressed; a suppression of a rule that ran here and matched nothing is unused."""
-    here = [each for each in suppressions if each.rule in rules and _matches(report.server, each.server)]
+    here = [each for each in suppressions if each.rules & rules and _matches(report.server, each.server)]
     reasons = [[each for each in here if _covers(each, finding)] for finding in report.findings]
     used = {id(each) for covering in reasons for each in covering}
     judged = list(zip(report.findings, reasons, strict=True))
@@ -125,7 +125,7 @@ def settle(reports: Sequence[LintReport]) -> list[LintReport]:
 
 
 def _covers(suppression: Suppression, finding: Finding) -> bool:
-    if suppression.rule != finding.rule:
+    if finding.rule not in suppression.rules or not _matches(finding.subject.path, suppression.path):
         return False
     is_tool = finding.subject.kind == "tool"
     return suppression.tool is None or (is_tool and fnmatchcase(finding.subject.name, suppression.tool))

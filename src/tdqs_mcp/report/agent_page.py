@@ -117,7 +117,7 @@ def lint_answer(report: LintReport, wanted: Wanted, *, catalog: str, window: Win
         server=report.server,
         catalog=catalog,
         tool_count=len(report.tools),
-        clean_tool_count=sum(index not in touched for index in range(len(report.tools))),
+        clean_tool_count=sum(index not in touched for index in report.tools),
         counts=tally(report.findings),
         rules=dict(sorted(Counter(finding.rule for finding in worst).items())),
         hidden_count=report.hidden,

@@ -106,7 +106,7 @@ def _cases(report: LintReport) -> Iterator[tuple[str, list[Finding]]]:
     found = {part: list(findings) for part, findings in grouped}
     if ("server", None) in found:
         yield "server", found[("server", None)]
-    for index, name in enumerate(report.tools):
+    for index, name in report.tools.items():
         yield name or f"tool {index + 1}, without a name", found.get(("tool", index), [])
     for (kind, _), findings in found.items():
         if kind not in ("server", "tool"):

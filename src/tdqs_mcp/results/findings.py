@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Annotated
@@ -143,10 +143,16 @@ class Suppression:
     """Findings that a project suppresses, and why."""
 
     rule: str
-    """The rule's id."""
+    """The rule's id, a lane or ALL."""
+
+    rules: Internal[frozenset[str]]
+    """The ids that it means."""
 
     tool: str | None = None
     """A pattern with * and ? that the tool's name matches; null for every part of the server."""
+
+    path: str | None = None
+    """The same for the finding's JSON pointer, such as `/inputSchema/properties/*`."""
 
     server: str | None = None
     """The same for the server's name."""
@@ -224,8 +230,8 @@ def tally(findings: Sequence[Finding]) -> Tally:
 class LintReport(OfServer):
     """The findings about one server that count, and how many do not."""
 
-    tools: Internal[tuple[str, ...]]
-    """Every tool's name in catalog order, empty where it has none."""
+    tools: Internal[Mapping[int, str]]
+    """The linted tools' names by place in the catalog; empty where one has none."""
 
     findings: tuple[Finding, ...]
     hidden: int = 0
@@ -246,7 +252,7 @@ class LintReport(OfServer):
         by_tool: dict[int | None, list[Severity]] = {}
         for finding in self.findings:
             by_tool.setdefault(finding.tool_index, []).append(finding.severity)
-        tools = [ToolTally(name=name, **_by_severity(by_tool.get(at, []))) for at, name in enumerate(self.tools)]
+        tools = [ToolTally(name=name, **_by_severity(by_tool.get(at, []))) for at, name in self.tools.items()]
         return Counts(tools=tuple(tools), **_by_severity([finding.severity for finding in self.findings]))
 
 

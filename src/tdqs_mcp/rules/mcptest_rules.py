@@ -55,25 +55,25 @@ def _mcptest(
 
 
 @_mcptest("TDQ113", "DESC-001", dimension="purpose_clarity", entails=("TDQ127", "TDQ141"))
-def brief_description(subject: Subject) -> Iterator[Hit]:
+def brief_description(subject: Subject, *, limit: int = SHORTEST) -> Iterator[Hit]:
     """The description is empty or has fewer than 20 characters."""
     length = count_characters(subject.tool)
-    if length < SHORTEST:
+    if length < limit:
         yield Hit(
             "/description",
-            f"the description has {length} characters, fewer than {SHORTEST}",
+            f"the description has {length} characters, fewer than {limit}",
             "say verb, resource and scope in one sentence",
         )
 
 
 @_mcptest("TDQ114", "DESC-002", dimension="conciseness_structure", entails=("TDQ128",))
-def long_description(subject: Subject) -> Iterator[Hit]:
+def long_description(subject: Subject, *, limit: int = LONGEST) -> Iterator[Hit]:
     """The description has more than 500 characters."""
     length = count_characters(subject.tool)
-    if length > LONGEST:
+    if length > limit:
         yield Hit(
             "/description",
-            f"the description has {length} characters, more than {LONGEST}",
+            f"the description has {length} characters, more than {limit}",
             "move what belongs to one parameter, and what a schema can enforce, into inputSchema",
         )
 

@@ -44,25 +44,25 @@ def _playground(
 
 
 @_playground("TDQ127", "tool-short-description", persona=Persona.AUDITOR, dimension="purpose_clarity")
-def terse_description(subject: Subject) -> Iterator[Hit]:
+def terse_description(subject: Subject, *, limit: int = SHORTEST) -> Iterator[Hit]:
     """There is a description, and it has fewer than 10 characters."""
     length = count_code_units(subject.tool)
-    if 0 < length < SHORTEST:
+    if 0 < length < limit:
         yield Hit(
             "/description",
-            f"the description has {length} characters, fewer than {SHORTEST}",
+            f"the description has {length} characters, fewer than {limit}",
             "say when and why to use the tool",
         )
 
 
 @_playground("TDQ128", "tool-long-description", persona=Persona.AUDITOR, dimension="conciseness_structure")
-def wordy_description(subject: Subject) -> Iterator[Hit]:
+def wordy_description(subject: Subject, *, limit: int = LONGEST) -> Iterator[Hit]:
     """The description has more than 500 UTF-16 code units."""
     length = count_code_units(subject.tool)
-    if length > LONGEST:
+    if length > limit:
         yield Hit(
             "/description",
-            f"the description has {length} UTF-16 code units, more than {LONGEST}",
+            f"the description has {length} UTF-16 code units, more than {limit}",
             "cut what the schema says already; MCP Playground aims for 300",
         )
 

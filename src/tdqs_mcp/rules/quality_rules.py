@@ -291,13 +291,13 @@ def unstated_limitation(subject: Subject) -> Iterator[Hit]:
     dimension="contextual_completeness",
     source="Hasan et al., arXiv 2602.14878, Length and Completeness",
 )
-def underspecified_description(subject: Subject) -> Iterator[Hit]:
+def underspecified_description(subject: Subject, *, limit: int = MIN_SENTENCES) -> Iterator[Hit]:
     """The description has fewer than three sentences."""
     count = len(subject.prose.sentences)
-    if 0 < count < MIN_SENTENCES:
+    if 0 < count < limit:
         yield Hit(
             "/description",
-            f"the description has {count} of at least {MIN_SENTENCES} sentences",
+            f"the description has {count} of at least {limit} sentences",
             "add when to use the tool, its limits, and what comes back",
         )
 

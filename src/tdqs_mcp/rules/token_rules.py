@@ -32,14 +32,14 @@ MAX_NAMED = 3
     severity=Severity.WARNING,
     source="token budgets of public servers; arXiv:2602.14878, cost of descriptions",
 )
-def costly_tool(subject: Subject) -> Iterator[Hit]:
+def costly_tool(subject: Subject, *, limit: int = TOOL_BUDGET) -> Iterator[Hit]:
     """The definition alone takes more than 800 tokens of every conversation."""
-    if subject.tokens > TOOL_BUDGET:
+    if subject.tokens > limit:
         parts = tokens.field_shares(subject.tool, subject.tokens)
         is_prose = parts["description"] > parts["inputSchema"]
         yield Hit(
             "/description" if is_prose else "/inputSchema",
-            f"the definition costs about {subject.tokens:,} tokens, more than {TOOL_BUDGET}: {_by_size(parts)}",
+            f"the definition costs about {subject.tokens:,} tokens, more than {limit:,}: {_by_size(parts)}",
             "keep in the description what decides the choice of the tool, and move manuals to a resource"
             if is_prose
             else "cut what parameters repeat, and move rarely used ones to a tool of their own",
@@ -47,15 +47,15 @@ def costly_tool(subject: Subject) -> Iterator[Hit]:
 
 
 @rule("TDQ402", aliases=("T001",), severity=Severity.WARNING, source="PolicyLayer token census of 3,213 servers, p90")
-def costly_catalog(measured: Measured) -> Iterator[Hit]:
+def costly_catalog(measured: Measured, *, limit: int = CATALOG_BUDGET) -> Iterator[Hit]:
     """All tools of the server together take more than 8,000 tokens of every conversation."""
     total = sum(subject.tokens for subject in measured.subjects)
-    if total > CATALOG_BUDGET:
+    if total > limit:
         dearest = sorted(measured.subjects, key=lambda subject: -subject.tokens)[:MAX_NAMED]
         share = 100 * sum(subject.tokens for subject in dearest) // total
         yield Hit(
             "",
-            f"{_tools(len(measured.subjects))} cost about {total:,} tokens, more than {CATALOG_BUDGET:,}; "
+            f"{_tools(len(measured.subjects))} cost about {total:,} tokens, more than {limit:,}; "
             f"{share}% of it: {_by_size({subject.tool.name: subject.tokens for subject in dearest})}",
             "shorten the most expensive tools first, or offer groups of tools that a client can leave out",
         )
@@ -67,9 +67,9 @@ def costly_catalog(measured: Measured) -> Iterator[Hit]:
     confidence=Confidence.MEDIUM,
     source="JSON Schema 2020-12, $defs; a server of 741 tools that saved 25%",
 )
-def repeated_subschema(subject: Subject) -> Iterator[Hit]:
+def repeated_subschema(subject: Subject, *, limit: int = SHARED_SAVING) -> Iterator[Hit]:
     """The input schema spells the same subschema out again and again, where `$defs` would hold it once."""
-    least = max(SHARED_SAVING, subject.tokens * SHARED_PERCENT // 100)
+    least = max(limit, subject.tokens * SHARED_PERCENT // 100)
     if subject.tokens > TOOL_BUDGET:
         found = [each for each in tokens.repeated_subschemas(subject.input_shape) if each.saved > 0]
         saved = sum(each.saved for each in found)
@@ -90,10 +90,10 @@ def repeated_subschema(subject: Subject) -> Iterator[Hit]:
     persona=Persona.AUDITOR,
     source="MCP specification, outputSchema; clients differ in whether a model gets it",
 )
-def heavy_output_schema(subject: Subject) -> Iterator[Hit]:
+def heavy_output_schema(subject: Subject, *, limit: int = OUTPUT_FLOOR) -> Iterator[Hit]:
     """The output schema outweighs all that a model needs to call the tool."""
     cost = tokens.output_schema_tokens(subject.tool)
-    if cost > max(OUTPUT_FLOOR, subject.tokens):
+    if cost > max(limit, subject.tokens):
         yield Hit(
             "/outputSchema",
             f"the output schema costs about {cost:,} tokens, the rest of the definition {subject.tokens:,}",
