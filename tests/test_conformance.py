@@ -9,7 +9,6 @@ import pytest
 from definitions import tool
 
 from tdqs_mcp.app import catalogs, linting
-from tdqs_mcp.rules.registry import find
 from tdqs_mcp.sources.files import read_catalog
 
 SAMPLE = 5
@@ -42,8 +41,8 @@ def share(seen):
     return sum(seen) / len(seen)
 
 
-FLOORS = {mutations.choices_in_schema: 0.83}
-"""Words that are values without quotes, marks or a list around them stay unread: 0.84-0.88 of them are found."""
+FLOORS = {mutations.types_in_schema: 0.45, mutations.choices_in_schema: 0.4, mutations.ranges_in_schema: 0.85}
+"""Where the schema changes and only the wording of the old text shows it, openings and rows of values are read."""
 
 
 @pytest.mark.parametrize("mutate", mutations.CONTRADICTIONS, ids=lambda mutate: mutate.__name__)
@@ -72,9 +71,9 @@ LOST_FLOORS = {mutations.renamed_parameter: 0.8}
 """A plain word such as `filters` is found in lists and beside "parameter", not in every sentence; 0.82-0.9 are found."""
 
 MOST_FINDINGS = {
-    "TDQ235": 10,
-    "TDQ236": 3,
-    "TDQ237": 7,
+    "TDQ235": 6,
+    "TDQ236": 1,
+    "TDQ237": 4,
     "TDQ238": 0,
     "TDQ239": 3,
     "TDQ320": 27,
@@ -238,7 +237,3 @@ def test_references_in_circles_cost_no_more_than_straight_ones(compare_work):
     circles, straight = catalogs.read(definition), catalogs.read(plain)
     assert linting.lint(circles).findings
     compare_work(lambda: linting.lint(circles), lambda: linting.lint(straight), at_most=3, rounds=1)
-
-
-def test_contradictions_are_the_only_errors_that_have_a_measured_effect():
-    assert {find(rule).severity for rule in ("TDQ235", "TDQ236")} == {"error"}

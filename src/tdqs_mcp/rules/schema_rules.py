@@ -1,14 +1,14 @@
 """Lane 2: definitions that MCP or JSON Schema does not allow, or that their own text contradicts."""
 
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 from tdqs_mcp.facts.schema import conformance
 from tdqs_mcp.facts.schema.conformance import Breach, find_flaw
-from tdqs_mcp.facts.schema.walk import Shape
+from tdqs_mcp.facts.schema.walk import Shape, split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import Topic, find_mutation
-from tdqs_mcp.facts.text.parameter_mentions import Clash, MentionKind
+from tdqs_mcp.facts.text.parameter_mentions import Clash
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
@@ -38,7 +38,7 @@ def invalid_schema(measured: Measured) -> Iterator[Hit]:
             if flaw:
                 yield Hit(
                     f"/{key}{flaw[0]}",
-                    f"{key} is not valid JSON Schema: {flaw[1]}",
+                    _about(f"/{key}{flaw[0]}", f"{key} is not valid JSON Schema: {flaw[1]}"),
                     "correct it; clients refuse the tool or ignore the schema",
                     part=subject.tool,
                 )
@@ -70,7 +70,7 @@ def unknown_required(subject: Subject) -> Iterator[Hit]:
         for breach in conformance.unknown_required(shape):
             yield Hit(
                 breach.path,
-                f"required names {breach.what!r}, which is not a property",
+                _about(breach.path, f"required names {breach.what!r}, which is not a property"),
                 "define the property or take it out of required",
                 None if breach.path == "/inputSchema/required" else Severity.WARNING,
             )
@@ -83,7 +83,7 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
         for breach, is_null in conformance.unfit_defaults(shape):
             yield Hit(
                 breach.path,
-                f"the default {breach.what}",
+                _about(breach.path, f"the default {breach.what}"),
                 "leave the default out, or allow null" if is_null else "correct the default or the schema",
                 Severity.INFO if is_null else None,
             )
@@ -173,7 +173,7 @@ def lone_surrogate(measured: Measured) -> Iterator[Hit]:
 @rule(
     "TDQ235",
     aliases=("type-enum-contradiction",),
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     dimension="parameter_semantics",
     source="AgentGauge, measured effect on success: -13 to -29 points",
 )
@@ -186,7 +186,7 @@ def contradicted_type(subject: Subject) -> Iterator[Hit]:
 
 @rule(
     "TDQ236",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     dimension="parameter_semantics",
     source="AgentGauge, measured effect on success: -13 to -29 points",
 )
@@ -236,10 +236,15 @@ def _breaches(
 ) -> Iterator[Hit]:
     for shape in (subject.input_shape, subject.output_shape):
         for breach in find(shape):
-            yield Hit(breach.path, message.format(breach.what), suggestion)
+            yield Hit(breach.path, _about(breach.path, message.format(breach.what)), suggestion)
 
 
 def _clash(clash: Clash, message: str, suggestion: str) -> Hit:
-    about = clash.mention.node.name
-    is_own = clash.mention.kind is MentionKind.OWN
-    return Hit(clash.mention.path, message if is_own else f"{about!r}: {message}", suggestion)
+    return Hit(clash.mention.path, f"{clash.mention.node.name!r}: {message}", suggestion)
+
+
+def _about(path: str, message: str) -> str:
+    """The message with the name of the innermost property that the place is in."""
+    steps = split_pointer(path)
+    names = [name for key, name in pairwise(steps) if key == "properties"]
+    return f"{names[-1]!r}: {message}" if names else message

@@ -17,42 +17,14 @@ from tdqs_mcp.model import Tool
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
 
-MAX_PLAIN = 240
-"""Characters of a description that speaks of its own parameter throughout."""
-
 _NEGATIONS = ("not ", "n't ", "never ")
 _TRUE = lazy_pattern(r"\btrue\b", re.IGNORECASE)
-_FIRST_WORD = lazy_pattern(r"[A-Za-z]+")
-_MAY_NUMBER = lazy_pattern(r"default|[(]\s*-?\d|between|from|[01]-(?:based|indexed)")
-"""Without one of these a digit is not a cue of a number: begins with letters, to be quickly seen as well."""
-
-
-class CueRole(StrEnum):
-    """How much of the text a type cue speaks for."""
-
-    OPENING = "opening"
-    """It opens the text with its type; the rest of it cannot mean another."""
-
-    VALUE = "value"
-    """It gives the value itself: true or false, a number."""
-
-    UNIT = "unit"
-    FORMAT = "format"
-    """It names a format of text."""
-
-    NOUN = "noun"
-    ID = "id"
-
-
-_LOOSE = frozenset({CueRole.NOUN, CueRole.ID})
-"""Roles in which a noun is the cue, and a verb before it may have other reasons."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeCue:
-    """A phrase that amounts to a type, sought in lower-case text."""
+    """An opening of a description that gives a type, matched with lower-case text."""
 
-    role: CueRole
     pattern: re.Pattern[str]
     kinds: frozenset[str]
     """Types that it fits."""
@@ -66,13 +38,6 @@ class TypeCue:
     words: frozenset[str]
     """It stands in no text that has none of these words."""
 
-    is_opening: bool
-    """It begins where the text does."""
-
-    def is_in(self, text: str) -> bool:
-        """Whether the lower-case text has it."""
-        return (self.pattern.match(text) if self.is_opening else self.pattern.search(text)) is not None
-
 
 @cache
 def _type_words() -> Mapping[str, frozenset[str]]:
@@ -85,27 +50,22 @@ def _type_words() -> Mapping[str, frozenset[str]]:
 def _cues() -> tuple[TypeCue, ...]:
     return tuple(
         TypeCue(
-            role=CueRole(entry["role"]),
             pattern=lazy_pattern(expand("claims", entry["pattern"]), re.DOTALL),
             kinds=frozenset(entry["kinds"].split()),
             against=frozenset(entry["against"].split()),
             said=entry["said"],
             words=frozenset(entry["words"].split()),
-            is_opening=entry["pattern"].lstrip().startswith("{lead}"),
         )
         for entry in read_table("claims")["cues"]
     )
 
 
 @lru_cache(maxsize=4096)
-def _cues_in(text: str, held: frozenset[str]) -> tuple[TypeCue, ...]:
-    """The cues of a text that speak against all of some types; generated tools repeat the same texts."""
-    words, lowered = words_in(text), text.lower()
-    if not DIGITS.isdisjoint(words) and not _MAY_NUMBER.search(lowered):
-        words -= DIGITS
-    return tuple(
-        cue for cue in _cues() if held <= cue.against and not words.isdisjoint(cue.words) and cue.is_in(lowered)
-    )
+def _opening(text: str, held: frozenset[str]) -> TypeCue | None:
+    """The opening of a text that speaks against all of some types; generated tools repeat the same texts."""
+    words = words_in(text)
+    cues = (cue for cue in _cues() if held <= cue.against and not words.isdisjoint(cue.words))
+    return next((cue for cue in cues if cue.pattern.match(text.lower())), None)
 
 
 def _demands_type(text: str, kind: MentionKind) -> bool:
@@ -144,7 +104,9 @@ def _stated_types(text: str, kind: MentionKind) -> Mapping[str, frozenset[str]]:
 def _demands_one(match: re.Match[str], text: str, kind: MentionKind) -> bool:
     """Whether the phrase demands a type here: not denied, not said of something else, and nothing else will do."""
     is_denied = match["not2"] is not None or text[max(0, match.start() - 6) : match.start()].endswith(_NEGATIONS)
-    is_aside = match["paren"] is not None and (kind is MentionKind.OWN or text.startswith(" values", match.end()))
+    is_aside = match["paren"] is not None and (
+        kind is MentionKind.OWN or match.start() > 2 or text.startswith((" values", " of "), match.end())
+    )
     is_elsewhere = (match["is"] is not None and kind is not MentionKind.SENTENCE) or (
         match["lead"] is not None and kind is not MentionKind.ENTRY
     )
@@ -164,7 +126,7 @@ def find_type_clash(mention: ParameterMention, accepted: Accepted) -> Clash | No
         if kinds & widened(accepted.types) or is_encoded:
             return None
         return _type_clash(mention, word, accepted, is_plain=True)
-    return None if mention.kind is MentionKind.SENTENCE else _soft(mention, accepted)
+    return _soft(mention, accepted) if mention.kind is MentionKind.OWN else None
 
 
 def widened(kinds: frozenset[str]) -> frozenset[str]:
@@ -173,60 +135,26 @@ def widened(kinds: frozenset[str]) -> frozenset[str]:
 
 
 def _soft(mention: ParameterMention, accepted: Accepted) -> Clash | None:
-    """What the words amount to: every cue in the text points away from what the schema accepts."""
-    text, kinds_held = mention.text, accepted.types
-    cues = _cues_in(text, kinds_held)
-    if not cues or _is_granted(text, widened(kinds_held), cues[0]):
+    """What the description opens with, where nothing in it excuses another type."""
+    cue = _opening(mention.text, accepted.types)
+    if cue is None or _is_granted(mention.text, widened(accepted.types)):
         return None
-    cue = cues[0]
-    is_loose = cue.role in _LOOSE
-    if "string" in cue.kinds and is_loose and _opens_with_verb(text):
-        return None
-    if not kinds_held.isdisjoint({"array", "object"}):
-        is_short = len(text) <= MAX_PLAIN and "`" not in text
-        is_single = cue.role in (CueRole.OPENING, CueRole.FORMAT) or (cue.role is CueRole.VALUE and is_short)
-        if not is_single and _is_plural(mention, accepted):
-            return None
-        if is_loose and _PATTERNS.text_noun.search(text[:60]) is None:
-            return None
-    if kinds_held == {"string"} and _is_excused(mention, accepted, cue):
+    if accepted.types == {"string"} and _is_excused(mention, accepted, cue):
         return None
     return _type_clash(mention, cue.said, accepted, is_plain=False)
 
 
-def _is_granted(text: str, held: frozenset[str], cue: TypeCue) -> bool:
-    """Something in the text beside the cue fits the schema; an id or a unit may stand in any text."""
-    if any(
-        _type_words()[word.lower()] & held for word in _PATTERNS.granted.findall(_PATTERNS.of_objects.sub("", text))
-    ):
-        return True
-    lowered = text.lower()
-    return cue.role is not CueRole.OPENING and any(
-        each.kinds & held and each.is_in(lowered) for each in _cues() if each.role not in (CueRole.UNIT, CueRole.ID)
-    )
-
-
-def _opens_with_verb(text: str) -> bool:
-    word = _FIRST_WORD.search(text)
-    first = word[0].lower() if word else ""
-    return first in _words("verbs") or (first in LEMMAS and first not in _words("nouns"))
-
-
-def _is_plural(mention: ParameterMention, accepted: Accepted) -> bool:
-    """Several things may be meant: the text or the parameter's name speaks of more than one."""
-    words = _words("structured")
-    words |= _words("listed") if "array" in accepted.types else frozenset()
-    return (mention.node.name or "").endswith(("s", "list", "data")) or not mention.words.isdisjoint(words)
+def _is_granted(text: str, held: frozenset[str]) -> bool:
+    """A word of the text names a type that the schema accepts."""
+    return any(_type_words()[word.lower()] & held for word in _PATTERNS.granted.findall(text))
 
 
 def _is_excused(mention: ParameterMention, accepted: Accepted, cue: TypeCue) -> bool:
-    """Text that may well carry a number, a truth value or a list: quoted, encoded, or one of known strings."""
-    if cue.kinds & {"array", "object"}:
-        return _PATTERNS.text_form.search(mention.text) is not None
+    """Text that may well carry a number or a truth value: quoted, or one of known strings."""
     if accepted.values is not None:
         is_truth = "boolean" in cue.kinds and _TRUE.search(mention.text) is not None
         return not is_truth or {str(value).lower() for value in accepted.values} >= {"true", "false"}
-    return cue.role is not CueRole.OPENING and _PATTERNS.quoted.search(mention.text) is not None
+    return "boolean" not in cue.kinds and _PATTERNS.quoted.search(mention.text) is not None
 
 
 def _type_clash(mention: ParameterMention, word: str, accepted: Accepted, *, is_plain: bool) -> Clash:
@@ -325,7 +253,7 @@ def _bound(accepted: Accepted, *, is_upper: bool, units: set[str]) -> tuple[floa
             return (exclusive, exclusive - 1 if is_upper else exclusive + 1)
         limit = None if units & _words("length_units") else bounds.get(f"{side}imum")
     elif accepted.types == {"string"}:
-        limit = bounds.get(f"{side}Length") if units <= _words("length_units") | {""} else None
+        limit = bounds.get(f"{side}Length") if units <= _words("length_units") else None
     elif accepted.types == {"array"}:
         limit = None if units & _words("length_units") else bounds.get(f"{side}Items")
     else:
@@ -339,10 +267,11 @@ def find_requirement_clash(mention: ParameterMention) -> Clash | None:
     if not node.is_top or mention.words.isdisjoint(_OPTIONAL if node.is_required else _REQUIRED):
         return None
     prefix = "is_" if mention.kind is MentionKind.SENTENCE else ""
-    is_optional = getattr(_PATTERNS, f"{prefix}optional").search(mention.text) is not None
+    first_line = mention.text.partition("\n")[0]  # the lines below may be about parts of the value
+    is_optional = getattr(_PATTERNS, f"{prefix}optional").search(first_line) is not None
     if node.is_required and "default" not in node.schema and is_optional:
         return Clash(mention=mention, said="optional", held="required", is_plain=True)
-    if not node.is_required and not is_optional and getattr(_PATTERNS, f"{prefix}required").search(mention.text):
+    if not node.is_required and not is_optional and getattr(_PATTERNS, f"{prefix}required").search(first_line):
         return Clash(mention=mention, said="required", held="optional", is_plain=True)
     return None
 

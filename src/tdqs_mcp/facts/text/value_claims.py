@@ -1,9 +1,9 @@
 """Claims of a text about a parameter's allowed values and its default."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.schema.walk import Accepted
 from tdqs_mcp.facts.text.parameter_mentions import Clash, MentionKind, ParameterMention, words_in
@@ -16,136 +16,67 @@ _words = partial(words_from, "claims")
 MAX_LISTED = 60
 """Values of one list that are compared."""
 
-MAX_SHORT = 160
-"""Characters of a description that does little else than to list the values."""
-
-_VALUE = lazy_pattern(r"[\w$][\w.$+/\-]{0,60}")
 _ENDS = lazy_pattern(r"\s*(?:$|[.,;)\]\n])")
-_MARKED_LISTS = (
-    ("([{", "parenthesized_list"),
-    ("|", "piped_list"),
-    ("", "example_list"),
-    (":", "glossed_list"),
-    ("、", "chinese_list"),
-)
-"""Patterns of lists, each with the characters of which a text has one."""
-
+_NOTHING = frozenset(("null", "none", "undefined", ""))
 _DEFAULTING = frozenset({"default", "defaults", "defaulted", "defaulting"})
-_SAME = {"ascending": "asc", "descending": "desc"}
+_SEPARATORS = frozenset(",;|/ ")
+"""A member with one of these cannot be told from a list of members."""
+
+
+class _List(NamedTuple):
+    """Values that stand in a row, with nothing but separators and remarks in parentheses between them."""
+
+    items: Sequence[tuple[str, bool]]
+    """Each with whether it is quoted."""
+
+    is_stated: bool
+    """The text calls it the list of values."""
 
 
 def find_choice_clash(mention: ParameterMention, accepted: Accepted, names: frozenset[str]) -> Clash | None:
     """Values that the text lists and the schema does not allow; `names` are names of other things."""
     values = accepted.values if accepted.values is not None else accepted.item_values
-    if not values or accepted.types == {"boolean"}:
+    if not values or len(values) < 2 or accepted.types == {"boolean"}:
         return None
-    spelled = tuple(spell(value) for value in values)
+    spelled = tuple(dict.fromkeys(map(spell, values)))
+    if not all(_SEPARATORS.isdisjoint(value.strip()) for value in spelled):
+        return None
     known = frozenset(spelled)
-    strange = _strange(mention, known, names)
-    if not strange:
-        return None
-    return Clash(mention=mention, said=listing(strange), held=listing(list(dict.fromkeys(spelled))), is_plain=True)
+    strange = [item for each in _lists(mention.text, mention.kind) for item in _strange(each, known, mention.text)]
+    found = [item for item in dict.fromkeys(strange) if item not in names]
+    return Clash(mention=mention, said=listing(found), held=listing(spelled), is_plain=True) if found else None
 
 
-def _strange(mention: ParameterMention, known: frozenset[str], names: frozenset[str]) -> list[str]:
-    found: dict[str, None] = {}
+def _strange(listed: _List, known: frozenset[str], text: str) -> list[str]:
+    """The items that are not members; none where the row does not show that it is about this parameter's values."""
+    items = listed.items
     folded = {value.lower() for value in known}
-    for listed, is_stated in _lists(mention.text, mention.kind, known):
-        is_recased = not any(item in known for item, _ in listed) and all(
-            item.lower() in folded and not item.istitle() for item, _ in listed
-        )
-        strange = [item for item, is_quoted in listed if not _is_member(item, known, is_quoted=is_quoted or is_recased)]
-        is_overlapping = len(strange) < len(listed) or (is_recased and len(listed) > 1)
-        # Words in one spelling in a row mean values, even where no member is among them.
-        is_row = len(strange) > 2 and all(item.islower() or item.isdigit() for item in strange)
-        is_shouted = len(strange) > 1 and all(item.isupper() for item in strange)
-        if is_stated or is_overlapping or is_row or is_shouted:
-            found |= dict.fromkeys(item for item in strange if item not in names)
-    if mention.kind is not MentionKind.SENTENCE:
-        found |= dict.fromkeys(item for item in _quoted(mention.text, known) if item not in names)
-    held = [value for value in known if value in mention.text]
-    return [
-        item for item in found if not any(item in value for value in held) or _stands_apart(item, held, mention.text)
-    ]
-
-
-def _stands_apart(item: str, held: Sequence[str], text: str) -> bool:
-    """It is part of a member, and stands there without it as well."""
-    rest = text
-    for value in sorted(held, key=len, reverse=True):
-        rest = rest.replace(value, "\n")
-    return _stands_in(item, rest)
-
-
-def _quoted(text: str, known: frozenset[str]) -> list[str]:
-    """Quoted words that look like values: in the quotes that members stand in, or in any where no member is named."""
-    quoted = [(match[0][0], match[0][1:-1]) for match in _PATTERNS.quoted.finditer(text)]
-    marks = {mark for mark, item in quoted if item in known}
-    if not quoted or (not marks and any(_stands_in(value, text) for value in known if value)):
+    members = [item for item, _ in items if item in known]
+    alike = [item for item, _ in items if item.lower() in folded]
+    is_quoted = any(is_quoted for _, is_quoted in items)
+    has_quoted = not is_quoted and any(f"{mark}{value}{mark}" in text for value in known for mark in "'\"`")
+    is_about = 2 * len(alike) >= len(items) and len(alike) > (not is_quoted) and not has_quoted
+    # "Ascending or Descending" are words; ASC and DESC, where the schema has asc and desc, are values.
+    is_recased = not members and len(alike) == len(items) and not any(item.istitle() for item in alike)
+    if not (listed.is_stated or is_about):
         return []
-    return [
-        item
-        for mark, item in quoted
-        if (mark in marks or not marks) and _VALUE.fullmatch(item) and not _is_member(item, known, is_quoted=True)
-    ]
-
-
-def _stands_in(value: str, text: str) -> bool:
-    """As a word of its own."""
-    start = text.find(value)
-    while start >= 0:
-        end = start + len(value)
-        if not (_is_wordy(text[max(0, start - 1) : start]) or _is_wordy(text[end : end + 1])):
-            return True
-        start = text.find(value, end)
-    return False
-
-
-def _is_wordy(char: str) -> bool:
-    return char.isalnum() or char == "_"
+    is_exact = is_quoted or is_recased
+    strange = [item for item, _ in items if (item not in known if is_exact else item.lower() not in folded)]
+    return [item for item in strange if item.lower() not in _NOTHING and _SEPARATORS.isdisjoint(item)]
 
 
 @lru_cache(maxsize=4096)
-def _lists(text: str, kind: MentionKind, known: frozenset[str]) -> Sequence[tuple[list[tuple[str, bool]], bool]]:
-    """The lists of a text, each item with whether it is quoted; and whether the text calls it a list of values."""
-    stated = () if words_in(text).isdisjoint(_words("announcing")) else _PATTERNS.announced_list.finditer(text)
-    found = [(_items(match["list"]), True) for match in stated]
-    if kind is not MentionKind.SENTENCE:
-        found += [([_unquoted(item)], True) for item in (_PATTERNS.set_to.findall(text) if " to " in text else ())]
-        keys = [key for signs, key in _MARKED_LISTS if not signs or any(sign in text for sign in signs)]
-        found += [(_items(match["list"]), False) for key in keys for match in getattr(_PATTERNS, key).finditer(text)]
-        found += [(items, False) for items in _loose_lists(text, known)]
+def _lists(text: str, kind: MentionKind) -> Sequence[_List]:
+    """The rows of values in a text; in a sentence that only names the parameter, those that it calls its values."""
+    found: list[_List] = []
+    if not words_in(text).isdisjoint(_words("announcing")):
+        found += [_List(_items(match["list"]), is_stated=True) for match in _PATTERNS.announced_list.finditer(text)]
+    if kind is not MentionKind.SENTENCE and ("," in text or "|" in text or "/" in text or " or " in text):
+        found += [_List(_items(match["list"]), is_stated=False) for match in _PATTERNS.row.finditer(text)]
+    if kind is MentionKind.OWN:
+        explained = [_unquoted(one or other) for one, other in _PATTERNS.explained.findall(text)[:MAX_LISTED]]
+        found += [_List(explained, is_stated=False)] if len(explained) > 1 else []
     return found
-
-
-def _loose_lists(text: str, known: frozenset[str]) -> Iterator[list[tuple[str, bool]]]:
-    """Lists that only their members show: a word at the start of sentences, a row of words, bullets."""
-    openers = [(one or other, False) for one, other in _PATTERNS.openers.findall(text)]
-    if any(word in known for word, _ in openers):
-        is_lower = all(value == value.lower() for value in known)
-        yield [each for each in openers if each[0].islower() is is_lower]
-    for match in _PATTERNS.enumeration.finditer(text) if "," in text else ():
-        items = _items(match[0])
-        if 2 * sum(item in known for item, _ in items) >= max(4, len(items)):
-            yield items
-    for match in _PATTERNS.either.finditer(text) if len(text) < MAX_SHORT else ():
-        if (match[1] in known) is not (match[2] in known):
-            yield _items(f"{match[1]}, {match[2]}")
-    named = _PATTERNS.option.findall(text) if "the" in text.lower() else ()
-    ordinals = _words("ordinals")
-    options = [(" ".join(item.split()), False) for item in named if item.lower() not in ordinals]
-    if len(options) > 1 and any(item in known for item, _ in options):
-        yield options
-    pairs = [_unquoted(item) for item in _PATTERNS.paired.findall(text)] if "=" in text else []
-    if len(pairs) > 1 and any(item in known for item, _ in pairs):
-        yield pairs
-    tail = text.partition(":")[2].partition(".")[0]
-    heads = [(head, False) for head in _PATTERNS.heads.findall(tail)] if tail else []
-    if 2 * sum(item in known for item, _ in heads) >= max(4, len(heads)):
-        yield heads
-    bullets = [_unquoted(item) for item in _PATTERNS.bullet.findall(text)]
-    if len(bullets) > 1:
-        yield bullets
 
 
 def _items(text: str) -> list[tuple[str, bool]]:
@@ -159,17 +90,6 @@ def _items(text: str) -> list[tuple[str, bool]]:
 def _unquoted(item: str) -> tuple[str, bool]:
     is_quoted = item[0] in "`'\"“"
     return (item[1:-1] if is_quoted else item.rstrip(".")), is_quoted
-
-
-def _is_member(item: str, known: frozenset[str], *, is_quoted: bool) -> bool:
-    if item in known:
-        return True
-    if is_quoted:
-        return item in ("null", "")
-    if item.lower() in ("null", "none", "undefined"):
-        return True
-    lowered = item.lower()
-    return _SAME.get(lowered, lowered) in {value.lower() for value in known}
 
 
 def find_default_clash(mention: ParameterMention, accepted: Accepted) -> Clash | None:
@@ -190,8 +110,10 @@ def find_default_clash(mention: ParameterMention, accepted: Accepted) -> Clash |
 def _literal(match: re.Match[str], text: str, held: object, values: frozenset[str]) -> str | None:
     """The value, where it is one: quoted, a number, a truth value, or a word that ends its clause."""
     value = match["value"]
+    if _OF_ANOTHER.search(text, 0, match.start()):
+        return None
     if value[0] in "`'\"":
-        return value[1:-1]
+        return value[1:-1] if isinstance(held, str) or value[1:-1].lower() in _LITERALS or value[1].isdigit() else None
     bare = value.rstrip(".,")
     rest = text[match.start("value") + len(bare) :]
     if re.fullmatch(r"-?\d[\d,_]*(?:\.\d+)?", bare):
@@ -202,7 +124,7 @@ def _literal(match: re.Match[str], text: str, held: object, values: frozenset[st
         return None
     # `instance-dependent` and `API_KEY` are remarks beside `all` and `U0`.
     is_joined = "-" in bare and "-" not in held
-    is_constant = "_" in bare and bare.isupper() and not held.isupper()
+    is_constant = "_" in bare and bare.isupper()
     return bare if bare in values or not (is_joined or is_constant) else None
 
 
@@ -216,6 +138,10 @@ def _equal(said: str, held: object) -> bool:
         return isinstance(held, bool) and said.lower() in _TRUTH[held]
 
 
+_OF_ANOTHER = lazy_pattern(r"[A-Za-z]\w*_\w+`{0,2}\s*\($")
+"""`LIMIT_MAX (default 100)` speaks of another name."""
+
+_LITERALS = frozenset({"true", "false"})
 _TRUTH = {True: ("yes", "on", "enabled", "1"), False: ("no", "off", "disabled", "0")}
 
 
