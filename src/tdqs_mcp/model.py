@@ -13,6 +13,10 @@ SENT_FIELDS = ("name", "description", "inputSchema")
 """What the tool formats of Anthropic and OpenAI carry; title, annotations and output schema stay with the client."""
 
 
+CACHING_HINTS = ("ttlMs", "cacheScope")
+"""For how long, and for whom, a client may keep an answer (MCP 2026-07-28, Caching)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
     """A part that a client would refuse or ignore: kept in `raw`, absent from the typed view."""
@@ -91,6 +95,9 @@ class Catalog:
     """`serverInfo` of the initialize answer; None for a bare file, which has none."""
 
     capabilities: Mapping[str, Any] | None = None
+    caching: Mapping[str, Mapping[str, Any]] | None = None
+    """By method, the caching hints of its first answer; None where the answers had none and did not need any."""
+
     problems: tuple[str, ...] = ()
     """What went wrong while the server listed its parts, one sentence each."""
 

@@ -77,6 +77,8 @@ def capture_document(catalog: Catalog) -> dict[str, Any]:
         document["resourceTemplates"] = [_finite(resource.raw) for resource in resources if resource.is_template]
     if catalog.prompts is not None:
         document["prompts"] = [_finite(prompt.raw) for prompt in catalog.prompts]
+    if catalog.caching is not None:
+        document["caching"] = _finite(catalog.caching)
     if catalog.problems:
         document["problems"] = list(catalog.problems)
     if catalog.incomplete:

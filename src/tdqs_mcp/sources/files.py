@@ -11,7 +11,7 @@ from stat import S_IMODE
 from typing import Any
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.model import Catalog, Tool, read_prompts, read_resources, read_tool
+from tdqs_mcp.model import CACHING_HINTS, Catalog, Tool, read_prompts, read_resources, read_tool
 
 SHAPES = (
     "a tools/list result, a JSON-RPC envelope, a list of pages, an array of tools, one tool, a captured catalog, "
@@ -132,9 +132,17 @@ def read_catalog(data: object, *, name: str, source: str | None = None) -> Catal
         protocol_version=_text(first, "protocolVersion"),
         server_info=info or None,
         capabilities=_mapping(first.get("capabilities")) or None,
+        caching=_caching(first),
         problems=tuple(problems),
         incomplete=incomplete,
     )
+
+
+def _caching(page: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
+    """The hints of a captured catalog, or those of the `tools/list` answer itself."""
+    captured = {method: _mapping(hints) for method, hints in _mapping(page.get("caching")).items()}
+    own = {key: page[key] for key in CACHING_HINTS if key in page}
+    return captured or ({"tools/list": own} if own else None)
 
 
 def _refuse(constant: str) -> object:

@@ -16,7 +16,7 @@ from mcp.client import Transport
 from mcp.shared.message import SessionMessage
 from mcp.types import METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
-from tdqs_mcp.model import Catalog, read_prompts, read_resources, read_tools
+from tdqs_mcp.model import CACHING_HINTS, Catalog, read_prompts, read_resources, read_tools
 
 DISCOVER = "server/discover"
 INITIALIZE = "initialize"
@@ -264,9 +264,20 @@ def build_catalog(
         protocol_version=protocol_version,
         server_info=info,
         capabilities=recording.capabilities,
+        caching=_caching(recording),
         problems=tuple(problems),
         incomplete=incomplete,
     )
+
+
+def _caching(recording: Recording) -> dict[str, dict[str, Any]] | None:
+    """The hints of each first answer; None from a server of an older revision that gives none."""
+    hints = {
+        method: {key: answers[0][key] for key in CACHING_HINTS if key in answers[0]}
+        for method, answers in recording.results.items()
+        if method == DISCOVER or method in LISTS
+    }
+    return hints if DISCOVER in hints or any(hints.values()) else None
 
 
 def _server_info(handshake: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -1,0 +1,190 @@
+"""Where a definition breaks MCP 2026-07-28 outside of JSON Schema: headers, icons, `_meta`, apps, tasks, caching."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from tdqs_mcp.facts.schema.conformance import Breach
+from tdqs_mcp.facts.schema.walk import Node, Shape, escape_step, type_of
+from tdqs_mcp.facts.text.vocabulary import PatternTable, words_from
+from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.model import CACHING_HINTS, Catalog, Resource, Tool
+
+MODERN = "2026-07-28"
+"""The first revision with caching hints."""
+
+APP_TYPE = "text/html;profile=mcp-app"
+"""The only type that MCP Apps 2026-01-26 shows."""
+
+_HEADER = "x-mcp-header"
+_PATTERNS = PatternTable("protocol")
+_words = partial(words_from, "protocol")
+
+
+def unfit_headers(shape: Shape) -> Iterator[Breach]:
+    """Annotations for which a client over HTTP must leave the tool out, each with the first reason."""
+    seen: set[str] = set()
+    for node in shape.by_keyword.get(_HEADER, ()):
+        reason = _why_unfit_header(node, seen)
+        if reason:
+            yield Breach(f"{node.path}/{_HEADER}", reason)
+        seen.add(str(node.schema[_HEADER]).lower())
+
+
+def _why_unfit_header(node: Node, seen: set[str]) -> str | None:
+    name, kind = node.schema[_HEADER], node.schema.get("type")
+    if not _is_reachable(node):
+        return "stands where no chain of properties leads"
+    if not isinstance(name, str) or not _PATTERNS.field_name.fullmatch(name):
+        return f"{_quoted(name)} cannot be part of an HTTP header's name"
+    if not isinstance(kind, str) or kind not in _words("mirrored_types"):
+        return f"stands on type {_quoted(kind)}, and only string, integer and boolean can be mirrored"
+    return f"{name!r} names the same header as another one" if name.lower() in seen else None
+
+
+def _is_reachable(node: Node) -> bool:
+    """Every second step is `properties`, the others are names."""
+    steps = node.path.split("/")[2:]
+    return bool(steps) and len(steps) % 2 == 0 and set(steps[::2]) == {"properties"}
+
+
+def mirrored_secrets(shape: Shape) -> Iterator[Breach]:
+    """Parameters that are mirrored into a header and whose names say that their values are sensitive."""
+    for node in shape.by_keyword.get(_HEADER, ()):
+        name = node.name or ""
+        if node.schema.get("format") == "password" or _PATTERNS.secret.search(" ".join(name_parts(name))):
+            yield Breach(f"{node.path}/{_HEADER}", name)
+
+
+def nested_dialects(shape: Shape) -> Iterator[Breach]:
+    """Subschemas with a `$schema` and no `$id`: they are no resources of their own, so none may stand there."""
+    for node in shape.by_keyword.get("$schema", ()):
+        if node is not shape.nodes[0] and "$id" not in node.schema:
+            yield Breach(f"{node.path}/$schema", _quoted(node.schema["$schema"]))
+
+
+def takes_anything(tool: Tool) -> bool:
+    """The tool has no parameters, and its schema does not say that it takes none."""
+    schema = tool.input_schema
+    if schema is None or schema.get("type") != "object" or schema.get("properties") or schema.get("required"):
+        return False
+    return _words("open_keywords").issuperset(schema)
+
+
+def refused_icons(raw: object) -> Iterator[tuple[Breach, bool]]:
+    """What clients refuse of the icons of a tool, a resource, a prompt or a server; and whether only some do."""
+    icons = raw.get("icons") if isinstance(raw, Mapping) else None
+    if icons is None:
+        return
+    if not isinstance(icons, Sequence) or isinstance(icons, str):
+        yield Breach("/icons", "icons is not an array"), False
+        return
+    for place, icon in enumerate(icons):
+        path = f"/icons/{place}"
+        if not isinstance(icon, Mapping):
+            yield Breach(path, "the icon is not an object"), False
+            continue
+        yield from ((Breach(f"{path}/{key}", what), False) for key, what in _malformed_fields(icon))
+        source = icon.get("src")
+        scheme = source.partition(":")[0].lower() if isinstance(source, str) else None
+        if isinstance(source, str) and (":" not in source or scheme not in _words("safe_schemes")):
+            what = f"clients show icons from https: and data: only, not {_quoted(source)}"
+            yield Breach(f"{path}/src", what), scheme == "http"
+
+
+def _malformed_fields(icon: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if not isinstance(icon.get("src"), str):
+        yield "src", "the icon has no src" if icon.get("src") is None else "src is not a string"
+    if not isinstance(icon.get("mimeType", ""), str | None):
+        yield "mimeType", "mimeType is not a string"
+    sizes, theme = icon.get("sizes"), icon.get("theme")
+    if sizes is not None and not (isinstance(sizes, list) and all(isinstance(size, str) for size in sizes)):
+        yield "sizes", 'sizes is not an array of strings such as "48x48"'
+    if theme is not None and (not isinstance(theme, str) or theme not in _words("themes")):
+        yield "theme", f"theme is {_quoted(theme)}, not light or dark"
+
+
+def malformed_meta(raw: object) -> Iterator[tuple[Breach, bool]]:
+    """A `_meta` that is not an object, and keys of one that are not in the form that MCP asks for; true for those."""
+    meta = raw.get("_meta") if isinstance(raw, Mapping) else None
+    if isinstance(meta, Mapping):
+        for key in meta:
+            if not _PATTERNS.meta_key.fullmatch(key):
+                yield (
+                    Breach(f"/_meta/{escape_step(key)}", f"the key {_quoted(key)} does not have the form prefix/name"),
+                    True,
+                )
+    elif meta is not None:
+        yield Breach("/_meta", "_meta is not an object"), False
+
+
+def broken_app_links(tool: Tool, catalog: Catalog) -> Iterator[tuple[Breach, bool]]:
+    """What keeps a host from showing the tool's app (MCP Apps 2026-01-26); true for what only some hosts mind."""
+    meta = tool.raw.get("_meta") if isinstance(tool.raw, Mapping) else None
+    if not isinstance(meta, Mapping):
+        return
+    app = meta.get("ui")
+    if not isinstance(app, Mapping):
+        if "ui/resourceUri" in meta:
+            yield Breach("/_meta/ui~1resourceUri", "ui/resourceUri is the deprecated form of ui.resourceUri"), True
+        return
+    path, uri, sees = "/_meta/ui/resourceUri", app.get("resourceUri"), app.get("visibility")
+    if uri is not None and not (isinstance(uri, str) and uri.startswith("ui://")):
+        yield Breach(path, f"resourceUri is {_quoted(uri)}, and an app's URI starts with ui://"), False
+    elif uri is not None and catalog.capabilities is not None and "resources" not in catalog.capabilities:
+        yield Breach(path, f"{_quoted(uri)} cannot be read: the server does not declare resources"), False
+    elif uri is not None and (listed := _other_type(uri, catalog.resources or ())):
+        yield Breach(path, f"{_quoted(uri)} is listed with type {_quoted(listed)}, and hosts show {APP_TYPE}"), True
+    if sees is not None and (not isinstance(sees, list) or not _words("app_visibility").issuperset(map(str, sees))):
+        yield Breach("/_meta/ui/visibility", 'visibility is not a list of "model" and "app"'), False
+
+
+def _other_type(uri: str, resources: Sequence[Resource]) -> str | None:
+    types = (each.mime_type for each in resources if each.uri == uri and not each.is_template)
+    return next((each for each in types if each and each.replace(" ", "").lower() != APP_TYPE), None)
+
+
+def unusable_task_support(tool: Tool, catalog: Catalog) -> Iterator[Breach]:
+    """What clients refuse of `execution`, and a task that is required of a server that has no tasks."""
+    execution = tool.raw.get("execution") if isinstance(tool.raw, Mapping) else None
+    if execution is None:
+        return
+    if not isinstance(execution, Mapping):
+        yield Breach("/execution", "execution is not an object")
+        return
+    support = execution.get("taskSupport")
+    if support is not None and (not isinstance(support, str) or support not in _words("task_support")):
+        yield Breach(
+            "/execution/taskSupport", f"taskSupport is {_quoted(support)}, not forbidden, optional or required"
+        )
+    elif support == "required" and catalog.protocol_version == "2025-11-25" and not _has_tasks(catalog):
+        yield Breach(
+            "/execution/taskSupport", "taskSupport is required, and the server declares no tasks for tools/call"
+        )
+
+
+def _has_tasks(catalog: Catalog) -> bool:
+    value: object = catalog.capabilities
+    for key in ("tasks", "requests", "tools", "call"):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value is not None
+
+
+def unfit_caching(catalog: Catalog) -> Iterator[Breach]:
+    """Answers whose caching hints are absent, where the revision requires them, or are not what it allows."""
+    is_modern = (catalog.protocol_version or "") >= MODERN
+    for method, hints in (catalog.caching or {}).items():
+        missing = [key for key in CACHING_HINTS if key not in hints]
+        path = f"/caching/{escape_step(method)}"
+        if is_modern and missing:
+            yield Breach(path, f"the answer to {method} has no {' and no '.join(missing)}")
+        lifetime, scope = hints.get("ttlMs", 0), hints.get("cacheScope", "private")
+        if type_of(lifetime) != "integer" or lifetime < 0:
+            yield Breach(f"{path}/ttlMs", f"ttlMs of {method} is {_quoted(lifetime)}, not a whole number from 0")
+        if not isinstance(scope, str) or scope not in _words("cache_scopes"):
+            yield Breach(f"{path}/cacheScope", f"cacheScope of {method} is {_quoted(scope)}, not public or private")
+
+
+def _quoted(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
