@@ -20,7 +20,7 @@ from tdqs_mcp.results.findings import LintReport, Location
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.positions import locate
 
-SILENT = tool("silent", None)
+SILENT = tool("silent", None, {"type": "object", "additionalProperties": False})
 HOSTILE = "a,b:c%d\r\n::error::x\x1b[31m\x00\u202e\ud800 ]](http://evil.example) {0} <b>&\"' @user #1 |`$x$` ]]>"
 NASTY = [tool(HOSTILE, HOSTILE), tool(HOSTILE, None), {"name": 7}, "no tool", tool("", "x")]
 STRICT = ("--profile", "strict")

@@ -114,7 +114,13 @@ def nested_dialect(subject: Subject) -> Iterator[Hit]:
             )
 
 
-@rule("TDQ268", severity=Severity.INFO, dimension="parameter_semantics", source="MCP 2026-07-28, Tools, Tool")
+@rule(
+    "TDQ268",
+    severity=Severity.INFO,
+    dimension="parameter_semantics",
+    source="MCP 2026-07-28, Tools, Tool",
+    entails=("TDQ216",),
+)
 def open_parameters(subject: Subject) -> Iterator[Hit]:
     """The tool has no parameters, and its schema takes any: an agent that invents some is not told."""
     if subject.tool.is_mcp and protocol.takes_anything(subject.tool):
