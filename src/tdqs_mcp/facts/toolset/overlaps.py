@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, dropwhile
 from typing import NamedTuple
 
 from tdqs_mcp.facts.text.prose import Prose
@@ -29,8 +29,9 @@ MIN_PRODUCT = 3
 MIN_USUAL = 3
 """Tools from which a sentence that they share, and that has no word of the name, is a banner."""
 
-SAME_NAME, OTHER_NAME = 25, 60
-"""Percent of their words, by rarity, that two purposes share: where the names say the same, and where they do not.
+SAME_NAME, SAME_NAME_AND_MORE, OTHER_NAME = 50, 33, 60
+"""Percent of their words, by rarity, that two purposes share: where the names say the same, where one sentence besides
+says nothing that the other does not, and where the names differ.
 
 Chosen on pairs of the tuning servers and on labeled definitions beside their rewrites.
 """
@@ -180,9 +181,12 @@ def _read(tool: Described, label: Label, usual: Mapping[str, int]) -> Purpose:
     sentence = _telling_sentence(tool.prose, usual, nouns)
     own = next((word for word in sentence[:8] if word in LEMMAS and word not in LEAD_IN), "")
     behind = sentence[sentence.index(own) + 1 :] if own else sentence
-    lead_thing, lead_scope = _split(behind)
-    is_many = _is_many(thing) or (not plain and _is_many(lead_thing))
-    verb = _action(own, is_many=_is_many(lead_thing))
+    is_listing = "list" in behind[:2]
+    idle = _words("bare") | _words("quantities")
+    lead_thing, lead_scope = _split(list(dropwhile(lambda word: word in idle, behind)))
+    says_many = is_listing or _is_many(lead_thing)
+    is_many = _is_many(thing) or (not plain and says_many)
+    verb = _action(own, is_many=says_many)
     action = _action(plain, is_many=is_many) if plain else verb
     silent = _words("articles") | _words("quantities") | (_words("silent") if action in _READING else frozenset())
     return Purpose(
@@ -281,10 +285,10 @@ def _is_one_purpose(one: Purpose, other: Purpose, weights: Mapping[str, int]) ->
     if is_contrast or _trade_things(one, other):
         return False
     if one.phrase == other.phrase:
-        is_silent = not one.lead or not other.lead
         is_one_call = bool(one.source.parameters) and one.source.parameters == other.source.parameters
-        is_near = is_silent or is_one_call or _share(one.lead, other.lead, weights) >= SAME_NAME
-        return bool(one.nouns) and is_near
+        least = SAME_NAME if own and others else SAME_NAME_AND_MORE
+        is_near = not one.lead or not other.lead or _share(one.lead, other.lead, weights) >= least
+        return bool(one.nouns) and (is_one_call or is_near)
     return (
         bool(one.lead and other.lead)
         and {one.action, other.action} <= {one.action, one.verb} & {other.action, other.verb}
