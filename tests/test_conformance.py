@@ -67,8 +67,13 @@ def test_a_lost_reference_put_into_a_real_catalog_is_found(mutate, whole_corpus)
     assert share(seen) >= LOST_FLOORS.get(mutate, 0.9)
 
 
-LOST_FLOORS = {mutations.renamed_parameter: 0.8}
-"""A plain word such as `filters` is found in lists and beside "parameter", not in every sentence; 0.82-0.9 are found."""
+LOST_FLOORS = {
+    mutations.renamed_sibling: 0.6,
+    mutations.removed_sibling: 0.6,
+    mutations.missing_tool: 0.85,
+    mutations.renamed_parameter: 0.55,
+}
+"""A name counts where the text tells the agent to use it, or calls it a tool or parameter; mentions in passing do not."""
 
 MOST_FINDINGS = {
     "TDQ235": 6,
@@ -76,9 +81,8 @@ MOST_FINDINGS = {
     "TDQ237": 4,
     "TDQ238": 0,
     "TDQ239": 3,
-    "TDQ320": 27,
+    "TDQ320": 20,
     "TDQ321": 82,
-    "TDQ323": 3,
 }
 """No more findings on the 1,649 real tools, which have all been read: five are wrong, and 79 of TDQ321 are one server's
 `ctx` in its lists of arguments."""

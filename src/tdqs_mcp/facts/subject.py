@@ -14,6 +14,7 @@ from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
 from tdqs_mcp.facts.text.prose import Prose, read
+from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
 from tdqs_mcp.facts.toolset import names, overlaps, relations, unknown_names
 from tdqs_mcp.facts.toolset.names import KnownNames
@@ -61,6 +62,18 @@ class Subject:
         """The first sentence that sends the agent to a sibling instead."""
         return relations.redirect(self.prose.cues, self.mentions)
 
+    @property
+    def is_effect_open(self) -> bool:
+        """It changes something, and no cue of its description tells what happens to what is there."""
+        effect = self.prose.effect
+        is_change = effect is not None and effect.is_mutating and not self.signals.read_only
+        return is_change and _DISCLOSING.isdisjoint(self.prose.cues)
+
+    @property
+    def is_result_open(self) -> bool:
+        """Neither an output schema nor a cue of the description tells what comes back."""
+        return not self.signals.has_output_schema and Cue.RETURN not in self.prose.cues
+
     @cached_property
     def tokens(self) -> int:
         """Estimated tokens of the fields that a client sends to a model."""
@@ -106,6 +119,9 @@ class Subject:
     def strangers(self) -> tuple[UnknownWord, ...]:
         """Words of the texts that look like names and are not parts of the tool."""
         return unknown_names.unknown_words(self.texts, self.part_names)
+
+
+_DISCLOSING = frozenset({Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION})
 
 
 class Unmeasured(NamedTuple):

@@ -180,11 +180,12 @@ def _ask_author(
     """
     name = f"`{subject.tool.name}`"
     is_silent = subject.signals.is_missing_description
-    if is_silent or rules & {"TDQ101", "TDQ103"}:
+    is_vague = subject.prose.has_vague_verb and subject.prose.opens_with_verb
+    if is_silent or is_vague or rules & {"TDQ101", "TDQ103"}:
         nouns = " ".join(label.nouns) if label.verb else ""
         beyond = f"beyond its name: which {nouns}, from where, under which condition"
         yield f"What does {name} do{f' {beyond}' if nouns else ': which verb, to which resource, within which scope'}?"
-    if "TDQ107" in rules or (is_silent and subject.prose.effect and subject.prose.effect.is_mutating):
+    if subject.is_effect_open:
         yield _about_effect(name, label, subject.prose.effect)
     if is_silent or rules & {"TDQ104", "TDQ105"}:
         rivals = " or ".join(f"`{each}`" for each in near)
@@ -194,7 +195,7 @@ def _ask_author(
         yield _about_parameters(name, subject)
     if "TDQ106" in rules:
         yield from _about_hints(name, subject.prose.effect, settled)
-    if "TDQ110" in rules or (is_silent and not subject.signals.has_output_schema):
+    if subject.is_result_open:
         yield f"What does {name} return, and what when there is nothing to return?"
     language = LANGUAGE_NAMES.get(subject.prose.language or "", "the description's language")
     yield from (f"How does {name} say in {language}: {sentence}" for sentence in unsaid)

@@ -38,7 +38,7 @@ def colliding_names(measured: Measured) -> Iterator[Hit]:
 @rule(
     "TDQ301",
     aliases=("shadow-candidate",),
-    severity=Severity.WARNING,
+    severity=Severity.INFO,
     confidence=Confidence.LOW,
     source="TDQS 1.1, shadow prefilter",
 )
@@ -107,7 +107,13 @@ def unknown_parameter(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@rule("TDQ322", severity=Severity.INFO, dimension="usage_guidelines", source="TDQS, coherence: disambiguation")
+@rule(
+    "TDQ322",
+    severity=Severity.INFO,
+    confidence=Confidence.LOW,
+    dimension="usage_guidelines",
+    source="TDQS, coherence: disambiguation",
+)
 def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
     """A tool sends the agent to a sibling, and the sibling does not name it in return."""
     named = {subject.tool.name: frozenset(subject.mentions) for subject in measured.subjects}
@@ -119,17 +125,6 @@ def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
                 f"say in {other!r} when {subject.tool.name!r} is the better choice",
                 part=subject.tool,
             )
-
-
-@rule("TDQ323", severity=Severity.WARNING, dimension="usage_guidelines", source="TDQS, shadowing")
-def ranking_order(subject: Subject) -> Iterator[Hit]:
-    """The description ranks its tool above all others instead of saying what it is for."""
-    for words in relations.ranking_phrases(subject.prose.sentences, subject.prose.words):
-        yield Hit(
-            "/description",
-            f"{words!r} ranks the tool above all others",
-            "say which task it fits and which sibling fits the others",
-        )
 
 
 @rule("TDQ601", severity=Severity.WARNING, source="MCP specification, transports and pagination")

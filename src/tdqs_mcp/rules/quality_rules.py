@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
-from tdqs_mcp.facts.text.vocabulary import Cue, Effect
+from tdqs_mcp.facts.text.vocabulary import OVERT_MUTATIONS, Cue, Effect
 from tdqs_mcp.facts.text.wording import is_latin
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -63,15 +63,16 @@ def missing_description(subject: Subject) -> Iterator[Hit]:
     needs_language=True,
 )
 def vague_purpose(subject: Subject) -> Iterator[Hit]:
-    """The first sentence leaves open what the tool does, or to what."""
+    """The description has no word beyond those of the name, so it tells an agent nothing more than the name does."""
     prose = subject.prose
     if subject.signals.is_missing_description or subject.signals.restates_name or prose.is_only_name:
         return
-    suggestion = "name the verb, the resource and the scope: which things, from where, under which condition"
     if prose.restates_loosely:
-        yield Hit("/description", "the description has no word that the name does not have", suggestion)
-    elif prose.has_vague_verb and prose.opens_with_verb:
-        yield Hit("/description", f"the verb {prose.verb!r} leaves open what happens", suggestion)
+        yield Hit(
+            "/description",
+            f"the description has no word that the name {subject.tool.name!r} does not have",
+            "name the verb, the resource and the scope: which things, from where, under which condition",
+        )
 
 
 @rule(
@@ -139,19 +140,22 @@ def missing_annotations(subject: Subject) -> Iterator[Hit]:
     needs_language=True,
 )
 def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
-    """The tool changes something, and the description does not say what happens to what was there."""
-    disclosed = (Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION)
-    effect = subject.prose.effect
-    if not _is_described(subject) or effect is None or not effect.is_mutating or subject.signals.read_only:
-        return
-    if not any(cue in subject.prose.cues for cue in disclosed):
-        verb = subject.prose.verb or effect.value
-        lost = "whether it can be undone" if effect is Effect.DELETE else "what happens to what is already there"
+    """A tool that deletes or changes what exists says so in one sentence, and no hint or word tells what is lost."""
+    prose = subject.prose
+    is_destroying = prose.effect in (Effect.UPDATE, Effect.DELETE) and prose.verb in OVERT_MUTATIONS
+    is_bare = len(prose.sentences) == 1 and prose.word_count <= MAX_BARE_WORDS
+    is_hinted = "destructiveHint" in (subject.tool.annotations or {})
+    if is_destroying and prose.effect is prose.name_effect and is_bare and not is_hinted and subject.is_effect_open:
+        lost = "whether it can be undone" if prose.effect is Effect.DELETE else "what happens to what is left out"
         yield Hit(
             "/description",
-            f"{verb!r} changes something, and the description does not disclose how",
-            f"say {lost}, and which permission it needs",
+            f"{prose.verb!r} changes what exists, and neither the description nor destructiveHint discloses how",
+            f"say {lost}, and declare destructiveHint",
         )
+
+
+MAX_BARE_WORDS = 15
+"""Words of a sentence that has room for the verb and its object, and for nothing else."""
 
 
 @rule(
@@ -193,7 +197,7 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
 
 @rule(
     "TDQ110",
-    severity=Severity.WARNING,
+    severity=Severity.INFO,
     confidence=Confidence.MEDIUM,
     dimension="contextual_completeness",
     source="TDQS, checklist 5",
@@ -201,8 +205,11 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     entails=("TDQ122",),
 )
 def unstated_result(subject: Subject) -> Iterator[Hit]:
-    """Neither an output schema nor the description says what comes back."""
-    if _is_described(subject) and not subject.signals.has_output_schema and Cue.RETURN not in subject.prose.cues:
+    """The tool changes something, and neither an output schema nor the description says what comes back."""
+    prose = subject.prose
+    effects = (prose.name_effect, prose.effect)
+    is_change = all(each is not None and each.is_mutating for each in effects) and not subject.signals.read_only
+    if _is_described(subject) and is_change and subject.is_result_open:
         yield Hit(
             "/description",
             "neither the description nor an output schema says what the tool returns",

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -18,7 +18,6 @@ from tdqs_mcp.facts.text.vocabulary import (
     Effect,
     PatternTable,
     lazy_pattern,
-    read_table,
     words_from,
 )
 from tdqs_mcp.facts.text.words import name_parts, shared_prefix, stem
@@ -248,22 +247,6 @@ def _lifecycles(purposes: Sequence[Purpose]) -> dict[str, set[Effect]]:
         if purpose.thing and not purpose.scope and purpose.effect:
             found.setdefault(" ".join(sorted(purpose.thing)), set()).add(purpose.effect)
     return found
-
-
-def ranking_phrases(sentences: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Phrases that rank a tool above all others or ask to call it first."""
-    if _words("rankers").isdisjoint(words) and all(map(str.isascii, sentences)):
-        return []
-    likely = [each for each in sentences if not each.isascii() or any(rank in each.lower() for rank in _rank_words())]
-    ranking = [each for each in likely if _PATTERNS.ranking.search(each)]
-    found = (match[0] for sentence in ranking for match in _PATTERNS.ranked_first.finditer(sentence))
-    return list(dict.fromkeys(" ".join(words.split()) for words in found))
-
-
-@cache
-def _rank_words() -> tuple[str, ...]:
-    text: str = read_table("references")["words"]["ranks"]
-    return tuple(text.strip().split("|"))
 
 
 def one_sided_boundaries(

@@ -132,34 +132,30 @@ def _is_unknown(name: str, own: frozenset[str], words: KnownNames) -> bool:
 
 
 def _is_tool(token: Token, words: KnownNames) -> bool:
-    """The context uses the word as a tool's name, or it is formed as this catalog's names are."""
+    """The text tells the agent to use the word, or calls it a tool; how a word is formed alone proves nothing."""
     name, before, after, lead, *_ = token
     is_joined, is_ticked = not name.isalnum() or not (name.islower() or name.istitle()), before.endswith("`")
     is_like = style(name) in words.styles
     is_ordinary = (name[:1].isupper() or "-" in name) and not is_like
     is_no_name = (is_ordinary and not is_ticked) or name.isupper() or not (is_joined or is_ticked)
     is_former = lead.endswith(_endings("former_ends")) and _PATTERNS.former.search(before)
-    if is_no_name or is_former or _PATTERNS.other_kind.match(after):
+    if (
+        is_no_name
+        or is_former
+        or _PATTERNS.other_kind.match(after)
+        or _PATTERNS.elsewhere.search(token.text, token.start - len(before), token.end + 60)
+    ):
         return False
     is_called = not _words("call_words").isdisjoint(lead.split()) and _PATTERNS.called.search(before) is not None
     if _is_called_tool(token, is_called=is_called, is_ticked=is_ticked):
         return True
-    if not is_joined or (before.endswith(("'", '"')) and not is_called):
-        return False
     parts = name_parts(name)
     is_verbal = len(parts) > 1 and LEMMAS.get(parts[0]) == parts[0]
-    is_quoted = is_ticked or (is_called and before.endswith(("'", '"')))
-    is_kin = is_like and _is_kin(name, words, is_ticked=is_quoted)
-    if is_called:
-        return is_kin or (is_verbal and (is_like or is_ticked or "_" in name))
+    is_kin = is_like and (style(name), parts[0]) in words.shapes
     is_source = lead.endswith(_endings("source_ends"))
-    if is_source and (_PATTERNS.obtained.search(before) or _PATTERNS.beside.search(before)):
-        return is_kin or (is_verbal and (is_like or is_ticked))
-    is_function = _PATTERNS.paren_after.match(after) and is_verbal and before[-2:] != "{ "
-    # Hyphens also join ordinary words, so they need a cue before them.
-    has_cue = "-" not in name or is_ticked or _PATTERNS.sourced.search(before) is not None
-    is_made_alike = _resembles(name, words) or (_is_imperative(name) and not _PATTERNS.example.search(before))
-    return is_like and bool(is_function or (has_cue and is_made_alike))
+    is_beside = is_source and (_PATTERNS.obtained.search(before) or _PATTERNS.beside.search(before))
+    is_formed = is_joined and is_like and (is_kin or is_verbal) and parts[-1] not in _words("field_endings")
+    return is_formed and bool(is_called or is_beside)
 
 
 def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
@@ -170,31 +166,6 @@ def _is_called_tool(token: Token, *, is_called: bool, is_ticked: bool) -> bool:
     if lead.endswith(_endings("tool_ends")) and _PATTERNS.tool_before.search(before) and ("-" not in name or is_ticked):
         return True
     return is_called and _PATTERNS.strong_after.match(after) is not None
-
-
-def _is_kin(name: str, words: KnownNames, *, is_ticked: bool) -> bool:
-    """It shares a first word or a noun with a tool, and is not a field such as `file_token`."""
-    parts = name_parts(name)
-    is_field = parts[-1] in _words("field_endings") or ("-" in name and not is_ticked)
-    return not is_field and ((style(name), parts[0]) in words.shapes or not words.nouns.isdisjoint(parts) or is_ticked)
-
-
-def _is_imperative(name: str) -> bool:
-    """A verb and a thing, as in `fetch_orders`; not a field such as `update_time`."""
-    first, *rest = name_parts(name)
-    return bool(rest) and first in words_from("names", "plain_verbs") and rest[-1] not in _words("field_endings")
-
-
-def _resembles(name: str, words: KnownNames) -> bool:
-    """Spelled as the catalog's names are, with a first word that its tools begin with and a noun that they have."""
-    parts = name_parts(name)
-    return (
-        len(parts) > 1
-        and (style(name), parts[0]) in words.shapes
-        and not words.nouns.isdisjoint(parts[1:])
-        and (parts[0] in LEMMAS or any(part in LEMMAS for part in parts[1:]))
-        and not (parts[0] in _words("noun_verbs") and len(parts) == 2)
-    )
 
 
 def around(text: str, start: int, end: int) -> str:
@@ -209,10 +180,7 @@ def unknown_parameters(
     found: dict[str, Mention] = {}
     folded = frozenset(map(fold, own))
     for path, text in texts:
-        if path != "/description" and "param" not in text and "argument" not in text:
-            continue
-        listed = _listed(text, folded) if path == "/description" else ()
-        for name, start, end in (*listed, *_bare_parameters(text, folded, words)):
+        for name, start, end in _listed(text, folded) if path == "/description" else ():
             found.setdefault(name, Mention(name=name, path=path, words=around(text, start, end)))
     for path, each in strange:
         if _is_asked_for(each, path, folded, words):
@@ -220,46 +188,20 @@ def unknown_parameters(
     return list(found.values())
 
 
-def _bare_parameters(text: str, own: AbstractSet[str], words: KnownNames) -> Iterator[tuple[str, int, int]]:
-    for match in _PATTERNS.bare.finditer(text) if "param" in text or "argument" in text else ():
-        name, other = match["name"], _PATTERNS.of_tool.match(text, match.end())
-        is_other_tools = other is not None and fold(other["tool"]) in words.tools
-        if fold(name) not in own and name not in _words("kinds_of") and not is_other_tools:
-            yield name, match.start("name"), match.end("name")
-
-
 def _is_asked_for(each: Token, path: str, own: AbstractSet[str], words: KnownNames) -> bool:
     folded = fold(each.name)
     if folded in own or folded in words.tools or each.name[:1].isupper():
         return False
-    before, after = each.before, each.after
-    if _is_parameter(each, words):
-        return True
-    is_ticked = path == "/description" and before.endswith("`") and after.startswith("`")
-    if path == "/description" and _is_companion(each, own):
-        return True
-    is_unknown = is_ticked and folded not in words.words and len(folded) > 3
-    whole = [each for each in own if len(each) > 3 and each != f"{folded}s"] if is_unknown else ()
-    is_renamed = any(each.endswith(folded) or each.startswith(folded) for each in whole)
-    return is_renamed and not _PATTERNS.negated.search(before) and not _PATTERNS.returned.search(before)
-
-
-def _is_companion(token: Token, own: AbstractSet[str]) -> bool:
-    """Named in one breath with a parameter, each in backticks or a compound: "`offset` and `limit`"."""
-    near = _PATTERNS.joined_after.match(token.after)
-    if near is None and token.lead.endswith((" and", " or")):
-        near = _PATTERNS.joined_before.search(token.before)
-    other = near["name"] if near else ""
-    is_marked = token.before.endswith("`") or ("_" in token.name and "_" in other)
-    is_named = bool(other) and is_marked and fold(other) in own
-    return is_named and not _PATTERNS.returned.search(token.before) and not _PATTERNS.conditional.search(token.before)
+    return path == "/description" and _is_parameter(each, words)
 
 
 def _is_parameter(token: Token, words: KnownNames) -> bool:
-    if not _is_named_parameter(token) or _PATTERNS.negated.search(token.before):
+    """Named as a parameter, not denied, and in no breath with another tool, whose parameter it may be."""
+    denied = (_PATTERNS.negated, _PATTERNS.returned)
+    if not _is_named_parameter(token) or any(each.search(token.before) for each in denied):
         return False
-    other = _PATTERNS.of_tool.match(token.after)
-    return other is None or fold(other["tool"]) not in words.tools
+    others = (each.name for each in _tokens(f"{token.before} {token.after}") if each.name != token.name)
+    return not any(fold(each) in words.tools or (name_parts(each) or ("",))[0] in LEMMAS for each in others)
 
 
 def _is_named_parameter(token: Token) -> bool:
