@@ -13,6 +13,7 @@ from tdqs_mcp.results.checks import GateReport, Selection
 from tdqs_mcp.results.findings import LintReport
 from tdqs_mcp.results.improvements import Comparison, Plan, RewriteReport, WhatIfReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
+from tdqs_mcp.results.locks import DefinitionLock, LockReport
 from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.results.scores import ServerScore
 
@@ -30,6 +31,8 @@ CONTRACTS = {
     "gate": GateReport,
     "grade": ServerGrade,
     "portability": PortabilityReport,
+    "lock": DefinitionLock,
+    "verify": LockReport,
 }
 ANSWERED = (
     ToolAnswer,

@@ -7,8 +7,9 @@ import announcing_server
 import pytest
 
 from tdqs_mcp.app import linting
-from tdqs_mcp.app.catalogs import load, load_twice
+from tdqs_mcp.app.catalogs import list_again, load
 from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.rewriting.catalog_diff import listing_change
 from tdqs_mcp.rules import protocol_rules, registry
 from tdqs_mcp.rules.rule import Rule
 from tdqs_mcp.sources.files import read_catalog
@@ -67,19 +68,25 @@ async def test_a_server_of_an_older_revision_needs_no_hints(name):
 # Order
 
 
+async def listed_twice(locator):
+    """The catalog, and how a second listing differs from it."""
+    first, second = await load(locator), await list_again(locator)
+    return first, second and listing_change(first, second)
+
+
 async def test_a_second_listing_in_another_order_is_told(tmp_path):
-    catalog, change = await load_twice(announcing("reversed", tmp_path / "marker"))
+    catalog, change = await listed_twice(announcing("reversed", tmp_path / "marker"))
     assert [tool.name for tool in catalog.tools] == ["find_berths", "wind", "tides"]
     assert "'tides' is number 1 now, 'find_berths' was" in change
 
 
 async def test_a_second_listing_with_other_tools_is_told(tmp_path):
-    _, change = await load_twice(announcing("fewer", tmp_path / "marker"))
+    _, change = await listed_twice(announcing("fewer", tmp_path / "marker"))
     assert "different tools, among them 'tides'" in change
 
 
 async def test_equal_listings_and_files_have_nothing_to_tell(tmp_path):
     file = tmp_path / "tools.json"
     file.write_text('{"tools": []}')
-    assert (await load_twice(announcing("well")))[1] is None
-    assert (await load_twice(str(file)))[1] is None
+    assert (await listed_twice(announcing("well")))[1] is None
+    assert (await listed_twice(str(file)))[1] is None

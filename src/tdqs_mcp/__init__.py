@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         score_skill_answer,
     )
     from tdqs_mcp.app.linting import lint, portability
+    from tdqs_mcp.app.locking import read_lock, verify
     from tdqs_mcp.model import Fact, Material, Trace
     from tdqs_mcp.results.checks import Mutation, Query
     from tdqs_mcp.results.improvements import Mode
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
         calibrate,
         collect_batch,
         compare,
+        list_again,
         load,
+        lock,
         plan,
         rewrite,
         run_suite,
@@ -51,13 +54,16 @@ __all__ = [
     "explain",
     "grade",
     "lint",
+    "list_again",
     "load",
+    "lock",
     "patch_file",
     "patch_sources",
     "plan",
     "portability",
     "prompts",
     "read",
+    "read_lock",
     "rewrite",
     "run_suite",
     "score",
@@ -68,6 +74,7 @@ __all__ = [
     "score_skill_answer",
     "select",
     "submit_batch",
+    "verify",
     "what_if",
 ]
 
@@ -77,12 +84,13 @@ _MODULES = {
     "app.improving": "patch_file patch_sources",
     "app.judging": "costs explain grade prompts score_answers score_label_answers score_skill_answer",
     "app.linting": "lint portability",
+    "app.locking": "read_lock verify",
     "model": "Fact Material Trace",
     "results.checks": "Mutation Query",
     "results.improvements": "Mode",
     "sources.locator": "LiveOptions",
-    "sync": "calibrate collect_batch compare load plan rewrite run_suite score score_labels score_skill select "
-    "submit_batch what_if",
+    "sync": "calibrate collect_batch compare list_again load lock plan rewrite run_suite score score_labels "
+    "score_skill select submit_batch what_if",
 }
 
 

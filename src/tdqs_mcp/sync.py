@@ -1,6 +1,6 @@
 """The use cases of `app` for callers without an event loop; inside one, await those of `app`."""
 
-from tdqs_mcp.app import catalogs, improving, judging, suites
+from tdqs_mcp.app import catalogs, improving, judging, locking, suites
 from tdqs_mcp.app.catalogs import blocking
 
 score = judging.score_blocking
@@ -8,6 +8,8 @@ load = catalogs.load_blocking
 calibrate = blocking(judging.calibrate)
 collect_batch = blocking(judging.collect_batch)
 compare = blocking(improving.compare)
+list_again = blocking(catalogs.list_again)
+lock = blocking(locking.lock)
 plan = blocking(improving.plan)
 rewrite = blocking(improving.rewrite)
 run_suite = blocking(suites.run_suite)

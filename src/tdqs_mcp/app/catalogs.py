@@ -43,17 +43,9 @@ async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
     return await capture(parsed, options)
 
 
-async def load_twice(locator: str, options: LiveOptions | None = None) -> tuple[Catalog, str | None]:
-    """The catalog, and how a second listing on a connection of its own differs from it; a file is read once.
-
-    Raises as `load`.
-    """
-    first = await load(locator, options)
-    if first.content is not None:
-        return first, None
-    from tdqs_mcp.sources.connection import listing_change  # noqa: PLC0415  # the SDK is loaded by now
-
-    return first, listing_change(first, await load(locator, options))
+async def list_again(locator: str, options: LiveOptions | None = None) -> Catalog | None:
+    """A second listing of a live server, by a start and a connection of its own; None for a file. Raises as `load`."""
+    return None if isinstance(parse_locator(locator), File) else await load(locator, options)
 
 
 def load_blocking(locator: str, options: LiveOptions | None = None) -> Catalog:

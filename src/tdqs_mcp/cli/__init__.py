@@ -37,6 +37,10 @@ _COMMANDS = {
         "lint": "Report what the rules find.",
         "portability": "Show what each client and model API would take of the tools: kept, renamed, cut or refused.",
     },
+    "tdqs_mcp.cli.lock_commands": {
+        "lock": "Pin what agents see of a server: tools, instructions, prompts, resources, icons and _meta.",
+        "verify": "Say what has changed since a server was locked: breaking, dangerous, compatible, or wording.",
+    },
     "tdqs_mcp.cli.rewrite_commands": {
         "rewrite": "Propose better definitions from what is known, each with its source, checked, and ask "
         "for the rest.",

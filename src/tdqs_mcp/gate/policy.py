@@ -7,6 +7,7 @@ from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Sele
 from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.improvements import Plan, Rewrite
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
+from tdqs_mcp.results.locks import LockReport
 from tdqs_mcp.results.portability import Handling, PortabilityReport
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
 from tdqs_mcp.results.verdicts import Tier, Ungraded
@@ -39,6 +40,13 @@ def is_portable(report: PortabilityReport) -> Outcome:
     """Failed when a client refuses anything."""
     is_refused = any(view.handling is Handling.REFUSED for view in report.clients)
     return Outcome.FAILED if is_refused else Outcome.PASSED
+
+
+def is_locked(report: LockReport) -> Outcome:
+    """Failed for a change that the lock does not allow, unknown for a part that could not be compared."""
+    if report.refused:
+        return Outcome.FAILED
+    return Outcome.UNKNOWN if report.unverified else Outcome.PASSED
 
 
 def arrives(plan: Plan) -> Outcome:

@@ -109,8 +109,7 @@ def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
     if before is None or after is None:
         said = "the definition is nested too deeply to be compared: nothing says that old calls still work"
         return [_whole(Impact.BREAKING, "unreadable", said)]
-    dangers = _as(Impact.DANGEROUS, "", compatibility.dangerous_hints(old.annotations, new.annotations))
-    found = [*_breaks(old, new), *dangers, *_words(old, new)]
+    found = [*contract_differences(old, new), *_words(old, new)]
     return found or [_whole(Impact.COMPATIBLE, "changed", "nothing is taken from a caller")]
 
 
@@ -120,6 +119,12 @@ def _are_equal(old: object, new: object) -> bool:
         return json.dumps(old) == json.dumps(new)
     except RecursionError:
         return False
+
+
+def contract_differences(old: Tool, new: Tool) -> list[Difference]:
+    """What breaks callers, and hints that no longer rule something out."""
+    dangers = _as(Impact.DANGEROUS, "", compatibility.dangerous_hints(old.annotations, new.annotations))
+    return [*_breaks(old, new), *dangers]
 
 
 def _breaks(old: Tool, new: Tool) -> Iterator[Difference]:
@@ -176,6 +181,25 @@ def _texts(tool: Tool) -> dict[str, object]:
     nodes = (node for path, schema in schemas for node in walk.walk_schema(schema, path).nodes)
     texts = {f"{node.path}/description": node.schema.get("description") for node in nodes}
     return {"/title": tool.title, "/description": tool.description, **texts}
+
+
+def listing_change(first: Catalog, second: Catalog) -> str | None:
+    """How the tools of a second listing differ from those of the first, one sentence; None if they do not.
+
+    MCP 2026-07-28, Tools, Capabilities: the order should be the same each time, and the tools must not depend on the
+    connection. A listing that was not read to its end says nothing.
+    """
+    before, after = ([tool.name for tool in catalog.tools] for catalog in (first, second))
+    if before == after or first.incomplete or second.incomplete:
+        return None
+    odd = sorted((Counter(before) - Counter(after)) + (Counter(after) - Counter(before)))
+    if odd:
+        return f"Two listings have different tools, among them {odd[0]!r}; clients cannot keep the list."
+    place, name = next((place, name) for place, name in enumerate(after) if name != before[place])
+    return (
+        f"Two listings have the tools in different orders: {name!r} is number {place + 1} now, {before[place]!r} was; "
+        "each change invalidates what clients and models have cached."
+    )
 
 
 def _as(impact: Impact, below: str, found: Iterable[Break]) -> Iterator[Difference]:

@@ -1,7 +1,6 @@
 """From a locator to a catalog: which transports and protocol eras are tried, what is asked, what is an answer."""
 
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -128,25 +127,6 @@ async def capture(locator: Stdio | Url | InProcess, options: LiveOptions) -> Cat
             case InProcess():
                 await _in_process(connection, locator, options)
     return connection.finish()
-
-
-def listing_change(first: Catalog, second: Catalog) -> str | None:
-    """How the tools of a second listing differ from those of the first, one sentence; None if they do not.
-
-    MCP 2026-07-28, Tools, Capabilities: the order should be the same each time, and the tools must not depend on the
-    connection. A listing that was not read to its end says nothing.
-    """
-    before, after = ([tool.name for tool in catalog.tools] for catalog in (first, second))
-    if before == after or first.incomplete or second.incomplete:
-        return None
-    odd = sorted((Counter(before) - Counter(after)) + (Counter(after) - Counter(before)))
-    if odd:
-        return f"Two listings have different tools, among them {odd[0]!r}; clients cannot keep the list."
-    place, name = next((place, name) for place, name in enumerate(after) if name != before[place])
-    return (
-        f"Two listings have the tools in different orders: {name!r} is number {place + 1} now, {before[place]!r} was; "
-        "each change invalidates what clients and models have cached."
-    )
 
 
 async def capture_object(server: object, options: LiveOptions) -> Catalog:

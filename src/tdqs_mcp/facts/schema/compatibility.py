@@ -260,6 +260,23 @@ def dangerous_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
     return tuple(found)
 
 
+def safer_hints(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> tuple[Break, ...]:
+    """Hints that now rule out a risk, so that a client may stop asking the user.
+
+    Of a tool that stays read-only, the hints about changes mean nothing (MCP, ToolAnnotations).
+    """
+    before, after = ((each or {}) for each in (old, new))
+    is_read_only = before.get("readOnlyHint") is True is after.get("readOnlyHint")
+    found = []
+    for hint, (_, warning) in HINTS.items():
+        is_moot = is_read_only and hint in ("destructiveHint", "idempotentHint")
+        if after.get(hint) is (not warning) is not before.get(hint) and not is_moot:
+            was = str(before[hint]).lower() if isinstance(before.get(hint), bool) else "not said"
+            said = f"{hint} was {was}, is {str(not warning).lower()}: clients may stop asking the user"
+            found.append(Break("safer-hint", f"/annotations/{hint}", said))
+    return tuple(found)
+
+
 def _union(schemas: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset().union(*map(types_of, schemas))
 

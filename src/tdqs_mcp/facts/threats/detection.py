@@ -207,6 +207,11 @@ def _pointer(place: _Place) -> str:
     return "".join(f"/{key}" for key in reversed(keys))
 
 
+def list_strings(raw: object) -> Iterator[tuple[str, str]]:
+    """The strings of a part that find_threats reads, each with its JSON pointer."""
+    return ((_pointer(place), text) for place, text in _strings(raw))
+
+
 _KEYWORDS = frozenset(
     "type format $ref $schema required name title description inputSchema outputSchema annotations properties items "
     "enum default anyOf oneOf allOf not additionalProperties const examples pattern minimum maximum minLength "

@@ -1,0 +1,127 @@
+"""Definition locks: read `tdqs.lock`, add a server, accept what has changed, and verify that nothing else has."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any
+
+from tdqs_mcp.app.judging import score_measured
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.gate import definition_lock, lock_changes
+from tdqs_mcp.gate.definition_lock import lock_server
+from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.contract import camel
+from tdqs_mcp.results.improvements import Impact
+from tdqs_mcp.results.locks import (
+    LOCK_VERSION,
+    DefinitionLock,
+    LockedScore,
+    LockedServer,
+    LockedTool,
+    LockReport,
+    LockState,
+)
+from tdqs_mcp.results.verdicts import Tier
+from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
+from tdqs_mcp.sources.files import parse_json, read_bytes
+
+EMPTY_LOCK = DefinitionLock(servers=())
+
+
+def read_lock(path: Path) -> DefinitionLock:
+    """The lock in a file. Raises InputError for one that is broken, edited, or of a newer version."""
+    origin = repr(str(path))
+    if not path.exists():
+        raise InputError(f"there is no lock {origin}; write one with tdqs-mcp lock LOCATOR")
+    document = parse_json(read_bytes(path), origin=origin)
+    content = document if isinstance(document, Mapping) else {}
+    version = content.get("version")
+    if isinstance(version, int) and version > LOCK_VERSION:
+        raise InputError(
+            f"{origin} is a lock of version {version}, this tdqs-mcp reads {LOCK_VERSION}; install a newer tdqs-mcp"
+        )
+    from jsonschema_rs import validator_for  # noqa: PLC0415  # only locks are read by their schema
+
+    schema = json.loads(package_files("tdqs_mcp.report").joinpath("schemas/lock.schema.json").read_text("utf-8"))
+    fault = next(validator_for(schema).iter_errors(document), None)
+    if fault is not None:
+        place = "".join(f"/{step}" for step in fault.instance_path)
+        raise InputError(
+            f"{origin} is not a lock, at {place or 'its root'}: {str(fault.message)[:200]}; restore it, or delete it "
+            "and run tdqs-mcp lock"
+        )
+    lock = DefinitionLock(servers=tuple(map(_server, content["servers"])))
+    definition_lock.check_lock(lock, origin)
+    return lock
+
+
+def _server(entry: Mapping[str, Any]) -> LockedServer:
+    allow = tuple(map(Impact, entry["allow"]))
+    tools = tuple(LockedTool(**{**_named(LockedTool, each), "score": _score(each["score"])}) for each in entry["tools"])
+    given = _named(LockedServer, entry)
+    lists = {name: None if given[name] is None else tuple(given[name]) for name in ("prompts", "resources")}
+    return LockedServer(**{**given, **lists, "allow": allow, "score": _score(entry["score"]), "tools": tools})
+
+
+def _score(entry: Mapping[str, Any] | None) -> LockedScore | None:
+    if entry is None:
+        return None
+    return LockedScore(**{**entry, "score": round(entry["score"] * 10), "tier": Tier(entry["tier"])})
+
+
+def _named(cls: type, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a class's fields by the keys of its contract."""
+    return {field.name: entry[camel(field.name)] for field in fields(cls)}
+
+
+def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = None) -> LockReport:
+    """What has changed since the lock was written, by what it means; `again` is a second listing of the server.
+
+    Nothing is scored: a new calibration is no change. A server that the lock does not know by name or source is
+    compared with its only one. Raises InputError if it has several.
+    """
+    known = definition_lock.find_server(lock, catalog)
+    if known is None and len(lock.servers) != 1:
+        names = ", ".join(repr(each.name) for each in lock.servers) or "no server"
+        raise InputError(f"the lock does not have {catalog.server!r}, it has {names}; add it with tdqs-mcp lock")
+    return lock_changes.verify(known or lock.servers[0], catalog, again)
+
+
+async def lock(
+    catalog: Catalog,
+    known: DefinitionLock = EMPTY_LOCK,
+    *,
+    again: Catalog | None = None,
+    accept: Sequence[str] | None = (),
+    allow: Sequence[Impact] | None = None,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
+) -> tuple[DefinitionLock, LockReport]:
+    """The lock with this server, and what has changed of it if it was there already.
+
+    Then only the changes of the parts in `accept` are taken, all for None; `allow` replaces the impacts that the entry
+    lets pass. Other servers stay. Raises InputError for an incomplete listing, and UnknownIdError.
+    """
+    if catalog.incomplete:
+        raise InputError(f"an incomplete list of tools cannot be locked: {catalog.incomplete}")
+    measured = measure(catalog)
+    found = await score_measured(measured, judge=judge or Offline(), spec=spec)
+    now = lock_server(measured, found, allow=allow or ())
+    entry = definition_lock.find_server(known, catalog)
+    if entry is None:
+        report = replace(lock_changes.verify(now, catalog, again), state=LockState.NEW)
+        return DefinitionLock(servers=_sorted([*known.servers, now])), report
+    entry = entry if allow is None else replace(entry, allow=now.allow)
+    report = lock_changes.verify(entry, catalog, again)
+    updated, report = definition_lock.accept(entry, replace(now, allow=entry.allow), report, accept)
+    others = [each for each in known.servers if each.name != entry.name or each.source != entry.source]
+    return DefinitionLock(servers=_sorted([*others, updated])), report
+
+
+def _sorted(servers: Sequence[LockedServer]) -> tuple[LockedServer, ...]:
+    return tuple(sorted(servers, key=lambda each: (each.name, each.source or "")))

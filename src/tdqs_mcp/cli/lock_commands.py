@@ -1,0 +1,132 @@
+"""`lock` and `verify`: pin what agents see of servers, and say in CI what has changed."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import click
+
+from tdqs_mcp.app import locking
+from tdqs_mcp.app.catalogs import blocking, list_again
+from tdqs_mcp.app.locking import EMPTY_LOCK
+from tdqs_mcp.cli import command
+from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, spec_option, tell_usage
+from tdqs_mcp.cli.runner import TARGET, Page, end, for_each, live_options, page_options, views, write
+from tdqs_mcp.gate.policy import is_locked
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.results.findings import Outcome
+from tdqs_mcp.results.improvements import Impact
+from tdqs_mcp.results.locks import DefinitionLock, LockReport
+from tdqs_mcp.sources.locator import LiveOptions
+
+_LOCK = views("lock_report:lock_blocks", is_lock=True)
+_VERIFY = views("lock_report:lock_blocks")
+
+_file_option = click.option(
+    "--lock", "path", type=TARGET, default="tdqs.lock", show_default=True, help="The lock; it may hold several servers."
+)
+
+
+def _each(
+    locators: tuple[str, ...], live: LiveOptions, use: Callable[[Catalog, Catalog | None], LockReport]
+) -> list[LockReport | None]:
+    """The report on each locator, with a second listing of a live server."""
+
+    def listed(catalog: Catalog, locator: str) -> LockReport:
+        return use(catalog, blocking(list_again)(locator, live))
+
+    return [
+        report
+        for each in locators
+        for report in for_each((each,), live, partial(listed, locator=each), doing="locking")
+    ]
+
+
+@command()
+@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@_file_option
+@click.option("--accept", multiple=True, metavar="PART", help="Lock the changes of this part: its name in the report.")
+@click.option("--update", is_flag=True, help="Lock all changes, and renew the scores.")
+@click.option(
+    "--allow",
+    multiple=True,
+    type=click.Choice([*map(str, Impact), "nothing"]),
+    help="Keep in the lock that verify lets changes of this impact pass.",
+)
+@judge_options
+@spec_option
+@live_options
+@page_options()
+def lock(
+    locators: tuple[str, ...],
+    *,
+    path: Path,
+    accept: tuple[str, ...],
+    update: bool,
+    allow: tuple[str, ...],
+    asked: Asked,
+    spec: str,
+    live: LiveOptions,
+    page: Page,
+) -> None:
+    """Pin what agents see of a server: tools, instructions, prompts, resources, icons and _meta.
+
+    A server that is in the lock already stays as it was, but for what --accept or --update takes; exit code 1 if other
+    changes are left. Scores, with specification, judge and calibration, are in the lock for information.
+    """
+    if update and accept:
+        raise click.UsageError("--update accepts everything; leave --accept out")
+    judge = judge_of(asked)
+    renewed = [locking.read_lock(path) if path.exists() else EMPTY_LOCK]
+    before = renewed[0]
+
+    def pin(catalog: Catalog, again: Catalog | None) -> LockReport:
+        lock, report = blocking(locking.lock)(
+            catalog,
+            renewed[-1],
+            again=again,
+            accept=None if update else accept,
+            allow=[Impact(each) for each in allow if each != "nothing"] if allow else None,
+            judge=judge,
+            spec=spec,
+        )
+        renewed.append(lock)
+        return report
+
+    reports = _each(locators, live, pin)
+    tell_usage(judge)
+    _save(renewed[-1], before, path)
+    page.show(reports, _LOCK)
+    end(reports, _left)
+
+
+def _save(lock: DefinitionLock, before: DefinitionLock, path: Path) -> None:
+    if lock != before:
+        write(json_text(document(lock)), path)
+        click.echo(f"{path} is written. Next: commit it, and run tdqs-mcp verify LOCATOR in CI.", err=True)
+
+
+def _left(report: LockReport) -> Outcome:
+    """Failed if changes are left that nobody accepted."""
+    is_left = any(not each.is_allowed and each.part not in report.accepted for each in report.changes)
+    return Outcome.FAILED if is_left else Outcome.PASSED
+
+
+@command()
+@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@_file_option
+@live_options
+@page_options(help="What to print: markdown for a pull request.")
+def verify(locators: tuple[str, ...], *, path: Path, live: LiveOptions, page: Page) -> None:
+    """Say what has changed since a server was locked: breaking, dangerous, compatible, or wording.
+
+    Dangerous are new orders to the agent, new hosts, hidden characters and text, hints that now rule out a risk or no
+    longer do, new tools, changed instructions, icons and _meta. The order of keys, of listings and of required is no
+    change; neither is a new calibration, nor a new version of the server. A live server is started and listed twice.
+    Exit code 1 if anything changed that the lock does not allow.
+    """
+    known = locking.read_lock(path)
+    reports = _each(locators, live, lambda catalog, again: locking.verify(catalog, known, again=again))
+    page.show(reports, _VERIFY)
+    end(reports, is_locked)

@@ -1,0 +1,65 @@
+"""What has changed since definitions were locked, for people."""
+
+from tdqs_mcp.report.blocks import (
+    Block,
+    Code,
+    Heading,
+    Items,
+    Line,
+    Title,
+    Words,
+    count_words,
+    named,
+    problem_items,
+)
+from tdqs_mcp.results.improvements import Impact
+from tdqs_mcp.results.locks import LockedChange, LockReport, LockState
+
+STYLES = {Impact.BREAKING: "bold red", Impact.DANGEROUS: "bold red", Impact.COMPATIBLE: "cyan", Impact.WORDING: "dim"}
+
+MAX_CHANGES = 20
+"""Changes of one impact in a terminal."""
+
+
+def lock_blocks(report: LockReport, *, is_lock: bool = False) -> list[Block]:
+    """Changes by what they mean, what could not be compared, and how to accept; `is_lock` for the command `lock`."""
+    tools = count_words(report.tool_count, "tool")
+    blocks: list[Block] = [Title(f"{named(report.server, report.version)} · {tools} · {_summary(report)}")]
+    for impact in Impact:
+        found = [each for each in report.changes if each.difference.impact is impact]
+        if found:
+            allowed = ", allowed by the lock" if all(each.is_allowed for each in found) else ""
+            blocks += [Heading(f"{impact.capitalize()} ({len(found)}){allowed}", STYLES[impact])]
+            blocks.append(Items([(_line(each), "") for each in found], indent=2, shown=MAX_CHANGES))
+    blocks += [
+        Items([(f"not verified: {each}", "yellow") for each in report.unverified]),
+        problem_items(report.problems),
+    ]
+    return [*blocks, Line(_next(report, is_lock=is_lock), "dim")]
+
+
+def _summary(report: LockReport) -> str:
+    if report.state is LockState.NEW:
+        return "locked"
+    if not report.changes:
+        return "nothing has changed since it was locked"
+    count = count_words(len(report.changes), "change")
+    since = f" since {report.locked_version}" if report.locked_version not in (None, report.version) else ""
+    if report.accepted:
+        return f"{count}{since}, {count_words(len(report.accepted), 'part')} accepted"
+    return f"{count}{since}" + ("" if report.refused else ", all allowed by the lock")
+
+
+def _line(change: LockedChange) -> str:
+    found = change.difference
+    return ": ".join(filter(None, (change.part, found.path, f"{found.message} [{found.change}]")))
+
+
+def _next(report: LockReport, *, is_lock: bool) -> Words:
+    left = [each.part for each in report.changes if not each.is_allowed and each.part not in report.accepted]
+    if left:
+        again = "" if is_lock else " with tdqs-mcp lock LOCATOR"
+        return (f"Next: read the changes, then accept them{again}: ", Code("--accept PART"), " or ", Code("--update"))
+    if report.unverified:
+        return "Next: verify the live server, or a capture of it"
+    return ""
