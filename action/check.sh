@@ -60,7 +60,7 @@ for ((number = 0; number < ${#locators[@]}; number++)); do
   cat "$work"/*.md >>"$summary" 2>/dev/null || true
   rm -f "$work"/*.md
   if [[ -n "${INPUT_SARIF:-}" ]]; then
-    check lint "${options[@]}" --format sarif --output "$INPUT_SARIF" -- "$catalog"
+    check lint "${options[@]}" --format code-scanning --output "$INPUT_SARIF" -- "$catalog"
   fi
   if [[ -n "${INPUT_FAIL_UNDER:-}" ]]; then
     check score --fail-under "$INPUT_FAIL_UNDER" -- "$catalog"

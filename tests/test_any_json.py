@@ -16,7 +16,7 @@ from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import document, json_text
 from tdqs_mcp.report.lint_formats import github_text, junit_text, sarif_document
-from tdqs_mcp.report.lint_report import LocatedReport, comment_blocks
+from tdqs_mcp.report.lint_report import LocatedReport, Verdict, comment_blocks
 from tdqs_mcp.report.score_report import score_blocks
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.sources.positions import locate
@@ -39,6 +39,9 @@ ANYTHING = st.recursive(
 TOOLS = st.fixed_dictionaries({}, optional=dict.fromkeys((*TOOL_FIELDS, "_meta"), ANYTHING | TEXT)) | ANYTHING
 
 
+VERDICT = Verdict(fail_on=Severity.ERROR, rule_count=70)
+
+
 @settings(max_examples=60)
 @given(st.lists(TOOLS, max_size=4))
 def test_any_list_of_tools_is_scored_linted_and_shown(tools):
@@ -51,14 +54,18 @@ def test_any_list_of_tools_is_scored_linted_and_shown(tools):
     assert json.loads(json.dumps(capture_document(catalog)["tools"])) == json.loads(json.dumps(tools))
     for kind, result in (("score", score), ("lint", report)):
         VALIDATORS[kind].validate(json.loads(json_text(document(result)).encode("utf-8")))
-    sited = [LocatedReport(report=report, file="any.json", positions=locate(json.dumps({"tools": tools}).encode()))]
+    sited = [
+        LocatedReport(
+            report=report, catalog=catalog, file="any.json", positions=locate(json.dumps({"tools": tools}).encode())
+        )
+    ]
     ET.fromstring(junit_text(sited, fail_on=Severity.INFO))  # noqa: S314  # our own output
     annotations = github_text(sited)
     assert annotations.count("\n") == len(report.findings)
     sarif = json_text(sarif_document(sited))
     for shown in (
         as_markdown(score_blocks(score)),
-        as_markdown(comment_blocks([report])),
+        as_markdown(comment_blocks(sited, verdict=VERDICT)),
         json_text(judging.prompts(catalog)),
         annotations,
         sarif,

@@ -22,7 +22,10 @@ FOREIGN = (
 
 FORMS = {
     "score": ("text", "json", "markdown"),
-    "lint": ("text", "json", "markdown", "sarif", "junit", "github"),
+    "lint": ("text", "json", "markdown", "sarif", "code-scanning", "junit", "github"),
+    "lint --all": ("text",),
+    "lint --show-source": ("text",),
+    "lint --statistics": ("text",),
     "grade": ("text", "json", "markdown"),
     "rewrite": ("text", "json", "markdown"),
     "plan": ("text", "json", "markdown"),

@@ -8,15 +8,15 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import junitparser
 import pytest
-from definitions import CORNERS, flat, tool
+from definitions import CORNERS, FINE, LOOKUP, flat, tool
 
 from tdqs_mcp.app import catalogs, judging, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.lint_formats import sarif_document
-from tdqs_mcp.report.lint_report import LocatedReport, comment_blocks
+from tdqs_mcp.report.lint_report import LocatedReport, Verdict, comment_blocks
 from tdqs_mcp.report.score_report import score_blocks
-from tdqs_mcp.results.findings import LintReport, Location
+from tdqs_mcp.results.findings import LintReport, Location, Severity
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.positions import locate
 
@@ -24,6 +24,11 @@ SILENT = tool("silent", None, {"type": "object", "additionalProperties": False})
 HOSTILE = "a,b:c%d\r\n::error::x\x1b[31m\x00\u202e\ud800 ]](http://evil.example) {0} <b>&\"' @user #1 |`$x$` ]]>"
 NASTY = [tool(HOSTILE, HOSTILE), tool(HOSTILE, None), {"name": 7}, "no tool", tool("", "x")]
 STRICT = ("--profile", "strict")
+VERDICT = Verdict(fail_on=Severity.ERROR, rule_count=70)
+
+
+def linted(catalog):
+    return LocatedReport(report=linting.lint(catalog), catalog=catalog)
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +51,9 @@ def test_sarif_fits_its_schema(command, write, schema, definitions):
 
 def test_sarif_of_every_real_catalog_fits_its_schema(catalog_files, schema):
     reports = [
-        linting.locate_report(linting.lint(catalogs.read(json.loads(path.read_bytes()))), str(path))
+        linting.locate_report(linting.lint(catalog), catalog, str(path))
         for path in catalog_files
+        for catalog in [catalogs.read(json.loads(path.read_bytes()))]
     ]
     jsonschema.validate(sarif_document(reports), schema)
 
@@ -55,9 +61,23 @@ def test_sarif_of_every_real_catalog_fits_its_schema(catalog_files, schema):
 def test_sarif_lists_every_rule_with_its_page_whichever_ran(command, write):
     run = sarif(command("lint", write("x.json", [SILENT]), "--select", "TDQ102", "--format", "sarif"))
     rules = run["tool"]["driver"]["rules"]
-    assert [each["id"] for each in rules] == [rule.id for rule in registry.RULES]
-    assert [each["help"]["markdown"] for each in rules] == [rule.page for rule in registry.RULES]
+    assert [each["id"] for each in rules] == [*(rule.id for rule in registry.RULES), "clean-tool"]
+    assert [each["help"]["markdown"] for each in rules[:-1]] == [rule.page for rule in registry.RULES]
     assert [rules[each["ruleIndex"]]["id"] for each in run["results"]] == ["TDQ102"]
+
+
+def test_sarif_passes_every_clean_tool_unless_it_is_for_code_scanning(command, write):
+    file = write("x.json", [FINE, LOOKUP, SILENT])
+    results = sarif(command("lint", file, "--select", "TDQ102", "--format", "sarif"))["results"]
+    assert [(each["ruleId"], each.get("kind", "fail"), each["level"]) for each in results] == [
+        ("TDQ102", "fail", "error"),
+        ("clean-tool", "pass", "none"),
+        ("clean-tool", "pass", "none"),
+    ]
+    names = [each["locations"][0]["logicalLocations"][0]["name"] for each in results]
+    assert names == ["silent", FINE["name"], LOOKUP["name"]]
+    scanned = sarif(command("lint", file, "--select", "TDQ102", "--format", "code-scanning"))["results"]
+    assert scanned == results[:1]
 
 
 def test_sarif_levels_are_error_warning_and_note(command, write):
@@ -104,11 +124,11 @@ def test_every_finding_of_every_real_catalog_points_to_what_its_pointer_names(ca
         starts = [0, *(index + 1 for index, character in enumerate(text) if character == "\n")]
         catalog = catalogs.read(json.loads(text))
         parts = {"tool": catalog.tools, "resource": catalog.resources, "prompt": catalog.prompts}
-        sited = linting.locate_report(linting.lint(catalog, strict), str(path))
+        sited = linting.locate_report(linting.lint(catalog, strict), catalog, str(path))
         for finding in sited.report.findings:
             if finding.subject.kind == "server":
                 continue
-            position = sited.find(finding)
+            position = sited.find(finding.subject)
             there, _ = json.JSONDecoder().raw_decode(text, starts[position.line - 1] + position.column - 1)
             assert there == named(parts[finding.subject.kind][finding.subject.index].raw, finding.subject.path)
 
@@ -243,7 +263,7 @@ def test_github_annotations_begin_with_the_worst_and_name_file_and_line(command,
     assert lines[0].startswith("::error file=x.json,line=2,col=35,title=TDQ102 missing-description::x, silent: ")
     commands = [line.split(" ")[0] for line in lines[:-1]]
     assert commands == sorted(commands, key=["::error", "::warning", "::notice"].index)
-    assert lines[-1].startswith("tdqs-mcp: x: 1 error, ")
+    assert lines[-1].startswith("tdqs-mcp: x: 8 findings: 1 error, ")
 
 
 def test_no_definition_writes_a_workflow_command(command, write, tmp_path):
@@ -274,7 +294,9 @@ def test_a_live_server_s_findings_are_annotations_without_a_file(command):
 def test_a_comment_has_a_summary_a_fold_and_a_marker(command, write):
     files = [write("a.json", [SILENT]), write("b.json", [SILENT])]
     text = command("lint", *files, "--format", "markdown").stdout.decode()
-    assert text.startswith("## a: 1 error, 1 warning, 1 info\n\n| rule | severity | findings |\n")
+    assert text.startswith(
+        "## a: 3 findings: 1 error, 1 warning, 1 info\n\nFAIL: 1 error (--fail-on error)\n\n| rule | severity | findings |\n"
+    )
     assert "| TDQ102 missing-description | error | 1 |" in text
     assert text.count("<details>\n<summary>Findings, the worst first</summary>\n\n| tool |") == 2
     assert text.endswith("\n\n<!-- tdqs-mcp lint -->\n\n")
@@ -291,7 +313,7 @@ def test_a_comment_says_what_does_not_count(command, write, tmp_path):
 @pytest.mark.parametrize("count", [300, 600])
 def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(count, catalog):
     report = linting.lint(catalog(*(tool(f"tool_{number}", "Lists.", flat(5)) for number in range(count))))
-    text = as_markdown(comment_blocks([report]))
+    text = as_markdown(comment_blocks([LocatedReport(report=report, catalog=catalog())], verdict=VERDICT))
     assert len(text) <= 65_536
     shown = text.count("\n| tool\\_") + text.count("\n| server |")
     assert 0 < shown < len(report.findings)
@@ -306,14 +328,12 @@ def test_a_comment_is_never_too_long_and_says_what_it_leaves_out(count, catalog)
 
 
 def test_a_comment_on_very_many_servers_or_with_huge_names_is_cut_at_a_line(catalog):
-    reports = [linting.lint(catalog(SILENT, name=f"server_{number}")) for number in range(1000)]
-    report = linting.lint(catalog(tool("x" * 100_000, "x")))
-    huge = LintReport(server="y" * 100_000, version=None, source=None, tools=(), findings=(), problems=())
-    for text in (
-        as_markdown(comment_blocks(reports)),
-        as_markdown(comment_blocks([report])),
-        as_markdown(comment_blocks([huge])),
-    ):
+    reports = [linted(catalog(SILENT, name=f"server_{number}")) for number in range(1000)]
+    report = linted(catalog(tool("x" * 100_000, "x")))
+    nothing = LintReport(server="y" * 100_000, version=None, source=None, tools={}, findings=(), problems=())
+    huge = LocatedReport(report=nothing, catalog=catalog())
+    for several in (reports, [report], [huge]):
+        text = as_markdown(comment_blocks(several, verdict=VERDICT))
         assert len(text) <= 65_536
         assert text.rstrip().endswith("<!-- tdqs-mcp lint -->")
 
@@ -322,6 +342,109 @@ def test_nobody_is_mentioned_and_nothing_linked_in_a_comment(command, write):
     text = command("lint", write("x.json", NASTY), *STRICT, "--format", "markdown").stdout.decode()
     assert not [word for word in ("://evil", "@user", " <b>", "\x1b", "\x00") if word in text]
     assert all(line.count(" | ") == 3 for line in text.splitlines() if line.startswith("| a,b"))
+
+
+# Text
+
+
+def text(command, *words):
+    return command("lint", *words).stdout.decode().splitlines()
+
+
+def test_text_of_any_server_fits_a_screen_and_counts_all_findings(command, catalog_files):
+    for path in catalog_files:
+        for flags in ((), STRICT):
+            lines = text(command, path, *flags)
+            total = len(json.loads(command("lint", path, *flags, "--format", "json").stdout)["findings"])
+            assert len(lines) <= 40
+            assert total == 0 or any(line.startswith(f"{total} finding") for line in lines)
+
+
+def test_text_groups_by_rule_and_says_once_what_is_everywhere(command, write):
+    several = [tool(name, f"{name} it.", flat(1)) for name in ("open", "close", "lock")]
+    lines = text(command, write("x.json", several), "--select", "TDQ104,TDQ109")
+    assert lines == [
+        "x · 3 tools",
+        "",
+        "warning  TDQ104 missing-usage in all 3 tools: the description does not say when to use the tool",
+        "         fix: add when to use it, when not to, and which tool to use instead",
+        "info     TDQ109 missing-output-schema in all 3 tools: there is no output schema",
+        "         fix: declare the shape of the result",
+        "",
+        "6 findings: 3 warnings, 3 info",
+        "most in: open 2, close 2, lock 2",
+        "PASS: no error (--fail-on error)",
+        "Next: tdqs-mcp explain TDQ104; --all lists every finding",
+    ]
+
+
+def test_text_lists_everything_by_tool_with_place_source_and_fix(command, write, tmp_path):
+    write("x.json", f"[{json.dumps(FINE)},\n {json.dumps(SILENT)}]")
+    lines = command("lint", "x.json", "--select", "TDQ102,TDQ109", "--show-source", cwd=tmp_path).stdout.decode()
+    assert lines.splitlines()[1:7] == [
+        "",
+        "silent",
+        "error    TDQ102 missing-description: 'silent' has no description, so every dimension scores 1",
+        "         at x.json:2:36 /description",
+        "         fix: write one sentence with verb, resource and scope",
+        "info     TDQ109 missing-output-schema: there is no output schema",
+    ]
+    shown = command("lint", write("y.json", [tool("list_x", "Lists x.")]), "--select", "TDQ104", "--show-source").stdout
+    assert '         | "Lists x."\n' in shown.decode()
+
+
+def test_all_lists_every_finding_of_every_real_server(command, catalog_files):
+    for path in catalog_files[:20]:
+        report = json.loads(command("lint", path, "--format", "json").stdout)
+        lines = text(command, path, "--show-source")
+        heads = [line for line in lines if line.split(" ")[0] in tuple(Severity) and " TDQ" in line]
+        assert len(heads) == len(report["findings"])
+
+
+def test_text_of_one_tool_is_about_no_other(command, write):
+    file = write("x.json", [SILENT, tool("list_x", "Lists x.")])
+    lines = text(command, file, "--tool", "list_*")
+    assert lines[0] == "x · 1 tool"
+    assert not any("silent" in line for line in lines)
+    assert {each["subject"]["name"] for each in json.loads(command("lint", file, "--tool", "silent", "--format", "json").stdout)["findings"]} == {"silent"}  # fmt: skip
+    assert command("lint", file, "--tool", "list_x").returncode == 0
+    run = command("lint", file, "--tool", "none")
+    assert (run.returncode, run.stderr) == (2, b"error: there is no tool 'none'; the catalog has 'silent', 'list_x'\n")
+    assert command("lint", file, "--tool", "list_x", "--baseline", file, "--write-baseline").returncode == 2
+
+
+def test_statistics_count_findings_and_tools_of_each_rule(command, write):
+    lines = text(command, write("x.json", [SILENT, FINE]), "--select", "TDQ102,TDQ109", "--statistics")
+    assert [line.split() for line in lines[2:5]] == [
+        ["findings", "tools", "severity", "rule", "name"],
+        ["1", "1", "error", "TDQ102", "missing-description"],
+        ["1", "1", "info", "TDQ109", "missing-output-schema"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("error", "FAIL: 1 error (--fail-on error)"),
+        ("warning", "FAIL: 2 errors and warnings (--fail-on warning)"),
+        ("info", "FAIL: 3 findings (--fail-on info)"),
+        ("never", "PASS: with --fail-on never, no finding fails"),
+    ],
+)
+def test_text_says_whether_the_server_passes_and_why(command, write, limit, said):
+    assert said in text(command, write("x.json", [SILENT]), "--fail-on", limit)
+
+
+def test_clean_tools_are_named_and_a_clean_server_says_how_much_was_asked(command, write):
+    lines = text(command, write("x.json", [FINE, SILENT, LOOKUP]))
+    assert f"2 clean tools: {FINE['name']}, {LOOKUP['name']}" in lines
+    assert text(command, write("y.json", [FINE]), "--select", "DESC-001,DESC-003")[-1] == "PASS: 2 rules found nothing in 1 tool"  # fmt: skip
+
+
+def test_a_list_that_was_read_in_part_gets_no_verdict(command, write):
+    lines = text(command, write("x.json", {"tools": [FINE], "nextCursor": "2"}))
+    assert any(line.startswith("no verdict: the list of tools is incomplete: ") for line in lines)
+    assert not any(line.startswith(("PASS", "FAIL")) for line in lines)
 
 
 # All of them
@@ -339,4 +462,4 @@ def test_a_format_changes_no_exit_code_and_writes_to_a_file(command, write, tmp_
 
 def test_a_report_without_a_file_needs_none():
     report = linting.lint(catalogs.read([SILENT]))
-    assert sarif_document([LocatedReport(report=report)])["runs"][0]["results"]
+    assert sarif_document([LocatedReport(report=report, catalog=catalogs.read([SILENT]))])["runs"][0]["results"]

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from tdqs_mcp.app.configuration import Configuration, is_text
-from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
 from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.gate.known_findings import suppress
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport
-from tdqs_mcp.results.findings import LintReport, Severity, Suppression
+from tdqs_mcp.results.findings import Finding, LintReport, Severity, Suppression
 from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.clients import view_catalog
@@ -42,9 +44,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Which rules run, which findings are suppressed, and from which severity a finding fails."""
+    """Which rules run on which tools, which findings are suppressed, and from which severity a finding fails."""
 
     selection: Selection = registry.DEFAULT
+    tools: tuple[str, ...] = ()
+    """Patterns with * and ? of the tools' names; empty for all tools and the server."""
+
     suppressions: tuple[Suppression, ...] = ()
     fail_on: Severity | None = Severity.ERROR
     """None if no finding fails."""
@@ -83,19 +88,31 @@ def lint(catalog: Catalog, policy: Policy = DEFAULT_POLICY) -> LintReport:
     measured = measure(catalog)
     report = find(measured, policy)
     found = (*report.findings, *(each.finding for each in report.suppressed))
-    return replace(report, hidden=registry.count_hidden(measured, policy.selection, found))
+    hidden = registry.find_hidden(measured, policy.selection, found)
+    return replace(report, hidden=sum(_is_wanted(finding, policy.tools) for finding in hidden))
 
 
 def find(measured: Measured, policy: Policy) -> LintReport:
     """The same for a catalog that is measured already; what the policy hides is not counted."""
     catalog = measured.catalog
+    tools = {tool.index: tool.name for tool in catalog.tools if _matches(tool.name, policy.tools)}
+    found = registry.check(measured, policy.selection)
     report = LintReport(
         **catalog.origin,
-        tools={tool.index: tool.name for tool in catalog.tools},
-        findings=tuple(registry.check(measured, policy.selection)),
+        tools=tools,
+        findings=tuple(finding for finding in found if _is_wanted(finding, policy.tools)),
         problems=catalog.problems,
     )
-    return suppress(report, policy.suppressions, rules=policy.selection.rules)
+    report = suppress(report, policy.suppressions, rules=policy.selection.rules)
+    return replace(report, unused_suppressions=()) if policy.tools else report
+
+
+def _is_wanted(finding: Finding, patterns: Sequence[str]) -> bool:
+    return not patterns or (finding.tool_index is not None and _matches(finding.subject.name, patterns))
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def portability(catalog: Catalog, clients: Sequence[str] = ()) -> PortabilityReport:
@@ -103,17 +120,25 @@ def portability(catalog: Catalog, clients: Sequence[str] = ()) -> PortabilityRep
     return view_catalog(measure(catalog), clients)
 
 
-def locate_report(report: LintReport, locator: str) -> LocatedReport:
-    """The report with the file that its locator names, for formats that show a finding where it was made."""
+def check_tools(catalogs: Sequence[Catalog], patterns: Sequence[str]) -> None:
+    """Raises UnknownIdError for a pattern that no tool's name matches."""
+    names = [tool.name for catalog in catalogs for tool in catalog.tools]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise UnknownIdError(f"there is no tool {pattern!r}; the catalog has {some_names(names)}")
+
+
+def locate_report(report: LintReport, catalog: Catalog, locator: str) -> LocatedReport:
+    """The report with its definitions and their file, to show a finding where it was made."""
     parsed = parse_locator(locator)
     if not isinstance(parsed, File) or parsed.path == "-":
-        return LocatedReport(report=report)
+        return LocatedReport(report=report, catalog=catalog)
     path = Path(parsed.path)
     try:
         positions = locate(path.read_bytes())
     except OSError:  # it was there a moment ago; the findings hold all the same
         positions = None
-    return LocatedReport(report=report, file=_below_cwd(path).as_posix(), positions=positions)
+    return LocatedReport(report=report, catalog=catalog, file=_below_cwd(path).as_posix(), positions=positions)
 
 
 def _below_cwd(path: Path) -> Path:

@@ -1,8 +1,10 @@
 """`lint`, and `portability`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -27,17 +29,24 @@ from tdqs_mcp.cli.runner import (
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.known_findings import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
 from tdqs_mcp.gate.policy import is_portable
+from tdqs_mcp.report.blocks import as_markdown, as_text
 from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.report.lint_report import LocatedReport, unused_line
+from tdqs_mcp.report.lint_report import (
+    Verdict,
+    comment_blocks,
+    full_blocks,
+    lint_blocks,
+    statistics_blocks,
+    unused_line,
+)
 from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.clients import CLIENTS
 from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.sources.locator import LiveOptions
 
-_VIEWS = views("lint_report:lint_blocks")
 _PORTABILITY = views("portability_report:portability_blocks")
-_DOCUMENTS = ("markdown", "sarif", "junit", "github")
+_DOCUMENTS = ("markdown", "sarif", "code-scanning", "junit", "github")
 """Formats that hold several servers in one document."""
 
 
@@ -74,14 +83,28 @@ _client_option = click.option(
     f"{'; '.join(f'{name}: {profile.summary}' for name, profile in PROFILES.items())}.",
 )
 @_client_option
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    metavar="NAME",
+    callback=_split,
+    help="Only these tools; * and ? stand for any text.",
+)
+@click.option(
+    "--all", "listing", flag_value="full", help="Print every finding of every tool, not only what fits a screen."
+)
+@click.option("--show-source", "listing", flag_value="source", help="The same, with what stands in the definition.")
+@click.option("--statistics", "listing", flag_value="statistics", help="Print how often each rule fires.")
 @click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 on a finding this bad.  [default: error]")
 @click.option("--baseline", type=TARGET, help="Report only findings that are not in this file.")
 @click.option("--write-baseline", "renews", is_flag=True, help="Write the findings of this run to the --baseline file.")
 @live_options
 @page_options(
     *_DOCUMENTS[1:],
-    help="What to print: sarif for code scanning, junit for test reports, github for annotations of a workflow, "
-    "markdown for a pull request.",
+    help="What to print: sarif also lists clean tools, code-scanning leaves them out, since GitHub takes them "
+    "for alerts; "
+    "junit for test reports, github for annotations of a workflow, markdown for a pull request.",
 )
 def lint(
     locators: tuple[str, ...],
@@ -90,6 +113,8 @@ def lint(
     ignore: tuple[str, ...] | None,
     profile: str | None,
     clients: tuple[str, ...] | None,
+    tools: tuple[str, ...] | None,
+    listing: str | None,
     fail_on: str | None,
     baseline: Path | None,
     renews: bool,
@@ -101,28 +126,45 @@ def lint(
     What flags leave open is read from TDQS_SELECT, TDQS_IGNORE, TDQS_PROFILE, TDQS_CLIENT and TDQS_FAIL_ON, then from
     the nearest tdqs.toml or [tool.tdqs] of pyproject.toml, which also sets severities and suppresses findings.
     """
-    if renews and baseline is None:
-        raise click.UsageError("--write-baseline needs --baseline FILE, the file to write")
+    if renews and (baseline is None or tools):
+        raise click.UsageError("--write-baseline needs --baseline FILE, the file to write, and all tools")
     policy = policy_of(Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on))
+    policy = replace(policy, tools=tools or ())
     known = _known_findings(baseline, is_new=renews)
-    found = for_each(locators, live, partial(linting.lint, policy=policy))
-    reports = settle([report for report in found if report is not None])
+    found = for_each(locators, live, lambda catalog: (catalog, linting.lint(catalog, policy)))
+    catalogs = [each[0] for each in found if each is not None]
+    if catalogs:
+        linting.check_tools(catalogs, policy.tools)
+    reports = settle([each[1] for each in found if each is not None])
     if baseline is not None and renews:
         known = _renew(baseline, known, reports, policy)
     if baseline is not None:
         reports = compare_to_baseline(reports, known, rules=policy.selection.rules)
-    results = [*reports, *(None for report in found if report is None)]
-    if page.form in _DOCUMENTS and reports:
-        places = [locator for locator, report in zip(locators, found, strict=True) if report is not None]
-        located = [linting.locate_report(report, place) for report, place in zip(reports, places, strict=True)]
-        page.show([located], _documents(policy))
-    elif reports:
-        page.show(results, _VIEWS)
+    places = [locator for locator, each in zip(locators, found, strict=True) if each is not None]
+    located = list(map(linting.locate_report, reports, catalogs, places))
+    missing = [None for each in found if each is None]
+    if page.form in _DOCUMENTS:
+        page.show([located] if located else [], _documents(policy))
+    elif page.form == "json":
+        page.show([*reports, *missing], {})
+    else:
+        page.show([*located, *missing], {"text": _text_view(policy, listing)})
     if page.form != "text":
         for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
             warn(unused_line(unused))
     limit = policy.fail_on
-    end(results, None if limit is None else lambda report: is_clean(report.findings, limit))
+    end([*reports, *missing], None if limit is None else lambda report: is_clean(report.findings, limit))
+
+
+def _text_view(policy: Policy, listing: str | None) -> View:
+    verdict = Verdict(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
+    views: dict[str | None, Callable[..., Any]] = {
+        "full": full_blocks,
+        "source": partial(full_blocks, has_source=True),
+        "statistics": statistics_blocks,
+        None: full_blocks if policy.tools else lint_blocks,
+    }
+    return lambda located: as_text(views[listing](located, verdict=verdict))
 
 
 @command()
@@ -138,13 +180,13 @@ def portability(locator: str, *, clients: tuple[str, ...] | None, live: LiveOpti
 
 
 def _documents(policy: Policy) -> dict[str, View]:
-    def comment(reports: Sequence[LocatedReport]) -> str:
-        blocks = reporter("lint_report:comment_blocks")([located.report for located in reports])
-        return str(reporter("blocks:as_markdown")(blocks))
-
+    verdict = Verdict(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
+    sarif = reporter("lint_formats:sarif_document")
+    table = policy.selection.table
     return {
-        "markdown": comment,
-        "sarif": lambda reports: json_text(reporter("lint_formats:sarif_document")(reports)),
+        "markdown": lambda reports: as_markdown(comment_blocks(reports, verdict=verdict)),
+        "sarif": lambda reports: json_text(sarif(reports, table=table)),
+        "code-scanning": lambda reports: json_text(sarif(reports, table=table, has_passes=False)),
         "junit": partial(reporter("lint_formats:junit_text"), fail_on=policy.fail_on),
         "github": "lint_formats:github_text",
     }

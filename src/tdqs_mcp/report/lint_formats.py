@@ -18,7 +18,7 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import clean
 from tdqs_mcp.report.lint_report import LocatedReport, sentence, tally_words
 from tdqs_mcp.results.checks import GateReport, GateResult, GateRow
-from tdqs_mcp.results.findings import Confidence, Finding, LintReport, Severity, fingerprint
+from tdqs_mcp.results.findings import Confidence, Finding, LintReport, Location, Severity, fingerprint
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.rule import AnyRule
 
@@ -39,7 +39,7 @@ def github_text(reports: Sequence[LocatedReport]) -> str:
 
 
 def _annotation(located: LocatedReport, finding: Finding) -> str:
-    position = located.find(finding)
+    position = located.find(finding.subject)
     values = {"title": f"{finding.rule} {finding.name}"}
     if located.file is not None and position is not None:
         values = {"file": located.file, "line": str(position.line), "col": str(position.column), **values}
@@ -144,19 +144,51 @@ def _xml_text(root: ET.Element) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def sarif_document(reports: Sequence[LocatedReport]) -> dict[str, Any]:
-    """One run over all servers, with all rules, so that a rule's index never changes."""
-    indices = {rule.id: index for index, rule in enumerate(registry.RULES)}
+def sarif_document(
+    reports: Sequence[LocatedReport], *, table: Sequence[AnyRule] = registry.RULES, has_passes: bool = True
+) -> dict[str, Any]:
+    """One run over all servers, with all rules, so that a rule's index never changes.
+
+    `has_passes` adds a result of the kind pass for each clean tool; GitHub would show it as an alert.
+    """
+    indices = {rule.id: index for index, rule in enumerate(table)}
     seen: Counter[str] = Counter()
     results = [
         _result(located, finding, index=indices[finding.rule], seen=seen)
         for located in reports
         for finding in located.report.findings
     ]
-    rules = [_rule_entry(rule) for rule in registry.RULES]
+    if has_passes:
+        results += [_pass(located, index, name) for located in reports for index, name in _clean_tools(located.report)]
+    rules = [*map(_rule_entry, table), _PASS]
     driver = {"name": "tdqs-mcp", "version": version("tdqs-mcp"), "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": clean(results, _plain)}
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+_PASS = {
+    "id": "clean-tool",
+    "name": "CleanTool",
+    "shortDescription": {"text": "No rule that ran found anything about the tool."},
+}
+"""mcptest's Pass finding, so that a report names every tool."""
+
+
+def _clean_tools(report: LintReport) -> list[tuple[int, str]]:
+    found = {finding.tool_index for finding in report.findings}
+    return [(index, name) for index, name in report.tools.items() if index not in found]
+
+
+def _pass(located: LocatedReport, index: int, name: str) -> dict[str, Any]:
+    place = Location(kind="tool", name=name, index=index, path="")
+    return {
+        "ruleId": _PASS["id"],
+        "kind": "pass",
+        "level": "none",
+        "message": {"text": f"{place.label}: no finding"},
+        "locations": [_location(located, place)],
+        "properties": {"server": located.report.server},
+    }
 
 
 def _rule_entry(rule: AnyRule) -> dict[str, Any]:
@@ -184,17 +216,18 @@ def _result(located: LocatedReport, finding: Finding, *, index: int, seen: Count
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
         "message": {"text": sentence(finding)},
-        "locations": [_location(located, finding)],
+        "locations": [_location(located, finding.subject)],
         "partialFingerprints": {"tdqsFinding/v1": f"{digest}:{seen[digest]}"},
         "properties": {"server": located.report.server, "pointer": finding.subject.path},
     }
 
 
-def _location(located: LocatedReport, finding: Finding) -> dict[str, Any]:
-    part = finding.subject.label
-    name = f"{located.report.server}/{part}{finding.subject.path}"
-    location: dict[str, Any] = {"logicalLocations": [{"name": part, "fullyQualifiedName": name, "kind": "object"}]}
-    position = located.find(finding)
+def _location(located: LocatedReport, place: Location) -> dict[str, Any]:
+    name = f"{located.report.server}/{place.label}{place.path}"
+    location: dict[str, Any] = {
+        "logicalLocations": [{"name": place.label, "fullyQualifiedName": name, "kind": "object"}]
+    }
+    position = located.find(place)
     if located.file is not None and position is not None:
         path = PurePath(located.file)  # relative where it is, so that a viewer finds the file in its own checkout
         uri = path.as_uri() if path.is_absolute() else quote(located.file, errors="replace")

@@ -1,9 +1,16 @@
 """Findings for people, and the file that they are about, for formats that show a finding where it was made."""
 
+import json
+import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
+from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import (
     Block,
     Code,
@@ -16,19 +23,42 @@ from tdqs_mcp.report.blocks import (
     Span,
     Table,
     Title,
+    Words,
     columns,
     count_words,
     named,
 )
-from tdqs_mcp.results.findings import Finding, LintReport, Severity, Suppression
+from tdqs_mcp.report.escape import printable
+from tdqs_mcp.results.findings import Finding, LintReport, Location, Severity, Suppression
 from tdqs_mcp.sources.positions import Position, Positions
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
 
-MAX_FINDINGS = 30
-"""Findings printed one by one."""
+MAX_LINES = 40
+"""Lines of a server in a terminal, unless every finding is asked for."""
+
+LINE_WIDTH = 100
+"""Characters of a line beside the severity where output does not go to a terminal."""
+
+MAX_EXAMPLES = 3
+"""Findings of a rule that are shown before any other rule shows more."""
+
+MAX_FORMS = 4
+"""Lengths in which the findings of a rule can be shown."""
+
+MAX_NAMED = 5
+"""Tools that a line names."""
+
+MAX_WORST = 3
+"""Tools with the most findings that a line names."""
+
+MAX_SOURCE = 8
+"""Lines of a definition that one finding shows."""
 
 SEVERITY_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
+_Row = tuple[Words, Words]
+"""What stands below the severity, and beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,41 +66,114 @@ class LocatedReport:
     """A server's findings and the file with its definitions."""
 
     report: LintReport
+    catalog: Catalog
     file: str | None = None
     """The path of the file, with forward slashes; None for a live server or standard input."""
 
     positions: Positions | None = None
 
-    def find(self, finding: Finding) -> Position | None:
-        """Where the finding is in the file; its start for the server's own, None where there is no file."""
+    def find(self, place: Location) -> Position | None:
+        """Where a place is in the file; its start for the server's own, None where there is no file."""
         if self.file is None:
             return None
-        found = self.positions.find(finding.subject) if self.positions else None
+        found = self.positions.find(place) if self.positions else None
         return found or Position(line=1, column=1)
 
+    def source(self, finding: Finding) -> Any:  # noqa: ANN401  # any JSON value
+        """What stands in the definition at the finding's place; None where nothing stands there."""
+        catalog = self.catalog
+        parts: dict[str, Sequence[Any]]
+        parts = {"tool": catalog.tools, "resource": catalog.resources or (), "prompt": catalog.prompts or ()}
+        if finding.subject.index is None:
+            return None
+        value: Any = parts[finding.subject.kind][finding.subject.index].raw
+        for step in split_pointer(finding.subject.path):
+            try:
+                value = value[int(step) if isinstance(value, list) else step]
+            except (LookupError, TypeError, ValueError):
+                return None
+        return value
 
-def lint_blocks(report: LintReport) -> list[Block]:
-    """The findings of a server by tool; of very many the worst, and how often each rule fires."""
-    worst = sorted(report.findings, key=lambda finding: -finding.severity.rank)[:MAX_FINDINGS]
-    head = f"{named(report.server, report.version)} · {count_words(len(report.tools), 'tool')}"
-    blocks: list[Block] = [Title(head)]
-    for name, findings in _by_subject(worst):
-        blocks += [Heading(name), _findings(findings)]
-    if len(report.findings) > MAX_FINDINGS:
-        blocks += [Heading("all findings by rule (--format json lists each)"), _by_rule(report.findings)]
-    blocks += [
-        Gap(),
-        Line(_counts(report.findings, shows_zero=True) if report.findings else tally_words(report)),
-        *(Line(line, "dim") for line in notes(report)),
+
+_FAILING = {
+    Severity.ERROR: ("error", "errors"),
+    Severity.WARNING: ("error or warning", "errors and warnings"),
+    Severity.INFO: ("finding", "findings"),
+}
+"""What fails from a severity on: one of them, and several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What decides whether a server passes, for the line that says so."""
+
+    fail_on: Severity | None
+    """None if no finding fails."""
+
+    rule_count: int
+    """Rules that ran."""
+
+    def words(self, located: LocatedReport) -> Span:
+        """PASS or FAIL and why; neither for a list of tools that was read only in part."""
+        report, limit = located.report, self.fail_on
+        if limit is None:
+            return Span("PASS: with --fail-on never, no finding fails", "bold green")
+        if located.catalog.incomplete:
+            return Span(f"no verdict: the list of tools is incomplete: {located.catalog.incomplete}", "bold yellow")
+        one, several = _FAILING[limit]
+        count = sum(finding.severity.rank >= limit.rank for finding in report.findings)
+        if count:
+            return Span(f"FAIL: {count_words(count, one, several)} (--fail-on {limit})", "bold red")
+        if report.findings:
+            return Span(f"PASS: no {one} (--fail-on {limit})", "bold green")
+        new = "nothing new" if report.baseline else "nothing"
+        tools = count_words(len(report.tools), "tool")
+        return Span(f"PASS: {count_words(self.rule_count, 'rule')} found {new} in {tools}", "bold green")
+
+
+def lint_blocks(located: LocatedReport, *, verdict: Verdict) -> list[Block]:
+    """The findings of a server by rule, the worst first, as much of them as a screen holds."""
+    report = located.report
+    summary = _summary(located, verdict, "; --all lists every finding")
+    room = MAX_LINES - 2 - sum(_height(block.words) if isinstance(block, Line) else 1 for block in summary)
+    rows = _fit(_by_rule(report.findings), report, room)
+    return [*_head(report), *_below_gap(_table(rows)), *summary]
+
+
+def full_blocks(located: LocatedReport, *, verdict: Verdict, has_source: bool = False) -> list[Block]:
+    """Every finding by tool; what is the same on every tool is said once for the server."""
+    report = located.report
+    common = {} if has_source else _common(report)
+    blocks: list[Block] = []
+    if common:
+        rows = [row for finding in common.values() for row in _whole(finding, None)]
+        blocks += [Heading(f"all {len(report.tools)} tools"), _table(rows)]
+    for name, findings in _by_subject(each for each in report.findings if _wording(each) not in common):
+        rows = [row for each in findings for row in _whole(each, located, has_source=has_source)]
+        blocks += [Heading(name), _table(rows)]
+    return [*_head(report), *blocks, *_summary(located, verdict)]
+
+
+def statistics_blocks(located: LocatedReport, *, verdict: Verdict) -> list[Block]:
+    """How often each rule fires, and on how many tools."""
+    report = located.report
+    heads = (*columns("findings", "tools", left=0), *columns("severity", "rule", "name", left=3))
+    rows = [
+        (
+            str(len(group)),
+            str(len({each.tool_index for each in group} - {None})),
+            _severity(group[0]),
+            group[0].rule,
+            group[0].name,
+        )
+        for group in _by_rule(report.findings)
     ]
-    if worst:
-        blocks.append(Line(("Next: ", Code(f"tdqs-mcp explain {worst[0].rule}")), "dim"))
-    return blocks
+    return [*_head(report), *_below_gap(Table(heads, rows)), *_summary(located, verdict)]
 
 
-def comment_blocks(reports: Sequence[LintReport]) -> list[Block]:
+def comment_blocks(reports: Sequence[LocatedReport], *, verdict: Verdict) -> list[Block]:
     """One pull-request comment on all servers: the rules that fire, and every finding that fits below a fold."""
-    return [*(block for report in reports for block in _comment(report)), Marker(LINT_MARKER)]
+    return [*(block for each in reports for block in _comment(each, verdict)), Marker(LINT_MARKER)]
 
 
 def sentence(finding: Finding) -> str:
@@ -79,8 +182,11 @@ def sentence(finding: Finding) -> str:
 
 
 def tally_words(report: LintReport) -> str:
-    """The counts in words, the worst first: `2 errors, 1 warning`; Pass where there is nothing."""
-    return _counts(report.findings, shows_zero=False) or f"Pass: no {'new ' if report.baseline else ''}finding"
+    """The counts in words, the worst first: `3 findings: 2 errors, 1 warning`."""
+    counts = Counter(finding.severity for finding in report.findings)
+    said = [f"{n} {each}{'s' * (n != 1 and each is not Severity.INFO)}" for each in Severity if (n := counts[each])]
+    new = "new finding" if report.baseline else "finding"
+    return f"{count_words(len(report.findings), new)}: {', '.join(said)}" if said else f"no {new}"
 
 
 def notes(report: LintReport) -> list[str]:
@@ -101,55 +207,193 @@ def notes(report: LintReport) -> list[str]:
 
 def unused_line(suppression: Suppression) -> str:
     """What to do about an entry of the configuration that matches nothing."""
-    where = f" for {suppression.tool}" if suppression.tool else ""
-    return f"the suppression of {suppression.rule}{where} matches nothing: remove it"
+    place = " ".join(each for each in (suppression.tool, suppression.path) if each)
+    return f"the suppression of {suppression.rule}{f' for {place}' if place else ''} matches nothing: remove it"
 
 
-def _comment(report: LintReport) -> list[Block]:
-    blocks: list[Block] = [Title(f"{report.server}: {tally_words(report)}")]
+def _comment(located: LocatedReport, verdict: Verdict) -> list[Block]:
+    report = located.report
+    blocks: list[Block] = [Title(f"{report.server}: {tally_words(report)}"), Line(verdict.words(located))]
     if report.findings:
+        groups = _by_rule(report.findings)
+        table = Table(
+            columns("rule", "severity", "findings", left=2),
+            [(f"{each[0].rule} {each[0].name}", each[0].severity, str(len(each))) for each in groups],
+        )
         worst = sorted(report.findings, key=lambda finding: -finding.severity.rank)
         rows = [(each.subject.label, each.severity, each.rule, sentence(each)) for each in worst]
         whole = Table(columns("tool", "severity", "rule", "finding", left=4), rows)
-        blocks += [_rules(worst), Fold("Findings, the worst first", [whole])]
+        blocks += [table, Fold("Findings, the worst first", [whole])]
     return [*blocks, *(Line(note) for note in notes(report))]
 
 
-def _rules(worst: Sequence[Finding]) -> Table:
-    """The worst severity of each rule and how many findings it has, the worst and most frequent first."""
-    counts = Counter(finding.rule for finding in worst)
-    first = {finding.rule: finding for finding in reversed(worst)}
-    ordered = sorted(first.values(), key=lambda each: (-each.severity.rank, -counts[each.rule], each.rule))
-    rows = [(f"{each.rule} {each.name}", each.severity, str(counts[each.rule])) for each in ordered]
-    return Table(columns("rule", "severity", "findings", left=2), rows)
+def _head(report: LintReport) -> list[Block]:
+    return [Title(f"{named(report.server, report.version)} · {count_words(len(report.tools), 'tool')}")]
 
 
-def _by_subject(findings: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
+def _summary(located: LocatedReport, verdict: Verdict, more: str = "") -> list[Block]:
+    """The total, the tools that it is about and the clean ones, what does not count, the verdict; a line each."""
+    report = located.report
+    words = [Span(each, "dim") for each in (*_tool_words(report), *notes(report))]
+    if not report.findings:
+        return [Gap(), *map(Line, words), Line(verdict.words(located))]
+    first = _by_rule(report.findings)[0][0]
+    following = ("Next: ", Code(f"tdqs-mcp explain {first.rule}"), more)
+    return [Gap(), Line(tally_words(report)), *map(Line, words), Line(verdict.words(located)), Line(following, "dim")]
+
+
+def _tool_words(report: LintReport) -> Iterator[str]:
+    """The tools with the most findings, and mcptest's Pass line for the others."""
+    counts = Counter(each.tool_index for each in report.findings if each.tool_index is not None)
+    names = {index: name or f"tool {index + 1}" for index, name in report.tools.items()}
+    if counts and len(names) > 1:
+        yield f"most in: {', '.join(f'{names[index]} {count}' for index, count in counts.most_common(MAX_WORST))}"
+    clean = [name for index, name in names.items() if index not in counts]
+    if clean and report.findings:
+        yield f"{count_words(len(clean), 'clean tool')}: {first_of(clean, MAX_NAMED)}"
+
+
+def _by_rule(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """The findings of each rule and severity, the worst and most frequent first."""
+    groups: dict[tuple[str, Severity], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.rule, finding.severity), []).append(finding)
+    return sorted(groups.values(), key=lambda group: (-group[0].severity.rank, -len(group), group[0].rule))
+
+
+def _by_subject(findings: Iterable[Finding]) -> list[tuple[str, list[Finding]]]:
     groups: dict[tuple[str, int | None], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.subject.kind, finding.subject.index), []).append(finding)
     return [(group[0].subject.label, group) for group in groups.values()]
 
 
-def _findings(findings: Sequence[Finding]) -> Table:
-    heads = (Column(head="severity", is_whole=True), Column(head="rule", is_whole=True), Column(head="finding"))
-    rows = [
-        (Span(f"  {each.severity}", SEVERITY_STYLES[each.severity]), Span(each.rule, "dim"), each.message)
-        for each in findings
-    ]
+_Wording = tuple[str, Severity, str, str, str | None]
+
+
+def _wording(finding: Finding) -> _Wording:
+    return finding.rule, finding.severity, finding.subject.path, finding.message, finding.suggestion
+
+
+def _common(report: LintReport) -> dict[_Wording, Finding]:
+    """What is found on every tool in the same words, each once."""
+    about_tools = {_wording(each): each for each in report.findings if each.tool_index is not None}
+    counts = Counter(_wording(each) for each in report.findings if each.tool_index is not None)
+    several = len(report.tools) > 1
+    return {key: each for key, each in about_tools.items() if several and counts[key] == len(report.tools)}
+
+
+def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> list[_Row]:
+    """The rules in so many lines: one for each, then more of the first ones; rules without a line are counted."""
+    forms = [_forms(group, report) for group in groups]
+    heights = [[sum(_height(row[1]) for row in rows) for rows in each] for each in forms]
+    kept = len(groups)
+    while kept and sum(each[0] for each in heights[:kept]) > room - (kept < len(groups)):
+        kept -= 1
+    left = room - sum(each[0] for each in heights[:kept]) - (kept < len(groups))
+    level = [0] * kept
+    errors = [place for place in range(kept) if groups[place][0].severity is Severity.ERROR]
+    for places in (errors, range(len(errors), kept)):
+        for step, place in product(range(1, MAX_FORMS), places):
+            if level[place] == step - 1 and step < len(forms[place]):
+                cost = heights[place][step] - heights[place][step - 1]
+                level[place] += cost <= left
+                left -= cost if cost <= left else 0
+    rows = [row for place in range(kept) for row in forms[place][level[place]]]
+    if kept < len(groups):
+        findings = count_words(sum(map(len, groups[kept:])), "finding")
+        rows.append(("", Span(f"… {count_words(len(groups) - kept, 'more rule')} with {findings}: --all", "dim")))
+    return rows
+
+
+def _forms(group: Sequence[Finding], report: LintReport) -> list[list[_Row]]:
+    """What a rule found: on one line, with examples, with all."""
+    first = group[0]
+    names = list(dict.fromkeys(finding.subject.label for finding in group))
+    head = (Span(f"{first.rule} {first.name}", "bold"), Span(f" in {_where(group, report)}", "dim"))
+    if len({finding.message for finding in group}) == 1:
+        brief: _Row = (_severity(first), (*head, f": {first.message}"))
+        named_: list[_Row] = (
+            [("", Span(first_of(names, MAX_NAMED), "dim"))] if 1 < len(names) < len(report.tools) else []
+        )
+        return [[brief], [brief, *named_, *_fix(first)]]
+    title: _Row = (_severity(first), head)
+    is_same = len({finding.suggestion for finding in group}) == 1
+    examples = [[_example(finding), *([] if is_same else _fix(finding))] for finding in group]
+    forms: list[list[_Row]] = [[title]]
+    for count in sorted({1, min(MAX_EXAMPLES, len(group)), len(group)}):
+        more: list[_Row] = [("", Span(f"… {len(group) - count} more: --all", "dim"))] if count < len(group) else []
+        shown = [row for each in examples[:count] for row in each]
+        forms.append([title, *shown, *more, *(_fix(first) if is_same else [])])
+    return forms
+
+
+def _where(group: Sequence[Finding], report: LintReport) -> str:
+    """Where a rule fires: in one place, in some tools or in all, or in other parts."""
+    if len(group) == 1:
+        return _place(group[0])
+    labels = {finding.subject.label for finding in group}
+    tools = {finding.tool_index for finding in group}
+    if None in tools:
+        return group[0].subject.label if len(labels) == 1 else f"{len(labels)} places"
+    if len(tools) == 1:
+        return group[0].subject.label
+    return (
+        f"all {len(tools)} tools" if len(tools) == len(report.tools) else f"{len(tools)} of {len(report.tools)} tools"
+    )
+
+
+def _place(finding: Finding) -> str:
+    """The tool, and the pointer to what is inside a schema."""
+    inner = finding.subject.path.count("/") > 1
+    return f"{finding.subject.label} {finding.subject.path}" if inner else finding.subject.label
+
+
+def _example(finding: Finding) -> _Row:
+    return "", (Span(_place(finding), "dim"), f": {finding.message}")
+
+
+def _fix(finding: Finding) -> list[_Row]:
+    return [("", (Span("fix: ", "green"), finding.suggestion))] if finding.suggestion else []
+
+
+def _whole(finding: Finding, located: LocatedReport | None, *, has_source: bool = False) -> list[_Row]:
+    """All about one finding: its message, its place, what stands there and its fix; no place without a report."""
+    head = (Span(f"{finding.rule} {finding.name}", "bold"), f": {finding.message}")
+    rows: list[_Row] = [(_severity(finding), head)]
+    if located and finding.subject.index is not None:
+        position = located.find(finding.subject)
+        line = f"{located.file}:{position.line}:{position.column} " if position else ""
+        rows.append(("", Span(f"at {line}{finding.subject.path}", "dim")))
+        shown = _source_lines(located.source(finding)) if has_source else []
+        rows += [("", Span(f"| {line}", "dim")) for line in shown]
+    return [*rows, *_fix(finding)]
+
+
+def _source_lines(value: Any) -> list[str]:  # noqa: ANN401  # any JSON value
+    """The value as the definition has it, as far as it tells something; nothing where there is none."""
+    if value is None:
+        return []
+    text = json.dumps(value, ensure_ascii=False)
+    lines = textwrap.wrap(text, LINE_WIDTH - 2, break_on_hyphens=False)
+    return lines if len(lines) <= MAX_SOURCE else [*lines[: MAX_SOURCE - 1], "…"]
+
+
+def _severity(finding: Finding) -> Span:
+    return Span(finding.severity, SEVERITY_STYLES[finding.severity])
+
+
+def _below_gap(table: Table) -> list[Block]:
+    return [Gap(), table] if table.rows else []
+
+
+def _table(rows: Sequence[_Row]) -> Table:
+    heads = (Column(head="severity", is_whole=True, min_width=len(Severity.WARNING)), Column(head="finding"))
     return Table(heads, rows, has_head=False)
 
 
-def _by_rule(findings: Sequence[Finding]) -> Table:
-    counts = Counter((finding.rule, finding.name) for finding in findings).most_common()
-    rows = [(f"  {count}", Span(rule, "dim"), name) for (rule, name), count in counts]
-    return Table(columns("findings", "rule", "name", left=3), rows, has_head=False)
-
-
-def _counts(findings: Sequence[Finding], *, shows_zero: bool) -> str:
-    counts = [(severity, sum(finding.severity is severity for finding in findings)) for severity in Severity]
-    return ", ".join(
-        f"{count} {severity}{'s' if count != 1 and severity is not Severity.INFO else ''}"
-        for severity, count in counts
-        if count or shows_zero
-    )
+def _height(words: Words) -> int:
+    """Lines of some words, where a line is as wide as in a file."""
+    parts = words if isinstance(words, tuple) else (words,)
+    text = "".join(part if isinstance(part, str) else part.text for part in parts)
+    return max(1, len(textwrap.wrap(printable(text), LINE_WIDTH, break_on_hyphens=False)))

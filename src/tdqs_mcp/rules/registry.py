@@ -248,10 +248,10 @@ def check(measured: Measured, chosen: Selection = DEFAULT) -> list[Finding]:
     return sorted(_charged(found, chosen.entailed), key=_order)
 
 
-def count_hidden(measured: Measured, chosen: Selection, shown: Sequence[Finding]) -> int:
-    """The number of uncertain findings that are not shown."""
+def find_hidden(measured: Measured, chosen: Selection, shown: Sequence[Finding]) -> list[Finding]:
+    """The uncertain findings that are not shown."""
     hidden = _found(measured, chosen, chosen.hidden)
-    return sum(finding.rule in chosen.hidden for finding in _charged([*shown, *hidden], chosen.entailed))
+    return [finding for finding in _charged([*shown, *hidden], chosen.entailed) if finding.rule in chosen.hidden]
 
 
 def locate(part: Tool | Resource | Prompt | None, *, path: str) -> Location:
