@@ -35,7 +35,8 @@ def lock_blocks(report: LockReport, *, is_lock: bool = False) -> list[Block]:
         Items([(f"not verified: {each}", "yellow") for each in report.unverified]),
         problem_items(report.problems),
     ]
-    return [*blocks, Line(_next(report, is_lock=is_lock), "dim")]
+    following = _next(report, is_lock=is_lock)
+    return [*blocks, Line(following, "dim")] if following else blocks
 
 
 def _summary(report: LockReport) -> str:
