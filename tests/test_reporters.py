@@ -195,7 +195,7 @@ def test_no_text_of_a_definition_is_a_link_or_a_placeholder_in_sarif(command, wr
 
 
 def test_several_servers_are_one_run(command, write):
-    files = [write(f"{name}.json", [SILENT]) for name in "ab"]
+    files = [write(f"{name}.json", [SILENT | {"name": name}]) for name in "ab"]
     run = sarif(command("lint", *files, "--format", "sarif"))
     assert [each["properties"]["server"] for each in run["results"]] == ["a"] * 3 + ["b"] * 3
     assert len({each["partialFingerprints"]["tdqsFinding/v1"] for each in run["results"]}) == 6
@@ -292,7 +292,7 @@ def test_a_live_server_s_findings_are_annotations_without_a_file(command):
 
 
 def test_a_comment_has_a_summary_a_fold_and_a_marker(command, write):
-    files = [write("a.json", [SILENT]), write("b.json", [SILENT])]
+    files = [write("a.json", [SILENT]), write("b.json", [SILENT | {"name": "mute"}])]
     text = command("lint", *files, "--format", "markdown").stdout.decode()
     assert text.startswith(
         "## a: 3 findings: 1 error, 1 warning, 1 info\n\nFAIL: 1 error (--fail-on error)\n\n| rule | severity | findings |\n"

@@ -19,7 +19,7 @@ DIMENSIONS = [dimension for rubric in RUBRICS for dimension in rubric.dimensions
 TERMS = [term for rubric in RUBRICS for term in (*rubric.flags, *rubric.tiers)]
 
 PART = re.compile(
-    r"^## (?P<heading>.+?)$|^```(?P<kind>json|findings)(?: x(?P<times>\d+))?(?: client=(?P<client>[\w-]+))?\n(?P<text>.*?)^```$",
+    r"^## (?P<heading>.+?)$|^```(?P<kind>json|findings)(?: (?P<many>servers))?(?: x(?P<times>\d+))?(?: client=(?P<client>[\w-]+))?\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -36,15 +36,21 @@ class Example:
     clients: tuple[str, ...] = ()
     """The client that it is written for."""
 
+    is_many: bool = False
+    """A list of servers that are linted together; their findings begin with the server's place."""
+
     findings: list[str] = field(default_factory=list)
 
     @property
     def definition(self):
         shown = json.loads(self.text)
+        return [self.repeated(each) for each in shown] if self.is_many else self.repeated(shown)
+
+    def repeated(self, shown):
         if self.times == 1:
             return shown
         [only] = shown["tools"]
-        return {"tools": [only | {"name": f"{only['name']}_{number}"} for number in range(1, self.times + 1)]}
+        return shown | {"tools": [only | {"name": f"{only['name']}_{number}"} for number in range(1, self.times + 1)]}
 
 
 def examples(rule):
@@ -53,9 +59,8 @@ def examples(rule):
         if part["heading"]:
             heading = part["heading"]
         elif part["kind"] == "json":
-            found.append(
-                Example(heading, part["text"], int(part["times"] or 1), (part["client"],) if part["client"] else ())
-            )
+            clients = (part["client"],) if part["client"] else ()
+            found.append(Example(heading, part["text"], int(part["times"] or 1), clients, bool(part["many"])))
         else:
             found[-1].findings = part["text"].splitlines()
     return found
@@ -67,6 +72,17 @@ def said(rule, definition, clients=()):
     return [
         f"{finding.severity} {pointer(finding.subject, definition)}: {finding.message}"
         for finding in linting.lint(catalogs.read(definition), alone).findings
+    ]
+
+
+def said_together(rule, definitions):
+    """What a rule says of servers that are linted together, each finding below its server's place."""
+    alone = Policy(selection=registry.select(names=[rule.id]))
+    reports = linting.lint_together([catalogs.read(each) for each in definitions], alone)
+    return [
+        f"{finding.severity} /{place}{pointer(finding.subject, definition).removeprefix('-')}: {finding.message}"
+        for place, (report, definition) in enumerate(zip(reports, definitions, strict=True))
+        for finding in report.findings
     ]
 
 
@@ -106,7 +122,10 @@ def test_a_page_has_its_rules_title_then_a_reason_then_bad_and_good(rule):
 
 @every_example
 def test_a_rule_finds_in_an_example_exactly_what_its_page_lists(rule, example):
-    assert said(rule, example.definition, example.clients) == example.findings
+    if example.is_many:
+        assert said_together(rule, example.definition) == example.findings
+    else:
+        assert said(rule, example.definition, example.clients) == example.findings
 
 
 @every_rule

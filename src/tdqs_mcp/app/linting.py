@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tdqs_mcp.app.configuration import Configuration, is_text
 from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
-from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.facts.subject import Measured, measure, measure_together
 from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.gate.known_findings import suppress
 from tdqs_mcp.model import Catalog
@@ -85,7 +85,15 @@ def read_policy(flags: Choice, *, environ: Mapping[str, str], configuration: Con
 
 def lint(catalog: Catalog, policy: Policy = DEFAULT_POLICY) -> LintReport:
     """The findings about a catalog that a policy asks for, and how many it hides and suppresses."""
-    measured = measure(catalog)
+    return _report(measure(catalog), policy)
+
+
+def lint_together(catalogs: Sequence[Catalog], policy: Policy = DEFAULT_POLICY) -> list[LintReport]:
+    """The same for servers that one agent sees together, in order; each report also tells what two of them share."""
+    return [_report(measured, policy) for measured in measure_together(catalogs)]
+
+
+def _report(measured: Measured, policy: Policy) -> LintReport:
     report = find(measured, policy)
     found = (*report.findings, *(each.finding for each in report.suppressed))
     hidden = registry.find_hidden(measured, policy.selection, found)

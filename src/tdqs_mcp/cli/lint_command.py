@@ -123,6 +123,8 @@ def lint(
 ) -> None:
     """Report what the rules find.
 
+    Several servers are linted as one agent sees them: what two of them share is found as well.
+
     What flags leave open is read from TDQS_SELECT, TDQS_IGNORE, TDQS_PROFILE, TDQS_CLIENT and TDQS_FAIL_ON, then from
     the nearest tdqs.toml or [tool.tdqs] of pyproject.toml, which also sets severities and suppresses findings.
     """
@@ -131,18 +133,18 @@ def lint(
     policy = policy_of(Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on))
     policy = replace(policy, tools=tools or ())
     known = _known_findings(baseline, is_new=renews)
-    found = for_each(locators, live, lambda catalog: (catalog, linting.lint(catalog, policy)))
-    catalogs = [each[0] for each in found if each is not None]
+    loaded = for_each(locators, live, lambda catalog: catalog, doing="reading")
+    catalogs = [catalog for catalog in loaded if catalog is not None]
     if catalogs:
         linting.check_tools(catalogs, policy.tools)
-    reports = settle([each[1] for each in found if each is not None])
+    reports = settle(linting.lint_together(catalogs, policy))
     if baseline is not None and renews:
         known = _renew(baseline, known, reports, policy)
     if baseline is not None:
         reports = compare_to_baseline(reports, known, rules=policy.selection.rules)
-    places = [locator for locator, each in zip(locators, found, strict=True) if each is not None]
+    places = [locator for locator, each in zip(locators, loaded, strict=True) if each is not None]
     located = list(map(linting.locate_report, reports, catalogs, places))
-    missing = [None for each in found if each is None]
+    missing = [None for each in loaded if each is None]
     if page.form in _DOCUMENTS:
         page.show([located] if located else [], _documents(policy))
     elif page.form == "json":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,7 +14,8 @@ from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
 from tdqs_mcp.facts.text.prose import Prose, read
-from tdqs_mcp.facts.text.vocabulary import Cue
+from tdqs_mcp.facts.text.vocabulary import LEAD_IN, STOPWORDS, Cue
+from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
 from tdqs_mcp.facts.toolset import names, overlaps, relations, unknown_names
 from tdqs_mcp.facts.toolset.names import KnownNames
@@ -131,6 +132,20 @@ class Unmeasured(NamedTuple):
     reason: str
 
 
+class Neighbor(NamedTuple):
+    """Another server that the same agent sees, and what both have."""
+
+    server: str
+    tokens: int
+    """Estimated tokens of all its tools."""
+
+    shared_names: tuple[str, ...]
+    """Names of tools that both have."""
+
+    overlaps: tuple[Overlap, ...]
+    """Own tools that say the same as one of the neighbor's, and do not name their product."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measured:
     """A catalog with the facts of its tools; what only rules read is measured when the first of them asks."""
@@ -139,6 +154,8 @@ class Measured:
     subjects: tuple[Subject, ...]
     unmeasured: tuple[Unmeasured, ...]
     shadow_candidates: tuple[ShadowCandidate, ...]
+    neighbors: tuple[Neighbor, ...] = ()
+    """The other servers that the same agent sees; empty where the server stands alone."""
 
     @cached_property
     def vocabulary(self) -> KnownNames:
@@ -176,6 +193,11 @@ class Measured:
         """Pairs of tools that say the same."""
         return overlaps.find_overlaps(self.purposes)
 
+    @cached_property
+    def tokens(self) -> int:
+        """Estimated tokens of all tools."""
+        return sum(subject.tokens for subject in self.subjects)
+
     def tool_set(self) -> ToolSet:
         """How consistent and complete the tools are; measured for coherence only."""
         return relations.read_tool_set(self.purposes, self.overlaps)
@@ -206,6 +228,57 @@ def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:
         unmeasured=tuple(unmeasured),
         shadow_candidates=relations.shadow_candidates([(each.tool, each.signals) for each in subjects]),
     )
+
+
+def measure_together(catalogs: Sequence[Catalog]) -> tuple[Measured, ...]:
+    """The same of servers that one agent sees together, each with the others as its neighbors."""
+    alone = [measure(catalog) for catalog in catalogs]
+    shared = _overlaps_between(alone) if len(alone) > 1 else {}
+    return tuple(
+        replace(
+            own,
+            neighbors=tuple(
+                Neighbor(
+                    server=other.catalog.server,
+                    tokens=other.tokens,
+                    shared_names=tuple(sorted({*own.names} & {*other.names})),
+                    overlaps=tuple(shared.get((place, rival), ())),
+                )
+                for rival, other in enumerate(alone)
+                if rival != place
+            ),
+        )
+        for place, own in enumerate(alone)
+    )
+
+
+def _overlaps_between(measured: Sequence[Measured]) -> dict[tuple[int, int], list[Overlap]]:
+    """By the places of two servers, the tools of the first that say the same as a tool of the second.
+
+    Tools of one name are left out, and so is a tool that names its product where the other does not.
+    """
+    placed = {
+        f"{place}/{purpose.source.tool}": (place, purpose)
+        for place, each in enumerate(measured)
+        for purpose in each.purposes
+    }
+    tagged = [each._replace(source=each.source._replace(tool=tag)) for tag, (_, each) in placed.items()]
+    found: dict[tuple[int, int], list[Overlap]] = {}
+    for overlap in overlaps.find_overlaps(tagged):
+        pair = placed[overlap.first], placed[overlap.second]
+        for (place, own), (rival, other) in (pair, pair[::-1]):
+            first, second = own.source, other.source
+            is_apart = place == rival or first.tool == second.tool
+            if not is_apart and not _names_product(first, measured[place].catalog.server, second):
+                said = Overlap(first=first.tool, second=second.tool, kind=overlap.kind)
+                found.setdefault((place, rival), []).append(said)
+    return found
+
+
+def _names_product(tool: Described, server: str, other: Described) -> bool:
+    """Its name or description has a word of its server's name that the other tool does not have."""
+    mine, others = ({*name_parts(each.tool), *each.prose.words} for each in (tool, other))
+    return bool(({*name_parts(server)} - STOPWORDS - LEAD_IN) & (mine - others))
 
 
 def _shared_subjects(known: Measured, catalog: Catalog) -> dict[int, Subject]:
