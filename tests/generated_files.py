@@ -10,36 +10,26 @@ from schemas import ANSWER_SCHEMAS, FOLDER, SCHEMAS, published
 from tdqs_mcp.report.json_values import ANSWERS
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import AnyRule
+from tdqs_mcp.rules.rule_profiles import lane_of
 
 ROOT = Path(__file__).parents[1]
-
-LANES = {
-    "1": "Quality",
-    "2": "Schema and protocol",
-    "3": "Between tools",
-    "4": "Tokens",
-    "5": "Security",
-    "6": "Resources, prompts and server",
-    "7": "What clients take",
-}
-"""What the first digit of a rule's number says."""
 
 HEAD = """# Rules
 
 <!-- Written by tests/generated_files.py from the rules themselves. -->
 
 Each id links to the rule's page: the reason, a bad and a good definition, and the exact message. `tdqs-mcp explain ID`
-shows the same page. `--select`, `--ignore` and `tdqs.toml` take ids, names, aliases, and lanes such as TDQ1. "Severity" is
-the worst at which a rule reports; "confidence" says how sure its findings are. Uncertain rules and rules for auditors run
-only when selected.
+shows the same page, `tdqs-mcp rules` this list. `--select`, `--ignore` and `tdqs.toml` take ids, names, aliases, lanes such as
+TDQ1, and ALL. "Severity" is the worst at which a rule reports; "confidence" says how sure its findings are. Uncertain rules
+and rules for auditors run only when they, or their lane, are selected.
 """
 
 
 def rules_page() -> str:
     """The index of all rules, a table for each lane."""
     parts = [HEAD]
-    for lane, rules in groupby(RULES, key=lambda rule: rule.id[3]):
-        parts += [f"\n## {LANES[lane]}\n", "\n| rule | what it reports | severity | confidence | aliases |\n"]
+    for lane, rules in groupby(RULES, key=lambda rule: lane_of(rule.id)):
+        parts += [f"\n## {lane}\n", "\n| rule | what it reports | severity | confidence | aliases |\n"]
         parts += ["| --- | --- | --- | --- | --- |\n", *map(_row, rules)]
     return "".join(parts)
 

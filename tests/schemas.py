@@ -10,7 +10,7 @@ from tdqs_mcp.report.agent_improvements import CompareAnswer, PlanAnswer, Rewrit
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer, PromptsAnswer
 from tdqs_mcp.report.agent_scores import JudgementAnswer, ScoreAnswer, ToolAnswer
 from tdqs_mcp.results.checks import GateReport, Selection
-from tdqs_mcp.results.findings import LintReport
+from tdqs_mcp.results.findings import LintReport, RuleList
 from tdqs_mcp.results.improvements import Comparison, Plan, RewriteReport, WhatIfReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.locks import DefinitionLock, LockReport
@@ -23,6 +23,7 @@ CONTRACTS = {
     "labels": LabelScore,
     "skill": SkillScore,
     "lint": LintReport,
+    "rules": RuleList,
     "rewrite": RewriteReport,
     "plan": Plan,
     "what-if": WhatIfReport,

@@ -269,3 +269,26 @@ def test_text_says_how_many_findings_are_hidden(command, write):
     noun = "finding" if hidden == 1 else "findings"
     assert f"{hidden} low-confidence {noun} hidden: --profile strict" in lines
     assert lines[-1].startswith("Next: ")
+
+
+# Directories
+
+
+@pytest.mark.parametrize(
+    ("profile", "annotations", "paths"),
+    [
+        ("openai-apps", None, ["readOnlyHint", "destructiveHint", "openWorldHint"]),
+        ("openai-apps", {"readOnlyHint": True, "openWorldHint": "no"}, ["destructiveHint", "openWorldHint"]),
+        ("openai-apps", {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False}, []),
+        ("anthropic-directory", None, ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"]),
+        ("anthropic-directory", {"title": "List x", "readOnlyHint": True, "openWorldHint": True}, []),
+        ("anthropic-directory", {"title": "List x", "readOnlyHint": False, "openWorldHint": True}, ["destructiveHint", "idempotentHint"]),
+    ],
+)  # fmt: skip
+def test_a_directory_s_profile_asks_for_each_hint(profile, annotations, paths):
+    listing = tool("list_x", "Lists x.")
+    if annotations is not None:
+        listing["annotations"] = annotations
+    report = findings(listing, profile=profile)
+    assert [each.path.rpartition("/")[2] for each in report.findings if "is not declared" in each.message or "has no title" in each.message] == paths  # fmt: skip
+    assert {each.severity for each in report.findings if each.rule in ("TDQ720", "TDQ721")} <= {Severity.ERROR}

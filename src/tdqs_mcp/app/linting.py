@@ -12,11 +12,13 @@ from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.gate.known_findings import suppress
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.lint_report import LocatedReport
-from tdqs_mcp.results.findings import Finding, LintReport, Severity, Suppression
+from tdqs_mcp.results.findings import Finding, LintReport, RuleEntry, RuleList, Severity, Suppression
 from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.rules import registry
 from tdqs_mcp.rules.clients import view_catalog
 from tdqs_mcp.rules.registry import Selection
+from tdqs_mcp.rules.rule import AnyRule
+from tdqs_mcp.rules.rule_profiles import lane_of
 from tdqs_mcp.sources.locator import File, parse_locator
 from tdqs_mcp.sources.positions import locate
 
@@ -58,12 +60,22 @@ class Policy:
 DEFAULT_POLICY = Policy()
 
 
-def read_policy(flags: Choice, *, environ: Mapping[str, str], configuration: Configuration) -> Policy:
+def read_policy(
+    flags: Choice,
+    *,
+    environ: Mapping[str, str],
+    configuration: Configuration,
+    table: Sequence[AnyRule] = registry.RULES,
+) -> Policy:
     """The policy in force: flags before the variables, such as TDQS_SELECT and TDQS_CLIENT, before the file.
 
     What a flag selects in full, no lower level ignores. Raises InputError and UnknownIdError.
     """
-    levels = (flags, _from_environment(environ), *map(_from_file, reversed(configuration.files)))
+    levels = (
+        flags,
+        _from_environment(environ, table),
+        *(_from_file(each, table) for each in configuration.files[::-1]),
+    )
     names = next((each.select for each in levels if each.select is not None), ())
     ignored = next((each.ignore for each in levels if each.ignore is not None), ())
     if flags.ignore is None and flags.select is not None:
@@ -74,11 +86,12 @@ def read_policy(flags: Choice, *, environ: Mapping[str, str], configuration: Con
             names=names,
             ignored=ignored,
             profile=next((each.profile for each in levels if each.profile is not None), None),
-            severities=dict(_severity(*member) for member in configuration.members("severity")),
-            limits=dict(_limit(*member) for member in configuration.members("limits")),
+            severities=dict(_severity(*member, table) for member in configuration.members("severity")),
+            limits=dict(_limit(*member, table) for member in configuration.members("limits")),
             clients=next((each.clients for each in levels if each.clients is not None), ()),
+            table=table,
         ),
-        suppressions=tuple(_suppression(*entry) for entry in configuration.entries("suppress", _SUPPRESSION)),
+        suppressions=tuple(_suppression(*entry, table) for entry in configuration.entries("suppress", _SUPPRESSION)),
         fail_on=_fail_on(next((each.fail_on for each in levels if each.fail_on is not None), Severity.ERROR)),
     )
 
@@ -123,6 +136,18 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
+def list_rules(words: Sequence[str] = (), table: Sequence[AnyRule] = registry.RULES) -> RuleList:
+    """Every rule, or those that some words mean. Raises UnknownIdError."""
+    wanted = {rule for word in words for rule in registry.find_all(word, table)}
+    chosen = [rule for rule in table if not words or rule.id in wanted]
+    names = ("id", "name", "summary", "severity", "confidence", "persona", "dimension", "aliases", "limit", "source")
+    return RuleList(
+        rules=tuple(
+            RuleEntry(lane=lane_of(rule.id), **{name: getattr(rule, name) for name in names}) for rule in chosen
+        )
+    )
+
+
 def portability(catalog: Catalog, clients: Sequence[str] = ()) -> PortabilityReport:
     """What each of these clients, or each known one, would show a model of the tools. Raises UnknownIdError."""
     return view_catalog(measure(catalog), clients)
@@ -157,7 +182,7 @@ def _below_cwd(path: Path) -> Path:
     return whole.relative_to(here) if whole.is_relative_to(here) else whole
 
 
-def _from_environment(environ: Mapping[str, str]) -> Choice:
+def _from_environment(environ: Mapping[str, str], table: Sequence[AnyRule]) -> Choice:
     """The TDQS_ variables, lists with commas; an empty variable says nothing."""
     said = {
         name: environ.get(f"TDQS_{name}", "").strip() for name in ("SELECT", "IGNORE", "PROFILE", "CLIENT", "FAIL_ON")
@@ -169,10 +194,10 @@ def _from_environment(environ: Mapping[str, str]) -> Choice:
         clients=_words(said["CLIENT"].split(",")),
         fail_on=said["FAIL_ON"] or None,
     )
-    return _checked(choice, "the environment")
+    return _checked(choice, "the environment", table)
 
 
-def _from_file(configuration: Configuration) -> Choice:
+def _from_file(configuration: Configuration, rules: Sequence[AnyRule]) -> Choice:
     table = configuration.table
     choice = Choice(
         select=tuple(table["select"]) if "select" in table else None,
@@ -181,18 +206,18 @@ def _from_file(configuration: Configuration) -> Choice:
         clients=tuple(table["client"]) if "client" in table else None,
         fail_on=table.get("fail-on"),
     )
-    return _checked(choice, str(configuration.path))
+    return _checked(choice, str(configuration.path), rules)
 
 
 def _words(parts: Sequence[str]) -> tuple[str, ...] | None:
     return tuple(part.strip() for part in parts if part.strip()) or None
 
 
-def _checked(choice: Choice, origin: str) -> Choice:
+def _checked(choice: Choice, origin: str, table: Sequence[AnyRule]) -> Choice:
     """The choice itself. Raises InputError, which says where an unknown word is."""
     try:
         for names in (choice.select or (), choice.ignore or ()):
-            registry.select(names=names)
+            registry.select(names=names, table=table)
         registry.select(profile=choice.profile, clients=choice.clients or ())
         _fail_on(choice.fail_on or NEVER)
     except TdqsError as error:
@@ -206,36 +231,36 @@ def _fail_on(word: str) -> Severity | None:
     return None if word == NEVER else Severity(word)
 
 
-def _severity(word: str, severity: object, file: str) -> tuple[str, Severity | None]:
+def _severity(word: str, severity: object, file: str, table: Sequence[AnyRule]) -> tuple[str, Severity | None]:
     origin = f"{file}: severity"
     choices = (*Severity, OFF)
     if not isinstance(severity, str) or severity not in choices:
         raise InputError(f"{origin} of {word!r} cannot be {severity!r}; give one of {', '.join(choices)}")
-    _find_rules(word, origin)
+    _find_rules(word, origin, table)
     return word, None if severity == OFF else Severity(severity)
 
 
-def _limit(word: str, limit: object, file: str) -> tuple[str, int]:
+def _limit(word: str, limit: object, file: str, table: Sequence[AnyRule]) -> tuple[str, int]:
     origin = f"{file}: limits"
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
         raise InputError(f"{origin} of {word!r} cannot be {limit!r}; give a whole number")
     try:
-        registry.select(limits={word: limit})
+        registry.select(limits={word: limit}, table=table)
     except TdqsError as error:
         raise InputError(f"{origin}: {error}") from error
     return word, limit
 
 
-def _suppression(entry: Mapping[str, str], origin: str) -> Suppression:
+def _suppression(entry: Mapping[str, str], origin: str, table: Sequence[AnyRule]) -> Suppression:
     if not entry.get("rule") or not entry.get("reason", "").strip():
         raise InputError(f"{origin} needs a rule and a reason; say why the finding may stay")
-    rules = _find_rules(entry["rule"], origin)
+    rules = _find_rules(entry["rule"], origin, table)
     word = rules[0] if len(rules) == 1 else entry["rule"].upper()
     return Suppression(**{**entry, "rule": word}, rules=frozenset(rules))
 
 
-def _find_rules(word: str, origin: str) -> tuple[str, ...]:
+def _find_rules(word: str, origin: str, table: Sequence[AnyRule]) -> tuple[str, ...]:
     try:
-        return registry.find_all(word)
+        return registry.find_all(word, table)
     except TdqsError as error:
         raise InputError(f"{origin}: {error}") from error

@@ -35,6 +35,7 @@ _COMMANDS = {
     },
     "tdqs_mcp.cli.lint_command": {
         "lint": "Report what the rules find.",
+        "rules": "List the rules, or those that ids, names, aliases and lanes mean.",
         "portability": "Show what each client and model API would take of the tools: kept, renamed, cut or refused.",
     },
     "tdqs_mcp.cli.lock_commands": {

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from tdqs_mcp.app import linting
+from tdqs_mcp.app.custom_rules import load_rules
 from tdqs_mcp.app.linting import FAIL_ON, Choice, Policy
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.runner import (
@@ -41,6 +42,8 @@ from tdqs_mcp.report.lint_report import (
 )
 from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.clients import CLIENTS
+from tdqs_mcp.rules.registry import RULES
+from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.sources.locator import LiveOptions
@@ -66,6 +69,15 @@ _client_option = click.option(
 )
 
 
+_rules_option = click.option(
+    "--rules",
+    "table",
+    metavar="MODULE",
+    callback=lambda _, __, module: load_rules(module) if module else RULES,
+    help="Also the rules of this Python module or .py file, whose code runs.",
+)
+
+
 @command()
 @click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
 @click.option(
@@ -83,6 +95,7 @@ _client_option = click.option(
     f"{'; '.join(f'{name}: {profile.summary}' for name, profile in PROFILES.items())}.",
 )
 @_client_option
+@_rules_option
 @click.option(
     "--tool",
     "tools",
@@ -113,6 +126,7 @@ def lint(
     ignore: tuple[str, ...] | None,
     profile: str | None,
     clients: tuple[str, ...] | None,
+    table: tuple[AnyRule, ...],
     tools: tuple[str, ...] | None,
     listing: str | None,
     fail_on: str | None,
@@ -130,7 +144,8 @@ def lint(
     """
     if renews and (baseline is None or tools):
         raise click.UsageError("--write-baseline needs --baseline FILE, the file to write, and all tools")
-    policy = policy_of(Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on))
+    flags = Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
+    policy = policy_of(flags, table)
     policy = replace(policy, tools=tools or ())
     known = _known_findings(baseline, is_new=renews)
     loaded = for_each(locators, live, lambda catalog: catalog, doing="reading")
@@ -156,6 +171,15 @@ def lint(
             warn(unused_line(unused))
     limit = policy.fail_on
     end([*reports, *missing], None if limit is None else lambda report: is_clean(report.findings, limit))
+
+
+@command()
+@click.argument("words", nargs=-1, metavar="[RULE]...")
+@_rules_option
+@page_options()
+def rules(words: tuple[str, ...], *, table: tuple[AnyRule, ...], page: Page) -> None:
+    """List the rules, or those that ids, names, aliases and lanes mean."""
+    page.show([linting.list_rules(words, table)], views("lint_report:rules_blocks"))
 
 
 def _text_view(policy: Policy, listing: str | None) -> View:

@@ -21,6 +21,8 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.escape import printable, well_formed
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.findings import Outcome
+from tdqs_mcp.rules.registry import RULES
+from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.sources import files
 from tdqs_mcp.sources.locator import LiveOptions, parse_locator, public
 
@@ -177,9 +179,9 @@ def _shown(locator: str) -> str:
         return "nothing"
 
 
-def policy_of(flags: Choice) -> Policy:
+def policy_of(flags: Choice, table: Sequence[AnyRule] = RULES) -> Policy:
     """The policy from flags, the environment and the nearest configuration."""
-    return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()))
+    return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()), table=table)
 
 
 def read_json(path: Path) -> object:

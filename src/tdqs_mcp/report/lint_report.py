@@ -5,7 +5,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import groupby, product
 from typing import Any
 
 from tdqs_mcp.facts.schema.walk import split_pointer
@@ -29,7 +29,7 @@ from tdqs_mcp.report.blocks import (
     named,
 )
 from tdqs_mcp.report.escape import printable
-from tdqs_mcp.results.findings import Finding, LintReport, Location, Severity, Suppression
+from tdqs_mcp.results.findings import Finding, LintReport, Location, Persona, RuleList, Severity, Suppression
 from tdqs_mcp.sources.positions import Position, Positions
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
@@ -171,6 +171,24 @@ def statistics_blocks(located: LocatedReport, *, verdict: Verdict) -> list[Block
     return [*_head(report), *_below_gap(Table(heads, rows)), *_summary(located, verdict)]
 
 
+def rules_blocks(rules: RuleList) -> list[Block]:
+    """The rules of each lane."""
+    blocks: list[Block] = [Title(count_words(len(rules.rules), "rule"))]
+    for lane, entries in groupby(rules.rules, key=lambda entry: entry.lane):
+        rows = [
+            (
+                each.id,
+                Span(each.severity, SEVERITY_STYLES[each.severity]),
+                f"{each.confidence}{', auditors' if each.persona is Persona.AUDITOR else ''}",
+                f"{each.name}: {each.summary}{f' [{each.limit}]' if each.limit is not None else ''}",
+            )
+            for each in entries
+        ]
+        blocks += [Heading(lane), Table(columns("rule", "severity", "confidence", "name", left=4), rows)]
+    following = (Code("tdqs-mcp explain ID"), " says why; a number in brackets is a limit that tdqs.toml can change")
+    return [*blocks, Gap(), Line(("Next: ", *following), "dim")]
+
+
 def comment_blocks(reports: Sequence[LocatedReport], *, verdict: Verdict) -> list[Block]:
     """One pull-request comment on all servers: the rules that fire, and every finding that fits below a fold."""
     return [*(block for each in reports for block in _comment(each, verdict)), Marker(LINT_MARKER)]
@@ -237,8 +255,8 @@ def _summary(located: LocatedReport, verdict: Verdict, more: str = "") -> list[B
     words = [Span(each, "dim") for each in (*_tool_words(report), *notes(report))]
     if not report.findings:
         return [Gap(), *map(Line, words), Line(verdict.words(located))]
-    first = _by_rule(report.findings)[0][0]
-    following = ("Next: ", Code(f"tdqs-mcp explain {first.rule}"), more)
+    ours = [group[0].rule for group in _by_rule(report.findings) if group[0].rule.startswith("TDQ")]
+    following = ("Next: ", Code(f"tdqs-mcp explain {ours[0]}" if ours else "tdqs-mcp rules --rules MODULE"), more)
     return [Gap(), Line(tally_words(report)), *map(Line, words), Line(verdict.words(located)), Line(following, "dim")]
 
 

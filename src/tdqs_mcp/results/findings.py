@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Annotated
 
-from tdqs_mcp.results.contract import ABSENT, Absent, Internal, Name, Only, Pointer, published
+from tdqs_mcp.results.contract import ABSENT, Absent, Document, Internal, Name, Only, Pointer, published
 
 
 class Severity(StrEnum):
@@ -274,3 +274,35 @@ def fingerprint(finding: Finding, *, server: str) -> str:
     said = [finding.message] if finding.rule.startswith(_SECURITY) else []
     identity = [finding.rule, server, part.kind, part.name, part.path, *said]
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleEntry:
+    """What a rule is."""
+
+    id: str
+    name: str
+    lane: str
+    """What its lane is about."""
+
+    summary: str
+    severity: Severity
+    """The worst at which it reports."""
+
+    confidence: Confidence
+    persona: Persona
+    """Whether every author sees its findings, or only an auditor."""
+
+    dimension: str | None
+    aliases: tuple[str, ...]
+    limit: int | None
+    """The number that `[limits]` can change; null if it has none."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleList(Document):
+    """Rules by id."""
+
+    rules: tuple[RuleEntry, ...]

@@ -14,6 +14,7 @@ from tdqs_mcp.results.findings import Confidence, Finding, Location, Persona, Se
 from tdqs_mcp.rules import (
     catalog_rules,
     client_rules,
+    directory_rules,
     mcptest_rules,
     neighbor_rules,
     playground_rules,
@@ -39,6 +40,7 @@ LANES = (
     token_rules,
     security_rules,
     client_rules,
+    directory_rules,
 )
 
 RULES: tuple[AnyRule, ...] = tuple(

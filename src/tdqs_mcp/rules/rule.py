@@ -61,14 +61,11 @@ class Rule(Generic[Seen]):
     reads: type[Seen]
     """What its check takes: each tool; or the catalog, once, alone or with the clients that it is meant for."""
 
+    limit: int | None = None
+    """The number above or below which it reports, which settings may change; None if it has none."""
+
     text: str = ""
     """The check's whole docstring."""
-
-    @property
-    def limit(self) -> int | None:
-        """The number above or below which it reports, which settings may change; None if it has none."""
-        limit: int | None = (getattr(self.check, "__kwdefaults__", None) or {}).get("limit")
-        return limit
 
     @property
     def page(self) -> str:
@@ -108,6 +105,7 @@ def rule(
             name=check.__name__.replace("_", "-"),
             summary=" ".join(text.partition("\n\n")[0].split()),
             text=text,
+            limit=(getattr(check, "__kwdefaults__", None) or {}).get("limit"),
             aliases=aliases,
             severity=severity,
             confidence=confidence,

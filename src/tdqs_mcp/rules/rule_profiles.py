@@ -1,9 +1,10 @@
-"""Profiles: the rules of a project, a directory or another linter, with the severities that it states."""
+"""Lanes, and profiles: the rules of a project, a directory or another linter, with the severities that it states."""
 
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tdqs_mcp.results.findings import Severity
 
@@ -27,12 +28,21 @@ def _read_rules(text: str) -> dict[str, Severity | None]:
     return {word: Severity(severity) if severity else None for word, _, severity in entries}
 
 
+@cache
+def _read_table(name: str) -> Mapping[str, Any]:
+    return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", name).read_text(encoding="utf-8"))
+
+
 def _read_profiles() -> dict[str, Profile]:
-    table = tomllib.loads(files("tdqs_mcp.rules").joinpath("data", "profiles.toml").read_text(encoding="utf-8"))
     return {
         name: Profile(**entry | ({"rules": _read_rules(entry["rules"])} if "rules" in entry else {}))
-        for name, entry in table.items()
+        for name, entry in _read_table("profiles.toml").items()
     }
+
+
+def lane_of(rule_id: str) -> str:
+    """What the lane of a rule is about."""
+    return str(_read_table("lanes.toml").get(rule_id[:4], "Custom rules"))
 
 
 DEFAULT = Profile(summary="every rule but the uncertain ones and those for auditors")

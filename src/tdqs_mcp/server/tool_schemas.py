@@ -54,7 +54,8 @@ ModelName = Annotated[str, _described("model", max_length=100)]
 JudgeName = Annotated[Literal["configured", "offline"], _described("judge")]
 Rules = Annotated[list[str], _described("rules", max_length=MAX_LISTED)]
 Profile = Annotated[
-    Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory"], _described("profile")
+    Literal["default", "strict", "glama", "mcptest", "playground", "anthropic-directory", "openai-apps"],
+    _described("profile"),
 ]
 ScoreJudge = Annotated[Literal["configured", "offline", "sampling"], _described("score_judge")]
 Facts = Annotated[list[str], _described("facts", max_length=MAX_LISTED)]
