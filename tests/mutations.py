@@ -497,3 +497,200 @@ LOST = {
     renamed_parameter: "TDQ321",
 }
 """Each way to refer to nothing, and the rule that has to see it."""
+
+
+# Defects of hints, texts and schemas. Each mutator takes a definition and yields a label and the changed definition.
+
+
+def hinted(tool, **hints):
+    return {**copy.deepcopy(tool), "annotations": {**(tool.get("annotations") or {}), **hints}}
+
+
+def has_verb(tool, *verbs):
+    return re.search(
+        rf"(?i)(?<![a-z])(?:{'|'.join(verbs)})(?![a-z])", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool["name"])
+    )
+
+
+def harmless_deletion(tool):
+    """A tool that deletes says that it only adds."""
+    if has_verb(tool, "delete", "remove"):
+        yield tool["name"], hinted(tool, readOnlyHint=False, destructiveHint=False)
+
+
+def idempotent_addition(tool):
+    """A tool that creates or sends says that a second call changes nothing."""
+    if has_verb(tool, "create", "send") and not has_verb(tool, "or"):
+        yield tool["name"], hinted(tool, readOnlyHint=False, idempotentHint=True)
+
+
+def writing_reader(tool):
+    """A tool that says that it only reads gets a later sentence that writes."""
+    sentences = [
+        "It also deletes the stale entries.",
+        "Deletes the matching records afterwards.",
+        "The tool then updates the record.",
+        "It writes the result to the database.",
+        "Also removes old entries.",
+        "Overwrites any existing file.",
+        "This will delete all data that was found.",
+        "Updates the index if it is out of date.",
+    ]
+    if tool.get("description"):
+        sentence = sentences[len(tool["name"]) % len(sentences)]
+        yield sentence, hinted(said(tool, f". {sentence}"), readOnlyHint=True)
+
+
+PLACEHOLDERS = [
+    "TODO",
+    "TBD",
+    "No description available",
+    "No description provided.",
+    "TODO: describe this",
+    "N/A",
+    "...",
+]
+
+
+def placeholder_description(tool):
+    """The description, or that of a parameter, is a placeholder."""
+    text = PLACEHOLDERS[len(tool["name"]) % len(PLACEHOLDERS)]
+    yield f"tool {text}", {**tool, "description": text}
+    for name in list(properties(tool))[:1]:
+        yield f"{name} {text}", changed(tool, name, lambda each: each.update(description=text))
+
+
+def restated_parameter(tool):
+    """A parameter's description is its name in words."""
+    forms = ["The {n}", "{n}", "The {n}.", "{n} (optional)", "The {n} parameter", "The {n} to use", "{n} value"]
+    for place, name in enumerate(properties(tool)):
+        plain = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)).lower()
+        if plain and not re.search(r"\d", name):
+            text = forms[place % len(forms)].format(n=plain)
+            yield f"{name}: {text}", changed(tool, name, lambda each, text=text: each.update(description=text))
+
+
+def restated_tool(tool):
+    """The description is a lead-in and the name in words."""
+    forms = [
+        "This tool is used to {n}.",
+        "Tool to {n}",
+        "Use this tool to {n}.",
+        "Allows you to {n}",
+        "A tool for {n}",
+        "{n}",
+    ]
+    plain = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", tool["name"])).lower()
+    if plain.isascii() and " " in plain:
+        yield plain, {**tool, "description": forms[len(plain) % (len(forms) - 1)].format(n=plain)}
+
+
+def unlike_unit(tool):
+    """A parameter with a unit in its name is described in another."""
+    units = [("timeout_ms", "Timeout in seconds"), ("delay_seconds", "Delay (milliseconds)"), ("size_bytes", "Size in MB"),
+             ("duration_minutes", "Duration in hours"), ("width_px", "Width in inches"), ("maxSizeKb", "Largest size in bytes")]  # fmt: skip
+    name, text = units[len(tool["name"]) % len(units)]
+    copied = copy.deepcopy(tool)
+    copied.setdefault("inputSchema", {}).setdefault("properties", {})[name] = {"type": "integer", "description": text}
+    yield f"{name}: {text}", copied
+
+
+def invalid_pattern(tool):
+    """A text parameter gets a pattern that does not compile."""
+    patterns = ["(?i)[a-z]+", "[a-z", "(abc", "(?P<id>[0-9]+)", "*abc", r"\Afoo\Z", "a{2,1}", "[z-a]"]
+    for place, (name, schema) in enumerate(properties(tool).items()):
+        if kind_of(schema)[0] == "string":
+            pattern = patterns[place % len(patterns)]
+            yield f"{name}: {pattern}", changed(tool, name, lambda each, p=pattern: kind_of(each)[1].update(pattern=p))
+
+
+def repeated_choice(tool):
+    for name, _, members in enums(tool):
+        yield name, changed(tool, name, lambda each, m=members: kind_of(each)[1].update(enum=[*m, m[0]]))
+
+
+def array_without_items(tool):
+    for name, schema in properties(tool).items():
+        if kind_of(schema)[0] == "array":
+            yield name, changed(tool, name, lambda each: kind_of(each)[1].pop("items", None))
+
+
+def undescribed_nested(tool):
+    for name, schema in properties(tool).items():
+        inner = schema.get("properties") or (schema.get("items") or {}).get("properties")
+        if isinstance(inner, dict) and inner:
+            copied = copy.deepcopy(tool)
+            place = copied["inputSchema"]["properties"][name]
+            inner = place.get("properties") or place["items"]["properties"]
+            first = next(iter(inner))
+            if isinstance(inner[first], dict) and "const" not in inner[first] and "$ref" not in inner[first]:
+                inner[first].pop("description", None)
+                yield f"{name}.{first}", copied
+
+
+def undescribed_result(tool):
+    fields = (tool.get("outputSchema") or {}).get("properties") or {}
+    for name in fields:
+        if name != "result" and isinstance(fields[name], dict) and not {"const", "$ref"} & fields[name].keys():
+            copied = copy.deepcopy(tool)
+            copied["outputSchema"]["properties"][name].pop("description", None)
+            yield name, copied
+            return
+
+
+def range_in_prose(tool):
+    phrases = ["Must be between 1 and 100.", "(1-50)", "Maximum 200.", "At most 500.", "Range: 1-10."]
+    for place, (name, schema) in enumerate(properties(tool).items()):
+        if schema.get("type") in ("integer", "number"):
+            text = phrases[place % len(phrases)]
+            copied = changed(tool, name, lambda each, text=text: each.update(description=f"The amount. {text}"))
+            for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum"):
+                copied["inputSchema"]["properties"][name].pop(key, None)
+            yield f"{name}: {text}", copied
+
+
+def default_in_prose(tool):
+    phrases = ["Defaults to {v}.", "Default: {v}.", "(default: {v})", "The default is {v}."]
+    for place, (name, schema) in enumerate(properties(tool).items()):
+        if schema.get("type") in ("integer", "number", "boolean") and name not in tool["inputSchema"].get(
+            "required", []
+        ):
+            value = "true" if schema["type"] == "boolean" else "25"
+            text = phrases[place % len(phrases)].format(v=value)
+            copied = explained(tool, name, text)
+            copied["inputSchema"]["properties"][name].pop("default", None)
+            yield f"{name}: {text}", copied
+
+
+def unhinted_reader(tool):
+    if has_verb(tool, "^get", "^list", "^search") and re.match(
+        r"(?i)(get|list|search|fetch|retrieve)", tool.get("description") or ""
+    ):
+        copied = copy.deepcopy(tool)
+        copied["annotations"] = {"openWorldHint": True}
+        yield tool["name"], copied
+
+
+def untitled(tool):
+    yield tool["name"], {key: value for key, value in tool.items() if key not in ("title", "annotations")}
+
+
+DEFECTS = {
+    harmless_deletion: "TDQ240",
+    idempotent_addition: "TDQ241",
+    writing_reader: "TDQ228",
+    placeholder_description: "TDQ131",
+    restated_parameter: "TDQ132",
+    restated_tool: "TDQ103",
+    unlike_unit: "TDQ243",
+    invalid_pattern: "TDQ233",
+    repeated_choice: "TDQ234",
+    array_without_items: "TDQ706",
+    undescribed_nested: "TDQ133",
+    undescribed_result: "TDQ134",
+    range_in_prose: "TDQ135",
+    default_in_prose: "TDQ136",
+    unhinted_reader: "TDQ242",
+    untitled: "TDQ137",
+}
+"""Each defect put into a single definition, and the rule that has to see it."""

@@ -9,6 +9,8 @@ import pytest
 from definitions import tool
 
 from tdqs_mcp.app import catalogs, linting
+from tdqs_mcp.app.linting import Policy
+from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.files import read_catalog
 
 SAMPLE = 5
@@ -54,6 +56,17 @@ def test_a_contradiction_put_into_a_real_definition_is_found(mutate, whole_corpu
         for _, changed in drawn(distinct(each for definition in document["tools"] for each in mutate(definition)))
     ]
     assert share(seen) >= FLOORS.get(mutate, 0.9)
+
+
+@pytest.mark.parametrize("mutate", mutations.DEFECTS, ids=lambda mutate: mutate.__name__)
+def test_a_defect_put_into_a_real_definition_is_found(mutate, whole_corpus):
+    chosen = Policy(selection=registry.select(names=[mutations.DEFECTS[mutate]]))
+    seen = [
+        bool(linting.lint(catalogs.read({"tools": [changed]}), chosen).findings)
+        for document in documents(whole_corpus)
+        for _, changed in drawn(distinct(each for definition in document["tools"] for each in mutate(definition)))
+    ]
+    assert share(seen) >= 0.9
 
 
 @pytest.mark.parametrize("mutate", mutations.LOST, ids=lambda mutate: mutate.__name__)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
-from tdqs_mcp.facts.text.vocabulary import OVERT_MUTATIONS, Cue, Effect
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, OVERT_MUTATIONS, Cue, Effect
 from tdqs_mcp.facts.text.wording import is_latin
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
@@ -119,7 +119,7 @@ def unnamed_alternative(subject: Subject) -> Iterator[Hit]:
     severity=Severity.WARNING,
     dimension="behavioral_transparency",
     source="TDQS, checklist 3",
-    entails=("TDQ123",),
+    entails=("TDQ123", "TDQ242"),
 )
 def missing_annotations(subject: Subject) -> Iterator[Hit]:
     """No hint is declared, so the description carries the whole burden of disclosure."""
@@ -233,7 +233,7 @@ def repeated_schema(subject: Subject) -> Iterator[Hit]:
 
 @rule(
     "TDQ112",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     dimension="behavioral_transparency",
     source="TDQS, behavioral transparency",
     needs_language=True,
@@ -247,6 +247,7 @@ def contradicted_annotation(subject: Subject) -> Iterator[Hit]:
             "/annotations/readOnlyHint",
             f"readOnlyHint is true, but the description says {word!r}",
             "correct whichever is wrong; a contradiction scores behaviour 1",
+            Severity.INFO if LEMMAS.get(word) == "create" else None,  # what a pure function makes is created, too
         )
 
 

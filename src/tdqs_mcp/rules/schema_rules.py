@@ -7,7 +7,7 @@ from tdqs_mcp.facts.schema import conformance
 from tdqs_mcp.facts.schema.conformance import Breach, find_flaw
 from tdqs_mcp.facts.schema.walk import Shape, split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.claims import Topic, find_mutation
+from tdqs_mcp.facts.text.claims import Topic
 from tdqs_mcp.facts.text.parameter_mentions import Clash
 from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
@@ -107,36 +107,6 @@ def unfit_name(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "TDQ227",
-    severity=Severity.WARNING,
-    dimension="behavioral_transparency",
-    source="MCP specification, ToolAnnotations",
-)
-def contradictory_hints(subject: Subject) -> Iterator[Hit]:
-    """Two hints cannot both be true: a tool that only reads destroys nothing."""
-    if subject.signals.read_only and subject.signals.destructive:
-        yield Hit(
-            "/annotations/destructiveHint",
-            "readOnlyHint and destructiveHint are both true",
-            "set destructiveHint to false, or readOnlyHint if the tool writes",
-        )
-
-
-@rule(
-    "TDQ228",
-    severity=Severity.ERROR,
-    confidence=Confidence.MEDIUM,
-    dimension="behavioral_transparency",
-    source="MCP specification, ToolAnnotations",
-)
-def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
-    """The name or a later sentence says that the tool writes, the annotations say that it only reads."""
-    word = find_mutation(subject.tool, subject.prose.words) if subject.signals.read_only is True else None
-    if word:
-        yield Hit("/annotations/readOnlyHint", f"readOnlyHint is true, but {word}", "correct whichever is wrong")
-
-
 @rule("TDQ229", severity=Severity.ERROR, source="JSON Schema 2020-12, $ref")
 def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
     """A `$ref` leads nowhere or back to itself, so nobody knows what belongs there."""
@@ -168,6 +138,25 @@ def lone_surrogate(measured: Measured) -> Iterator[Hit]:
     for tool in measured.catalog.tools:
         for breach in islice(conformance.lone_surrogates(tool.raw), 1):
             yield Hit(breach.path, breach.what, "remove it, or write the whole character", part=tool)
+
+
+@rule(
+    "TDQ233",
+    severity=Severity.WARNING,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12 validation, pattern",
+)
+def invalid_pattern(subject: Subject) -> Iterator[Hit]:
+    """A `pattern` is not a regular expression of JSON Schema; clients that compile it refuse the tool."""
+    yield from _breaches(subject, conformance.invalid_patterns, "the pattern {}", "write it in ECMA-262's syntax")
+
+
+@rule(
+    "TDQ234", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12 validation, enum"
+)
+def repeated_choice(subject: Subject) -> Iterator[Hit]:
+    """An enum lists a value twice."""
+    yield from _breaches(subject, conformance.repeated_members, "the enum lists {} twice", "list it once")
 
 
 @rule(

@@ -141,6 +141,52 @@ def unfit_values(shape: Shape) -> Iterator[Breach]:
                 yield Breach(f"{node.path}/examples/{place}", f"{_shown(value)} {reason}")
 
 
+def repeated_members(shape: Shape) -> Iterator[Breach]:
+    """The first member of each enumeration that stands there twice (JSON Schema: elements should be unique)."""
+    for node in shape.by_keyword.get("enum", ()):
+        members = node.schema["enum"]
+        spelled = [json.dumps(each, sort_keys=True) for each in members] if isinstance(members, list) else []
+        if len(set(spelled)) < len(spelled):
+            place = next(place for place, each in enumerate(spelled) if each in spelled[:place])
+            yield Breach(f"{node.path}/enum/{place}", _shown(members[place]))
+
+
+def invalid_patterns(shape: Shape) -> Iterator[Breach]:
+    """Patterns that ECMA-262 does not allow, and with it no validator."""
+    for node in shape.by_keyword.get("pattern", ()):
+        pattern = node.schema["pattern"]
+        if isinstance(pattern, str) and (reason := _why_invalid(pattern)):
+            yield Breach(f"{node.path}/pattern", f"{_shown(pattern)} {reason}")
+
+
+@lru_cache(maxsize=1024)
+def _why_invalid(pattern: str) -> str | None:
+    found = _FOREIGN_SYNTAX.search(pattern)
+    if found:
+        return f"has {found[0]!r}, which ECMA-262 does not know"
+    if _SIMPLE.fullmatch(pattern) or _NATIVE.search(pattern) or not is_well_formed(pattern):
+        return None
+    from jsonschema_rs import ValidationError, validator_for  # noqa: PLC0415  # a library that only unusual schemas need
+
+    try:
+        validator_for({"pattern": pattern})
+    except (ValidationError, ValueError):
+        return "is not a regular expression"
+    return None
+
+
+_FOREIGN_SYNTAX = lazy_pattern(r"\(\?P[<=>]|\(\?[a-zA-Z]{1,8}\)|(?<!\\)\\[AZzGh](?![a-z])|\[\[:[a-z]+:\]")
+"""Syntax of Python, Perl and POSIX."""
+
+_NATIVE = lazy_pattern(r"\[\^?\]|\\k<")
+"""Valid syntax that the library refuses."""
+
+_SIMPLE = lazy_pattern(
+    r"\^?(?:[\w .,:/@-]|\[(?:a-z|A-Z|0-9|[\w.@+/:]){0,40}-?\]|\\[dwsDWS.+/-]|(?<=[\]\w])(?:[+*?]|\{\d{1,3}\}))*\$?"
+)
+"""Expressions that are valid at sight: most of them."""
+
+
 def _types(schema: Mapping[str, Any]) -> frozenset[str]:
     kind = schema.get("type")
     types = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []

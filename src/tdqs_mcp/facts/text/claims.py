@@ -1,7 +1,7 @@
 """Where texts contradict schema or hints: type, choices, default, range, requirement, effect."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache, partial
@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 from tdqs_mcp.facts.schema.walk import Accepted, accepted_values
 from tdqs_mcp.facts.text.parameter_mentions import DIGITS, Clash, MentionKind, ParameterMention, words_in
 from tdqs_mcp.facts.text.value_claims import find_choice_clash, find_default_clash
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, MAX_TEXT, PatternTable, expand, lazy_pattern, read_table, words_from
-from tdqs_mcp.facts.text.words import name_parts
-from tdqs_mcp.model import Tool
+from tdqs_mcp.facts.text.vocabulary import PatternTable, expand, lazy_pattern, read_table, words_from
 
 _PATTERNS = PatternTable("claims")
 _words = partial(words_from, "claims")
@@ -276,12 +274,7 @@ def find_requirement_clash(mention: ParameterMention) -> Clash | None:
     return None
 
 
-def find_mutation(tool: Tool, words: Collection[str]) -> str | None:
-    """How the name or a sentence says outright that the tool writes; `words` are those of its description."""
-    parts = name_parts(tool.name)
-    verb = next((LEMMAS[part] for part in parts[:2] if part in LEMMAS), None)
-    if verb in _words("mutations") and LEMMAS.get(parts[0]) == verb:
-        return f"the name says {verb!r}"
-    may_say = not _words("mutating").isdisjoint(words)
-    found = _PATTERNS.mutation.search((tool.description or "")[:MAX_TEXT]) if may_say else None
-    return f"the description says {' '.join(found[0].split())!r}" if found else None
+def stated_limits(text: str) -> str | None:
+    """The words in which a text gives the range of a number; None where it gives none or only a condition."""
+    limits = _all_limits(text) if any(map(str.isdigit, text)) else ()
+    return next((limit.text for limit in limits if not limit.unit), None)

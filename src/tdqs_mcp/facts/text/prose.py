@@ -180,7 +180,7 @@ def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], label_
         effect=EFFECTS[verb] if verb else None,
         opens_with_verb=verb is not None and position == 0,
         has_vague_verb=verb in VAGUE_VERBS,
-        new_words=len(stems - STOPWORDS - label_words),
+        new_words=len(stems - _EMPTY - label_words),
         stems=stems,
         places=_cues(spoken),
         mutation=next(word for word in lead if LEMMAS.get(word) == verb) if is_overt else None,
@@ -244,6 +244,9 @@ def _lead_verb(words: Sequence[str]) -> tuple[str | None, int]:
             return lemma, position - skipped
     return None, 0
 
+
+_EMPTY = STOPWORDS.union(LEAD_IN, map(stem, LEAD_IN))
+"""Words that say nothing about what a tool does."""
 
 _CUES = index_phrases(PHRASES.items())
 

@@ -107,6 +107,13 @@ def find_default_clash(mention: ParameterMention, accepted: Accepted) -> Clash |
     return Clash(mention=mention, said=literals[0], held=spell(held), is_plain=True)
 
 
+def stated_default(text: str) -> str | None:
+    """The number or truth value that a text gives as the default; None for any other."""
+    found = _PATTERNS.default.finditer(text) if "efault" in text else ()
+    values = (literal for match in found if (literal := _literal(match, text, 0, frozenset())) is not None)
+    return next(values, None)
+
+
 def _literal(match: re.Match[str], text: str, held: object, values: frozenset[str]) -> str | None:
     """The value, where it is one: quoted, a number, a truth value, or a word that ends its clause."""
     value = match["value"]

@@ -172,7 +172,8 @@ def _has_purpose(text: str, place: int) -> bool:
     char = text[place]
     before = text[place - 1] if place else ""
     if char in "\ufe0e\ufe0f":
-        return bool(before) and not before.isalpha() and before not in " \n" and not _UNSEEN.match(before)
+        is_letter = before.isalpha() and before not in _SIGNS
+        return bool(before) and not is_letter and before not in " \n" and not _UNSEEN.match(before)
     if char in "\u200c\u200d":
         return bool(before) and (unicodedata.category(before)[0] == "S" or before == "\ufe0f" or _is_shaped(before))
     if char in "\u200e\u200f\u061c":
@@ -181,6 +182,10 @@ def _has_purpose(text: str, place: int) -> bool:
     if "\U000e0020" <= char <= "\U000e007f":
         return "\U0001f3f4" in text[max(0, place - 7) : place]
     return char == "\ufeff" and place == 0
+
+
+_SIGNS = frozenset("\u2139\u24c2\u3030\u303d")
+"""Letters by their category that are shown as emoji."""
 
 
 def _is_shaped(char: str) -> bool:

@@ -1,0 +1,123 @@
+"""What texts about single parameters lack or repeat: placeholders, restated names, units, limits without a schema."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache, partial
+from typing import NamedTuple
+
+from tdqs_mcp.facts.schema.walk import Node, Shape, referenced_schema
+from tdqs_mcp.facts.text.claims import stated_limits
+from tdqs_mcp.facts.text.value_claims import stated_default
+from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, STOPWORDS, PatternTable, read_table, words_from
+from tdqs_mcp.facts.text.words import name_parts, stem, words_of
+
+_PATTERNS = PatternTable("parameters")
+_words = partial(words_from, "parameters")
+
+MAX_PLACEHOLDER = 80
+"""Characters of a text that is nothing but a placeholder."""
+
+
+class Remark(NamedTuple):
+    """A parameter and what its text says."""
+
+    node: Node
+    said: str
+
+
+def is_placeholder(text: str) -> bool:
+    """The text only says that somebody still has to write it."""
+    return len(text) <= MAX_PLACEHOLDER and _PATTERNS.placeholder.fullmatch(text.strip()) is not None
+
+
+def placeholders(shape: Shape) -> Iterator[Remark]:
+    """Properties whose description is a placeholder."""
+    yield from (Remark(node, text) for node, text in _described(shape) if is_placeholder(text))
+
+
+def restated(shape: Shape) -> Iterator[Remark]:
+    """Properties whose description has no word that their name does not have."""
+    for node, text in _described(shape):
+        if len(text) <= MAX_PLACEHOLDER and _SAID.isdisjoint(text) and _restates(text, node.name or ""):
+            yield Remark(node, text)
+
+
+_SAID = frozenset("'\"`0123456789")
+"""A value is more than a name."""
+
+
+@lru_cache(maxsize=4096)
+def _restates(text: str, name: str) -> bool:
+    own = {stem(part) for part in name_parts(name)}
+    said = {stem(part) for word in words_of(text) for part in name_parts(word)}
+    return bool(said) and bool(own) and said - own <= _fillers() and not said.isdisjoint(own)
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(map(stem, STOPWORDS | _words("fillers")))
+
+
+def _described(shape: Shape) -> Iterator[tuple[Node, str]]:
+    for node in shape.by_keyword.get("description", ()):
+        text = node.schema["description"]
+        if node.name is not None and isinstance(text, str) and text.strip():
+            yield node, text[:MAX_EXPLANATION]
+
+
+def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
+    """Properties without a description, neither their own nor that of what they refer to; constants need none."""
+    for node in shape.nodes:
+        if node.name is None or (is_nested and node.is_top) or "const" in node.schema:
+            continue
+        reference = node.schema.get("$ref")
+        target = referenced_schema(shape.root, reference) if isinstance(reference, str) else None
+        if not any(_has_text(each) for each in (node.schema, target or {})):
+            yield node
+
+
+def _has_text(schema: Mapping[str, object]) -> bool:
+    text = schema.get("description")
+    return isinstance(text, str) and bool(text.strip())
+
+
+def unlike_units(shape: Shape) -> Iterator[tuple[Remark, str]]:
+    """Parameters whose text gives another unit than their name; and the name's unit."""
+    for node, text in _described(shape):
+        last = (name_parts(node.name or "") or ("",))[-1]
+        unit = _units().get(last)
+        stated = [each for each in _PATTERNS.unit.findall(text.lower()) if each in _units()] if unit else []
+        if unit and stated and all(_is_other(unit, _units()[each]) for each in stated):
+            yield Remark(node, stated[0]), last
+
+
+def _is_other(one: tuple[str, str], two: tuple[str, str]) -> bool:
+    """Units of one kind that are not the same."""
+    return one[0] == two[0] and one[1] != two[1]
+
+
+@cache
+def _units() -> Mapping[str, tuple[str, str]]:
+    """Kind and unit by the words that stand for it."""
+    table = read_table("parameters")["units"]
+    return {
+        word: (kind, words.split()[0]) for kind, lines in table.items() for words in lines for word in words.split()
+    }
+
+
+def unenforced_limits(shape: Shape) -> Iterator[Remark]:
+    """Numbers whose range only the text gives: no client can check it."""
+    for node, text in _described(shape):
+        kind = node.schema.get("type")
+        if kind in ("integer", "number") and not _BOUNDS & node.schema.keys() and (said := stated_limits(text)):
+            yield Remark(node, said)
+
+
+_BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())
+
+
+def unenforced_defaults(shape: Shape) -> Iterator[Remark]:
+    """Parameters whose default only the text gives."""
+    for node, text in _described(shape):
+        is_plain = node.schema.get("type") in ("integer", "number", "boolean")
+        if is_plain and "default" not in node.schema and not node.is_required and (said := stated_default(text)):
+            yield Remark(node, said)

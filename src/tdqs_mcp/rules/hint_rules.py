@@ -1,0 +1,77 @@
+"""Lane 2, hints: annotations that name or text contradict, or that a reading tool leaves out."""
+
+from collections.abc import Iterator
+
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text import hint_claims
+from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.rules.rule import Hit, rule
+
+_SOURCE = "MCP specification, ToolAnnotations"
+
+
+@rule("TDQ227", severity=Severity.WARNING, dimension="behavioral_transparency", source=_SOURCE)
+def contradictory_hints(subject: Subject) -> Iterator[Hit]:
+    """Two hints cannot both be true: a tool that only reads destroys nothing."""
+    if subject.signals.read_only and subject.signals.destructive:
+        yield Hit(
+            "/annotations/destructiveHint",
+            "readOnlyHint and destructiveHint are both true",
+            "set destructiveHint to false, or readOnlyHint if the tool writes",
+        )
+
+
+@rule("TDQ228", severity=Severity.WARNING, dimension="behavioral_transparency", source=_SOURCE)
+def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
+    """The name or a later sentence says that the tool writes, the annotations say that it only reads."""
+    said = hint_claims.said_writing(subject.tool, subject.prose) if subject.signals.read_only is True else None
+    if said:
+        yield Hit("/annotations/readOnlyHint", f"readOnlyHint is true, but {said}", "correct whichever is wrong")
+
+
+@rule(
+    "TDQ240",
+    severity=Severity.WARNING,
+    dimension="behavioral_transparency",
+    source=_SOURCE,
+)
+def harmless_deletion(subject: Subject) -> Iterator[Hit]:
+    """The tool deletes, and destructiveHint says that it only adds."""
+    is_denied = subject.signals.destructive is False and not subject.signals.read_only
+    word = hint_claims.said_deleting(subject.tool, subject.prose) if is_denied else None
+    if word:
+        yield Hit(
+            "/annotations/destructiveHint",
+            f"destructiveHint is false, but {subject.tool.name!r} says {word!r}",
+            "set it to true, so that clients ask before the call",
+        )
+
+
+@rule("TDQ241", severity=Severity.WARNING, dimension="behavioral_transparency", source=_SOURCE)
+def idempotent_addition(subject: Subject) -> Iterator[Hit]:
+    """Each call adds or sends one more, and idempotentHint says that a second call changes nothing."""
+    is_claimed = (subject.tool.annotations or {}).get("idempotentHint") is True and not subject.signals.read_only
+    word = hint_claims.said_adding(subject.tool, subject.prose) if is_claimed else None
+    if word:
+        yield Hit(
+            "/annotations/idempotentHint",
+            f"idempotentHint is true, but {subject.tool.name!r} says {word!r}",
+            "set it to false, or say in the description why a second call changes nothing",
+        )
+
+
+@rule(
+    "TDQ242",
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    dimension="behavioral_transparency",
+    source=_SOURCE,
+)
+def unhinted_reading(subject: Subject) -> Iterator[Hit]:
+    """The tool reads and does not say so in readOnlyHint, so clients treat it as one that writes."""
+    if "readOnlyHint" not in (subject.tool.annotations or {}) and hint_claims.is_reading(subject.prose):
+        yield Hit(
+            "/annotations",
+            f"{subject.tool.name!r} reads, and readOnlyHint is not declared; its default is false",
+            "set readOnlyHint to true",
+        )

@@ -1,0 +1,124 @@
+"""Lane 1, parameters and results: placeholders, restated names, what only the text limits or nothing explains."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from tdqs_mcp.facts.schema.walk import Node, Shape, split_pointer
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text import parameter_texts
+from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.toolset import relations
+from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.rules.rule import Hit, rule
+
+MAX_NAMED = 5
+"""Parameters that one message names."""
+
+
+@rule("TDQ131", severity=Severity.WARNING, dimension="purpose_clarity", source="TDQS, hard gates")
+def placeholder_text(subject: Subject) -> Iterator[Hit]:
+    """A description only says that somebody still has to write it."""
+    text = subject.tool.description or ""
+    if parameter_texts.is_placeholder(text) and text.strip():
+        yield Hit("/description", f"the description is a placeholder: {text.strip()!r}", "write it")
+    for shape in (subject.input_shape, subject.output_shape):
+        for node, said in parameter_texts.placeholders(shape):
+            yield Hit(
+                f"{node.path}/description",
+                f"{node.name!r}: the description is a placeholder: {said.strip()!r}",
+                "say what the value means, or leave the description out",
+            )
+
+
+@rule("TDQ132", severity=Severity.INFO, dimension="parameter_semantics", source="TDQS, checklist 4")
+def restated_parameter(subject: Subject) -> Iterator[Hit]:
+    """A parameter's description has no word that its name does not have."""
+    for node, said in parameter_texts.restated(subject.input_shape):
+        yield Hit(
+            f"{node.path}/description",
+            f"{node.name!r}: the description {said.strip()!r} only restates the name",
+            "say meaning, format and an example, or where the value comes from",
+        )
+
+
+@rule("TDQ133", severity=Severity.INFO, dimension="parameter_semantics", source="TDQS, checklist 4")
+def undescribed_nested_property(subject: Subject) -> Iterator[Hit]:
+    """Properties inside a parameter have no description."""
+    silent = list(parameter_texts.undescribed(subject.input_shape, is_nested=True))
+    if silent:
+        yield _silent(silent, "nested properties", "describe each, as its agent has to fill it in")
+
+
+@rule("TDQ134", severity=Severity.INFO, dimension="contextual_completeness", source="TDQS, checklist 5")
+def undescribed_result_field(subject: Subject) -> Iterator[Hit]:
+    """Fields of the output schema have no description."""
+    shape = subject.output_shape
+    silent = [] if _is_wrapped(shape) else list(parameter_texts.undescribed(shape, is_nested=False))
+    if silent:
+        yield _silent(silent, "fields of the result", "say what each holds, with its unit or format")
+
+
+def _is_wrapped(shape: Shape) -> bool:
+    """Only the object that a framework puts around a plain result."""
+    return shape.names == {"result"}
+
+
+def _silent(nodes: Sequence[Node], what: str, suggestion: str) -> Hit:
+    names = first_of([_dotted(node.path) for node in nodes], MAX_NAMED)
+    return Hit(nodes[0].path, f"{len(nodes)} {what} have no description: {names}", suggestion)
+
+
+def _dotted(path: str) -> str:
+    """A property as people write it: `order.items.price`."""
+    steps = split_pointer(path)
+    return ".".join(name for key, name in pairwise(steps) if key in ("properties", "$defs"))
+
+
+@rule("TDQ135", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
+def unenforced_range(subject: Subject) -> Iterator[Hit]:
+    """The range of a number stands only in its description, where no client can check it."""
+    for node, said in parameter_texts.unenforced_limits(subject.input_shape):
+        yield Hit(
+            f"{node.path}/description",
+            f"{node.name!r}: only the text gives the range {said!r}",
+            "add minimum and maximum to the schema",
+        )
+
+
+@rule("TDQ136", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, default")
+def unenforced_default(subject: Subject) -> Iterator[Hit]:
+    """The default of an optional number or Boolean stands only in its description."""
+    for node, said in parameter_texts.unenforced_defaults(subject.input_shape):
+        yield Hit(
+            f"{node.path}/description", f"{node.name!r}: only the text gives the default {said}", "add it to the schema"
+        )
+
+
+@rule("TDQ137", severity=Severity.INFO, source="MCP specification, Tool, title")
+def untitled_tools(measured: Measured) -> Iterator[Hit]:
+    """Tools have no title, so clients show their names to people; said once where none has one."""
+    tools = [tool for tool in measured.catalog.tools if tool.name]
+    silent = [tool for tool in tools if relations.display_name(tool) is None]
+    suggestion = "add a title in a few plain words"
+    if len(silent) == len(tools) > 1:
+        yield Hit("", f"none of the {len(tools)} tools has a title", suggestion)
+    else:
+        for tool in silent:
+            yield Hit("/title", f"{tool.name!r} has no title", suggestion, part=tool)
+
+
+@rule(
+    "TDQ243",
+    severity=Severity.WARNING,
+    confidence=Confidence.MEDIUM,
+    dimension="parameter_semantics",
+    source="TDQS, parameter semantics",
+)
+def contradicted_unit(subject: Subject) -> Iterator[Hit]:
+    """A parameter's name has one unit, its description another."""
+    for (node, said), unit in parameter_texts.unlike_units(subject.input_shape):
+        yield Hit(
+            f"{node.path}/description",
+            f"{node.name!r}: the text says {said}, the name {unit}",
+            "name the unit that the server takes in both",
+        )
