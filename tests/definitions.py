@@ -108,7 +108,7 @@ FINE = tool(
         "properties": {"customer": {"type": "string", "description": "Customer ID such as C-1042"}},
         "required": ["customer"],
     },
-    outputSchema={"type": "object", "properties": {"orders": {"type": "array"}}},
+    outputSchema={"type": "object", "properties": {"orders": {"type": "array", "description": "Newest first"}}},
     annotations={"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
 )
 LOOKUP = FINE | {

@@ -314,7 +314,7 @@ MANIFEST = {
         [{"tools": [tool("a"), tool("b"), tool("a"), tool("b")]}],
         [{"tools": [tool("a"), tool("A")]}, {"tools": [tool("a")]}],
     ),
-    "smell:unclear-purpose": ([tool("handle_ship", "Process ships.")], [about("Find a free berth for a ship.")]),
+    "smell:unclear-purpose": ([tool("handle_ship", "Handle the ship.")], [about("Find a free berth for a ship.")]),
     "smell:missing-usage-guidelines": (
         [about("Find a free berth for a ship.")],
         [about("Find a free berth. Use it before a ship arrives.")],

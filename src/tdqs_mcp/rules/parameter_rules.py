@@ -8,7 +8,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.facts.toolset import relations
-from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 MAX_NAMED = 5
@@ -94,7 +94,7 @@ def unenforced_default(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ137", severity=Severity.INFO, source="MCP specification, Tool, title")
+@rule("TDQ137", severity=Severity.INFO, persona=Persona.AUDITOR, source="MCP specification, Tool, title")
 def untitled_tools(measured: Measured) -> Iterator[Hit]:
     """Tools have no title, so clients show their names to people; said once where none has one."""
     tools = [tool for tool in measured.catalog.tools if tool.name]
