@@ -1,220 +1,361 @@
-"""Fit a calibration of the offline judge: python calibration/fit.py FOLDER VERSION.
+"""Fit a calibration of the offline judge: python calibration/fit.py VERSION FOLDER...
 
-FOLDER has labels beside their definitions, or only the captured catalogs that capture_corpus.py writes: then the labels
-come from the shipped evidence, by inputHash, and what the catalogs cannot give stays as it was. Writes the scorecards,
-and the evidence, which is what their predictions of unseen servers were, below src/tdqs_mcp/judges/data.
+Each FOLDER has definitions: `catalogs/*.json` as capture_corpus.py writes them, and public data sets beside them.
+Labels stand in this repository, by inputHash. Writes the calibration and its evidence below src/tdqs_mcp/judges/data.
 """
 
 import datetime as dt
 import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import labels as source
 import numpy as np
-from labels import COMPONENTS, CorpusFolder, Labeled, LabelFolder
+import sentence_fit
+from labels import COMPONENTS, Definitions, Edit, Labeled
 from numpy.typing import NDArray
 from plans import COHERENCE, SMELLS, TOOL
-from scorecards import UNIT, Plan, Scorecard, Table, cross_validate, cuts, fit, scores, split, tabulate
+from trees import UNIT, Forest, Pairs, Plan, fit, split_servers, tabulate
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.sentences import read_text
 from tdqs_mcp.facts.toolset.relations import ToolSet
-from tdqs_mcp.judges.features import of_set, of_tool, read_content
+from tdqs_mcp.judges.features import of_set, of_tool
+from tdqs_mcp.judges.offline import Rounding, versions
+from tdqs_mcp.judges.sentence_model import SentenceModel, read_model
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.judge_error import evidence as read_evidence
 
 TARGET = Path(__file__).parent.parent / "src" / "tdqs_mcp" / "judges" / "data"
-BANDS = 5
+FOLDS = 10
+BANDS = 4
 """Ranges of latent TDQS whose errors are kept apart, with equally many labeled tools."""
 
 QUANTILES = [(2 * step + 1) / 40 for step in range(20)]
 """Where an error distribution is read: every point stands for 5% of the tools."""
 
-FOLDS = 10
 MAX_LINE = 400
 """Characters after which a line of the evidence ends with the server."""
 
-GUARD_SOURCE = (
-    "label minus prediction on unseen servers (10-fold): above tdqs 3 of 1,401 tools, above coherence 1 of 136 servers "
-    "(99th percentile), above smells 1% of 1,768 judgements of 509 tools by single judges; tampered is half a point"
+CAPTURED = ("npm:", "pypi:")
+"""How the source of a captured tool begins: the servers of today, for which ranges are meant."""
+
+WEIGHTS = np.array([dimension.weight for dimension in load("tdqs").dimensions])
+ROUNDING = Rounding(
+    weights=[int(weight) for weight in WEIGHTS],
+    means=[3900, 2600, 2800, 3100, 4000, 2900],
+    stretch=[30, 10, 10, 10, 30, 10],
+    total_stretch=5,
 )
+"""Means of the labels; predictions lie nearer to them than labels do, most so in purpose and conciseness."""
 
-LABEL_FILES = ("tool_labels.jsonl", "coherence_labels.jsonl", "sail_dev.jsonl.gz")
+HALVES = [UNIT * score + UNIT // 2 for score in (1, 2, 3, 4)]
 
-Fitted = tuple[dict[str, Any], list[dict[str, Any]], float, dict[str, Any]]
-"""Scorecards by rubric, error bands, mean error, and the lists of the evidence."""
+Rows = list[dict[str, Any]]
+Ints = NDArray[np.int64]
 
 
-def main(folder: Path, version: str) -> None:
-    """Fit everything that the folder has labels and definitions for, and write both files."""
-    if (folder / LABEL_FILES[0]).exists():
-        cards, bands, error, evidence = _fit_labels(LabelFolder(folder))
-        labels = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16] for name in LABEL_FILES}
-    else:
-        base = _best_labeled()
-        cards, bands, error, evidence = _fit_corpus(folder, base)
-        labels = {f"evidence/{base}.json": hashlib.sha256(_path("evidence", base).read_bytes()).hexdigest()[:16]}
+@dataclass(frozen=True, kw_only=True)
+class Folds:
+    """The servers of each fold, with the sentence model that was fitted without them, and one fitted on all."""
+
+    servers: Sequence[NDArray[np.str_]]
+    models: Sequence[SentenceModel]
+    table: Mapping[str, Any]
+    model: SentenceModel
+
+    def features(self, subject: Subject, server: str) -> dict[str, int]:
+        """The features of a definition, read by a model that has not seen its server."""
+        place = next((place for place, part in enumerate(self.servers) if server in part), None)
+        return features(subject, self.model if place is None else self.models[place])
+
+    def masks(self, groups: NDArray[np.str_]) -> list[NDArray[np.bool_]]:
+        """The cases of each fold."""
+        return [np.isin(groups, part) for part in self.servers]
+
+
+def features(subject: Subject, model: SentenceModel) -> dict[str, int]:
+    """What the trees see of a definition."""
+    text = read_text(subject)
+    return of_tool(subject, text, model.read(text))
+
+
+def main(version: str, folders: Sequence[Path]) -> None:
+    """Fit everything that the folders have definitions for, and write both files."""
+    definitions, known = Definitions(folders), read_evidence(versions()[0])
+    tools, edits = source.tools(definitions, known), source.edits(definitions)
+    folds = _read_sentences(definitions, tools, edits)
+    cases = _cases(tools, edits, folds)
+    rows, edited, forests, bands = _fit_tools(tools, edits, cases, folds)
+    unseen = _predict(source.unseen(definitions), folds, forests, bands)
+    set_rows, set_forests = _fit_sets(source.servers(definitions, known))
+    component_rows, component_forests = _fit_components(source.components(definitions), folds)
+    published = _published(definitions, folds, cases)
+    evidence = {
+        "tools": rows,
+        "unseen": unseen,
+        "edits": edited,
+        "unseenEdits": _predict_edits(source.unseen_edits(definitions), folds, forests),
+        "servers": set_rows,
+        "components": component_rows,
+        "published": published,
+    }
+    error = np.mean([abs(_total(row["labels"]) - sum(row["latents"] * WEIGHTS) / 100 / 100) for row in rows]) / 10
+    names = ("tool_labels.jsonl", "sentence_labels.jsonl", "edits.jsonl")
     written = {
         "calibration": version,
         "provenance": {
-            "labels": labels,
+            "labels": {name: hashlib.sha256((source.LABELS / name).read_bytes()).hexdigest()[:16] for name in names},
             "script": "calibration/fit.py",
             "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
-            "error": f"mean |delta TDQS| {error:.3f} before rounding, on unseen servers",
+            "error": f"mean |delta TDQS| {error:.3f} before rounding, in cross-validation by server",
         },
-        "unit": "thousandths of a score point; [threshold, points]: earned above the threshold",
-        "guard": {"unit": "tenths above the estimate", "bound": _guard(evidence), "source": GUARD_SOURCE},
-        "rubrics": cards,
+        "unit": "thousandths; a tree is points, or [feature, threshold, tree up to it, tree above it]",
+        "guard": {"unit": "tenths above the estimate", "bound": _guard(evidence)},
+        "logistic": sentence_fit.LOGISTIC,
+        "sentences": folds.table,
+        "rubrics": {"tdqs": forests, "coherence": set_forests, "smells": component_forests},
+        "rounding": {
+            "means": ROUNDING.means,
+            "stretch": ROUNDING.stretch,
+            "total_stretch": ROUNDING.total_stretch,
+        },
         "bands": bands,
     }
-    _write(_path("calibrations", version), written)
-    _write_evidence(_path("evidence", version), version, evidence)
+    _write(TARGET / "calibrations" / f"{version}.json", written)
+    _write_evidence(TARGET / "evidence" / f"{version}.json", version, evidence)
 
 
-def _fit_labels(data: LabelFolder) -> Fitted:
-    tools, components = data.tools(), data.components()
-    cards, bands, error, evidence = _fit_both(tools, data.servers())
-    component_rows, component_cards = _components(components, tabulate([_tool_facts(each) for each in components]))
-    table = tabulate([_tool_facts(each) for each in tools])
-    evidence |= {"components": component_rows, "published": _published(data, tools, table)}
-    return {**cards, "smells": component_cards}, bands, error, evidence
+def _read_sentences(definitions: Definitions, tools: Sequence[Labeled], edits: Sequence[Edit]) -> Folds:
+    labeled = source.sentences(definitions, edits)
+    examples = sentence_fit.examples(labeled, edits)
+    groups = np.array([*(each.group for each in tools), *(each.group for each in examples)])
+    servers = split_servers(groups, FOLDS)
+    models = []
+    for part in servers:
+        held_out = set(part)
+        table = sentence_fit.fit([each for each in examples if each.group not in held_out])
+        models.append(read_model(table, sentence_fit.LOGISTIC))
+    table = sentence_fit.fit(examples)
+    print(f"{len(examples)} sentences of {len(labeled)} definitions")
+    return Folds(servers=servers, models=models, table=table, model=read_model(table, sentence_fit.LOGISTIC))
 
 
-def _fit_corpus(folder: Path, base: str) -> Fitted:
-    """From captured definitions: smells and the comparison with published scores stay those of the base version."""
-    shipped, evidence = json.loads(_path("calibrations", base).read_text("utf-8")), read_evidence(base)
-    data = CorpusFolder(folder, evidence)
-    tools, servers = data.tools(), data.servers()
-    print(f"definitions for {len(tools)} of {len(evidence['tools'])} labeled tools, {len(servers)} labeled servers")
-    cards, bands, error, fitted = _fit_both(tools, servers)
-    kept = {key: evidence[key] for key in ("components", "published")}
-    return {**cards, "smells": shipped["rubrics"]["smells"]}, bands, error, fitted | kept
+@dataclass(frozen=True, kw_only=True)
+class Cases:
+    """Tools, then changed definitions after and before the change, with their features and labels."""
+
+    table: Mapping[str, Ints]
+    labels: Ints
+    groups: NDArray[np.str_]
+    tools: int
+    edits: int
+
+    @property
+    def after(self) -> slice:
+        """The changed definitions."""
+        return slice(self.tools, self.tools + self.edits)
+
+    def forest(self, place: int, plan: Plan, seen: NDArray[np.bool_]) -> Forest:
+        """The forest of one dimension from some of the cases; what stands before a change has no weight of its own."""
+        weights = np.ones(len(self.groups))
+        weights[self.tools + self.edits :] = 0
+        position = np.cumsum(seen) - 1
+        after = np.arange(self.tools, self.tools + self.edits)[seen[self.after]]
+        before = after + self.edits
+        labels = self.labels[:, place].astype(float)
+        return fit(
+            _rows(self.table, seen),
+            labels[seen],
+            self.groups[seen],
+            plan,
+            weights=weights[seen],
+            pairs=Pairs(after=position[after], before=position[before], changes=labels[after] - labels[before]),
+        )
 
 
-def _fit_both(tools: Sequence[Labeled], servers: Sequence[Labeled]) -> Fitted:
-    tool_rows, tool_cards, bands, latent = _tools(tools, tabulate([_tool_facts(each) for each in tools]))
-    server_rows, server_cards = _rubric(servers, tabulate([_set_facts(each) for each in servers]), COHERENCE)
-    error = float(np.abs(latent).mean() / UNIT)
-    return {"tdqs": tool_cards, "coherence": server_cards}, bands, error, {"tools": tool_rows, "servers": server_rows}
+def _cases(tools: Sequence[Labeled], edits: Sequence[Edit], folds: Folds) -> Cases:
+    subjects = [each.facts for each in tools if isinstance(each.facts, Subject)]
+    groups = [each.group for each in tools], [each.group for each in edits]
+    return Cases(
+        table=tabulate(
+            [
+                folds.features(subject, group)
+                for subject, group in zip(
+                    [*subjects, *(each.after for each in edits), *(each.before for each in edits)],
+                    [*groups[0], *groups[1], *groups[1]],
+                    strict=True,
+                )
+            ]
+        ),
+        labels=np.array(
+            [
+                *(each.labels for each in tools),
+                *(each.labels for each in edits),
+                *(each.labels_before for each in edits),
+            ]
+        ),
+        groups=np.array([*groups[0], *groups[1], *groups[1]]),
+        tools=len(tools),
+        edits=len(edits),
+    )
 
 
-def _best_labeled() -> str:
-    """The shipped version whose evidence has the most labels."""
-    files = (TARGET / "evidence").glob("*.json")
-    return max(files, key=lambda file: len(json.loads(file.read_text("utf-8"))["tools"])).stem
+def _fit_tools(
+    tools: Sequence[Labeled], edits: Sequence[Edit], cases: Cases, folds: Folds
+) -> tuple[Rows, Rows, dict[str, Any], list[dict[str, Any]]]:
+    """Predictions for tools and edits of servers that the fit had not seen, the trees from all, and error bands."""
+    latents = np.zeros(cases.labels.shape, dtype=np.int64)
+    for part in folds.servers:
+        held_out = np.isin(cases.groups, part)
+        for place, plan in enumerate(TOOL.values()):
+            forest = cases.forest(place, plan, ~held_out)
+            latents[held_out, place] = forest.latent(_rows(cases.table, held_out))
+    everything = np.ones(len(cases.groups), dtype=bool)
+    forests = {
+        key: _written(cases.forest(place, plan, everything), HALVES) for place, (key, plan) in enumerate(TOOL.items())
+    }
+    labels, groups = cases.labels, cases.groups
+    latents_before = latents[len(tools) + len(edits) :]
+    count = len(tools)
+    totals = _totals(latents[:count])
+    errors = 100 * np.array([_total(row) for row in labels[:count]]) - totals
+    is_captured = np.array([each.id["source"].startswith(CAPTURED) for each in tools])
+    bands = _bands(totals[is_captured], errors[is_captured])
+    rows = []
+    for place, each in enumerate(tools):
+        assert isinstance(each.facts, Subject)
+        others = is_captured & (groups[:count] != each.group)
+        rows.append(
+            {
+                **each.id,
+                "labels": [int(label) for label in each.labels],
+                "predicted": _rounded(latents[place]),
+                "latents": [int(value) for value in latents[place]],
+                **_odds(int(totals[place]), _bands(totals[others], errors[others])),
+                **_circumstances(each.facts),
+            }
+        )
+    edited = [_changed(each, latents_before[place], latents[count + place]) for place, each in enumerate(edits)]
+    return rows, edited, forests, bands
 
 
-def _path(kind: str, version: str) -> Path:
-    return TARGET / kind / f"{version}.json"
-
-
-def _tool_facts(labeled: Labeled) -> dict[str, int]:
-    assert isinstance(labeled.facts, Subject)  # what tools() gives
-    return of_tool(labeled.facts, read_content(labeled.facts))
-
-
-def _set_facts(labeled: Labeled) -> dict[str, int]:
-    assert isinstance(labeled.facts, ToolSet)
-    return of_set(labeled.facts)
-
-
-def _tools(
-    tools: Sequence[Labeled], table: Table
-) -> tuple[list[dict[str, Any]], dict[str, Any], list[dict[str, Any]], NDArray[np.float64]]:
-    """Evidence, scorecards, error bands and the errors of the latent TDQS."""
-    rows, cards = _rubric(tools, table, TOOL)
-    weights = np.array([dimension.weight for dimension in load("tdqs").dimensions])
-    latent = np.array([row.pop("latents") for row in rows]).clip(UNIT, 5 * UNIT) @ weights // 100
-    labels = np.array([each.labels for each in tools]) @ weights * UNIT // 100
-    errors = labels - latent
-    bands = []
-    edges = [int(np.quantile(latent, (band + 1) / BANDS)) for band in range(BANDS - 1)]
-    held_out = np.zeros(len(tools), dtype=object)
-    groups = np.array([each.group for each in tools])
-    for lower, upper in zip([0, *edges], [*edges, 9 * UNIT], strict=True):
-        inside = (lower <= latent) & (latent < upper)
-        bands.append({"below": upper, "errors": [int(each) for each in np.quantile(errors[inside], QUANTILES)]})
-        for fold in split(groups, FOLDS):
-            seen = np.quantile(errors[inside & ~fold], QUANTILES)
-            for position in np.flatnonzero(inside & fold):
-                held_out[position] = [int(latent[position] + each) for each in seen]
-    for row, each, likely, tool in zip(rows, latent, held_out, tools, strict=True):
-        assert isinstance(tool.facts, Subject)
-        row |= {
-            "latent": int(each),
-            **_odds(likely),
-            "bytes": tool.facts.signals.definition_bytes,
-            "language": tool.facts.prose.language,
-            "hints": tool.facts.signals.has_hints,
+def _predict(
+    labeled: Sequence[Labeled], folds: Folds, forests: Mapping[str, Any], bands: Sequence[Mapping[str, Any]]
+) -> Rows:
+    """What the calibration as shipped says of tools that nothing was made on."""
+    subjects = [each.facts for each in labeled if isinstance(each.facts, Subject)]
+    return [
+        {
+            **each.id,
+            "labels": [int(label) for label in each.labels],
+            "predicted": _rounded(latents),
+            **_odds(int(_totals(latents[None])[0]), bands),
+            **_circumstances(subject),
         }
-    return rows, cards, bands, errors
+        for each, subject, latents in zip(labeled, subjects, _latents(subjects, folds, forests), strict=True)
+    ]
 
 
-def _odds(likely: Sequence[int]) -> dict[str, list[int]]:
-    """The middle 80% in tenths and the percent of every tier, from errors of other servers."""
-    tenths = [max(10, min(50, (value + 50) // 100)) for value in likely]
-    edges = [51, *(tier.floor for tier in Tier if tier is not Tier.F)]
-    shares = [5 * sum(lower <= value < upper for value in tenths) for upper, lower in pairwise(edges)]
-    return {"range": [tenths[2], tenths[-3]], "tiers": shares}
+def _predict_edits(edits: Sequence[Edit], folds: Folds, forests: Mapping[str, Any]) -> Rows:
+    """The same of changed definitions."""
+    before = _latents([each.before for each in edits], folds, forests)
+    after = _latents([each.after for each in edits], folds, forests)
+    return [_changed(each, before[place], after[place]) for place, each in enumerate(edits)]
 
 
-def _rubric(
-    labeled: Sequence[Labeled], table: Table, plans: Mapping[str, Plan], *, scale: int = 1
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """What unseen servers' cases were predicted to score, and the scorecards from all of them."""
-    labels = np.array([each.labels for each in labeled])
-    groups = np.array([each.group for each in labeled])
-    latent = cross_validate(table, labels, groups, list(plans.values()), folds=FOLDS, scale=scale)
-    predicted = np.zeros_like(labels)
-    for fold in split(groups, FOLDS):
-        for position in range(len(plans)):
-            limits = cuts(latent[~fold, position], _scores(labels[~fold, position], scale))
-            predicted[fold, position] = scores(latent[fold, position], limits)
-    cards = {}
-    for position, (key, plan) in enumerate(plans.items()):
-        card = fit(table, labels[:, position] / scale, plan)
-        card.cuts = cuts(latent[:, position], _scores(labels[:, position], scale))
-        cards[key] = _card(card, table)
+def _latents(subjects: Sequence[Subject], folds: Folds, forests: Mapping[str, Any]) -> Ints:
+    table = tabulate([features(subject, folds.model) for subject in subjects])
+    return np.stack([_read(forest).latent(table) for forest in forests.values()], axis=1)
+
+
+def _changed(edit: Edit, before: Ints, after: Ints) -> dict[str, Any]:
+    return {
+        "server": edit.group,
+        "tool": edit.tool,
+        "edit": edit.kind,
+        "before": list(edit.labels_before),
+        "after": list(edit.labels),
+        "predictedBefore": _rounded(before),
+        "predictedAfter": _rounded(after),
+    }
+
+
+def _circumstances(subject: Subject) -> dict[str, Any]:
+    signals, prose = subject.signals, subject.prose
+    return {
+        "bytes": signals.definition_bytes,
+        "words": prose.word_count,
+        "language": prose.language,
+        "hints": signals.has_hints,
+    }
+
+
+def _fit_sets(servers: Sequence[Labeled]) -> tuple[Rows, dict[str, Any]]:
+    table = tabulate([of_set(each.facts) for each in servers if isinstance(each.facts, ToolSet)])
+    rows, forests = _fit_plainly(servers, table, COHERENCE)
+    for row in rows:
+        del row["latents"]
+    return rows, forests
+
+
+def _fit_plainly(
+    labeled: Sequence[Labeled], table: Mapping[str, Ints], plans: Mapping[str, Plan], *, scale: int = 1
+) -> tuple[Rows, dict[str, Any]]:
+    """Predictions of unseen servers, and the trees from all; `scale` divides labels that are sums."""
+    labels, groups = np.array([each.labels for each in labeled]), np.array([each.group for each in labeled])
+    latents = np.zeros(labels.shape, dtype=np.int64)
+    forests = {}
+    for place, (key, plan) in enumerate(plans.items()):
+        wanted = labels[:, place] / scale
+        for part in split_servers(groups, FOLDS):
+            held_out = np.isin(groups, part)
+            latents[held_out, place] = _forest(table, wanted, groups, plan, ~held_out).latent(_rows(table, held_out))
+        forests[key] = _written(_forest(table, wanted, groups, plan, None), HALVES)
     rows = [
         {
             **each.id,
             "labels": [int(label) for label in each.labels],
-            "predicted": [int(score) for score in predicted[position]],
-            "latents": [int(value) for value in latent[position]],
+            "predicted": [int(_plain(value)) for value in latents[place]],
+            "latents": [int(value) for value in latents[place]],
         }
-        for position, each in enumerate(labeled)
+        for place, each in enumerate(labeled)
     ]
-    return rows, cards
+    return rows, forests
 
 
-def _components(labeled: Sequence[Labeled], table: Table) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _fit_components(labeled: Sequence[Labeled], folds: Folds) -> tuple[Rows, dict[str, Any]]:
     """The paper's components; a score below 3 is a smell, so that cut is where F1 is best on other servers."""
-    rows, cards = _rubric(labeled, table, SMELLS, scale=3)
-    latent = np.array([row.pop("latents") for row in rows])
+    subjects = [each.facts for each in labeled if isinstance(each.facts, Subject)]
+    table = tabulate([features(subject, folds.model) for subject in subjects])
+    rows, forests = _fit_plainly(labeled, table, SMELLS, scale=3)
+    latents = np.array([row["latents"] for row in rows])
     smells = np.array([[median < 3 for median in each.medians] for each in labeled])
     groups = np.array([each.group for each in labeled])
-    for position, key in enumerate(COMPONENTS):
-        cards[key]["cuts"][1] = _smell_cut(latent[:, position], smells[:, position])
-        cards[key]["cuts"] = sorted(cards[key]["cuts"])
-        predicted = np.zeros(len(labeled), dtype=bool)
-        for fold in split(groups, FOLDS):
-            predicted[fold] = latent[fold, position] < _smell_cut(latent[~fold, position], smells[~fold, position])
-        for row, each, is_smell in zip(rows, latent[:, position], predicted, strict=True):
-            row.setdefault("latents", []).append(int(each))
-            row.setdefault("smells", []).append(bool(is_smell))
-    for row, each in zip(rows, labeled, strict=True):
-        assert isinstance(each.facts, Subject)
-        row |= {"medians": list(each.medians), "words": len((each.facts.tool.description or "").split())}
+    for row, each, subject in zip(rows, labeled, subjects, strict=True):
+        row |= {"medians": list(each.medians), "smells": [], "words": subject.prose.word_count}
         del row["predicted"]
-    return rows, cards
+    for place, key in enumerate(COMPONENTS):
+        cuts = [*HALVES]
+        cuts[1] = _smell_cut(latents[:, place], smells[:, place])
+        forests[key]["cuts"] = sorted(cuts)
+        predicted = np.zeros(len(labeled), dtype=bool)
+        for part in split_servers(groups, FOLDS):
+            fold = np.isin(groups, part)
+            predicted[fold] = latents[fold, place] < _smell_cut(latents[~fold, place], smells[~fold, place])
+        for row, is_smell in zip(rows, predicted, strict=True):
+            row["smells"].append(bool(is_smell))
+    return rows, forests
 
 
-def _smell_cut(latent: NDArray[np.int64], smells: NDArray[np.bool_]) -> int:
+def _smell_cut(latent: Ints, smells: NDArray[np.bool_]) -> int:
     def f1(cut: int) -> float:
         hits = ((latent < cut) & smells).sum()
         return float(2 * hits / ((latent < cut).sum() + smells.sum()))
@@ -222,60 +363,95 @@ def _smell_cut(latent: NDArray[np.int64], smells: NDArray[np.bool_]) -> int:
     return max((int(cut) for cut in np.quantile(latent, np.linspace(0.3, 1, 141))), key=f1)
 
 
-def _published(data: LabelFolder, tools: Sequence[Labeled], table: Table) -> list[dict[str, Any]]:
+def _published(definitions: Definitions, folds: Folds, cases: Cases) -> Rows:
     """The registry's own numbers beside predictions from fits that never saw the server."""
-    labels = np.array([each.labels for each in tools])
-    groups = np.array([each.group for each in tools])
-    weights = np.array([dimension.weight for dimension in load("tdqs").dimensions])
-    fits: dict[bytes, list[Scorecard]] = {}
+    fitted: dict[int, list[Forest]] = {}
     found = []
-    for row, subject in data.published():
-        held_out = next((fold for fold in split(groups, FOLDS) if row["server"] in groups[fold]), groups == "")
-        if held_out.tobytes() not in fits:
-            seen = {name: values[~held_out] for name, values in table.items()}
-            latent = cross_validate(seen, labels[~held_out], groups[~held_out], list(TOOL.values()), folds=FOLDS)
-            cards = [fit(seen, labels[~held_out, position], plan) for position, plan in enumerate(TOOL.values())]
-            for position, card in enumerate(cards):
-                card.cuts = cuts(latent[:, position], labels[~held_out, position])
-            fits[held_out.tobytes()] = cards
-        facts = tabulate([of_tool(subject, read_content(subject))])
-        given = [int(scores(card.latent(facts), card.cuts)[0]) for card in fits[held_out.tobytes()]]
-        published = [scoring["tdqs"] for scoring in row["scorings"] if scoring.get("tdqs") is not None]
-        if published:
-            found.append(
-                {
-                    "server": row["server"],
-                    "tool": row["tool"],
-                    "inputHash": subject.signals.input_hash,
-                    "published": round(1000 * sum(published) / len(published)),
-                    "predicted": int((20 * int(np.array(given) @ weights) + 100) // 200) * 100,
-                }
-            )
+    for row, subject in source.published(definitions):
+        scores = [scoring["tdqs"] for scoring in row["scorings"] if scoring.get("tdqs") is not None]
+        if not scores:
+            continue
+        fold = next((place for place, part in enumerate(folds.servers) if row["server"] in part), -1)
+        if fold not in fitted:
+            unseen = np.isin(cases.groups, folds.servers[fold]) if fold >= 0 else np.zeros(len(cases.groups), bool)
+            fitted[fold] = [cases.forest(place, plan, ~unseen) for place, plan in enumerate(TOOL.values())]
+        given = tabulate([folds.features(subject, row["server"])])
+        latents = np.array([forest.latent(given)[0] for forest in fitted[fold]])
+        found.append(
+            {
+                "server": row["server"],
+                "tool": row["tool"],
+                "inputHash": subject.signals.input_hash,
+                "published": round(1000 * sum(scores) / len(scores)),
+                "predicted": 100 * _total(_rounded(latents)),
+            }
+        )
     return found
 
 
-def _scores(labels: NDArray[np.int64], scale: int) -> NDArray[np.int64]:
-    return (2 * labels + scale) // (2 * scale)
+def _forest(
+    table: Mapping[str, Ints],
+    labels: NDArray[Any],
+    groups: NDArray[np.str_],
+    plan: Plan,
+    chosen: NDArray[np.bool_] | None,
+) -> Forest:
+    mask = np.ones(len(labels), dtype=bool) if chosen is None else chosen
+    weights = np.ones(int(mask.sum()))
+    return fit(_rows(table, mask), labels[mask].astype(float), groups[mask], plan, weights=weights)
 
 
-def _card(card: Scorecard, table: Table) -> dict[str, Any]:
-    facts = list(dict.fromkeys(name.partition("|")[0] for name in card.steps))
-    usual = {}
-    for fact in facts:
-        own = Scorecard(
-            base=0, steps={name: each for name, each in card.steps.items() if name.partition("|")[0] == fact}
-        )
-        usual[fact] = round(float(own.latent(table).mean()))
-    return {
-        "base": card.base,
-        "cuts": card.cuts,
-        "usual": usual,
-        "typical": {fact: int(np.median(table[fact])) for fact in facts},
-        "steps": card.steps,
-    }
+def _rows(table: Mapping[str, Ints], mask: NDArray[np.bool_]) -> dict[str, Ints]:
+    return {name: values[mask] for name, values in table.items()}
 
 
-def _guard(evidence: Mapping[str, Any]) -> dict[str, int]:
+def _written(forest: Forest, cuts: Sequence[int]) -> dict[str, Any]:
+    return {"features": forest.features, "base": forest.base, "cuts": list(cuts), "trees": forest.trees}
+
+
+def _read(written: Mapping[str, Any]) -> Forest:
+    return Forest(features=written["features"], base=written["base"], trees=written["trees"])
+
+
+def _rounded(latents: Ints) -> list[int]:
+    return ROUNDING.round([int(each) for each in np.clip(latents, UNIT, 5 * UNIT)])
+
+
+def _plain(latent: int) -> int:
+    return max(1, min(5, (int(latent) + UNIT // 2) // UNIT))
+
+
+def _totals(latents: Ints) -> Ints:
+    """The weighted latents in thousandths."""
+    totals: Ints = (np.clip(latents, UNIT, 5 * UNIT) @ WEIGHTS) // 100
+    return totals
+
+
+def _total(scores: Iterable[int]) -> int:
+    """TDQS in tenths."""
+    return int((20 * int(np.array(list(scores)) @ WEIGHTS) + 100) // 200)
+
+
+def _bands(totals: Ints, errors: Ints) -> list[dict[str, Any]]:
+    """Errors by range of the prediction, at evenly spaced quantiles."""
+    edges = [int(edge) for edge in np.quantile(totals, np.linspace(0, 1, BANDS + 1)[1:-1])]
+    bands = []
+    for low, high in pairwise([0, *edges, 10 * UNIT]):
+        inside = errors[(totals >= low) & (totals < high)]
+        bands.append({"below": high, "errors": [int(each) for each in np.quantile(inside, QUANTILES)]})
+    return bands
+
+
+def _odds(total: int, bands: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """The middle 80% in tenths and the percent of every tier."""
+    errors = next(band["errors"] for band in bands if total < band["below"])
+    tenths = [max(10, min(50, (total + error + 50) // 100)) for error in errors]
+    edges = [51, *(tier.floor for tier in Tier if tier is not Tier.F)]
+    shares = [5 * sum(lower <= value < upper for value in tenths) for upper, lower in pairwise(edges)]
+    return {"range": [tenths[2], tenths[-3]], "tiers": shares}
+
+
+def _guard(evidence: Mapping[str, Rows]) -> dict[str, int]:
     """Tenths that a model's score may lie above the estimate; only the labels of tool sets say it by themselves."""
     sets = sorted(_mean_in_tenths(row["labels"]) - _mean_in_tenths(row["predicted"]) for row in evidence["servers"])
     return {"tdqs": 10, "tampered": 5, "coherence": sets[99 * len(sets) // 100], "smells": 10}
@@ -287,7 +463,6 @@ def _mean_in_tenths(scores: Sequence[int]) -> int:
 
 def _write_evidence(path: Path, version: str, tables: Mapping[str, Any]) -> None:
     """Columns and rows by table; once a line is long, a new server begins another, so that a diff stays readable."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     parts = [f'"calibration":"{version}"', *(f'"{name}":{_table_text(rows)}' for name, rows in tables.items())]
     path.write_text("{" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
@@ -304,10 +479,9 @@ def _table_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:
-    """JSON with a line for every scorecard, so that a refit is a readable diff."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """JSON with a line for every forest and every column of weights, so that a refit is a readable diff."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    for mark in ('"guard":', '"rubrics":', '"bands":', '{"below"'):
+    for mark in ('"guard":', '"logistic":', '"sentences":', '"rubrics":', '"rounding":', '"bands":', '{"below"'):
         text = text.replace(mark, f"\n{mark}")
     for key in [*TOOL, *COHERENCE, *SMELLS]:
         text = text.replace(f'"{key}":{{', f'\n"{key}":{{')
@@ -315,4 +489,4 @@ def _write(path: Path, document: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(sys.argv[1], [Path(folder) for folder in sys.argv[2:]])

@@ -1,19 +1,31 @@
-"""The labeled tools and servers with their definitions: what the fit reads, from labels or from a corpus folder."""
+"""Labels beside the definitions that they are about: what the fit reads.
+
+Labels are facts of this repository (LABELS, and the evidence of the newest calibration); definitions are third-party
+text and come from folders outside it, found by inputHash.
+"""
 
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.facts.toolset.relations import ToolSet
+from tdqs_mcp.judges.sentence_model import Aspect
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.rubrics.rubric import load
 
+LABELS = Path(__file__).parent
 COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", "length")
+CODES = dict(zip("PUBRA", Aspect, strict=True))
+"""The readers' letters for what a sentence tells."""
+
+MOST_READ = 25
+"""Sentences of a definition that the readers were shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,113 +40,206 @@ class Labeled:
     """Of three judges, where there are three."""
 
 
-class LabelFolder:
-    """Labels in files beside the definitions that they are about."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """A definition before and after one change, and the labels of both."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._catalogs: dict[str, Measured] = {}
+    kind: str
+    group: str
+    tool: str
+    before: Subject
+    after: Subject
+    labels_before: tuple[int, ...]
+    labels: tuple[int, ...]
 
-    def tools(self) -> list[Labeled]:
-        """The tools with six TDQS dimension scores."""
-        keys = load("tdqs").keys
-        return [
-            Labeled(
-                id={
-                    "source": row["source"],
-                    "server": row["server"],
-                    "tool": row["tool"],
-                    "inputHash": row["inputHash"],
-                },
-                group=row["server"],
-                labels=tuple(row["scores"][key] for key in keys),
-                facts=self._subject(row),
-            )
+
+class Definitions:
+    """The definitions of some folders: captured `catalogs/*.json`, and `tool_labels.jsonl` with definitions inside."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = folders
+
+    @cached_property
+    def catalogs(self) -> dict[str, Measured]:
+        """The captured catalogs by server."""
+        files = [file for folder in self.folders for file in sorted((folder / "catalogs").glob("*.json"))]
+        return {file.stem: _measure_file(file) for file in files}
+
+    @cached_property
+    def subjects(self) -> dict[str, Subject]:
+        """Every definition by its inputHash."""
+        found = {subject.signals.input_hash: subject for each in self.catalogs.values() for subject in each.subjects}
+        return found | {
+            subject.signals.input_hash: subject
             for row in self.rows("tool_labels.jsonl")
-        ]
-
-    def servers(self) -> list[Labeled]:
-        """The servers with four coherence scores."""
-        keys = load("coherence").keys
-        return [
-            Labeled(
-                id={"server": row["server"]},
-                group=row["server"],
-                labels=tuple(row["scores"][key] for key in keys),
-                facts=self._set(row).tool_set(),
-            )
-            for row in self.rows("coherence_labels.jsonl")
-        ]
-
-    def components(self) -> list[Labeled]:
-        """The tools with the paper's six components: three judges' mean, in thirds, 3-15."""
-        by_server = defaultdict(list)
-        for row in self.rows("sail_dev.jsonl.gz"):
-            if row["description_class"] != "version-ambiguous":
-                by_server[row["source"], row["server"]].append(row)
-        return [each for rows in by_server.values() for each in _judged(rows)]
-
-    def published(self) -> list[tuple[dict[str, Any], Subject]]:
-        """Tools with scores that the registry has published, for validation only."""
-        found = []
-        for row in self.rows("published_scores.jsonl"):
-            subject = self._subject(row)
-            found.append((row, subject))
-        return found
+            if row.get("definition") and (subject := alone(row["definition"], row.get("siblings") or ()))
+        }
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:
-        """The JSON lines of a file."""
-        path = self._folder / name
-        with gzip.open(path, "rt") if name.endswith(".gz") else path.open(encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
-
-    def _subject(self, row: dict[str, Any]) -> Subject:
-        if row.get("definition") is None:
-            return next(each for each in self._catalog(row["server"]).subjects if each.tool.name == row["tool"])
-        siblings = [{"name": name, "inputSchema": {"type": "object"}} for name in row.get("siblings") or []]
-        return measure(Catalog(server="", tools=read_tools([row["definition"], *siblings]))).subjects[0]
-
-    def _set(self, row: dict[str, Any]) -> Measured:
-        if row["tools"] is None:
-            return self._catalog(row["server"])
-        return measure(Catalog(server=row["name"], tools=read_tools(row["tools"])))
-
-    def _catalog(self, server: str) -> Measured:
-        if server not in self._catalogs:
-            self._catalogs[server] = _measure_file(self._folder / "catalogs" / f"{server}.json")
-        return self._catalogs[server]
+        """The JSON lines of a file, from each folder that has it."""
+        for folder in self.folders:
+            path = folder / name
+            if path.exists():
+                with gzip.open(path, "rt") if name.endswith(".gz") else path.open(encoding="utf-8") as lines:
+                    yield from map(json.loads, lines)
 
 
-class CorpusFolder:
-    """Captured catalogs, with the labels that the shipped evidence has for their definitions."""
+def alone(definition: Mapping[str, Any], siblings: Iterable[str]) -> Subject:
+    """One definition among siblings of which only the names are known."""
+    others = [{"name": name, "inputSchema": {"type": "object"}} for name in siblings]
+    return measure(Catalog(server="", tools=read_tools([definition, *others]))).subjects[0]
 
-    def __init__(self, folder: Path, evidence: Mapping[str, Any]) -> None:
-        self._labels = {row["inputHash"]: row for row in evidence["tools"]}
-        self._set_labels = {row["server"]: row["labels"] for row in evidence["servers"]}
-        files = sorted((folder / "catalogs").glob("*.json"))
-        self._catalogs = {file.stem: _measure_file(file) for file in files}
 
-    def tools(self) -> list[Labeled]:
-        """The captured tools whose `inputHash` has six TDQS dimension scores."""
-        return [
-            Labeled(
-                id={key: row[key] for key in ("source", "server", "tool", "inputHash")},
-                group=row["server"],
-                labels=tuple(row["labels"]),
-                facts=subject,
-            )
-            for measured in self._catalogs.values()
-            for subject in measured.subjects
-            if (row := self._labels.get(subject.signals.input_hash))
-        ]
+def with_description(subject: Subject, description: str) -> Subject:
+    """The same tool with another description."""
+    names = [name for name in subject.siblings.values() if name != subject.tool.name]
+    return alone({**subject.tool.raw, "description": description}, names)
 
-    def servers(self) -> list[Labeled]:
-        """The captured servers with four coherence scores."""
-        return [
-            Labeled(id={"server": server}, group=server, labels=tuple(labels), facts=measured.tool_set())
-            for server, measured in self._catalogs.items()
-            if (labels := self._set_labels.get(server))
-        ]
+
+def tools(definitions: Definitions, evidence: Mapping[str, Any]) -> list[Labeled]:
+    """The tools with six TDQS dimension scores whose definition is there."""
+    rows = {row["inputHash"]: row for row in [*evidence["tools"], *_lines("tool_labels.jsonl")]}
+    return [
+        Labeled(
+            id={key: row[key] for key in ("source", "server", "tool", "inputHash")},
+            group=row["server"],
+            labels=tuple(row["labels"]),
+            facts=definitions.subjects[key],
+        )
+        for key, row in rows.items()
+        if key in definitions.subjects
+    ]
+
+
+def unseen(definitions: Definitions) -> list[Labeled]:
+    """Tools that nothing was made on, for figures only."""
+    return [
+        Labeled(
+            id={key: row[key] for key in ("server", "tool", "inputHash")},
+            group=row["server"],
+            labels=tuple(row["labels"]),
+            facts=definitions.subjects[row["inputHash"]],
+        )
+        for row in _lines("unseen_labels.jsonl")
+        if row["inputHash"] in definitions.subjects
+    ]
+
+
+def edits(definitions: Definitions) -> list[Edit]:
+    """Changed definitions to fit with: those of `edited_definitions.jsonl` in the folders, and ours."""
+    keys = load("tdqs").keys
+    by_id = {row["id"]: row for row in definitions.rows("tool_labels.jsonl")}
+    found = []
+    for row in definitions.rows("edited_definitions.jsonl"):
+        before = definitions.subjects[by_id[row["of"]]["inputHash"]]
+        labels = [tuple(row[when][key] for key in keys) for when in ("before", "after")]
+        found.append(_edit(row["edit"], row["server"], before, row["description"], *labels))
+    return [*found, *_our_edits("edits.jsonl", definitions)]
+
+
+def unseen_edits(definitions: Definitions) -> list[Edit]:
+    """Changed definitions of servers that nothing was made on, by writers who knew no kind that is fitted with."""
+    return list(_our_edits("unseen_edits.jsonl", definitions))
+
+
+def _our_edits(name: str, definitions: Definitions) -> Iterator[Edit]:
+    for row in _lines(name):
+        if row["inputHash"] in definitions.subjects:
+            before = definitions.subjects[row["inputHash"]]
+            text = before.tool.description or ""
+            inserted = _inserted(row, definitions)
+            if inserted is not None:
+                description = f"{text[: row['at']]}{inserted}{text[row['at'] :]}"
+                yield _edit(row["edit"], row["server"], before, description, tuple(row["before"]), tuple(row["after"]))
+
+
+def sentences(definitions: Definitions, edited: Sequence[Edit]) -> list[tuple[str, Subject, list[tuple[int, ...]]]]:
+    """The server, the definition, and for each of its first sentences 0-2 for every aspect."""
+    changed = {each.after.signals.input_hash: each.after for each in edited}
+    found = []
+    for row in _lines("sentence_labels.jsonl"):
+        subject = definitions.subjects.get(row["inputHash"]) or changed.get(row["inputHash"])
+        if subject is not None:
+            found.append((row["server"], subject, [_codes(each) for each in row["labels"]]))
+    return found
+
+
+def servers(definitions: Definitions, evidence: Mapping[str, Any]) -> list[Labeled]:
+    """The servers with four coherence scores."""
+    inside = {row["server"]: row["tools"] for row in definitions.rows("coherence_labels.jsonl") if row["tools"]}
+    found = []
+    for row in evidence["servers"]:
+        server = row["server"]
+        if server in inside:
+            measured = measure(Catalog(server=server, tools=read_tools(inside[server])))
+        elif server in definitions.catalogs:
+            measured = definitions.catalogs[server]
+        else:
+            continue
+        labels = tuple(row["labels"])
+        found.append(Labeled(id={"server": server}, group=server, labels=labels, facts=measured.tool_set()))
+    return found
+
+
+def components(definitions: Definitions) -> list[Labeled]:
+    """The tools with the paper's six components: three judges' mean, in thirds, 3-15."""
+    by_server = defaultdict(list)
+    for row in definitions.rows("sail_dev.jsonl.gz"):
+        if row["description_class"] != "version-ambiguous":
+            by_server[row["source"], row["server"]].append(row)
+    return [each for rows in by_server.values() for each in _judged(rows)]
+
+
+def published(definitions: Definitions) -> list[tuple[dict[str, Any], Subject]]:
+    """Tools with scores that the registry has published, for validation only."""
+    return [
+        (row, subject)
+        for row in definitions.rows("published_scores.jsonl")
+        if (subject := _published_subject(row, definitions))
+    ]
+
+
+def _published_subject(row: Mapping[str, Any], definitions: Definitions) -> Subject | None:
+    if row.get("definition"):
+        return alone(row["definition"], row.get("siblings") or ())
+    subjects = definitions.catalogs[row["server"]].subjects if row["server"] in definitions.catalogs else ()
+    return next((each for each in subjects if each.tool.name == row["tool"]), None)
+
+
+def _lines(name: str) -> list[dict[str, Any]]:
+    path = LABELS / name
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def _edit(
+    kind: str, server: str, before: Subject, description: str, labels: tuple[int, ...], after: tuple[int, ...]
+) -> Edit:
+    return Edit(
+        kind=kind,
+        group=server,
+        tool=before.tool.name,
+        before=before,
+        after=with_description(before, description),
+        labels_before=labels,
+        labels=after,
+    )
+
+
+def _inserted(row: Mapping[str, Any], definitions: Definitions) -> str | None:
+    """The inserted words; a sentence of another definition is named by its inputHash and place."""
+    if "from" not in row:
+        return str(row["insert"])
+    parts = []
+    for source in row["from"]:
+        if source["inputHash"] not in definitions.subjects:
+            return None
+        parts.append(definitions.subjects[source["inputHash"]].prose.sentences[source["sentence"]])
+    return str(row["insert"]).format(*parts)
+
+
+def _codes(text: str) -> tuple[int, ...]:
+    said = {code[0]: int(code[1]) for code in text.split() if code[0] in CODES}
+    return tuple(said.get(letter, 0) for letter in CODES)
 
 
 def _measure_file(file: Path) -> Measured:

@@ -1,103 +1,103 @@
-"""Which facts each dimension may rest on, and which way: the rubric's monotonicity, as data."""
+"""Which features each dimension may rest on, and which way: the rubric's monotonicity, as data."""
 
-from scorecards import Plan
+from trees import Plan
 
-TOLD = [
-    *(
-        "told beyond lead later statements usage behaviour returned explained listed partly_named named conditions "
-        "limits mechanics means inclusions numbers units quotations asides name_told mentions redirect "
-        "opens_with_verb title explained_parameters"
-    ).split(),
-    *("when", "when not", "alternative", "prerequisite", "destruction", "side effect", "safety", "permission", "limit"),
-    *("error", "timing", "return", "format", "example"),
-]
-"""What an agent gains by: more of it never lowers a score, conciseness apart."""
+from tdqs_mcp.judges.sentence_model import Aspect
 
-DEFECTS = (
-    "generic unknown addressed shouted generated as_tool said_again vague_verb restates only_name tiny copied repeated "
-    "odd_hint contradiction untold filler"
-).split()
-"""What misleads or informs nobody: more of it never raises a score."""
 
-STRENGTHS = "hints hint_count output_schema is_covered described_words constrained".split()
-"""What the structured fields say already; a true one never lowers a score, conciseness apart."""
+def _told(*aspects: str, forms: str = "most next sum") -> dict[str, int]:
+    return {f"{aspect}_{form}": 1 for aspect in aspects for form in forms.split()}
 
-WEAKNESSES = "is_bare undescribed unhinted_mutation".split()
 
-CIRCUMSTANCES = (
-    "read_only mutates deletes reads produces acts no_parameters parameters required call_cost enums structures "
-    "siblings"
-).split()
-"""What the text has to live up to: either way."""
+def _plan(text: str) -> dict[str, int]:
+    """Directions written as `+more -less =either`."""
+    return {word[1:]: {"+": 1, "-": -1, "=": 0}[word[0]] for word in text.split()}
 
-FORM = ["words", "lines", "sentences", "sentence_words", "parameter list"]
-"""Length and layout, which conciseness alone is about."""
 
-CONTEXTS = (
-    "is_covered",
-    "hints",
-    "no_parameters",
-    "unhinted_mutation",
-    "reads",
-    "produces",
-    "output_schema",
-    "is_bare",
+_SCHEMA = _plan(
+    "+is_covered -is_bare -undescribed +described_words +constrained =no_parameters =parameters =required =call_cost "
+    "=enums =structures"
 )
+_KIND = _plan("=mutates =deletes =reads =produces =acts")
 
-DEPENDENT = (
-    "told usage behaviour beyond lead later statements returned explained listed partly_named named "
-    "explained_parameters "
-    "conditions limits mechanics return when format example untold described_words mentions redirect parameters "
-    "required structures opens_with_verb numbers quotations units asides"
-).split()
+_THIN = _plan("-restates -only_name -tiny")
+"""Hardly a description: no dimension can gain by it."""
 
-_CONTENT = Plan(
-    directions={
-        **dict.fromkeys([*TOLD, *STRENGTHS], 1),
-        **dict.fromkeys([*DEFECTS, *WEAKNESSES], -1),
-        **dict.fromkeys(CIRCUMSTANCES, 0),
-    },
-    contexts=CONTEXTS,
-    dependent=DEPENDENT,
-)
-_CONCISENESS = Plan(
-    directions={
-        **dict.fromkeys([*TOLD, *STRENGTHS, *WEAKNESSES, *CIRCUMSTANCES, "sentence_words", "parameter list"], 0),
-        **dict.fromkeys([*DEFECTS, "words"], -1),
-    },
-    contexts=CONTEXTS,
-    dependent=DEPENDENT,
-)
+_NOTHING = _THIN | _plan("-nothing_most -nothing_sum -nothing_words -nothing_share -empty_share -most_unrelated")
 
 TOOL = {
-    "purpose_clarity": _CONTENT,
-    "usage_guidelines": _CONTENT,
-    "behavioral_transparency": _CONTENT,
-    "parameter_semantics": _CONTENT,
-    "conciseness_structure": _CONCISENESS,
-    "contextual_completeness": _CONTENT,
+    "purpose_clarity": Plan(
+        directions=_told("purpose")
+        | _NOTHING
+        | _plan(
+            "+opens_with_verb -vague_verb +purpose_first +title =lone +usage_most +usage_by_reference "
+            "-unrelated +new_first +first_words"
+        )
+    ),
+    "usage_guidelines": Plan(
+        directions=_THIN
+        | _plan(
+            "+usage_alone +usage_alone_sum +usage_by_reference +purpose_first =lone =no_parameters =reads =mutates "
+            "-nothing_most -nothing_sum -nothing_words -most_unrelated"
+        )
+    ),
+    "behavioral_transparency": Plan(
+        directions=_told("behavior", forms="most next sum count")
+        | _told("result")
+        | _KIND
+        | _THIN
+        | _plan(
+            "+behavior_or_result +behavior_hints +hints +hint_count =read_only -unhinted_mutation -odd_hint "
+            "-contradiction +purpose_most +first_words -nothing_most -nothing_sum -nothing_words -most_unrelated"
+        )
+    ),
+    "parameter_semantics": Plan(
+        directions=_SCHEMA
+        | _told("arguments", forms="most next sum count")
+        | _NOTHING
+        | _plan("+result_sum +purpose_sum +listed +named -untold +arguments_each")
+    ),
+    "conciseness_structure": Plan(
+        directions=_NOTHING
+        | _plan(
+            "-empty_words -empty -empty_prose -empty_prose_words -wasted +last +least -unrelated -empty_references "
+            "+density -words +purpose_first +purpose_most +behavior_most +usage_most -said_again "
+            "-repeated -copied -shouted +opens_with_verb -is_bare -undescribed =sentence_words =information "
+            "+arguments_each =first_words"
+        ),
+        on_changes=1.0,
+    ),
+    "contextual_completeness": Plan(
+        directions=_SCHEMA
+        | _KIND
+        | _NOTHING
+        | _told(*Aspect, forms="most sum")
+        | _plan(
+            "+behavior_or_result +output_schema +listed -untold +information -unrelated +explained_share "
+            "+arguments_each +first_words"
+        )
+    ),
 }
 
-_SET_DEFECTS = "off_style has_off_style off_pattern has_off_pattern synonyms alike has_alike vague gaps".split()
-_SET_OTHER = "tools effects lifecycles".split()
-_SET = {**dict.fromkeys(_SET_DEFECTS, -1), **dict.fromkeys(_SET_OTHER, 0)}
-_FINE = tuple(share / 100 for share in range(6, 98, 7))
+_SET = _plan(
+    "-off_style -off_pattern -one_word -uneven -synonyms -alike -overlapping -same_kind -vague -gaps =tools =actions "
+    "=effects +lifecycles"
+)
+_SMALL = {"rounds": 60, "depth": 2, "fewest": 5, "fewest_servers": 5, "columns": 0.7}
+"""136 servers are labeled, each of which is a case."""
 
 COHERENCE = {
-    "disambiguation": Plan(directions=_SET, penalty=0.03, quantiles=_FINE),
-    "naming_consistency": Plan(directions=_SET, penalty=0.03, quantiles=_FINE),
-    "tool_count_appropriateness": Plan(directions={"tools": 0}, penalty=0.002, quantiles=_FINE),
-    "completeness": Plan(directions=_SET, penalty=0.01, quantiles=_FINE),
+    "disambiguation": Plan(directions=_SET, **_SMALL),
+    "naming_consistency": Plan(directions=_SET, **_SMALL),
+    "tool_count_appropriateness": Plan(directions={"tools": 0}, **_SMALL),
+    "completeness": Plan(directions=_SET, **_SMALL),
 }
 
 _READ = Plan(
-    directions={
-        **dict.fromkeys(TOLD, 1),
-        **dict.fromkeys(["words", "lines", "sentences", "sentence_words", "parameter list"], 1),
-        **dict.fromkeys(DEFECTS, -1),
-    },
-    penalty=0.03,
-    quantiles=(0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98),
+    directions=_told(*Aspect, forms="most sum")
+    | _plan("+information +words +sentence_words -restates -only_name -vague_verb +listed +named -empty_share"),
+    rounds=60,
+    fewest_servers=20,
 )
 """The paper's judges saw name, server and description only, and reward length."""
 

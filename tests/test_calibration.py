@@ -1,11 +1,10 @@
-"""The offline judge's published error is true, its scorecards are monotone, its reasons hold, padding earns nothing."""
+"""The offline judge's published error is true, its trees are monotone, its reasons hold, padding earns nothing."""
 
 import json
 import random
 import subprocess
 import sys
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,13 @@ from statsmodels.stats.inter_rater import cohens_kappa, to_table
 
 from tdqs_mcp import sync
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.judges import features
-from tdqs_mcp.judges.features import read_content
-from tdqs_mcp.judges.offline import UNIT, Offline, calibration, versions
+from tdqs_mcp.facts.text.sentences import read_text
+from tdqs_mcp.judges.features import of_tool
+from tdqs_mcp.judges.offline import UNIT, Forest, Offline, calibration, versions
 from tdqs_mcp.model import Catalog, read_tools
 from tdqs_mcp.report.blocks import as_markdown
 from tdqs_mcp.report.check_reports import calibration_blocks
-from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict, tier_of
+from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring import judge_error
 from tdqs_mcp.scoring.rollup import tdqs
@@ -31,7 +30,7 @@ from tdqs_mcp.scoring.score import tool_cases
 from tdqs_mcp.sources.files import read_file
 
 NEWEST = versions()[0]
-CARDS = calibration(NEWEST).rubrics
+FORESTS = calibration(NEWEST).rubrics
 README = Path(__file__).parents[1] / "README.md"
 PADDING = (
     "This tool is very useful and easy to use.",
@@ -52,8 +51,7 @@ def table(title):
 
 
 def unseen():
-    lines = (README.parent / "calibration" / "unseen_labels.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    return judge_error.evidence(NEWEST)["unseen"]
 
 
 def column(section, name):
@@ -63,33 +61,20 @@ def column(section, name):
 # The published error
 
 
-def test_the_readme_carries_the_table_that_calibrate_prints():
+@pytest.mark.parametrize("title", ["Tools of unseen servers", "Tools", "Changes on unseen servers"])
+def test_the_readme_carries_the_tables_that_calibrate_prints(title):
     printed = as_markdown(calibration_blocks(sync.calibrate()))
-    tools = printed[printed.index("### Tools") :].split("\n\n")[2]
-    assert tools in README.read_text(encoding="utf-8")
+    rows = printed[printed.index(f"### {title}\n") :].split("\n\n")[2]
+    assert rows in README.read_text(encoding="utf-8")
 
 
-def test_the_readme_states_the_error_on_servers_that_nobody_had_looked_at():
-    rows = unseen()
-    labels = [tdqs(load("tdqs"), dict(zip(load("tdqs").keys, row["labels"], strict=True)), spec="1.2") for row in rows]
-    scores = [
-        tdqs(load("tdqs"), dict(zip(load("tdqs").keys, row["predicted"], strict=True)), spec="1.2") for row in rows
-    ]
-    pairs = list(zip(labels, scores, strict=True))
-    same = sum(tier_of(label) == tier_of(score) for label, score in pairs) / len(rows)
-    within = sum(row["range"][0] <= label <= row["range"][1] for row, label in zip(rows, labels, strict=True)) / len(
-        rows
-    )
-    figures = (
-        f"On {len(rows)} tools of {len({row['server'] for row in rows})} servers",
-        f"Spearman {spearmanr(labels, scores).statistic:.2f}",
-        f"MAE {sum(abs(label - score) for label, score in pairs) / len(rows) / 10:.2f}",
-        f"the same tier in {same:.0%} of cases",
-        f"contain {within:.0%} of the labels",
-        f"almost as well ({spearmanr(labels, [row['words'] for row in rows]).statistic:.2f})",
-    )
+def test_the_readme_states_how_often_ranges_and_tiers_of_unseen_servers_are_right():
+    odds = table("Probabilities of tiers on unseen servers")
     readme = " ".join(README.read_text(encoding="utf-8").split())
-    assert [figure for figure in figures if figure not in readme] == []
+    share = odds.remark.split("; ")[1].split("%")[0]
+    assert f"80% ranges contain {share}% of the labels" in readme
+    right = column(odds, "right")["80-100"]
+    assert f"a tier said to be 80-100% likely is right in {right:.0%}" in readme
 
 
 def test_no_honest_score_of_an_unseen_server_is_held():
@@ -118,14 +103,13 @@ def test_the_evidence_rests_on_the_labels_as_they_are(shared):
     rows = {row["inputHash"]: row["labels"] for row in judge_error.evidence(NEWEST)["tools"]}
     keys = load("tdqs").keys
     lines = (shared / "data" / "tool_labels.jsonl").read_text(encoding="utf-8").splitlines()
-    labeled = [json.loads(line) for line in lines]
-    assert len(judge_error.evidence(NEWEST)["tools"]) == len(labeled)
-    last = {row["inputHash"]: [row["scores"][key] for key in keys] for row in labeled}
-    assert rows == last
+    labeled = {row["inputHash"]: [row["scores"][key] for key in keys] for row in map(json.loads, lines)}
+    assert len(labeled) > 1300
+    assert {key: rows[key] for key in labeled} == labeled
 
 
 def test_no_prediction_is_worse_than_what_is_claimed(shared, whole_corpus):
-    """The shipped scorecards, which have seen all labels, come nearer to them than predictions of unseen servers."""
+    """The shipped trees, which have seen all labels, come nearer to them than predictions of unseen servers."""
     labels = judge_error.labels(NEWEST)
     errors = []
     for path in whole_corpus:
@@ -206,26 +190,55 @@ def test_what_no_judge_decides_has_no_odds(catalog):
     assert sync.score(catalog(tool("list_orders", "", flat(1)))).tools[0].outlook is None
 
 
-# Scorecards
+# Trees
 
 
 @pytest.mark.parametrize("key", [key for key in load("tdqs").keys if key != "conciseness_structure"])
-def test_a_fact_that_an_agent_gains_by_never_lowers_a_score(key):
-    gained = ("told", "beyond", "lead", "usage", "behaviour", "returned", "explained", "mentions", "when", "limit")
-    lost = ("generic", "said_again", "vague_verb", "untold", "filler", "only_name")
-    for fact, steps in CARDS["tdqs"][key].steps.items():
-        points = [later - earlier for _, _, sums in steps for earlier, later in pairwise(sums)]
-        assert fact not in gained or min(points) >= 0
-        assert fact not in lost or max(points) <= 0
+def test_what_an_agent_gains_by_never_lowers_a_score_and_what_tells_nothing_never_raises_one(key, whole_corpus):
+    forest, chance = FORESTS["tdqs"][key], random.Random(1)
+    gained = [name for name in forest.features if name.endswith(("_most", "_next", "_sum", "_count", "_alone"))]
+    lost = [name for name in forest.features if name.startswith(("nothing_", "empty_", "most_unrelated", "unrelated"))]
+    gained = [name for name in gained if name not in lost]
+    assert gained
+    assert lost
+    for _, case, _ in _sample(whole_corpus, each=2):
+        values = _features(case.subject)
+        before = forest.latent(values)
+        for name in gained:
+            assert forest.latent(values | {name: values[name] + chance.randint(1, 300)}) >= before
+        for name in lost:
+            assert forest.latent(values | {name: values[name] + chance.randint(1, 100)}) <= before
 
 
-def test_scorecards_are_integers_and_their_cuts_ascend():
-    for cards in CARDS.values():
-        for card in cards.values():
-            assert list(card.cuts) == sorted(card.cuts)
-            assert all(
-                isinstance(point, int) for steps in card.steps.values() for _, _, points in steps for point in points
-            )
+def test_trees_are_integers_and_their_cuts_ascend():
+    def leaves(tree):
+        return [tree] if isinstance(tree, int) else [*leaves(tree[2]), *leaves(tree[3]), tree[0], tree[1]]
+
+    for forests in FORESTS.values():
+        for forest in forests.values():
+            assert list(forest.cuts) == sorted(forest.cuts)
+            assert all(isinstance(number, int) for tree in forest.trees for number in leaves(tree))
+
+
+def test_no_tree_asks_for_the_number_of_siblings_hints_count_in_behavior_alone_an_output_schema_in_completeness_alone():
+    for key, forest in FORESTS["tdqs"].items():
+        assert "siblings" not in forest.features
+        assert key == "behavioral_transparency" or not {"hints", "hint_count"} & set(forest.features)
+        assert key == "contextual_completeness" or "output_schema" not in forest.features
+
+
+def test_the_six_scores_meet_the_weighted_latents():
+    rounding = calibration(NEWEST).rounding
+    chance = random.Random(3)
+    for _ in range(300):
+        latents = [chance.randint(UNIT, 5 * UNIT) for _ in range(6)]
+        scores = rounding.round(latents)
+        assert all(1 <= score <= 5 for score in scores)
+        off = sum(
+            weight * (UNIT * score - latent)
+            for weight, score, latent in zip(rounding.weights, scores, latents, strict=True)
+        )
+        assert abs(off) / 100 < 250
 
 
 @pytest.mark.process
@@ -320,25 +333,37 @@ def test_a_definition_that_loses_a_sentence_rarely_scores_higher(whole_corpus):
     assert _raised(pairs) <= 0.15
 
 
-def test_a_quotation_is_text_of_the_definition_and_without_it_the_score_moves(whole_corpus):
-    moved, count = 0, 0
-    for tools, case, _ in _sample(whole_corpus, each=3):
-        text, before = case.subject.tool.description, _latents(case.subject)
-        index = next(index for index, raw in enumerate(tools) if raw["name"] == case.subject.tool.name)
+def test_a_quotation_is_text_of_the_definition(whole_corpus):
+    count = 0
+    for _, case, _ in _sample(whole_corpus, each=3):
         [verdict] = Offline().verdicts([case])
-        for key, judgement in verdict.judgements.items():
+        for judgement in verdict.judgements.values():
+            assert judgement.justification
             for quotation in judgement.evidence:
-                assert quotation in text
-                without = _case(tools, index, text.replace(quotation, "", 1))
+                assert quotation in case.subject.tool.description
+                assert quotation in judgement.justification
                 count += 1
-                moved += without is None or _latents(without.subject)[key] != before[key]
     assert count > 100
-    assert moved / count >= 0.9
 
 
-def _latents(subject):
-    values = features.of_tool(subject, read_content(subject))
-    return {key: card.base + sum(card.earned(values).values()) for key, card in CARDS["tdqs"].items()}
+def _features(subject):
+    text = read_text(subject)
+    return of_tool(subject, text, calibration(NEWEST).sentences.read(text))
+
+
+def test_a_sentence_about_another_tool_or_about_nothing_earns_nothing(write):
+    """The example that once raised a status tool from C to B."""
+    status = tool("git_status", "Shows the working tree status.", {"type": "object", "properties": {"repo_path": {}}})
+    others = [tool(name, "", flat(1)) for name in ("git_diff", "git_add", "git_log", "git_commit")]
+
+    def score(description):
+        return sync.score(sync.load(write("git.json", [{**status, "description": description}, *others]))).tools[0].tdqs
+
+    plain = score("Shows the working tree status.")
+    nonsense = "To delete it later, use `git_diff`. Look up `repo_path` with `git_add`."
+    assert score(f"Shows the working tree status. {nonsense}") <= plain
+    informed = "Lists staged, unstaged and untracked files by path; it changes nothing and fails outside a repository."
+    assert score(f"Shows the working tree status. {informed}") >= plain + 3
 
 
 # The command
@@ -401,7 +426,7 @@ def test_a_mean_error_is_out_of_tolerance_only_where_the_rest_could_not_mend_it(
     labels = judge_error.labels(NEWEST)
     measured = [measure(read_file(path)) for path in whole_corpus]
     cases = [case for each in measured for case in tool_cases(each) if case.subject.signals.input_hash in labels][:100]
-    worst = Verdict(judgements={key: Judgement(score=1, justification="x") for key in CARDS["tdqs"]}, summary="")
+    worst = Verdict(judgements={key: Judgement(score=1, justification="x") for key in FORESTS["tdqs"]}, summary="")
     silent = Ungraded(judge="m", reason="away")
     assert judge_error.compare_to_labels(cases, [*[worst] * 80, *[silent] * 20], labels).faults
     partly = judge_error.compare_to_labels(cases, [*[worst] * 10, *[silent] * 90], labels)
@@ -418,8 +443,9 @@ def test_a_calibration_can_be_pinned_and_an_unknown_one_is_refused(command, writ
 
 
 def test_a_latent_beyond_the_scale_is_still_a_score():
-    card = CARDS["tdqs"]["purpose_clarity"]
-    assert [card.score(latent) for latent in (-9 * UNIT, 9 * UNIT)] == [1, 5]
+    cuts = FORESTS["tdqs"]["purpose_clarity"].cuts
+    forests = (Forest(features=(), base=base, trees=(), cuts=cuts) for base in (-9 * UNIT, 9 * UNIT))
+    assert [forest.score(forest.latent({})) for forest in forests] == [1, 5]
 
 
 def test_the_library_calibrates_too():

@@ -7,10 +7,12 @@ import sys
 import pytest
 from capture_corpus import CaptureError, Server, capture, differences, hash_tools, read_hashes, read_ledger
 from definitions import FINE, tool
-from labels import CorpusFolder
+from labels import Definitions, servers, tools
 
+from tdqs_mcp.judges.offline import versions
 from tdqs_mcp.scoring import judge_error
 
+NEWEST = versions()[0]
 HASHES = {"get_order": "0123456789abcdef", "list_orders": "fedcba9876543210"}
 
 
@@ -19,22 +21,22 @@ def test_every_server_of_the_ledger_has_the_hashes_of_its_tools():
     assert len({server.name for server in servers}) == len(servers)
     assert len({server.source for server in servers}) == len(servers)
     assert hashes.keys() == {server.name for server in servers}
-    for tools in hashes.values():
-        assert tools
-        assert [each for each in tools.values() if not re.fullmatch("[0-9a-f]{16}", each)] == []
+    for each in hashes.values():
+        assert each
+        assert [hash_ for hash_ in each.values() if not re.fullmatch("[0-9a-f]{16}", hash_)] == []
 
 
 def test_what_was_labeled_never_measures():
     """A label is a look: its server is there for tuning."""
-    labeled = {row["source"] for row in judge_error.evidence("1")["tools"]}
+    labeled = {row["source"] for row in judge_error.evidence(NEWEST)["tools"]}
     assert [server for server in read_ledger() if server.purpose == "measure" and server.source in labeled] == []
 
 
 def test_the_ledger_has_every_labeled_definition_of_a_package():
-    rows = [row for row in judge_error.evidence("1")["tools"] if row["source"].startswith(("npm:", "pypi:"))]
+    rows = [row for row in judge_error.evidence(NEWEST)["tools"] if row["source"].startswith(("npm:", "pypi:"))]
     names = {server.source: server.name for server in read_ledger()}
     hashes = read_hashes()
-    assert len(rows) == 432
+    assert len(rows) > 800
     assert [row for row in rows if hashes[names[row["source"]]].get(row["tool"]) != row["inputHash"]] == []
 
 
@@ -57,10 +59,11 @@ def test_labels_are_found_by_hash_whatever_the_catalog_is_called(tmp_path):
     (tmp_path / "catalogs" / "shop.json").write_text(json.dumps(document), encoding="utf-8")
     row = {"source": "npm:shop@1", "server": "store", "tool": "list_orders", "labels": [3, 2, 1, 4, 5, 3]}
     row["inputHash"] = hash_tools(document)["list_orders"]
-    folder = CorpusFolder(tmp_path, {"tools": [row], "servers": [{"server": "shop", "labels": [5, 4, 3, 2]}]})
-    [labeled] = folder.tools()
+    evidence = {"tools": [row], "servers": [{"server": "shop", "labels": [5, 4, 3, 2]}]}
+    definitions = Definitions([tmp_path])
+    [labeled] = tools(definitions, evidence)
     assert (labeled.labels, labeled.group, labeled.facts.tool.name) == ((3, 2, 1, 4, 5, 3), "store", "list_orders")
-    assert [each.labels for each in folder.servers()] == [(5, 4, 3, 2)]
+    assert [each.labels for each in servers(definitions, evidence)] == [(5, 4, 3, 2)]
 
 
 @pytest.mark.process

@@ -40,10 +40,14 @@ SIZES = (0, 400, 800, 1600)
 STATED = (0, 20, 40, 60, 80, 101)
 """Percent of probability between which stated tiers are counted."""
 
+RAISED = 0.3
+"""TDQS by which a change without content must not raise a definition."""
+
 COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", "length")
 
 _SHORT = ("purpose", "usage", "behaviour", "params", "concise", "complete")
-_UNSEEN = "10-fold cross-validation by server: no prediction saw its server"
+_FOLDS = "10-fold cross-validation by server: no prediction saw its server, but the features were made with it in view"
+_UNSEEN = "servers captured after the features and weights were made; labels by blind LLM readers"
 _UNLABELED = "no labeled tool is among these definitions; the calibration's evidence names the packages that have some"
 
 Row = tuple[Cell, ...]
@@ -157,12 +161,23 @@ def compare_to_labels(
 def published_error(version: str) -> Comparison:
     """Everything that is published about the error of a calibration of the offline judge."""
     found = evidence(version)
-    tools = _tool_sections(found["tools"], remark=f"labels of an LLM judge with the published prompt; {_UNSEEN}")
+    unseen = _tool_sections(found["unseen"], title="Tools of unseen servers", remark=_UNSEEN)[0]
+    tools = _tool_sections(found["tools"], remark=f"labels of an LLM judge with the published prompt; {_FOLDS}")
+    changes = (
+        _changes(found["unseenEdits"], title="Changes on unseen servers", remark=_UNSEEN),
+        _changes(found["edits"], title="Changes", remark=_FOLDS),
+    )
     others = _published(found["published"]), _coherence(found["servers"]), _smells(found["components"])
-    return Comparison(sections=(*tools, _odds(found["tools"]), *others))
+    odds = (
+        _odds(found["unseen"], title="Probabilities of tiers on unseen servers"),
+        _odds(found["tools"], title="Probabilities of tiers"),
+    )
+    return Comparison(sections=(unseen, changes[0], odds[0], *tools, *changes[1:], *odds[1:], *others))
 
 
-def _tool_sections(tools: Sequence[Labeled], *, remark: str) -> tuple[CalibrationTable, CalibrationTable]:
+def _tool_sections(
+    tools: Sequence[Labeled], *, remark: str, title: str = "Tools"
+) -> tuple[CalibrationTable, CalibrationTable]:
     """Agreement by dimension, then where the bias is."""
     columns: tuple[str, ...] = ("", "count", "MAE", "Spearman", "kappa", "exact", "within 1", "same tier", "bias")
     count, error, bias, order, same_tier = _total_error(tools)
@@ -172,7 +187,10 @@ def _tool_sections(tools: Sequence[Labeled], *, remark: str) -> tuple[Calibratio
         within = mean(abs(label - score) <= 1 for label, score in zip(wanted, given, strict=True))
         bias = mean(score - label for label, score in zip(wanted, given, strict=True))
         rows.append((key, *_agreement(wanted, given), within, None, bias))
-    whole = CalibrationTable(title="Tools", remark=remark, columns=columns, rows=tuple(rows))
+    if all("words" in tool for tool in tools):
+        order = rank_correlation([_total(tool["labels"]) for tool in tools], [tool["words"] for tool in tools])
+        rows.append(("word count alone", count, None, order, None, None, None, None, None))
+    whole = CalibrationTable(title=title, remark=remark, columns=columns, rows=tuple(rows))
     remark, columns = "mean of score minus label", ("tools", "count", "MAE", "bias")
     return whole, CalibrationTable(title="Bias of TDQS", remark=remark, columns=columns, rows=tuple(_biases(tools)))
 
@@ -213,7 +231,28 @@ def _biases(tools: Sequence[Labeled]) -> list[Row]:
     return [(name, *_total_error(chosen)[:3]) for name, chosen in groups.items() if chosen]
 
 
-def _odds(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
+def _changes(rows: Sequence[Mapping[str, Any]], *, title: str, remark: str) -> CalibrationTable:
+    """For each kind of change of a definition: the change of TDQS by labels and by predictions."""
+    kinds: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        judged, ours = (
+            (_total(row[after]) - _total(row[before])) / 10
+            for before, after in (("before", "after"), ("predictedBefore", "predictedAfter"))
+        )
+        kinds.setdefault(row["edit"], []).append((judged, ours))
+    found: list[Row] = []
+    for name, pairs in (("all", [pair for each in kinds.values() for pair in each]), *sorted(kinds.items())):
+        error = mean(abs(one - other) for one, other in pairs)
+        order = rank_correlation([one for one, _ in pairs], [other for _, other in pairs]) if name == "all" else None
+        raised = mean(ours > RAISED for _, ours in pairs)
+        found.append(
+            (name, len(pairs), mean(one for one, _ in pairs), mean(two for _, two in pairs), error, order, raised)
+        )
+    columns = ("change", "count", "judged", "predicted", "MAE", "Spearman", "raised by over 0.3")
+    return CalibrationTable(title=title, remark=f"change of TDQS; {remark}", columns=columns, rows=tuple(found))
+
+
+def _odds(rows: Sequence[Mapping[str, Any]], *, title: str) -> CalibrationTable:
     """For ranges of stated percent: how often a tier was given so much, and how often it was right."""
     tiers = [tier for tier in Tier if tier is not Tier.F]
     labels = [(row, _total(row["labels"])) for row in rows]
@@ -228,7 +267,7 @@ def _odds(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
     }
     share = round(100 * mean(row["range"][0] <= label <= row["range"][1] for row, label in labels))
     return CalibrationTable(
-        title="Probabilities of tiers",
+        title=title,
         remark=f"how often a tier that was given so many percent was right; {share}% of labels lie in the 80% range",
         columns=("percent stated", "count", "right"),
         rows=tuple((name, len(inside), mean(inside)) for name, inside in groups.items() if inside),
@@ -262,7 +301,7 @@ def _coherence(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
         found.append((key, *_agreement(wanted, [row["predicted"][position] for row in rows]), constant))
     return CalibrationTable(
         title="Coherence",
-        remark=f"labels of an LLM judge with the published prompt; {_UNSEEN}",
+        remark=f"labels of an LLM judge with the published prompt; {_FOLDS}",
         columns=("", "count", "MAE", "Spearman", "kappa", "exact", "exact of best constant"),
         rows=tuple(found),
     )
@@ -279,7 +318,7 @@ def _smells(rows: Sequence[Mapping[str, Any]]) -> CalibrationTable:
         found.append((key, len(rows), order, by_words, f1, always))
     return CalibrationTable(
         title="Components of the paper",
-        remark=f"mean and median of its three judges (smell: median below 3); {_UNSEEN}",
+        remark=f"mean and median of its three judges (smell: median below 3); {_FOLDS}",
         columns=("", "count", "Spearman", "Spearman of word count", "F1 of smell", "F1 of always yes"),
         rows=tuple(found),
     )

@@ -1,24 +1,20 @@
-"""The sentences of a description, each with what it adds to those before it, to the name and to the schema."""
+"""The sentences of a description, each with its terms and with what it adds to name, schema and earlier sentences."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from itertools import pairwise
 from typing import Any
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, STOPWORDS, Cue, read_table, words_from
-from tdqs_mcp.facts.text.words import PhraseIndex, index_phrases, name_parts, phrases_in, stem, words_of
+from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, STOPWORDS, words_from
+from tdqs_mcp.facts.text.words import name_parts, stem, words_of
 
-NEW_WORDS = 2
-"""Words that nobody has said before, from which a sentence is a statement of its own."""
-
-BRIEF = 8
-"""Words of a sentence that is so short that one new word makes it a statement."""
+MAX_WORDS = 60
+"""Words of a sentence that are read; hardly a sentence has more."""
 
 MAX_PROPERTIES = 200
 """Properties, nested ones included, whose names are known; the largest real schema has fewer."""
@@ -26,64 +22,51 @@ MAX_PROPERTIES = 200
 MAX_DEPTH = 4
 """Levels of nested objects whose properties are read."""
 
-MOST_GENERIC = 75
-"""Percent of words that fit any tool from which a sentence is padding."""
+NEW_WORDS = 2
+"""Names of properties from which a sentence lists them."""
 
+FULL = 100
+"""A trait that holds, and the whole of a share."""
 
-class Mark(StrEnum):
-    """What a phrase tells."""
+LONG, MANY, SEVERAL = 40, 10, 6
+"""Words of a sentence, new words, and new words beside a reference, that count as 100 percent."""
 
-    CONDITION = "condition"
-    LIMIT = "limit"
-    MECHANICS = "mechanics"
-    MEANS = "means"
-    INCLUSION = "inclusion"
-    UNIT = "unit"
+PARAMETER, TOOL, SELF, NUMBER = "<parameter>", "<tool>", "<self>", "<number>"
+"""What stands for a parameter, a sibling, the tool itself and whatever has a digit, among the terms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """One sentence; words are stems where they are compared."""
+    """One sentence and what is measured of it."""
 
     text: str
-    words: Sequence[str]
+    terms: frozenset[str]
+    """Stems of its words, each two in a row, and those of the heading that it stands under."""
+
+    traits: Mapping[str, int]
+    """Shares of its content words and other properties, in percent."""
+
     fresh: frozenset[str]
     """Content words that no sentence before it has."""
 
-    added: frozenset[str]
-    """Those that the schema does not have either."""
-
+    word_count: int
     entry: str | None
     """The parameter whose entry it is, in lower case."""
 
-    is_usage: bool
-    is_behavior: bool
-    is_return: bool
-    tells: bool
-    """It adds something: no repetition, no padding, not the name or the schema over again."""
-
-    marks: Mapping[Mark, Sequence[str]]
+    is_prose: bool
+    """Neither a heading, an entry of a list of parameters nor a mere word or two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
     """A definition's sentences, and the words that it has besides."""
 
-    everything: Sequence[Sentence]
-    telling: Sequence[Sentence]
-    """Those that tell something: what speaks for the text is counted in them."""
-
-    outside: Sequence[Sentence]
-    """Those of them outside parameter lists."""
-
-    entries: Sequence[Sentence]
-    """The others: each explains a parameter."""
-
+    sentences: Sequence[Sentence]
     said: frozenset[str]
     """Words of all sentences."""
 
-    told: frozenset[str]
-    """Words of those that tell something."""
+    repeated: int
+    """Words that stand there once more."""
 
     own: frozenset[str]
     """Words of the name and the title."""
@@ -94,12 +77,23 @@ class Text:
     described: Mapping[str, frozenset[str]]
     """Words of its description in the schema."""
 
-    properties: frozenset[str]
-    """Names of the properties at every level, in lower case."""
-
 
 FUNCTION_STEMS = frozenset(map(stem, STOPWORDS))
 """Stems of the words of every sentence."""
+
+_ENTRY = re.compile(
+    r"\W{0,8}(\w[\w.\-]{0,60})[`\"'*]{0,4}\s{0,4}(?:\([^)\n]{0,80}\)|\[[^\]\n]{0,80}\])?\s{0,4}(?:[:：=–]|- )"  # noqa: RUF001
+)
+_ITEM = re.compile(r"\W{0,3}(?:[-*•·–]|\d{1,3}[.)]|#)\s|[-*•]")  # noqa: RUF001
+_LABEL = re.compile(r"\W{0,8}[\w. -]{1,40}\W{0,4}\s{0,4}(?:[:：=–]|- )")  # noqa: RUF001
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DIGIT = re.compile(r"\d")
+_QUOTE = re.compile(r"[\"'`]")
+_BRIEF = 4
+"""Words below which a line is no prose."""
+
+_HEADING_WORDS = 6
+"""Last words of a heading that count for what stands under it."""
 
 
 @cache
@@ -108,112 +102,209 @@ def generic_stems() -> frozenset[str]:
     return frozenset(map(stem, words_from("wording", "generic")))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Context:
+    """What an agent knows of a tool without its description."""
+
+    subject: Subject
+    own: frozenset[str]
+    names: frozenset[str]
+    """Words of the parameters' names."""
+
+    described: frozenset[str]
+    """Words of their descriptions."""
+
+    properties: AbstractSet[str]
+    known: frozenset[str]
+    """Words that add nothing: function words, words that fit any tool, the tool's own name."""
+
+
 def read_text(subject: Subject) -> Text:
     """The text of a definition; linear in its length."""
     tool, parameters = subject.tool, subject.signals.parameters
     own = _stems(part for label in (tool.name, tool.title or "") for part in name_parts(label)) | {tool.name.lower()}
     names = {each.name: _stems(name_parts(each.name)) for each in parameters}
     described = {each.name: _stems(words_of(each.description[:MAX_EXPLANATION])) for each in parameters}
-    properties = frozenset(name.lower() for name in _property_names(tool.input_schema))
-    everything = _sentences(
-        subject.prose,
-        properties=properties,
-        known=generic_stems() | FUNCTION_STEMS | own,
-        schema=frozenset(map(str.lower, names)).union(*names.values(), *described.values()),
-    )
-    telling = [each for each in everything if each.tells]
-    return Text(
-        everything=everything,
-        telling=telling,
-        outside=[each for each in telling if each.entry is None],
-        entries=[each for each in telling if each.entry is not None],
-        said=_stems(word for each in everything for word in each.words),
-        told=_stems(word for each in telling for word in each.words),
+    context = _Context(
+        subject=subject,
         own=own,
-        names=names,
-        described=described,
-        properties=properties,
+        names=frozenset().union(*names.values()),
+        described=frozenset().union(*described.values()),
+        properties=frozenset(name.lower() for name in _property_names(tool.input_schema)),
+        known=generic_stems() | FUNCTION_STEMS | own,
     )
+    sentences = tuple(_sentences(context))
+    words = [stem(word) for spoken in subject.prose.spoken for word in spoken]
+    said = frozenset(words)
+    return Text(
+        sentences=sentences, said=said, repeated=len(words) - len(said), own=own, names=names, described=described
+    )
+
+
+def _sentences(context: _Context) -> Iterator[Sentence]:
+    prose = context.subject.prose
+    cues: dict[int, list[str]] = {}
+    for cue, places in prose.cue_places.items():
+        for place in places:
+            cues.setdefault(place, []).append(f"cue {cue}")
+    fresh_before: set[str] = set()
+    said: set[str] = set()
+    headings = _headings(prose)
+    for place, (text, spoken) in enumerate(zip(prose.sentences, prose.spoken, strict=True)):
+        words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
+        stems = {word for word in map(stem, words) if len(word) > 1}
+        fresh = frozenset(stems - context.known - fresh_before)
+        match = _ENTRY.match(text)
+        name = match[1].lower() if match else ""
+        entry = name if name in context.properties else None
+        is_heading, is_item, is_label = _is_heading(text), bool(_ITEM.match(text)), bool(_LABEL.match(text))
+        traits = {
+            "first": FULL * (place == 0),
+            "heading": FULL * is_heading,
+            "item": FULL * is_item,
+            "label": FULL * is_label,
+            "label of no parameter": FULL * (is_label and entry is None),
+            "under heading": FULL * bool(headings[place]),
+            "item under heading": FULL * (is_item and bool(headings[place])),
+            **_share(context, words[:MAX_WORDS], fresh=fresh, said=said, place=place, is_entry=entry is not None),
+            **_reference(context, words[:MAX_WORDS], said=said),
+            **dict.fromkeys(cues.get(place, ()), FULL),
+            "parenthesis": FULL * ("(" in text),
+            "quotation": FULL * (_QUOTE.search(text) is not None),
+            "number": FULL * (_DIGIT.search(text) is not None),
+            "translated": FULL * (prose.language not in ("en", None)),
+        }
+        yield Sentence(
+            text=text,
+            terms=frozenset(
+                [
+                    *(terms := _terms(context, text, words[:MAX_WORDS])),
+                    *(f"first {term}" for term in terms if place == 0 and " " not in term),
+                    *(f"under {word}" for word in headings[place]),
+                ]
+            ),
+            traits={trait: value for trait, value in traits.items() if value},
+            fresh=fresh,
+            word_count=len(spoken),
+            entry=entry,
+            is_prose=not is_heading and entry is None and len(spoken) >= _BRIEF,
+        )
+        fresh_before |= fresh
+        said |= {word for word in map(stem, words[:MAX_WORDS]) if _is_content(word)}
+
+
+def _is_heading(text: str) -> bool:
+    line = text.strip()
+    return line.endswith((":", "：")) or line.startswith("#") or (line.startswith("**") and line.endswith("**"))  # noqa: RUF001
+
+
+def _headings(prose: Prose) -> list[tuple[str, ...]]:
+    """For each sentence the last words of the heading that it stands under, as stems."""
+    found: list[tuple[str, ...]] = []
+    heading: tuple[str, ...] = ()
+    since = 0
+    for text, spoken in zip(prose.sentences, prose.spoken, strict=True):
+        is_listed = bool(_ITEM.match(text) or _LABEL.match(text))
+        found.append(heading if is_listed or since == 0 else ())
+        since += 1
+        if _is_heading(text):
+            heading, since = tuple(map(stem, spoken[-_HEADING_WORDS:])), 0
+        elif not is_listed and since > 1:
+            heading = ()
+    return found
+
+
+def _share(
+    context: _Context,
+    words: Sequence[str],
+    *,
+    fresh: AbstractSet[str],
+    said: AbstractSet[str],
+    place: int,
+    is_entry: bool,
+) -> dict[str, int]:
+    """What a sentence's content words are shared with, and how many are new."""
+    content = {word for word in map(stem, words) if _is_content(word)}
+    added = fresh - context.names - context.described
+    about = context.own | context.names | context.described | said
+
+    def share(others: AbstractSet[str]) -> int:
+        return FULL * len(content & others) // max(1, len(content))
+
+    new, more = FULL * min(len(fresh), MANY) // MANY, FULL * min(len(added), MANY) // MANY
+    is_apart = place > 0 and bool(content) and content.isdisjoint(about)
+    return {
+        "length": FULL * min(len(words), LONG) // LONG,
+        "new": new,
+        "nothing new": FULL * (not fresh),
+        "hardly new": FULL * (len(fresh) <= 1),
+        "added": more,
+        "nothing added": FULL * (not added),
+        "hardly added": FULL * (len(added) <= 1),
+        "of name": share(context.own),
+        "said before": share(said),
+        "of parameters": share(context.names),
+        "of schema": share(context.described),
+        "generic": share(generic_stems()),
+        "unrelated": FULL - share(about | generic_stems()) if content else 0,
+        "apart": FULL * is_apart,
+        "long apart": FULL * is_apart * min(len(content), 8) // 8,
+        "entry": FULL * is_entry,
+        "added by entry": more * is_entry,
+        "new at first": new * (place == 0),
+        "of name at first": share(context.own) * (place == 0),
+    }
+
+
+def _reference(context: _Context, words: Sequence[str], *, said: AbstractSet[str]) -> dict[str, int]:
+    """What a sentence says that names siblings: whether they deal with the same, and what it adds to their names."""
+    siblings, own = context.subject.siblings, context.subject.tool.name.lower()
+    named = [word for word in words if word != own and word in siblings]
+    if not named:
+        return {}
+    theirs = frozenset(stem(part) for name in named for part in name_parts(siblings[name]))
+    content = {word for word in map(stem, words) if _is_content(word)}
+    beside = content - theirs - frozenset(map(stem, named)) - generic_stems()
+    about = context.own | context.names | context.described | said
+    return {
+        "reference": FULL,
+        "related reference": FULL * (not theirs.isdisjoint(context.own)),
+        "words beside reference": FULL * min(len(beside), SEVERAL) // SEVERAL,
+        "bare reference": FULL * (not beside),
+        "new beside reference": FULL * min(len(beside - about), SEVERAL) // SEVERAL,
+    }
+
+
+def _terms(context: _Context, text: str, words: Sequence[str]) -> frozenset[str]:
+    if _UNSPACED.search(text):
+        return frozenset(words)
+    own, siblings = context.subject.tool.name.lower(), context.subject.siblings
+    parameters = context.properties
+
+    def term(word: str) -> str:
+        if word in parameters:
+            return PARAMETER
+        if word == own:
+            return SELF
+        if word in siblings:
+            return TOOL
+        return NUMBER if _DIGIT.search(word) else stem(word)
+
+    terms = ["<start>", *map(term, words), "<end>"]
+    return frozenset([*terms[1:-1], *(f"{one} {two}" for one, two in pairwise(terms))])
+
+
+def _is_content(word: str) -> bool:
+    return len(word) > 1 and word not in FUNCTION_STEMS
 
 
 def _stems(words: Iterable[str]) -> frozenset[str]:
     return frozenset(map(stem, words))
 
 
-_ENTRY = re.compile(
-    r"\W{0,8}(\w[\w.\-]{0,60})[`\"'*]{0,4}\s{0,4}(?:\([^)\n]{0,80}\)|\[[^\]\n]{0,80}\])?\s{0,4}(?:[:：=–]|- )"  # noqa: RUF001
-)
-_RETURN = re.compile(
-    r"\b(?:returns?|returning|outputs?|response|result|gives back|yields)\b|返回|返却|반환", re.IGNORECASE
-)
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-
-_BEHAVIOR = (Mark.CONDITION, Mark.LIMIT, Mark.MECHANICS)
-_WEIGHTY = (Cue.DESTRUCTION, Cue.SAFETY, Cue.PERMISSION, Cue.ERROR)
-_USAGE = (Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.PREREQUISITE)
-
-
-def _sentences(
-    prose: Prose, *, properties: AbstractSet[str], known: AbstractSet[str], schema: AbstractSet[str]
-) -> list[Sentence]:
-    usage = {place for cue in _USAGE for place in prose.cue_places.get(cue, ())}
-    weighty = {place for cue in _WEIGHTY for place in prose.cue_places.get(cue, ())}
-    said: set[str] = set()
-    texts: set[str] = set()
-    found: list[Sentence] = []
-    is_first = True
-    for position, (text, spoken) in enumerate(zip(prose.sentences, prose.spoken, strict=True)):
-        words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
-        stems = {word for word in map(stem, words) if len(word) > 1}
-        fresh = frozenset(stems - known - said)
-        added = fresh - schema
-        match = _ENTRY.match(text)
-        name = match[1].lower() if match else ""
-        marks = _marks_in(spoken)
-        is_list = sum(word in properties for word in spoken) >= NEW_WORDS
-        generic = 100 * len(stems & generic_stems()) // max(1, len(stems - FUNCTION_STEMS))
-        adds = len(fresh) >= NEW_WORDS and (bool(added) or not is_list)
-        adds_briefly = bool(added) and len(words) <= BRIEF
-        counts = is_first or adds or adds_briefly or position in weighty
-        tells = counts and text not in texts and generic < MOST_GENERIC
-        found.append(
-            Sentence(
-                text=text,
-                words=words,
-                fresh=fresh,
-                added=added,
-                entry=name if name in properties else None,
-                is_usage=position in usage,
-                is_behavior=position > 0 and position not in usage and not marks.keys().isdisjoint(_BEHAVIOR),
-                is_return=_RETURN.search(text) is not None,
-                tells=tells,
-                marks=marks,
-            )
-        )
-        said |= fresh
-        texts.add(text)
-        is_first = is_first and not tells
-    return found
-
-
 def _parts(word: str) -> Sequence[str]:
     """A run of Chinese or Japanese, which has no spaces, counts as a word for every two characters."""
     return [word[start : start + 2] for start in range(0, len(word), 2)] if _UNSPACED.search(word) else (word,)
-
-
-def _marks_in(words: Sequence[str]) -> dict[Mark, list[str]]:
-    """The first words of a sentence's phrases, by what they tell."""
-    found: dict[Mark, list[str]] = {}
-    for word, mark in phrases_in(words, _marks()):
-        found.setdefault(mark, []).append(word)
-    if "by" in words and any(word == "by" and following.endswith("ing") for word, following in pairwise(words)):
-        found.setdefault(Mark.MEANS, []).append("by")
-    return found
-
-
-@cache
-def _marks() -> PhraseIndex[Mark]:
-    return index_phrases((Mark(mark), text.split(";")) for mark, text in read_table("wording")["marks"].items())
 
 
 def _property_names(schema: Mapping[str, Any] | None) -> Iterator[str]:

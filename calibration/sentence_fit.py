@@ -1,0 +1,194 @@
+"""Fits the sentence model: sparse ordinal logistic regressions over terms and traits."""
+
+import random
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+from labels import Edit, with_description
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack, vstack
+from sklearn.linear_model import LogisticRegression
+
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.sentences import FULL, Sentence, read_text
+from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.judges.sentence_model import NOTHING, UNRELATED, Aspect
+
+UNIT = 1000
+STRENGTH = 0.25
+"""The inverse of the penalty: about 1,200 weights are left of 4,000 terms and traits."""
+
+FEWEST_WORDS, FEWEST_PAIRS = 4, 8
+"""Sentences that have a word, or two words in a row, below which they are no evidence."""
+
+NEGLIGIBLE = 20
+"""Thousandths below which a weight is dropped."""
+
+STRANGERS = 800
+"""Informative sentences of one server that are put behind the description of another, where they tell nothing."""
+
+TRANSPLANTS = 1000
+"""Insertions that tell nothing, put behind other descriptions with the names of those tools."""
+
+EMPTY_KINDS = "pointer see_also source boilerplate empty praise restate salad cancel".split()
+"""Edits whose insertions tell nothing wherever they stand."""
+
+LOGISTIC = [round(UNIT * log((share - 0.005) / (1.005 - share))) for share in (step / 100 for step in range(1, 101))]
+"""The sums at which a probability, rounded, becomes 1%, 2%, … 100%."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A sentence with its labels, 0-2 for each aspect; `group` is the server of the definition."""
+
+    group: str
+    sentence: Sentence
+    labels: tuple[int, ...]
+    is_unrelated: bool = False
+    is_first: bool = False
+
+
+def examples(labeled: Sequence[tuple[str, Subject, list[tuple[int, ...]]]], edits: Sequence[Edit]) -> list[Example]:
+    """The labeled sentences, and sentences behind the description of another tool, where they tell nothing."""
+    found = [
+        Example(group=server, sentence=sentence, labels=labels, is_first=place == 0)
+        for server, subject, rows in labeled
+        for place, (sentence, labels) in enumerate(zip(read_text(subject).sentences, rows, strict=False))
+    ]
+    return [*found, *_strangers(labeled), *_transplants(labeled, edits)]
+
+
+def _strangers(labeled: Sequence[tuple[str, Subject, list[tuple[int, ...]]]]) -> Iterator[Example]:
+    chance = random.Random(3)  # noqa: S311  # a reproducible choice
+    informative = [
+        (server, subject.prose.sentences[place])
+        for server, subject, rows in labeled
+        if subject.prose.language in ("en", None)
+        for place, labels in enumerate(rows)
+        if place and sum(labels) >= 2
+    ]
+    left = STRANGERS
+    while left and informative:
+        server, subject, _ = chance.choice(labeled)
+        origin, sentence = chance.choice(informative)
+        if origin == server or not (subject.tool.description or "").strip():
+            continue
+        changed = with_description(subject, f"{(subject.tool.description or '').rstrip()}\n\n{sentence}")
+        last = read_text(changed).sentences[-1]
+        if last.text.strip() == sentence.strip():
+            left -= 1
+            yield Example(group=server, sentence=last, labels=(0,) * len(Aspect), is_unrelated=True)
+
+
+def _transplants(
+    labeled: Sequence[tuple[str, Subject, list[tuple[int, ...]]]], edits: Sequence[Edit]
+) -> Iterator[Example]:
+    chance = random.Random(5)  # noqa: S311  # a reproducible choice
+    empty = [each for each in edits if each.kind in EMPTY_KINDS]
+    hosts = [(server, subject) for server, subject, _ in labeled if subject.sibling_count and subject.prose.sentences]
+    left = TRANSPLANTS
+    while left and empty and hosts:
+        edit = chance.choice(empty)
+        server, subject = chance.choice(hosts)
+        before = edit.before.tool.description or ""
+        inserted = (edit.after.tool.description or "").removeprefix(before.rstrip()).strip(" .\n")
+        names = {name.lower(): name for name in subject.siblings.values() if name != subject.tool.name}
+        for name in edit.before.siblings.values():
+            other = subject.tool.name if name == edit.before.tool.name else chance.choice(list(names.values()))
+            for old, new in ((name, other), (" ".join(name_parts(name)), " ".join(name_parts(other)))):
+                inserted = inserted.replace(old, new) if len(old) >= 4 else inserted
+        changed = with_description(subject, f"{(subject.tool.description or '').rstrip()}\n\n{inserted}.")
+        first = len(subject.prose.sentences)
+        left -= 1
+        for sentence in read_text(changed).sentences[first:]:
+            yield Example(group=server, sentence=sentence, labels=(0,) * len(Aspect))
+
+
+def fit(chosen: Sequence[Example]) -> dict[str, Any]:
+    """The table of a sentence model, by column; `read_model` makes it one."""
+    names = _vocabulary(chosen)
+    matrix = _matrix(chosen, names)
+    labels = np.array([each.labels for each in chosen])
+    table = {str(aspect): _ordinal(matrix, labels[:, place], names) for place, aspect in enumerate(Aspect)}
+    later = np.array([not each.is_first for each in chosen])
+    unrelated = np.array([each.is_unrelated for each in chosen])
+    nothing = labels.sum(axis=1) == 0
+    table[UNRELATED] = _single(matrix[later], unrelated[later], names)
+    table[NOTHING] = _single(matrix, nothing, names)
+    return table
+
+
+def _single(matrix: csr_matrix, holds: NDArray[np.bool_], names: Sequence[str]) -> dict[str, Any]:
+    if len(set(holds)) == 1:
+        return {"base": -10 * UNIT, "weights": {}}
+    model = _regression().fit(_plain(matrix), holds)
+    return {"base": _thousandths(model.intercept_[0]), "weights": _weights(model.coef_[0], names)}
+
+
+def _ordinal(matrix: csr_matrix, labels: NDArray[np.int64], names: Sequence[str]) -> dict[str, Any]:
+    """Weights that the labels 1 and 2 share, and what 2 takes more."""
+    count = matrix.shape[0]
+    both = vstack(
+        [
+            hstack([matrix, csr_matrix(np.zeros((count, 1)))]),
+            hstack([matrix, csr_matrix(np.ones((count, 1)))]),
+        ]
+    ).tocsr()
+    reached = np.r_[labels > 0, labels > 1]
+    if len(set(reached)) == 1:
+        return {"base": -10 * UNIT, "second": 0, "weights": {}}
+    model = _regression().fit(_plain(both), reached)
+    return {
+        "base": _thousandths(model.intercept_[0]),
+        "second": _thousandths(model.coef_[0][-1]),
+        "weights": _weights(model.coef_[0][:-1], names),
+    }
+
+
+def _regression() -> LogisticRegression:
+    warnings.filterwarnings("ignore", category=FutureWarning)
+    return LogisticRegression(C=STRENGTH, l1_ratio=1, penalty="l1", solver="liblinear", max_iter=300, random_state=0)
+
+
+def _plain(matrix: csr_matrix) -> csr_matrix:
+    """With indices as liblinear takes them."""
+    plain = csr_matrix(matrix)
+    plain.indices, plain.indptr = plain.indices.astype("int32"), plain.indptr.astype("int32")
+    return plain
+
+
+def _vocabulary(chosen: Sequence[Example]) -> list[str]:
+    seen = Counter(term for each in chosen for term in each.sentence.terms)
+    traits = {f"*{trait}" for each in chosen for trait in each.sentence.traits}
+    terms = [term for term, count in seen.items() if count >= (FEWEST_PAIRS if " " in term else FEWEST_WORDS)]
+    return sorted([*terms, *traits])
+
+
+def _matrix(chosen: Sequence[Example], names: Sequence[str]) -> csr_matrix:
+    place = {name: position for position, name in enumerate(names)}
+    rows, columns, values = [], [], []
+    for row, each in enumerate(chosen):
+        found: Mapping[str, float] = {
+            **dict.fromkeys(each.sentence.terms, 1.0),
+            **{f"*{trait}": value / FULL for trait, value in each.sentence.traits.items()},
+        }
+        for name, value in found.items():
+            if name in place:
+                rows.append(row)
+                columns.append(place[name])
+                values.append(value)
+    return csr_matrix((values, (rows, columns)), shape=(len(chosen), len(names)))
+
+
+def _weights(found: NDArray[np.float64], names: Sequence[str]) -> dict[str, int]:
+    pairs = ((name, _thousandths(weight)) for name, weight in zip(names, found, strict=True))
+    return {name: weight for name, weight in pairs if abs(weight) >= NEGLIGIBLE}
+
+
+def _thousandths(value: float) -> int:
+    return round(UNIT * float(value))

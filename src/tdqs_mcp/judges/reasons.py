@@ -1,0 +1,207 @@
+"""Why the offline judge scores as it does: facts of the definition with their words, and what would raise the score."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.vocabulary import Cue
+from tdqs_mcp.facts.toolset.relations import ToolSet
+from tdqs_mcp.judges import features
+from tdqs_mcp.judges.sentence_model import Aspect, Reading
+from tdqs_mcp.results.verdicts import Judgement
+
+MOST = 3
+"""Reasons for one score."""
+
+MAX_QUOTE = 160
+"""Characters of a quotation; longer sentences are cut at a word."""
+
+MAX_NAMES = 3
+"""Names that one reason lists."""
+
+CLEAR = 120
+"""Hundredths from which a sentence is quoted for what it tells."""
+
+SLIGHT = 50
+"""Hundredths below which nothing is said of an aspect."""
+
+UNRELATED = 80
+"""Percent of probability from which a sentence is said to be about something else."""
+
+BRIEF = 6
+"""Words below which a description is too short to say what is needed."""
+
+HIGH = 4
+"""Scores from which what speaks for a definition stands first."""
+
+Facts = Mapping[str, Sequence[str]]
+"""The facts that hold, each with its quotations or names."""
+
+
+def explain_tool(
+    rubric: str, scores: Mapping[str, int], subject: Subject, readings: Sequence[Reading]
+) -> dict[str, Judgement]:
+    """A judgement for each dimension, with the facts of the definition behind it."""
+    facts = {
+        **_purpose(subject, readings),
+        **_usage(subject, readings),
+        **_behavior(subject, readings),
+        **_arguments(subject, readings),
+        **_form(subject, readings),
+    }
+    return {key: _judgement(rubric, key, score, facts) for key, score in scores.items()}
+
+
+def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgement]:
+    """A judgement for each coherence dimension, with the names behind it."""
+    named = {name: features.names_behind(name, tools) for name in features.NAMED}
+    facts: dict[str, Sequence[str]] = {name: names for name, names in named.items() if names and name != "lifecycles"}
+    if named["lifecycles"] and not named["gaps"]:
+        facts["lifecycle"] = named["lifecycles"]
+    if not (named["alike"] or named["overlapping"]) and tools.tool_count > 1:
+        facts["distinct"] = ()
+    if not any(named[name] for name in ("off_style", "off_pattern", "synonyms")):
+        facts["one_style"] = ()
+    facts["many"] = (str(tools.tool_count),)
+    return {key: _judgement("coherence", key, score, facts) for key, score in scores.items()}
+
+
+def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
+    table = _words()
+    names = [name for name in table[rubric][key].split() if name in facts]
+    faults = [name for name in names if name in table["faults"]]
+    strengths = [name for name in names if name in table["strengths"]]
+    ordered = [*strengths, *faults] if score >= HIGH else [*faults, *strengths]
+    chosen = [name for name in ordered if score < 5 or name in strengths][:MOST]
+    sentences = [_say({**table["strengths"], **table["faults"]}[name], facts[name]) for name in chosen]
+    if score < HIGH and not faults and key in table["advice"]:
+        sentences.append(table["advice"][key])
+    quoted = [quote for name in chosen for quote in facts[name] if "{quote}" in _template(name)]
+    return Judgement(
+        score=score,
+        justification=" ".join(sentences) or "Nothing stands out: it is a usual definition in this respect.",
+        evidence=tuple(dict.fromkeys(quoted)),
+    )
+
+
+def _template(name: str) -> str:
+    table = _words()
+    return table["strengths"].get(name) or table["faults"][name]
+
+
+def _say(template: str, parts: Sequence[str]) -> str:
+    quoted = " and ".join(f'"{part}"' for part in parts)
+    shown = parts if len(parts) <= MAX_NAMES else (*parts[:MAX_NAMES], f"{len(parts) - MAX_NAMES} more")
+    return template.replace("{quote}", quoted).replace("{names}", ", ".join(shown))
+
+
+def _purpose(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
+    found: dict[str, Sequence[str]] = {}
+    if not readings:
+        return found
+    lead, told = readings[0], readings[0].tells[Aspect.PURPOSE]
+    if subject.prose.is_only_name or subject.prose.restates_loosely:
+        found["restates"] = _quotes([lead])
+    elif subject.prose.has_vague_verb and told < CLEAR:
+        found["vague_verb"] = _quotes([lead])
+    elif told >= CLEAR:
+        found["clear_purpose"] = _quotes([lead])
+    elif told < SLIGHT:
+        found["thin_purpose"] = _quotes([lead])
+    if subject.sibling_count and not subject.mentions:
+        found["no_reference"] = ()
+    return found
+
+
+def _usage(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
+    pointing = [each for each in readings if each.sentence.traits.get("reference")]
+    best, apart = _best(readings, Aspect.USAGE), _best(pointing, Aspect.USAGE)
+    found: dict[str, Sequence[str]] = {}
+    if apart:
+        found["told_apart"] = _quotes([apart])
+    if best and best is not apart:
+        found["usage"] = _quotes([best])
+    if all(each.tells[Aspect.USAGE] < SLIGHT for each in readings):
+        found["no_alternative" if subject.sibling_count else "no_usage"] = ()
+    return found
+
+
+def _behavior(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
+    behavior, result = _best(readings, Aspect.BEHAVIOR), _best(readings, Aspect.RESULT)
+    found: dict[str, Sequence[str]] = {}
+    if features.has_odd_hint(subject):
+        found["odd_hint"] = ()
+    if behavior:
+        found["behavior"] = _quotes([behavior])
+    elif all(each.tells[Aspect.BEHAVIOR] < SLIGHT for each in readings):
+        found["no_behavior"] = ()
+    if result:
+        found["result"] = _quotes([result])
+    if subject.signals.has_output_schema:
+        found["output_schema"] = ()
+    elif all(each.tells[Aspect.RESULT] < SLIGHT for each in readings):
+        found["no_result"] = ()
+    return found
+
+
+def _arguments(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
+    signals = subject.signals
+    if signals.param_count == 0:
+        return {"no_parameters": ()}
+    listed = {each.sentence.entry for each in readings}
+    mentioned = {name.lower() for name in subject.prose.mentioned_parameters}
+    bare = [each.name for each in signals.parameters if not each.description.strip()]
+    silent = [name for name in bare if name.lower() not in listed and name.lower() not in mentioned]
+    best = _best(readings, Aspect.ARGUMENTS)
+    found: dict[str, Sequence[str]] = {}
+    if silent:
+        found["undescribed"] = silent
+    if best:
+        found["arguments"] = _quotes([best])
+    elif not silent and all(each.tells[Aspect.ARGUMENTS] < SLIGHT for each in readings):
+        found["no_arguments"] = ()
+    if not bare:
+        found["described"] = ()
+    return found
+
+
+def _form(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
+    prose = [each for each in readings[1:] if each.sentence.is_prose]
+    empty = sorted((each for each in prose if each.most < features.EMPTY), key=lambda each: each.most)
+    strange = [each for each in prose if each.unrelated >= UNRELATED]
+    texts = [each.sentence.text for each in prose]
+    twice = [each for place, each in enumerate(prose) if each.sentence.text in texts[:place]]
+    found: dict[str, Sequence[str]] = {}
+    if strange:
+        found["unrelated"] = _quotes(strange[:1])
+    elif twice:
+        found["repeated"] = _quotes(twice[:1])
+    elif empty:
+        found["empty"] = _quotes(empty[:1])
+    if subject.prose.word_count < BRIEF:
+        found["brief"] = ()
+    elif not found:
+        found["all_tell"] = ()
+    if Cue.EXAMPLE not in subject.prose.cues:
+        found["no_example"] = ()
+    return found
+
+
+def _best(readings: Sequence[Reading], aspect: Aspect) -> Reading | None:
+    best = max(readings, key=lambda each: each.tells[aspect], default=None)
+    return best if best and best.tells[aspect] >= CLEAR else None
+
+
+def _quotes(readings: Sequence[Reading]) -> list[str]:
+    return [_cut(each.sentence.text) for each in readings]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_QUOTE else text[:MAX_QUOTE].rsplit(" ", 1)[0]
+
+
+@cache
+def _words() -> dict[str, dict[str, str]]:
+    return tomllib.loads(files("tdqs_mcp.judges").joinpath("data", "reasons.toml").read_text(encoding="utf-8"))
