@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shlex
 import socket
 import subprocess
@@ -96,6 +97,20 @@ def test_the_repair_changes_words_and_no_input():
     assert list(defective) == list(repaired)
     for name, tool in repaired.items():
         assert without_words(tool["inputSchema"]) == without_words(defective[name]["inputSchema"])
+
+
+# The suite
+
+
+@pytest.mark.process
+def test_the_suite_passes_and_fails_for_the_defective_twin(tdqs_mcp, tmp_path):
+    suite = (EXAMPLES / "tool-quality.yml").read_text(encoding="utf-8")
+    written = tmp_path / "suite.yml"
+    environ = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for text, code, passed in ((suite, 0, 3), (suite.replace("repaired.json", "defective.json"), 1, 2)):
+        written.write_text(text, encoding="utf-8")
+        run = tdqs_mcp("gate", str(written), cwd=EXAMPLES.parent, env=environ)
+        assert (run.returncode, run.stdout.count(b"PASS  ")) == (code, passed), run.stderr
 
 
 # The server
