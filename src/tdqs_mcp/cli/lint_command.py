@@ -23,6 +23,7 @@ from tdqs_mcp.cli.runner import (
     policy_of,
     read_json,
     reporter,
+    tell_left,
     views,
     warn,
     write,
@@ -30,7 +31,9 @@ from tdqs_mcp.cli.runner import (
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.known_findings import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
 from tdqs_mcp.gate.policy import is_portable
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import as_markdown, as_text
+from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.report.lint_report import (
     Verdict,
@@ -109,6 +112,12 @@ _rules_option = click.option(
 )
 @click.option("--show-source", "listing", flag_value="source", help="The same, with what stands in the definition.")
 @click.option("--statistics", "listing", flag_value="statistics", help="Print how often each rule fires.")
+@click.option("--fix", "fixes", is_flag=True, help="Write back what needs nobody's words, then lint what is left.")
+@click.option(
+    "--source",
+    type=click.Path(exists=True, path_type=Path),
+    help="The Python file or folder that declares the tools, for --fix; it is not run.",
+)
 @click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 on a finding this bad.  [default: error]")
 @click.option("--baseline", type=TARGET, help="Report only findings that are not in this file.")
 @click.option("--write-baseline", "renews", is_flag=True, help="Write the findings of this run to the --baseline file.")
@@ -129,6 +138,8 @@ def lint(
     table: tuple[AnyRule, ...],
     tools: tuple[str, ...] | None,
     listing: str | None,
+    fixes: bool,
+    source: Path | None,
     fail_on: str | None,
     baseline: Path | None,
     renews: bool,
@@ -144,6 +155,8 @@ def lint(
     """
     if renews and (baseline is None or tools):
         raise click.UsageError("--write-baseline needs --baseline FILE, the file to write, and all tools")
+    if source and (not fixes or len(locators) > 1):
+        raise click.UsageError("--source is the code of one server, for --fix")
     flags = Choice(select=select, ignore=ignore, profile=profile, clients=clients, fail_on=fail_on)
     policy = policy_of(flags, table)
     policy = replace(policy, tools=tools or ())
@@ -152,25 +165,38 @@ def lint(
     catalogs = [catalog for catalog in loaded if catalog is not None]
     if catalogs:
         linting.check_tools(catalogs, policy.tools)
+    places = [locator for locator, catalog in zip(locators, loaded, strict=True) if catalog is not None]
+    if fixes:
+        catalogs = [_fix(place, catalog, policy, source) for place, catalog in zip(places, catalogs, strict=True)]
     reports = settle(linting.lint_together(catalogs, policy))
     if baseline is not None and renews:
         known = _renew(baseline, known, reports, policy)
     if baseline is not None:
         reports = compare_to_baseline(reports, known, rules=policy.selection.rules)
-    places = [locator for locator, each in zip(locators, loaded, strict=True) if each is not None]
     located = list(map(linting.locate_report, reports, catalogs, places))
     missing = [None for each in loaded if each is None]
     if page.form in _DOCUMENTS:
         page.show([located] if located else [], _documents(policy))
-    elif page.form == "json":
-        page.show([*reports, *missing], {})
     else:
-        page.show([*located, *missing], {"text": _text_view(policy, listing)})
+        page.show([*located, *missing], _views(policy, listing))
     if page.form != "text":
         for unused in dict.fromkeys(each for report in reports for each in report.unused_suppressions):
             warn(unused_line(unused))
     limit = policy.fail_on
     end([*reports, *missing], None if limit is None else lambda report: is_clean(report.findings, limit))
+
+
+def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) -> Catalog:
+    """The catalog as it is once what is certain is fixed; standard error says what was written and what is left."""
+    from tdqs_mcp.app.fixing import fix  # noqa: PLC0415  # linting alone goes without rewriting
+
+    fixed = fix(catalog, locator, policy, source=source)
+    for problem in fixed.problems:
+        warn(problem)
+    tell_left(fixed.left_out)
+    done = f"fixed {fixed.made} in {fixed.place}" if fixed.made else f"nothing to fix in {fixed.place}"
+    click.echo(printable(f"{done}; what is left needs words: tdqs-mcp rewrite {locator}"), err=True)
+    return fixed.catalog
 
 
 @command()
@@ -182,7 +208,7 @@ def rules(words: tuple[str, ...], *, table: tuple[AnyRule, ...], page: Page) -> 
     page.show([linting.list_rules(words, table)], views("lint_report:rules_blocks"))
 
 
-def _text_view(policy: Policy, listing: str | None) -> View:
+def _views(policy: Policy, listing: str | None) -> dict[str, View]:
     verdict = Verdict(fail_on=policy.fail_on, rule_count=len(policy.selection.rules))
     views: dict[str | None, Callable[..., Any]] = {
         "full": full_blocks,
@@ -190,7 +216,10 @@ def _text_view(policy: Policy, listing: str | None) -> View:
         "statistics": statistics_blocks,
         None: full_blocks if policy.tools else lint_blocks,
     }
-    return lambda located: as_text(views[listing](located, verdict=verdict))
+    return {
+        "text": lambda located: as_text(views[listing](located, verdict=verdict)),
+        "json": lambda located: reporter("json_values:document")(located.report),
+    }
 
 
 @command()

@@ -1,7 +1,7 @@
 """`rewrite`, `plan`, `compare` and `select`: better definitions, and what a change achieves or has achieved."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from tdqs_mcp.cli.runner import (
     for_each,
     live_options,
     page_options,
+    tell_left,
     views,
     waiting,
     warn,
@@ -168,8 +169,7 @@ def _write_patch(place: Path, rewrites: Sequence[Rewrite], target: Path, *, is_c
     write_bytes(target, patch.diff)
     for problem in patch.problems:
         warn(problem)
-    for line in _left(patch.left_out):
-        click.echo(line, err=True)
+    tell_left(patch.left_out)
     where = "" if root == Path.cwd().resolve() else f" in {root}"
     count = "1 change" if patch.made == 1 else f"{patch.made} changes"
     then = f". Next: git apply {target.resolve()}{where}" if patch.made else ""
@@ -185,18 +185,8 @@ def _write_catalog(catalog: Catalog, rewrites: Sequence[Rewrite], target: Path) 
     else:
         content, left_out = write_json(catalog.content, rewrites)
         write_bytes(target, content)
-    for line in _left(left_out):
-        click.echo(line, err=True)
+    tell_left(left_out)
     click.echo(f"{len(catalog.tools)} tools in {target}. Next: tdqs-mcp score {target}", err=True)
-
-
-def _left(left_out: Sequence[LeftOut]) -> Iterator[str]:
-    """A line for each tool: what the patch does not change, and why."""
-    by_tool: dict[str, list[str]] = {}
-    for each in left_out:
-        by_tool.setdefault(each.tool, []).append(f"{each.path} ({each.reason})")
-    for tool, parts in by_tool.items():
-        yield f"left to the author: {printable(tool)}: {printable('; '.join(parts))}"
 
 
 _PLAN = views("improvement_reports:plan_blocks")

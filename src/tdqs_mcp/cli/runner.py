@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,8 @@ from tdqs_mcp.sources.locator import LiveOptions, parse_locator, public
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from tdqs_mcp.rewriting.text_patches import LeftOut
 
 View = Callable[[Any], Any] | str
 """What shows a result: a function, or `module:function` of the reports, imported when it is needed: most need one."""
@@ -182,6 +184,15 @@ def _shown(locator: str) -> str:
 def policy_of(flags: Choice, table: Sequence[AnyRule] = RULES) -> Policy:
     """The policy from flags, the environment and the nearest configuration."""
     return read_policy(flags, environ=os.environ, configuration=read_configuration(Path.cwd()), table=table)
+
+
+def tell_left(left_out: "Iterable[LeftOut]") -> None:
+    """A line for each tool on standard error: which changes were not made, and why."""
+    by_tool: dict[str, list[str]] = {}
+    for each in left_out:
+        by_tool.setdefault(each.tool, []).append(f"{each.path} ({each.reason})")
+    for tool, parts in by_tool.items():
+        click.echo(f"left to the author: {printable(tool)}: {printable('; '.join(parts))}", err=True)
 
 
 def read_json(path: Path) -> object:

@@ -102,15 +102,15 @@ def apply_parts(tool: Tool, parts: Sequence[Part]) -> Mapping[str, Any]:
     raw: Mapping[str, Any] = tool.raw
     for part in parts:
         if part.path != "/description":
-            raw = _put(raw, split_pointer(part.path), part.value)
+            raw = put(raw, split_pointer(part.path), part.value)
     spoken = [part for part in parts if part.path == "/description"]
-    return _put(raw, ["description"], _description(tool.description or "", spoken)) if spoken else raw
+    return put(raw, ["description"], _description(tool.description or "", spoken)) if spoken else raw
 
 
-def _put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping[str, Any]:
+def put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping[str, Any]:
     """A copy with something else at one place; all else is what it was, in its order."""
     first, *rest = steps
-    return {**value, first: _put(value[first], rest, new) if rest else new}
+    return {**value, first: put(value[first], rest, new) if rest else new}
 
 
 def _description(old: str, parts: Sequence[Part]) -> str:

@@ -80,17 +80,22 @@ def patch_python(files: Sequence[SourceFile], rewrites: Sequence[Rewrite]) -> Pa
         else:
             placed.append((LeftOut(tool=tool, path=change.path, reason=""), outcome))
     agreed, disputed = _agreed(placed)
-    diffs, broken = [], []
+    diffs, broken, changed = [], [], []
     for module in modules:
         mine = [(entry, edits) for entry, edits in agreed if any(edit.module is module for edit in edits)]
-        diff = _diff(module, [edit for _, edits in mine for edit in edits])
-        if isinstance(diff, str):
-            broken += [replace(entry, reason=diff) for entry, _ in mine]
-        else:
-            diffs.append(diff)
-    open_changes = (*left_out, *disputed, *broken)
-    made = len(agreed) - len(broken)
-    return Patch(diff=b"".join(diffs), made=made, left_out=open_changes, problems=tuple(problems))
+        content = _edited(module, [edit for _, edits in mine for edit in edits]) if mine else module.content
+        if isinstance(content, str):
+            broken += [replace(entry, reason=content) for entry, _ in mine]
+        elif mine:
+            diffs.append(_diff(module, content))
+            changed.append(SourceFile(name=module.name, content=content))
+    return Patch(
+        diff=b"".join(diffs),
+        made=len(agreed) - len(broken),
+        left_out=(*left_out, *disputed, *broken),
+        files=tuple(changed),
+        problems=tuple(problems),
+    )
 
 
 def _agreed(placed: Sequence[_Placed]) -> tuple[list[_Placed], list[LeftOut]]:
@@ -123,10 +128,8 @@ class _Editor(cst.CSTTransformer):
         return updated_node
 
 
-def _diff(module: SourceModule, edits: Sequence[NodeEdit]) -> bytes | str:
-    """One file's part of the patch, or why there is none."""
-    if not edits:
-        return b""
+def _edited(module: SourceModule, edits: Sequence[NodeEdit]) -> bytes | str:
+    """The file with the edits, or why they cannot be made."""
     tree = module.tree.visit(_Editor(list(dict.fromkeys(edits))))
     names = sorted({name for edit in edits for name in edit.imports})
     lines = [cst.parse_statement(f"from {HOMES[name][0]} import {name}") for name in names]
@@ -138,8 +141,13 @@ def _diff(module: SourceModule, edits: Sequence[NodeEdit]) -> bytes | str:
         return "the patched file would not parse"
     if module.tree.bytes != module.content:
         return "its file would change in other places too"
+    return tree.bytes
+
+
+def _diff(module: SourceModule, content: bytes) -> bytes:
+    """One file's part of the patch."""
     encoding = module.tree.encoding.removesuffix("-sig")  # a byte order mark is a character of the text
-    old, new = (content.decode(encoding) for content in (module.content, tree.bytes))
+    old, new = (each.decode(encoding) for each in (module.content, content))
     return unified(old, [Edit(start=0, end=len(old), text=new)], name=module.name).encode(encoding)
 
 

@@ -12,6 +12,7 @@ from operator import attrgetter
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.results.improvements import Change, Rewrite
+from tdqs_mcp.sources.files import SourceFile
 from tdqs_mcp.sources.positions import Node, Positions, locate
 
 CONTEXT = 3
@@ -47,6 +48,9 @@ class Patch:
     """Changes of definitions in the diff."""
 
     left_out: tuple[LeftOut, ...] = ()
+    files: tuple[SourceFile, ...] = ()
+    """The Python files with the changes made."""
+
     problems: tuple[str, ...] = ()
     """Files that could not be searched, one sentence each."""
 

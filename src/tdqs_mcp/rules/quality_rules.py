@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.foreign_prose import LANGUAGE_NAMES
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, OVERT_MUTATIONS, Cue, Effect
-from tdqs_mcp.facts.text.wording import is_latin
+from tdqs_mcp.facts.text.wording import is_latin, lead_in_length
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, Rule, rule
@@ -264,6 +264,21 @@ def unread_language(subject: Subject) -> Iterator[Hit]:
 
 def _is_described(subject: Subject) -> bool:
     return not subject.signals.is_missing_description
+
+
+@rule(
+    "TDQ160",
+    severity=Severity.INFO,
+    dimension="conciseness_structure",
+    source="TDQS, checklist 6",
+)
+def empty_opening(subject: Subject) -> Iterator[Hit]:
+    """The description opens with words that only say that it is a tool."""
+    first = next(iter(subject.prose.sentences), "")
+    length = lead_in_length(first)
+    if length:
+        opening = first[:length].strip()
+        yield Hit("/description", f"the description opens with {opening!r}", "begin with the verb; --fix does")
 
 
 MIN_SENTENCES = 3

@@ -1,0 +1,65 @@
+"""Writes fixes that need nobody's words back: to the file that holds the definitions, or to the code that has them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tdqs_mcp.app import improving
+from tdqs_mcp.app.linting import Policy, find
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.improvements import Rewrite
+from tdqs_mcp.rewriting.certain_fixes import apply_changes, find_fixes
+from tdqs_mcp.rewriting.proposals import apply
+from tdqs_mcp.rewriting.text_patches import LeftOut, write_json
+from tdqs_mcp.sources.files import write_bytes
+from tdqs_mcp.sources.locator import File, parse_locator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixed:
+    """What was written."""
+
+    catalog: Catalog
+    """The definitions with it."""
+
+    place: Path
+    made: int
+    """Changes of definitions."""
+
+    left_out: tuple[LeftOut, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def fix(catalog: Catalog, locator: str, policy: Policy, *, source: Path | None = None) -> Fixed:
+    """Fix what is certain among the findings, in the Python code at `source` or else in the locator's file.
+
+    Raises InputError where there is no such file, or it cannot be written.
+    """
+    rewrites = find_fixes(measure(catalog), lambda measured: find(measured, policy).findings)
+    if source is not None:
+        patch, root = improving.patch_sources(source, rewrites)
+        for file in patch.files:
+            write_bytes(root / file.name, file.content)
+        done = _applied(catalog, rewrites, patch.left_out)
+        return Fixed(catalog=done, place=source, made=patch.made, left_out=patch.left_out, problems=patch.problems)
+    parsed = parse_locator(locator)
+    if not isinstance(parsed, File) or parsed.path == "-" or catalog.content is None:
+        raise InputError(f"--fix writes to a JSON file; for {locator!r}, name the Python code with --source")
+    path = Path(parsed.path)
+    content, left_out = write_json(catalog.content, rewrites)
+    made = sum(len(each.changes) for each in rewrites) - len(left_out)
+    if made:
+        write_bytes(path, content)
+    return Fixed(catalog=_applied(catalog, rewrites, left_out), place=path, made=made, left_out=left_out)
+
+
+def _applied(catalog: Catalog, rewrites: Sequence[Rewrite], left_out: Sequence[LeftOut]) -> Catalog:
+    """The catalog with what was written."""
+    left = {(each.tool, each.path) for each in left_out}
+    made = {
+        each.index: apply_changes(each.original, (it for it in each.changes if (each.name, it.path) not in left))
+        for each in rewrites
+    }
+    return apply(catalog, made)

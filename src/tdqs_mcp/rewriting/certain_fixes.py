@@ -1,0 +1,128 @@
+"""Fixes of findings that need nobody's words: the spelling of listed values, empty openings, titles from names."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.facts.subject import Measured, Subject, measure
+from tdqs_mcp.facts.text.claims import Topic
+from tdqs_mcp.facts.text.wording import lead_in_length
+from tdqs_mcp.facts.toolset import names
+from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.improvements import Change, Rewrite
+from tdqs_mcp.rewriting import definition_parts
+from tdqs_mcp.rewriting.proposals import apply, put
+
+_WORD = re.compile(r"(?P<quote>['\"`]?)(?P<word>[\w.-]*\w)(?P=quote)")
+
+Fixer = Callable[[Subject], Iterator[Change]]
+
+
+def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]]) -> tuple[Rewrite, ...]:
+    """The fixes of what `check` finds: only those that remove a finding of their tool and add none."""
+    found = check(measured)
+    fixers = _fixers(measured)
+    fixed = []
+    for subject in measured.subjects:
+        rules = {each.rule for each in found if each.tool_index in (subject.tool.index, None)}
+        changes = {each.path: each for rule in fixers if rule in rules for each in fixers[rule](subject)}
+        if changes:
+            fixed.append(_rewrite(subject, tuple(changes.values())))
+    after = check(measure(apply(measured.catalog, {each.index: each.definition for each in fixed})))
+    return tuple(
+        each for each in fixed if _is_better(_places(found, each.index), _places(after, each.index), found, after)
+    )
+
+
+def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[str, Any]:
+    """A raw definition with some changes."""
+    for change in changes:
+        raw = put(raw, split_pointer(change.path), change.after)
+    return raw
+
+
+def _places(findings: Sequence[Finding], index: int) -> set[tuple[str, str]]:
+    return {(each.rule, each.subject.path) for each in findings if each.tool_index == index}
+
+
+def _is_better(
+    before: set[tuple[str, str]], after: set[tuple[str, str]], found: Sequence[Finding], left: Sequence[Finding]
+) -> bool:
+    """A tool has less to report, or the server has, which reports once what all tools lack."""
+    return after < before or (after == before and len(left) < len(found))
+
+
+def _fixers(measured: Measured) -> Mapping[str, Fixer]:
+    """What can be fixed, by rule."""
+    openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
+    labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
+    title = partial(_title, labels)
+    return {"TDQ160": _opening, "TDQ236": _spelled_values, "TDQ137": title, "TDQ721": title}
+
+
+def _opening(subject: Subject) -> Iterator[Change]:
+    """The first sentence without the words before its verb."""
+    text = subject.tool.description or ""
+    skipped = lead_in_length(first) if (first := next(iter(subject.prose.sentences), "")) else 0
+    if skipped:
+        start = text.index(first)
+        rest = text[start + skipped :]
+        yield _change(subject, "/description", text[:start] + rest[:1].upper() + rest[1:])
+
+
+def _spelled_values(subject: Subject) -> Iterator[Change]:
+    """Values that a parameter's own description spells in another case, as the schema has them."""
+    for clash in subject.clashes.get(Topic.CHOICES, ()):
+        schema = clash.mention.node.schema
+        items = schema.get("items")
+        listed = schema.get("enum") or (items.get("enum") if isinstance(items, Mapping) else None) or ()
+        values = [value for value in listed if isinstance(value, str)]
+        text = _at(subject.tool.raw, clash.mention.path)
+        if values and isinstance(text, str):
+            new = _WORD.sub(partial(_as_value, values), text)
+            if new != text:
+                yield _change(subject, clash.mention.path, new)
+
+
+def _as_value(values: Sequence[str], found: re.Match[str]) -> str:
+    """A word as the one value that it spells in another case; a capitalized word may begin a sentence."""
+    word, quote = found["word"], found["quote"]
+    meant = [value for value in values if value.lower() == word.lower()]
+    is_value = len(meant) == 1 and word not in values and (quote or not word.istitle())
+    return f"{quote}{meant[0]}{quote}" if is_value else found[0]
+
+
+def _title(labels: Mapping[str, names.Label], subject: Subject) -> Iterator[Change]:
+    part = definition_parts.title(subject, labels[subject.tool.name])
+    if part:
+        yield _change(subject, part.path, part.value)
+
+
+def _change(subject: Subject, path: str, after: object) -> Change:
+    return Change(path=path, before=_at(subject.tool.raw, path), after=after, sources=("the definition",))
+
+
+def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
+    for step in split_pointer(path):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _rewrite(subject: Subject, changes: tuple[Change, ...]) -> Rewrite:
+    raw: Mapping[str, Any] = subject.tool.raw
+    new = apply_changes(raw, changes)
+    return Rewrite(
+        index=subject.tool.index,
+        name=subject.tool.name,
+        original=raw,
+        definition=new,
+        changes=changes,
+        questions=(),
+        before=None,
+        after=None,
+        tokens_before=tokens.definition_tokens(raw),
+        tokens_after=tokens.definition_tokens(new),
+    )
