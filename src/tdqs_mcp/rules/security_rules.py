@@ -83,8 +83,8 @@ def encoded_instruction(measured: Measured) -> Iterator[Hit]:
 
 @rule("TDQ512", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
 def commented_instruction(measured: Measured) -> Iterator[Hit]:
-    """A comment, a script or a `javascript:` link stands in a text: a rendered page hides or runs it."""
-    yield from _hits(measured, Kind.MARKUP, "remove it, or say it in the open")
+    """A comment, a script, HTML or an image link stands in a text: a rendered page hides, runs or fetches it."""
+    yield from _hits(measured, Kind.MARKUP, "remove it, or say it in the open", mild=Severity.INFO)
 
 
 def _hits(measured: Measured, kind: Kind, suggestion: str, *, mild: Severity = Severity.WARNING) -> Iterator[Hit]:

@@ -183,6 +183,8 @@ def find_clashes(
     """The clashes in everything that the texts of a tool say of its parameters; `names` are not values."""
     found: dict[Topic, dict[tuple[str, str, str], Clash]] = {}
     for mention in mentions:
+        if mention.words.isdisjoint(_claim_words()) and _VALUED.isdisjoint(mention.node.schema):
+            continue
         takes = accepted_values(mention.node.schema, root)
         clashes = (
             (Topic.TYPE, find_type_clash(mention, takes)),
@@ -195,6 +197,16 @@ def find_clashes(
             if clash is not None:
                 found.setdefault(topic, {}).setdefault((mention.node.path, mention.path, clash.said), clash)
     return {topic: tuple(each.values()) for topic, each in found.items()}
+
+
+_VALUED = frozenset("enum items anyOf oneOf allOf $ref".split())
+"""Keywords that may give a parameter a list of values, which a text can contradict in any words."""
+
+
+@cache
+def _claim_words() -> frozenset[str]:
+    """Words without one of which a text claims no type, default, range or requirement."""
+    return _words("claiming").union(DIGITS, _type_words(), *(cue.words for cue in _cues()))
 
 
 class _Limit(NamedTuple):

@@ -54,8 +54,9 @@ def _strange(listed: _List, known: frozenset[str], text: str) -> list[str]:
     members = [item for item, _ in items if item in known]
     alike = [item for item, _ in items if item.lower() in folded]
     is_quoted = any(is_quoted for _, is_quoted in items)
-    has_quoted = not is_quoted and any(f"{mark}{value}{mark}" in text for value in known for mark in "'\"`")
-    is_about = 2 * len(alike) >= len(items) and len(alike) > (not is_quoted) and not has_quoted
+    is_about = 2 * len(alike) >= len(items) and len(alike) > (not is_quoted)
+    if is_about and not is_quoted:
+        is_about = known.isdisjoint(match[0][1:-1] for match in _PATTERNS.quoted.finditer(text))
     # "Ascending or Descending" are words; ASC and DESC, where the schema has asc and desc, are values.
     is_recased = not members and len(alike) == len(items) and not any(item.istitle() for item in alike)
     if not (listed.is_stated or is_about):

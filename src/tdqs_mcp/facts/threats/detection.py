@@ -158,9 +158,9 @@ def _find_payloads(place: "_Place", text: str) -> Iterator[Threat]:
 def _find_marks(text: str, marks: Mapping[str, Sequence[Pattern]]) -> Iterator[tuple[Kind, str, bool]]:
     if turn := structure.find_turn(text, marks):
         yield Kind.TURN, turn, False
-    for name, kind in (("markup", Kind.MARKUP), ("link", Kind.LEAK)):
+    for name, kind in (("markup", Kind.MARKUP), ("html", Kind.MARKUP), ("link", Kind.LEAK)):
         if quote := next((found[0] for each in marks.get(name, ()) if (found := each.match.search(text))), None):
-            yield kind, quote, False
+            yield kind, quote, name == "html"
 
 
 def _find_odd(text: str) -> Iterator[tuple[Kind, str, bool]]:

@@ -52,16 +52,24 @@ def find_patterns(table: str, texts: Sequence[str]) -> dict[str, tuple[Pattern, 
     """The patterns of a table that match one of some texts, by kind."""
     lowered = [text.lower() for text in texts]
     together = "\n".join(lowered)
-    found = {
-        kind: [
-            each
-            for each in patterns
-            if each.may_match(together)
-            and any(each.may_match(low) and each.match.search(text) for low, text in zip(lowered, texts, strict=True))
-        ]
-        for kind, patterns in load_patterns(table).items()
-    }
-    return {kind: tuple(patterns) for kind, patterns in found.items() if patterns}
+    found: dict[str, list[Pattern]] = {}
+    for clues, kind, each in _by_clues(table):
+        for clue in clues:
+            if clue in together:
+                break
+        else:
+            continue
+        if each.may_match(together) and any(
+            each.may_match(low) and each.match.search(text) for low, text in zip(lowered, texts, strict=True)
+        ):
+            found.setdefault(kind, []).append(each)
+    return {kind: tuple(patterns) for kind, patterns in found.items()}
+
+
+@cache
+def _by_clues(table: str) -> tuple[tuple[tuple[str, ...], str, Pattern], ...]:
+    """The patterns of a table, each with the first of its groups of clues and its kind."""
+    return tuple((each.clues[0], kind, each) for kind, patterns in load_patterns(table).items() for each in patterns)
 
 
 def _compile_later(pattern: str, words: Mapping[str, str]) -> re.Pattern[str]:
@@ -94,7 +102,8 @@ def find_secrets(text: str) -> Iterator[str]:
         if sign not in text:
             continue
         for found in pattern.finditer(text):
-            body = found[0].partition("KEY-----")[2] or found[0][len(sign) :]
+            secret = found.groupdict().get("secret")
+            body = secret or found[0].partition("KEY-----")[2] or found[0][len(sign) :]
             if len(set(body)) >= MIN_DISTINCT and not _placeholder().search(body):
                 yield f"{issuer} {found[0][: len(sign)]}…"
                 break
