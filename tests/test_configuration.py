@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
+from pathlib import Path
 
 import pytest
 from definitions import flat, tool
 
+DOCUMENTED = Path(__file__).parents[1] / "docs" / "linting.md"
 SILENT = tool("old_silent", None, flat(2))
 POOR = tool("list_orders", "Lists orders.")
 
@@ -236,3 +239,11 @@ def test_the_findings_of_a_score_obey_the_file_and_its_numbers_do_not(lint, comm
     assert {key: value for key, value in before.items() if key != "findings"} == {
         key: value for key, value in after.items() if key != "findings"
     }
+
+
+def test_the_documented_settings_are_valid(lint, write):
+    [text] = re.findall(r"```toml\n(.*?)```", DOCUMENTED.read_text(encoding="utf-8"), re.DOTALL)
+    write("shared.toml", "")
+    run, document = lint(text.replace("../tdqs-shared.toml", "shared.toml"))
+    assert (run.returncode, bool(document["findings"])) == (1, True)
+    assert not {"TDQ105", "TDQ110", "TDQ401"} & rules(document)

@@ -43,7 +43,7 @@ LINE_WIDTH = 100
 MAX_EXAMPLES = 3
 """Findings of a rule that are shown before any other rule shows more."""
 
-MAX_FORMS = 4
+MAX_FORMS = 5
 """Lengths in which the findings of a rule can be shown."""
 
 MAX_NAMED = 5
@@ -325,50 +325,41 @@ def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> 
 
 
 def _forms(group: Sequence[Finding], report: LintReport) -> list[list[_Row]]:
-    """What a rule found: on one line, with examples, with all."""
+    """What a rule found: on one line, with the fix, with examples, with all."""
     first = group[0]
-    names = list(dict.fromkeys(finding.subject.label for finding in group))
     head = (Span(f"{first.rule} {first.name}", "bold"), Span(f" in {_where(group, report)}", "dim"))
     if len({finding.message for finding in group}) == 1:
-        brief: _Row = (_severity(first), (*head, f": {first.message}"))
-        named_: list[_Row] = (
-            [("", Span(first_of(names, MAX_NAMED), "dim"))] if 1 < len(names) < len(report.tools) else []
-        )
-        return [[brief], [brief, *named_, *_fix(first)]]
-    title: _Row = (_severity(first), head)
+        title: _Row = (_severity(first), (*head, f": {first.message}"))
+        names = list(dict.fromkeys(finding.subject.label for finding in group))
+        is_named = 1 < len(names) < len(report.tools)
+        named_: list[_Row] = [("", Span(first_of(names, MAX_NAMED), "dim"))] if is_named else []
+        return [[title], [title, *_fix(first)], [title, *named_, *_fix(first)]]
     is_same = len({finding.suggestion for finding in group}) == 1
+    fix = _fix(first) if is_same else []
     examples = [[_example(finding), *([] if is_same else _fix(finding))] for finding in group]
-    forms: list[list[_Row]] = [[title]]
-    for count in sorted({1, min(MAX_EXAMPLES, len(group)), len(group)}):
-        more: list[_Row] = [("", Span(f"… {len(group) - count} more: --all", "dim"))] if count < len(group) else []
-        shown = [row for each in examples[:count] for row in each]
-        forms.append([title, *shown, *more, *(_fix(first) if is_same else [])])
+    forms: list[list[_Row]] = [[(_severity(first), head)], [(_severity(first), head), *fix]]
+    for count in (1, min(MAX_EXAMPLES, len(group)), len(group)):
+        title = (_severity(first), (*head, ", such as" if count < len(group) else ""))
+        forms.append([title, *(row for each in examples[:count] for row in each), *fix])
     return forms
 
 
 def _where(group: Sequence[Finding], report: LintReport) -> str:
-    """Where a rule fires: in one place, in some tools or in all, or in other parts."""
-    if len(group) == 1:
-        return _place(group[0])
+    """Where a rule fires, and how often if that is more often."""
     labels = {finding.subject.label for finding in group}
     tools = {finding.tool_index for finding in group}
+    times = f" ({len(group)} times)" if len(group) > max(len(tools), len(labels)) else ""
+    if len(labels) == len(tools) == 1:
+        return group[0].subject.label + times
     if None in tools:
-        return group[0].subject.label if len(labels) == 1 else f"{len(labels)} places"
-    if len(tools) == 1:
-        return group[0].subject.label
-    return (
-        f"all {len(tools)} tools" if len(tools) == len(report.tools) else f"{len(tools)} of {len(report.tools)} tools"
-    )
-
-
-def _place(finding: Finding) -> str:
-    """The tool, and the pointer to what is inside a schema."""
-    inner = finding.subject.path.count("/") > 1
-    return f"{finding.subject.label} {finding.subject.path}" if inner else finding.subject.label
+        return f"{len(labels)} places{times}"
+    if len(tools) == len(report.tools):
+        return f"all {len(tools)} tools{times}"
+    return f"{len(tools)} of {len(report.tools)} tools{times}"
 
 
 def _example(finding: Finding) -> _Row:
-    return "", (Span(_place(finding), "dim"), f": {finding.message}")
+    return "", (Span(finding.subject.label, "dim"), f": {finding.message}")
 
 
 def _fix(finding: Finding) -> list[_Row]:
