@@ -79,25 +79,22 @@ TOOL = {
     ),
 }
 
-_SET = _plan(
-    "-off_style -off_pattern -one_word -uneven -synonyms -alike -overlapping -same_kind -vague -gaps =tools =actions "
-    "=effects +lifecycles"
-)
 _SMALL = {"rounds": 60, "depth": 2, "fewest": 5, "fewest_servers": 5, "columns": 0.7}
 """136 servers are labeled, each of which is a case."""
 
 COHERENCE = {
-    "disambiguation": Plan(directions=_SET, **_SMALL),
-    "naming_consistency": Plan(directions=_SET, **_SMALL),
+    "disambiguation": Plan(directions=_plan("-tools -same_kind -vague -overlapping"), **_SMALL),
+    "naming_consistency": Plan(directions=_plan("-off_pattern -off_style -vague -one_word -uneven"), **_SMALL),
     "tool_count_appropriateness": Plan(directions={"tools": 0}, **_SMALL),
-    "completeness": Plan(directions=_SET, **_SMALL),
+    "completeness": Plan(directions=_plan("+actions +lifecycles -gaps"), **_SMALL),
 }
 
 _READ = Plan(
-    directions=_told(*Aspect, forms="most sum")
-    | _plan("+information +words +sentence_words -restates -only_name -vague_verb +listed +named -empty_share"),
-    rounds=60,
-    fewest_servers=20,
+    directions=_told(*Aspect, forms="most sum count")
+    | _plan("+information +words +lines +sentence_words +first_words -restates -only_name -vague_verb +listed +named"),
+    rounds=150,
+    fewest=8,
+    fewest_servers=10,
 )
 """The paper's judges saw name, server and description only, and reward length."""
 

@@ -357,7 +357,8 @@ def test_a_sentence_about_another_tool_or_about_nothing_earns_nothing(write):
     others = [tool(name, "", flat(1)) for name in ("git_diff", "git_add", "git_log", "git_commit")]
 
     def score(description):
-        return sync.score(sync.load(write("git.json", [{**status, "description": description}, *others]))).tools[0].tdqs
+        file = write("git.json", [{**status, "description": description}, *others])
+        return sync.score(sync.load(str(file))).tools[0].tdqs
 
     plain = score("Shows the working tree status.")
     nonsense = "To delete it later, use `git_diff`. Look up `repo_path` with `git_add`."

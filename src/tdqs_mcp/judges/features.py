@@ -123,6 +123,7 @@ def _words(readings: Iterable[Reading]) -> int:
 def _wording(subject: Subject, text: Text) -> dict[str, int]:
     prose = subject.prose
     return {
+        "lines": (subject.tool.description or "").strip().count("\n"),
         "new_first": len(text.sentences[0].fresh) if text.sentences else 0,
         "restates": int(bool(text.said) and not text.said - FUNCTION_STEMS - text.own),
         "only_name": int(prose.is_only_name),
@@ -213,29 +214,16 @@ def of_set(tools: ToolSet) -> dict[str, int]:
         "off_pattern": share(tools.off_pattern),
         "one_word": share(tools.one_word),
         "uneven": tools.uneven,
-        "synonyms": len(tools.synonyms),
-        "alike": share(tools.alike),
         "overlapping": len(tools.overlapping),
         "same_kind": share(tools.same_kind),
         "vague": share(tools.vague),
         "gaps": len(tools.gaps),
         "lifecycles": len(tools.complete),
         "actions": tools.actions,
-        "effects": tools.effects,
     }
 
 
-NAMED = (
-    "off_style",
-    "off_pattern",
-    "one_word",
-    "synonyms",
-    "alike",
-    "overlapping",
-    "vague",
-    "gaps",
-    "lifecycles",
-)
+NAMED = ("off_style", "off_pattern", "one_word", "overlapping", "same_kind", "vague", "gaps", "lifecycles")
 """Coherence features that name tools or words."""
 
 
@@ -244,9 +232,7 @@ def names_behind(name: str, tools: ToolSet) -> tuple[str, ...]:
     names = {
         "off_style": tools.off_style,
         "off_pattern": tools.off_pattern,
-        "synonyms": tools.synonyms,
         "one_word": tools.one_word,
-        "alike": tools.alike,
         "overlapping": tools.overlapping,
         "same_kind": tools.same_kind,
         "vague": tools.vague,

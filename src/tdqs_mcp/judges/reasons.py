@@ -60,9 +60,9 @@ def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgemen
     facts: dict[str, Sequence[str]] = {name: names for name, names in named.items() if names and name != "lifecycles"}
     if named["lifecycles"] and not named["gaps"]:
         facts["lifecycle"] = named["lifecycles"]
-    if not (named["alike"] or named["overlapping"]) and tools.tool_count > 1:
+    if not (named["same_kind"] or named["overlapping"]) and tools.tool_count > 1:
         facts["distinct"] = ()
-    if not any(named[name] for name in ("off_style", "off_pattern", "synonyms")):
+    if not any(named[name] for name in ("off_style", "off_pattern", "one_word")):
         facts["one_style"] = ()
     facts["many"] = (str(tools.tool_count),)
     return {key: _judgement("coherence", key, score, facts) for key, score in scores.items()}

@@ -27,14 +27,6 @@ from tdqs_mcp.results.verdicts import ShadowCandidate
 
 _CHANGES = (Effect.UPDATE, Effect.DELETE)
 _LIFECYCLE = {Effect.CREATE, Effect.READ, Effect.UPDATE, Effect.DELETE}
-_SYNONYMS = (
-    frozenset({"get", "fetch", "retrieve", "read"}),
-    frozenset({"delete", "remove", "destroy"}),
-    frozenset({"create", "add", "new"}),
-    frozenset({"update", "edit", "modify"}),
-    frozenset({"search", "find", "query"}),
-)
-"""Verbs of one meaning."""
 
 _PATTERNS = PatternTable("references")
 _words = partial(words_from, "references")
@@ -108,12 +100,6 @@ class ToolSet(NamedTuple):
     off_pattern: tuple[str, ...]
     """Names that lead with a noun where most lead with a verb, or the reverse; a shared prefix is not counted."""
 
-    synonyms: tuple[str, ...]
-    """Verbs beside another verb of the same meaning, such as `fetch` beside `get`."""
-
-    alike: tuple[str, ...]
-    """Tools that share verb and resource, or the whole first sentence, with an earlier tool."""
-
     vague: tuple[str, ...]
     """Tools whose name has neither a resource nor a specific verb: `process`, `do_thing`, `helper`."""
 
@@ -138,24 +124,17 @@ class ToolSet(NamedTuple):
     complete: tuple[str, ...]
     """Resources with create, read, update and delete."""
 
-    effects: int
-    """Different kinds of effect among the tools, 0-6: a domain that is only ever read has few."""
-
 
 def read_tool_set(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> ToolSet:
     """The facts of a tool set; linear in its size."""
     named = _named(purposes)
     lifecycles = _lifecycles(purposes)
-    used = Counter(name.parts[0] for name in named if name.parts)
-    synonyms = [[verb for verb, _ in used.most_common() if verb in group] for group in _SYNONYMS]
     styles = [(name.tool, _style(name.tool)) for name in named]
     lengths = [purpose.parts for purpose in purposes] or [0]
     return ToolSet(
         tool_count=len(purposes),
         off_style=_minority([(name, style) for name, style in styles if style]),
         off_pattern=_minority([(name.tool, bool(name.parts) and name.parts[0] in LEMMAS) for name in named]),
-        synonyms=tuple(verb for group in synonyms for verb in group[1:]),
-        alike=_alike(named),
         vague=tuple(name.tool for name in named if not name.resource and name.verb in {None, *VAGUE_VERBS}),
         overlapping=tuple(dict.fromkeys(tool for pair in overlaps for tool in (pair.first, pair.second))),
         same_kind=_same_kind(purposes),
@@ -168,16 +147,14 @@ def read_tool_set(purposes: Sequence[Purpose], overlaps: Sequence[Overlap]) -> T
             if Effect.CREATE in effects and (Effect.READ not in effects or effects.isdisjoint(_CHANGES))
         ),
         complete=tuple(resource for resource, effects in lifecycles.items() if effects >= _LIFECYCLE),
-        effects=len(set().union(*lifecycles.values())),
     )
 
 
 class _Named(NamedTuple):
-    """A tool's name, without a prefix that most names share, and its first sentence."""
+    """A tool's name, without a prefix that most names share."""
 
     tool: str
     parts: tuple[str, ...]
-    lead: str
 
     @property
     def verb(self) -> str | None:
@@ -199,7 +176,6 @@ def _named(purposes: Sequence[Purpose]) -> list[_Named]:
         _Named(
             tool=each.source.tool,
             parts=words[1:] if len(words) > 1 and words[0] == prefix else words,
-            lead=" ".join(each.source.prose.sentences[:1]).lower(),
         )
         for each, words in zip(purposes, parts, strict=True)
     ]
@@ -227,17 +203,6 @@ def _minority(named: Sequence[tuple[str, object]]) -> tuple[str, ...]:
     counts = Counter(kind for _, kind in named)
     usual = counts.most_common(1)[0][0] if counts else None
     return tuple(name for name, kind in named if kind != usual)
-
-
-def _alike(named: Sequence[_Named]) -> tuple[str, ...]:
-    seen: set[tuple[str, ...]] = set()
-    found = []
-    for name in named:
-        signatures = {("name", name.verb or "", name.resource)} | ({("lead", name.lead)} if name.lead else set())
-        if seen & signatures:
-            found.append(name.tool)
-        seen |= signatures
-    return tuple(found)
 
 
 def _lifecycles(purposes: Sequence[Purpose]) -> dict[str, set[Effect]]:
