@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from tdqs_mcp.app import linting
-from tdqs_mcp.app.custom_rules import load_rules
 from tdqs_mcp.app.linting import FAIL_ON, Choice, Policy
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.runner import (
@@ -72,11 +71,20 @@ _client_option = click.option(
 )
 
 
+def _table(_: click.Context, __: click.Parameter, module: str | None) -> tuple[AnyRule, ...]:
+    """All rules, with those of a module that is named."""
+    if module is None:
+        return RULES
+    from tdqs_mcp.app.custom_rules import load_rules  # noqa: PLC0415  # most runs load none
+
+    return load_rules(module)
+
+
 _rules_option = click.option(
     "--rules",
     "table",
     metavar="MODULE",
-    callback=lambda _, __, module: load_rules(module) if module else RULES,
+    callback=_table,
     help="Also the rules of this Python module or .py file, whose code runs.",
 )
 
