@@ -34,14 +34,8 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import as_markdown, as_text
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.report.lint_report import (
-    Verdict,
-    comment_blocks,
-    full_blocks,
-    lint_blocks,
-    statistics_blocks,
-    unused_line,
-)
+from tdqs_mcp.report.lint_report import Verdict, comment_blocks, unused_line
+from tdqs_mcp.report.lint_text import full_blocks, lint_blocks, statistics_blocks
 from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.clients import CLIENTS
 from tdqs_mcp.rules.registry import RULES
