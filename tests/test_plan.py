@@ -35,7 +35,7 @@ ORDER_TOOLS = [
     tool("find_orders", "Finds the open orders of one customer, newest first, at most 50.", takes("customer")),
     tool("get_invoice", "Get invoice", takes("invoice_id")),
 ]
-"""Two of three have a rewrite that scores more."""
+"""Two of three only restate their names."""
 
 HARD = [tool("do_it", "Does it."), tool("run", "Runs.")]
 """Nothing is known of them, so there is nothing to rewrite."""
@@ -191,25 +191,25 @@ def test_a_judge_is_asked_but_once_about_a_definition():
 
 
 class Moved:
-    """A judge to whom a tool set coheres the better, or the worse, the more of its tools say what they take."""
+    """A judge to whom only tools that say what they take are good, and a tool set coheres as their number says."""
 
     def __init__(self, scores):
         self.stamp = JudgeStamp(id="moved", version="1")
         self._scores = scores
 
     async def grade(self, cases):
-        verdicts = await Offline().grade(cases)
-        return [
-            self._set(case, each) if isinstance(case, SetCase) else each
-            for case, each in zip(cases, verdicts, strict=True)
-        ]
+        return [self._verdict(case, each) for case, each in zip(cases, await Offline().grade(cases), strict=True)]
 
-    def _set(self, case, verdict):
-        rewritten = sum(" by `" in (each.tool.description or "") for each in case.measured.subjects)
-        return replace(
-            verdict,
-            judgements={key: Judgement(score=self._scores[rewritten], justification="x") for key in verdict.judgements},
-        )
+    def _verdict(self, case, verdict):
+        if isinstance(case, SetCase):
+            score = self._scores[sum(map(self._is_good, case.measured.subjects))]
+        else:
+            score = 3 if self._is_good(case.subject) else 1
+        judgements = {key: Judgement(score=score, justification="x") for key in verdict.judgements}
+        return replace(verdict, judgements=judgements)
+
+    def _is_good(self, subject):
+        return " by `" in subject.tool.description
 
 
 @pytest.mark.parametrize(

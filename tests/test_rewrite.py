@@ -16,7 +16,7 @@ import tdqs_mcp
 from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.text.words import stem, words_of
-from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rewriting.proposals import apply
@@ -225,7 +225,7 @@ def test_a_missing_description_is_composed_from_name_and_required_parameters_in_
         ("/description", None, ("name", "/inputSchema/required: user_id")),
         ("/title", None, ("name",)),
     ]
-    assert (first.before.tdqs, first.after.tdqs) == (10, 25)
+    assert first.before.tdqs < first.after.tdqs
     assert "TDQ102" in first.findings_removed
     assert first.tokens_before < first.tokens_after
 
@@ -881,13 +881,15 @@ SHOP = [
 
 
 def test_the_command_line_shows_a_diff_the_numbers_and_the_questions(command, write):
+    [rewrite] = rewritten(*SHOP, tools=["list_orders"])
+    before, after = (f"{each.tdqs / 10} {each.tier}" for each in (rewrite.before, rewrite.after))
     run = command("rewrite", write("shop.json", SHOP), "--tool", "list_orders")
     assert (
         run.stdout.decode()
-        == """\
+        == f"""\
 shop · 1 of 1 tool rewritten · about 44 → 54 tokens
 
-list_orders   TDQS 2.5 C → 3.2 B · about 44 → 54 tokens
+list_orders   TDQS {before} → {after} · about 44 → 54 tokens
   @@ -1 +1 @@
   -This tool lists the open orders of one customer.
   +Lists the open orders of one customer. To search orders instead, use `search_orders`.
@@ -928,7 +930,7 @@ def test_json_of_a_rewrite_fits_the_published_schema(command, write):
         "id": "offline",
         "version": "1",
         "model": None,
-        "calibration": "1",
+        "calibration": versions()[0],
         "prompt": None,
     }
 
@@ -992,7 +994,8 @@ def as_anthropic(raw):
     return {"cache_control": None, **{named.get(key, key): value for key, value in raw.items()}}
 
 
-SAFE = tool("get_order", "This tool gets one order. It is read-only.", takes("order_id"))
+TWICE = "The order comes with its lines and its customer."
+SAFE = tool("get_order", f"Gets one order. {TWICE} {TWICE} It is read-only.", takes("order_id"))
 FORMS = {
     "captured": {"server": "shop", "license": "MIT", "repository": None, "tools": [SAFE, *SHOP], "x": [1.5, "é"]},
     "pages": [{"tools": [SAFE], "nextCursor": "2"}, {"tools": SHOP, "_meta": {}}],

@@ -20,6 +20,7 @@ from tdqs_mcp.judges.client_answers import Answered
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded
 from tdqs_mcp.judges.openai import OpenAI
+from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.sources.input_files import parse_material
 
@@ -169,7 +170,8 @@ def test_no_model_gets_the_secrets_of_recorded_calls(author):
     ],
 )
 def test_words_that_may_not_stand_leave_the_offline_draft_with_the_reason(author, name, words):
-    rewrite, draft = rewritten(author, name), rewritten(None, name)
+    judge = Prompted(id="openai", model=model_of(author))
+    rewrite, draft = rewritten(author, name, judge=judge), rewritten(None, name, judge=judge)
     assert words in rewrite.setback
     assert rewrite.writer == "offline"
     assert replace(rewrite, setback=None, was_written=True) == draft
