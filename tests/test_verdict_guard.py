@@ -88,14 +88,14 @@ def estimated(definition):
 
 
 def test_a_score_above_the_bound_is_held_with_both_numbers_and_no_other(loopback, catalog):
-    loopback.answer = lambda body: FIVES if tool_name(body) else USUAL["coherence"]
+    loopback.answer = lambda body: tdqs(4, 4, 4, 4, 4, 4) if tool_name(body) else USUAL["coherence"]
     judge = Prompted(id="openai", model=OpenAI(Endpoint(base_url=loopback.base_url, model="m")))
     result = score([GOOD, POOR], judge)
     assert [each.name for each in result.tools] == ["list_orders"]
     (held,) = result.ungraded
     check = held.ungraded.held
-    assert (held.name, check.score, check.estimate, check.bound) == ("poor", 50, estimated(POOR), 10)
-    assert f"held as suspicious: the model gave 5.0, the offline estimate is {check.estimate / 10}" in (
+    assert (held.name, check.score, check.estimate, check.bound) == ("poor", 40, estimated(POOR), BOUNDS["tdqs"])
+    assert f"held as suspicious: the model gave 4.0, the offline estimate is {check.estimate / 10}" in (
         held.ungraded.reason
     )
     assert "--accept 'poor'" in held.ungraded.reason
@@ -185,8 +185,23 @@ def test_hidden_forged_and_encoded_text_halves_the_bound():
 
 def test_the_bounds_leave_honest_labels_room():
     rows = judge_error.evidence(versions()[0])["tools"]
-    held = sum(total(row["labels"]) > total(row["predicted"]) + BOUNDS["tdqs"] for row in rows)
-    assert (len(rows), held) == (1401, 3)
+    assert 1000 * held_labels(rows) <= 5 * len(rows)
+
+
+def test_the_documents_say_how_many_honest_labels_would_be_held():
+    evidence = judge_error.evidence(versions()[0])
+    rows, unseen, bound = evidence["tools"], evidence["unseen"], BOUNDS["tdqs"] / 10
+    servers = len({row["server"] for row in unseen})
+    text = " ".join((ROOT / "docs/judges.md").read_text(encoding="utf-8").split())
+    assert f"of {len(rows):,} labels by an LLM judge, {held_labels(rows)} are more than {bound} above" in text
+    assert (
+        f"Of {len(unseen)} labels of {servers} servers that were captured afterwards, {held_labels(unseen)} are" in text
+    )
+
+
+def held_labels(rows):
+    """How many labels are above what the guard would believe."""
+    return sum(total(row["labels"]) > total(row["predicted"]) + BOUNDS["tdqs"] for row in rows)
 
 
 def total(scores):
@@ -198,8 +213,8 @@ def total(scores):
 
 
 def test_a_tool_set_has_a_bound_of_its_own():
-    names = ("get_a", "fetchA", "a_list", "Alpha", "retrieve-a", "do_it")
-    definitions = [tool(name, "Gets a.") for name in names]
+    names = ("get_order", "fetchOrder", "order_list", "Orders", "retrieve-order", "do_it")
+    definitions = [tool(name, "Gets an order.") for name in names]
     result = score(definitions, Fives())
     measured = measure(catalogs.read(definitions))
     (verdict,) = Offline().verdicts(all_cases(measured)[-1:])
