@@ -38,6 +38,9 @@ TRANSPLANTS = 1000
 EMPTY_KINDS = "pointer see_also source boilerplate empty praise restate salad cancel".split()
 """Edits whose insertions tell nothing wherever they stand."""
 
+FLUENT_KINDS = "fluent background audience tautology origin".split()
+"""Edits by writers who were asked for fluent text about the subject that tells nothing."""
+
 LOGISTIC = [round(UNIT * log((share - 0.005) / (1.005 - share))) for share in (step / 100 for step in range(1, 101))]
 """The sums at which a probability, rounded, becomes 1%, 2%, … 100%."""
 
@@ -60,7 +63,16 @@ def examples(labeled: Sequence[tuple[str, Subject, list[tuple[int, ...]]]], edit
         for server, subject, rows in labeled
         for place, (sentence, labels) in enumerate(zip(read_text(subject).sentences, rows, strict=False))
     ]
-    return [*found, *_strangers(labeled), *_transplants(labeled, edits)]
+    return [*found, *_fluent(edits), *_strangers(labeled), *_transplants(labeled, edits)]
+
+
+def _fluent(edits: Sequence[Edit]) -> Iterator[Example]:
+    for edit in edits:
+        if edit.kind in FLUENT_KINDS:
+            before = set(edit.before.prose.sentences)
+            for place, sentence in enumerate(read_text(edit.after).sentences):
+                if sentence.text not in before and place:
+                    yield Example(group=edit.group, sentence=sentence, labels=(0,) * len(Aspect))
 
 
 def _strangers(labeled: Sequence[tuple[str, Subject, list[tuple[int, ...]]]]) -> Iterator[Example]:
