@@ -81,9 +81,12 @@ def test_the_defective_catalog_does_not_pass():
 
 
 def test_two_tools_of_the_defective_catalog_can_be_taken_for_each_other():
-    found = score(EXAMPLES / "defective.json").coherence.judgements["disambiguation"]
-    assert found.score < score(EXAMPLES / "repaired.json").coherence.judgements["disambiguation"].score
-    assert "request_title, request_interlibrary_loan" in found.justification
+    defective, repaired = (
+        score(EXAMPLES / name).coherence.judgements["disambiguation"].justification
+        for name in ("defective.json", "repaired.json")
+    )
+    assert "request_title, request_interlibrary_loan" in defective
+    assert "request_" not in repaired
 
 
 # The repaired twin
