@@ -76,12 +76,13 @@ def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
     ordered = [*strengths, *faults] if score >= HIGH else [*faults, *strengths]
     chosen = [name for name in ordered if score < 5 or name in strengths][:MOST]
     sentences = [_say({**table["strengths"], **table["faults"]}[name], facts[name]) for name in chosen]
-    if score < HIGH and not faults and key in table["advice"]:
+    is_unexplained = not sentences or (score < HIGH and not faults)
+    if score < 5 and is_unexplained and key in table["advice"]:
         sentences.append(table["advice"][key])
     quoted = [quote for name in chosen for quote in facts[name] if "{quote}" in _template(name)]
     return Judgement(
         score=score,
-        justification=" ".join(sentences) or "Nothing stands out: it is a usual definition in this respect.",
+        justification=" ".join(sentences) or "Nothing is missing in this respect.",
         evidence=tuple(dict.fromkeys(quoted)),
     )
 

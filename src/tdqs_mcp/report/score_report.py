@@ -159,7 +159,14 @@ def _row(tool: ToolScore, keys: Sequence[str]) -> tuple[Words, ...]:
     if tool.outlook and tool.outlook.is_close:
         odds = " or ".join(f"{tier} {tool.outlook.tiers[tier]}%" for tier in tool.outlook.likeliest)
         remarks += (Span(f"{', ' if flags else ''}close: {odds}", "dim"),)
-    return (tool.name, number(tool.tdqs), *_points(tool.scores, keys), remarks)
+    return (tool.name, _standing(tool), *_points(tool.scores, keys), remarks)
+
+
+def _standing(tool: ToolScore) -> Span:
+    """The score with its tier, and with the neighboring tier where that is likelier: `3.0 B/C`."""
+    span = number(tool.tdqs)
+    likeliest = tool.outlook.likeliest[0] if tool.outlook else tool.tier
+    return span if likeliest is tool.tier else Span(f"{span.text}/{likeliest}", span.style)
 
 
 def _points(scores: Mapping[str, int], keys: Sequence[str]) -> list[Span]:
