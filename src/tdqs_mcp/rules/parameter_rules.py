@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from tdqs_mcp.facts.schema.walk import Node, Shape, split_pointer
+from tdqs_mcp.facts.schema.walk import Node, Shape, keyword_members, split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.words import first_of
@@ -51,16 +51,17 @@ def undescribed_nested_property(subject: Subject) -> Iterator[Hit]:
 
 @rule("TDQ134", severity=Severity.INFO, dimension="contextual_completeness", source="TDQS, checklist 5")
 def undescribed_result_field(subject: Subject) -> Iterator[Hit]:
-    """Fields of the output schema have no description."""
-    shape = subject.output_shape
-    silent = [] if _is_wrapped(shape) else list(parameter_texts.undescribed(shape, is_nested=False))
+    """Fields of the output schema have no description, and no text around them explains them."""
+    shape, text = subject.output_shape, subject.tool.description or ""
+    fields = parameter_texts.undescribed_fields(shape, text)
+    silent = [each for each in fields if not (each.is_top and _is_wrapped(shape))]
     if silent:
         yield _silent(silent, "fields of the result", "say what each holds, with its unit or format")
 
 
 def _is_wrapped(shape: Shape) -> bool:
-    """Only the object that a framework puts around a plain result."""
-    return shape.names == {"result"}
+    """The object that a framework puts around a result."""
+    return keyword_members(shape.root).keys() == {"result"}
 
 
 def _silent(nodes: Sequence[Node], what: str, suggestion: str) -> Hit:

@@ -1,13 +1,15 @@
 """What texts about single parameters lack or repeat: placeholders, restated names, units, limits without a schema."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache, partial
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
-from tdqs_mcp.facts.schema.walk import Node, Shape, referenced_schema
+from tdqs_mcp.facts.schema.walk import MAX_BRANCHES, MAX_HOPS, Node, Shape, alternatives
 from tdqs_mcp.facts.text.claims import stated_limits
 from tdqs_mcp.facts.text.value_claims import stated_default
-from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, STOPWORDS, PatternTable, read_table, words_from
+from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, STOPWORDS, PatternTable, read_table, words_from
 from tdqs_mcp.facts.text.words import name_parts, stem, words_of
 
 _PATTERNS = PatternTable("parameters")
@@ -69,10 +71,51 @@ def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
     for node in shape.nodes:
         if node.name is None or (is_nested and node.is_top) or "const" in node.schema:
             continue
-        reference = node.schema.get("$ref")
-        target = referenced_schema(shape.root, reference) if isinstance(reference, str) else None
-        if not any(_has_text(each) for each in (node.schema, target or {})):
+        if not _has_text(node.schema) and not any(map(_has_text, _meant(node.schema, shape.root))):
             yield node
+
+
+def _meant(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """What a schema refers to, itself or by its branches, and the same of its items."""
+    for branch in alternatives(schema, root):
+        yield branch
+        items = branch.get("items")
+        if isinstance(items, dict):
+            yield from alternatives(items, root)
+
+
+def undescribed_fields(shape: Shape, text: str) -> Iterator[Node]:
+    """Undescribed properties of a result that no text explains: the tool's, or one of an object around them."""
+    silent = list(undescribed(shape, is_nested=False))
+    if not silent:
+        return
+    root = shape.nodes[0].path
+    described = shape.by_keyword.get("description", ())
+    texts: dict[str, list[AbstractSet[str]]] = {node.path: [_explained(node.schema)] for node in described}
+    for node in shape.by_keyword.get("$ref", ()):
+        target = texts.setdefault(f"{root}{str(node.schema['$ref']).removeprefix('#')}", [])
+        if len(target) < MAX_BRANCHES:
+            target += islice(_around(node.path, texts), 1)
+    told = _explained({"description": text})
+    yield from (
+        node
+        for node in silent
+        if node.name not in told and not any(node.name in each for each in _around(node.path, texts))
+    )
+
+
+def _around(path: str, texts: Mapping[str, Sequence[AbstractSet[str]]]) -> Iterator[AbstractSet[str]]:
+    """The names explained at a place and at those around it, the nearest first."""
+    for _ in range(2 * MAX_HOPS):
+        yield from texts.get(path, ())
+        path = path.rpartition("/")[0]
+
+
+def _explained(schema: Mapping[str, Any]) -> frozenset[str]:
+    """The names that a description explains."""
+    text = schema.get("description")
+    found = _PATTERNS.explained.findall(text[:MAX_TEXT]) if isinstance(text, str) else ()
+    return frozenset(name for pair in found for name in pair if name)
 
 
 def _has_text(schema: Mapping[str, object]) -> bool:
