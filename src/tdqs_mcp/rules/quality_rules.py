@@ -19,15 +19,14 @@ MAX_NAMED = 5
 
 @rule(
     "TDQ101",
-    aliases=("tautological-description",),
     severity=Severity.ERROR,
     dimension="purpose_clarity",
     source="TDQS, hard gates",
-    entails=("TDQ113", "TDQ115", "TDQ127", "TDQ129", "TDQ141"),
+    entails=("TDQ113", "TDQ115", "TDQ127", "TDQ129", "TDQ141", "TDQ143"),
 )
 def restated_name(subject: Subject) -> Iterator[Hit]:
-    """The description only restates the tool's name or title."""
-    if subject.signals.restates_name or subject.prose.is_only_name:
+    """The description only restates the tool's name."""
+    if subject.prose.is_only_name:
         yield Hit(
             "/description",
             f"the description only restates the name {subject.tool.name!r}",
@@ -234,6 +233,7 @@ def repeated_schema(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ112",
     severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
     dimension="behavioral_transparency",
     source="TDQS, behavioral transparency",
     needs_language=True,
@@ -339,6 +339,24 @@ def absent_example(subject: Subject) -> Iterator[Hit]:
     if _is_read(subject) and Cue.EXAMPLE not in subject.prose.cues:
         yield Hit(
             "/description", "the description gives no example", "show one call, or a value of the hardest argument"
+        )
+
+
+@rule(
+    "TDQ143",
+    aliases=("tautological-description",),
+    severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
+    dimension="purpose_clarity",
+    source="TDQS, hard gates",
+)
+def restated_label(subject: Subject) -> Iterator[Hit]:
+    """The description equals the tool's name or title except for case and surrounding white space."""
+    if subject.signals.restates_name:
+        yield Hit(
+            "/description",
+            "the description equals the name or the title, so TDQS caps purpose clarity at 2",
+            "say in the description what the title leaves out, or shorten the title",
         )
 
 

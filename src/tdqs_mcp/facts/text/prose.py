@@ -81,10 +81,10 @@ class Prose:
     opens_with_verb: bool
     has_vague_verb: bool
     is_only_name: bool
-    """Spelled out, the description is the name or the title: `update_drive` described as "Update drive."."""
+    """Spelled out, the description is the name, or a title without a word more: `update_drive` as "Update drive."."""
 
     restates_loosely: bool
-    """There are words, and none of them is new: `delete_issue` described as "Deletes an issue."."""
+    """There are words, and the name has all of them: `delete_issue` described as "Deletes an issue."."""
 
     cues: Mapping[Cue, str]
     """The first sentence that gives each cue."""
@@ -120,14 +120,13 @@ def read(tool: Tool, signals: Signals) -> Prose:
     if lexicon:
         spoken = [foreign_prose.split_words(sentence, lexicon) for sentence in sentences]
         all_words = tuple(word for sentence in spoken for word in sentence)
-    labels = (tool.name, tool.title or "")
-    label_words = {stem(part) for label in labels for part in name_parts(label)}
+    name_words = {stem(part) for part in name_parts(tool.name)}
     long = [sentence for sentence, words in zip(sentences, spoken, strict=True) if len(words) >= MIN_REPEATED]
     name_effect = next((EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
     said = (
-        _foreign(text, sentences, spoken, lexicon, label_words, name_effect)
+        _foreign(text, sentences, spoken, lexicon, name_words, name_effect)
         if lexicon
-        else _english(text, spoken, set(map(stem, vocabulary)), label_words)
+        else _english(text, spoken, set(map(stem, vocabulary)), name_words)
     )
     described = [parameter for parameter in signals.parameters if parameter.description]
     explanations = [parameter.description[:MAX_EXPLANATION] for parameter in described]
@@ -143,7 +142,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
         name_effect=name_effect,
         opens_with_verb=said.opens_with_verb,
         has_vague_verb=said.has_vague_verb,
-        is_only_name=len(text) < 400 and name_parts(text) in [name_parts(each) or None for each in labels],
+        is_only_name=_is_only_name(text, tool),
         restates_loosely=bool(all_words) and not said.new_words and (lexicon is not None or not _CJK.search(text)),
         cues={cue: sentences[places[0]] for cue, places in said.places.items()},
         cue_places=said.places,
@@ -153,6 +152,14 @@ def read(tool: Tool, signals: Signals) -> Prose:
         copied_words=_copied(sentences, described),
         contradiction=said.mutation if signals.read_only is True else None,
     )
+
+
+def _is_only_name(text: str, tool: Tool) -> bool:
+    """A title counts where the name has each of its words: one that says more makes a description of its own."""
+    said, name = name_parts(text), name_parts(tool.name)
+    is_title = said == name_parts(tool.title or "") and set(said) <= set(name)
+    is_same = said == name or is_title or text.lower() == trim(tool.name.lower())
+    return bool(said) and len(text) < 400 and is_same
 
 
 class _Said(NamedTuple):
@@ -170,7 +177,7 @@ class _Said(NamedTuple):
     """The word of an overt mutation with which the description opens (TDQS, calibration)."""
 
 
-def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], label_words: AbstractSet[str]) -> _Said:
+def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], name_words: AbstractSet[str]) -> _Said:
     lead = spoken[0] if spoken else []
     verb, position = _lead_verb(lead)
     is_overt = verb in OVERT_MUTATIONS and position == 0
@@ -180,7 +187,7 @@ def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], label_
         effect=EFFECTS[verb] if verb else None,
         opens_with_verb=verb is not None and position == 0,
         has_vague_verb=verb in VAGUE_VERBS,
-        new_words=len(stems - _EMPTY - label_words),
+        new_words=len(stems - _EMPTY - name_words),
         stems=stems,
         places=_cues(spoken),
         mutation=next(word for word in lead if LEMMAS.get(word) == verb) if is_overt else None,
@@ -192,14 +199,14 @@ def _foreign(
     sentences: Sequence[str],
     spoken: Sequence[Sequence[str]],
     lexicon: Lexicon,
-    label_words: AbstractSet[str],
+    name_words: AbstractSet[str],
     name_effect: Effect | None,
 ) -> _Said:
     lead = spoken[0] if spoken else []
     verb = foreign_prose.find_verb(sentences[0], lead, lexicon) if sentences else None
     own = foreign_prose.forms_of(verb, lexicon)
     again = own if verb and verb.effect is name_effect else ()
-    known = (*label_words, *(noun for label in label_words for noun in lexicon.nouns.get(label, ())), *again)
+    known = (*name_words, *(noun for word in name_words for noun in lexicon.nouns.get(word, ())), *again)
     stems = {stem(word) for sentence in spoken for word in sentence}
     places, scaffolding = foreign_prose.find_cues(sentences, spoken, lexicon), _cues(spoken)
     return _Said(
