@@ -20,7 +20,12 @@ OURS = re.compile(r"TDQ2[234]\d|TDQ32\d")
 
 
 def found(definition, *rules):
-    return [finding for finding in linting.lint(catalogs.read(definition)).findings if finding.rule in rules]
+    return said_of(catalogs.read(definition), *rules)
+
+
+def said_of(catalog, *rules):
+    """The findings of some rules, which need not run by default."""
+    return list(linting.lint(catalog, Policy(selection=registry.select(names=rules))).findings)
 
 
 def documents(whole_corpus):
@@ -164,7 +169,7 @@ def test_a_schema_that_breaks_itself_is_found(schema, rule, message):
     ],
 )
 def test_a_sound_schema_has_no_finding(schema):
-    findings = linting.lint(catalogs.read(one(schema))).findings
+    findings = linting.lint(catalogs.read(one(schema)), Policy(selection=registry.select(profile="strict"))).findings
     assert [finding.rule for finding in findings if OURS.fullmatch(finding.rule)] == []
 
 
@@ -201,15 +206,13 @@ def test_a_reference_in_a_single_definition_is_not_judged():
 )
 def test_a_tool_of_the_catalog_may_be_named_in_any_form(form):
     pair = [tool("get_order", f"Gets one order. Call {form} first."), tool("list_orders")]
-    findings = linting.lint(read_catalog({"tools": pair}, name="shop")).findings
-    assert [finding for finding in findings if finding.rule == "TDQ320"] == []
+    assert said_of(read_catalog({"tools": pair}, name="shop"), "TDQ320") == []
 
 
 @pytest.mark.parametrize("form", ["mcp__shop__close_orders", "shop:close_orders"])
 def test_a_missing_tool_is_found_in_its_prefixed_form(form):
     pair = [tool("get_order", f"Gets one order. Call {form} first."), tool("list_orders")]
-    findings = linting.lint(read_catalog({"tools": pair}, name="shop")).findings
-    assert [finding.rule for finding in findings if finding.rule == "TDQ320"] == ["TDQ320"]
+    assert len(said_of(read_catalog({"tools": pair}, name="shop"), "TDQ320")) == 1
 
 
 # Hostile input
@@ -240,7 +243,8 @@ def test_a_megabyte_of_any_text_costs_at_most_ten_times_as_much_as_one_of_plain_
     pair = [one(schema, text), tool("close_orders", text)]
     plain = [one({**schema, "description": PLAIN}, PLAIN), tool("close_orders", PLAIN)]
     hostile, ordinary = (catalogs.read({"tools": tools}) for tools in (pair, plain))
-    compare_work(lambda: linting.lint(hostile), lambda: linting.lint(ordinary), at_most=10, rounds=1)
+    strict = Policy(selection=registry.select(profile="strict"))
+    compare_work(lambda: linting.lint(hostile, strict), lambda: linting.lint(ordinary, strict), at_most=10, rounds=1)
 
 
 def test_references_in_circles_cost_no_more_than_straight_ones(compare_work):

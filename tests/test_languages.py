@@ -9,8 +9,10 @@ from definitions import tool
 
 import tdqs_mcp
 from tdqs_mcp.app import catalogs, linting
+from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.vocabulary import Cue
+from tdqs_mcp.rules import registry
 
 FOLDER = Path(__file__).parent / "languages"
 LANGUAGES = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.toml"))}
@@ -27,8 +29,11 @@ def prose(description, **fields):
 
 
 def fired(name, description, **fields):
-    """The ids of the findings about one definition."""
-    return {finding.rule for finding in linting.lint(catalogs.read([tool(name, description, **fields)])).findings}
+    """The ids of the findings about one definition, those for auditors too."""
+    strict = Policy(selection=registry.select(profile="strict"))
+    return {
+        finding.rule for finding in linting.lint(catalogs.read([tool(name, description, **fields)]), strict).findings
+    }
 
 
 def unsaid(name, description, **fields):

@@ -7,7 +7,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools
-from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 
@@ -71,7 +71,13 @@ def repeated_display_name(measured: Measured) -> Iterator[Hit]:
             )
 
 
-@rule("TDQ320", severity=Severity.WARNING, dimension="usage_guidelines", source="TDQS, usage guidelines")
+@rule(
+    "TDQ320",
+    severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
+    dimension="usage_guidelines",
+    source="TDQS, usage guidelines",
+)
 def unknown_tool(measured: Measured) -> Iterator[Hit]:
     """A text sends the agent to a tool that the server does not have."""
     if len(measured.catalog.tools) < 2:
@@ -91,6 +97,7 @@ def unknown_tool(measured: Measured) -> Iterator[Hit]:
     "TDQ321",
     aliases=("described-not-in-schema",),
     severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="TDQS, parameter semantics",
 )

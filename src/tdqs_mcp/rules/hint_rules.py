@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text import hint_claims
-from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 _SOURCE = "MCP specification, ToolAnnotations"
@@ -47,7 +47,13 @@ def harmless_deletion(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ241", severity=Severity.WARNING, dimension="behavioral_transparency", source=_SOURCE)
+@rule(
+    "TDQ241",
+    severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
+    dimension="behavioral_transparency",
+    source=_SOURCE,
+)
 def idempotent_addition(subject: Subject) -> Iterator[Hit]:
     """Each call adds or sends one more, and idempotentHint says that a second call changes nothing."""
     is_claimed = (subject.tool.annotations or {}).get("idempotentHint") is True and not subject.signals.read_only

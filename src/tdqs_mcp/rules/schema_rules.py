@@ -9,7 +9,7 @@ from tdqs_mcp.facts.schema.walk import Shape, split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.claims import Topic
 from tdqs_mcp.facts.text.parameter_mentions import Clash
-from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 
@@ -176,6 +176,7 @@ def contradicted_type(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ236",
     severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="AgentGauge, measured effect on success: -13 to -29 points",
 )
@@ -187,7 +188,13 @@ def contradicted_choices(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ237", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12, default")
+@rule(
+    "TDQ237",
+    severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, default",
+)
 def contradicted_default(subject: Subject) -> Iterator[Hit]:
     """The text names another default than the schema."""
     for clash in subject.clashes.get(Topic.DEFAULT, ()):
@@ -198,7 +205,13 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ238", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
+@rule(
+    "TDQ238",
+    severity=Severity.WARNING,
+    persona=Persona.AUDITOR,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, validation",
+)
 def contradicted_range(subject: Subject) -> Iterator[Hit]:
     """The text names another limit than the schema."""
     for clash in subject.clashes.get(Topic.RANGE, ()):
@@ -209,6 +222,7 @@ def contradicted_range(subject: Subject) -> Iterator[Hit]:
     "TDQ239",
     severity=Severity.WARNING,
     confidence=Confidence.MEDIUM,
+    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="JSON Schema 2020-12, required",
 )
