@@ -41,6 +41,9 @@ BANDS = 4
 QUANTILES = [(2 * step + 1) / 40 for step in range(20)]
 """Where an error distribution is read: every point stands for 5% of the tools."""
 
+HELD = 200
+"""Of so many honest labels, one may be held."""
+
 MAX_LINE = 400
 """Characters after which a line of the evidence ends with the server."""
 
@@ -452,9 +455,18 @@ def _odds(total: int, bands: Sequence[Mapping[str, Any]]) -> dict[str, list[int]
 
 
 def _guard(evidence: Mapping[str, Rows]) -> dict[str, int]:
-    """Tenths that a model's score may lie above the estimate; only the labels of tool sets say it by themselves."""
+    """Tenths that a model's score may lie above the estimate: what at most 1 in 200 honest labels exceeds.
+
+    Of tool sets it is 1 in 100; half a point for what is tampered with, and a point for the smells, are policy.
+    """
+    tools = sorted(_total(row["labels"]) - _total(row["predicted"]) for row in evidence["tools"])
     sets = sorted(_mean_in_tenths(row["labels"]) - _mean_in_tenths(row["predicted"]) for row in evidence["servers"])
-    return {"tdqs": 10, "tampered": 5, "coherence": sets[99 * len(sets) // 100], "smells": 10}
+    return {
+        "tdqs": tools[-1 - len(tools) // HELD],
+        "tampered": 5,
+        "coherence": sets[99 * len(sets) // 100],
+        "smells": 10,
+    }
 
 
 def _mean_in_tenths(scores: Sequence[int]) -> int:

@@ -214,6 +214,7 @@ def _grade_set(forests: Mapping[str, Forest], case: SetCase) -> Verdict:
     values = features.of_set(tools)
     scores = {key: forest.score(forest.latent(values)) for key, forest in forests.items()}
     scores["disambiguation"] = min(scores["disambiguation"], _most_distinct(len(tools.overlapping)))
+    scores["naming_consistency"] = min(scores["naming_consistency"], _most_consistent(values["off_style"]))
     judgements = explain_set(scores, tools)
     return Verdict(judgements=judgements, summary=_summary(judgements))
 
@@ -224,6 +225,11 @@ def _most_distinct(overlapping: int) -> int:
     Hardly any labeled server has such tools, so this is policy, from the anchors of the published coherence prompt.
     """
     return 5 if overlapping < 2 else 4 if overlapping == 2 else 2
+
+
+def _most_consistent(off_style: int) -> int:
+    """The highest naming consistency where so many percent of the names have another style; policy as well."""
+    return 5 if off_style == 0 else 4 if off_style < 25 else 2
 
 
 def _summary(judgements: Mapping[str, Judgement]) -> str:

@@ -27,11 +27,13 @@ CLEAR = 120
 SLIGHT = 50
 """Hundredths below which nothing is said of an aspect."""
 
-UNRELATED = 80
-"""Percent of probability from which a sentence is said to be about something else."""
+SURE = 80
+"""Percent of probability from which a sentence is said to tell nothing, or to be about something else."""
 
 BRIEF = 6
 """Words below which a description is too short to say what is needed."""
+
+_USES = frozenset({Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE})
 
 HIGH = 4
 """Scores from which what speaks for a definition stands first."""
@@ -74,12 +76,13 @@ def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
     faults = [name for name in names if name in table["faults"]]
     strengths = [name for name in names if name in table["strengths"]]
     ordered = [*strengths, *faults] if score >= HIGH else [*faults, *strengths]
-    chosen = [name for name in ordered if score < 5 or name in strengths][:MOST]
+    chosen = [name for name in ordered if (score < 5 or name in strengths) and (name != "all_tell" or score >= HIGH)]
+    chosen = chosen[:MOST]
     sentences = [_say({**table["strengths"], **table["faults"]}[name], facts[name]) for name in chosen]
     is_unexplained = not sentences or (score < HIGH and not faults)
     if score < 5 and is_unexplained and key in table["advice"]:
         sentences.append(table["advice"][key])
-    quoted = [quote for name in chosen for quote in facts[name] if "{quote}" in _template(name)]
+    quoted = [part for name in chosen for part in facts[name] if "{quote}" in _template(name) or rubric == "coherence"]
     return Judgement(
         score=score,
         justification=" ".join(sentences) or "Nothing is missing in this respect.",
@@ -124,7 +127,8 @@ def _usage(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[
         found["told_apart"] = _quotes([apart])
     if best and best is not apart:
         found["usage"] = _quotes([best])
-    if all(each.tells[Aspect.USAGE] < SLIGHT for each in readings):
+    cues = subject.prose.cues.keys()
+    if cues.isdisjoint(_USES) and all(each.tells[Aspect.USAGE] < SLIGHT for each in readings):
         found["no_alternative" if subject.sibling_count else "no_usage"] = ()
     return found
 
@@ -142,7 +146,7 @@ def _behavior(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequen
         found["result"] = _quotes([result])
     if subject.signals.has_output_schema:
         found["output_schema"] = ()
-    elif all(each.tells[Aspect.RESULT] < SLIGHT for each in readings):
+    elif Cue.RETURN not in subject.prose.cues and all(each.tells[Aspect.RESULT] < SLIGHT // 2 for each in readings):
         found["no_result"] = ()
     return found
 
@@ -152,9 +156,9 @@ def _arguments(subject: Subject, readings: Sequence[Reading]) -> dict[str, Seque
     if signals.param_count == 0:
         return {"no_parameters": ()}
     listed = {each.sentence.entry for each in readings}
-    mentioned = {name.lower() for name in subject.prose.mentioned_parameters}
+    text = (subject.tool.description or "").lower()
     bare = [each.name for each in signals.parameters if not each.description.strip()]
-    silent = [name for name in bare if name.lower() not in listed and name.lower() not in mentioned]
+    silent = [name for name in bare if name.lower() not in listed and name.lower() not in text]
     best = _best(readings, Aspect.ARGUMENTS)
     found: dict[str, Sequence[str]] = {}
     if silent:
@@ -170,8 +174,8 @@ def _arguments(subject: Subject, readings: Sequence[Reading]) -> dict[str, Seque
 
 def _form(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[str]]:
     prose = [each for each in readings[1:] if each.sentence.is_prose]
-    empty = sorted((each for each in prose if each.most < features.EMPTY), key=lambda each: each.most)
-    strange = [each for each in prose if each.unrelated >= UNRELATED]
+    empty = sorted((each for each in prose if each.nothing >= SURE and each.most < SLIGHT), key=lambda each: each.most)
+    strange = [each for each in prose if each.unrelated >= SURE]
     texts = [each.sentence.text for each in prose]
     twice = [each for place, each in enumerate(prose) if each.sentence.text in texts[:place]]
     found: dict[str, Sequence[str]] = {}

@@ -11,6 +11,7 @@ from typing import Any
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, STOPWORDS, words_from
+from tdqs_mcp.facts.text.wording import lead_in_length
 from tdqs_mcp.facts.text.words import name_parts, stem, words_of
 
 MAX_WORDS = 60
@@ -40,6 +41,8 @@ class Sentence:
     """One sentence and what is measured of it."""
 
     text: str
+    """Verbatim; an opening that only says that it is a tool is not measured."""
+
     terms: frozenset[str]
     """Stems of its words, each two in a row, and those of the heading that it stands under."""
 
@@ -150,7 +153,9 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
     fresh_before: set[str] = set()
     said: set[str] = set()
     headings = _headings(prose)
-    for place, (text, spoken) in enumerate(zip(prose.sentences, prose.spoken, strict=True)):
+    for place, (verbatim, told) in enumerate(zip(prose.sentences, prose.spoken, strict=True)):
+        skipped = lead_in_length(verbatim) if place == 0 else 0
+        text, spoken = (verbatim[skipped:], words_of(verbatim[skipped:])) if skipped else (verbatim, told)
         words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
         stems = {word for word in map(stem, words) if len(word) > 1}
         fresh = frozenset(stems - context.known - fresh_before)
@@ -175,7 +180,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             "translated": FULL * (prose.language not in ("en", None)),
         }
         yield Sentence(
-            text=text,
+            text=verbatim,
             terms=frozenset(
                 [
                     *(terms := _terms(context, text, words[:MAX_WORDS])),
