@@ -41,7 +41,7 @@ BANDS = 4
 QUANTILES = [(2 * step + 1) / 40 for step in range(20)]
 """Where an error distribution is read: every point stands for 5% of the tools."""
 
-HELD = 200
+HELD = 100
 """Of so many honest labels, one may be held."""
 
 MAX_LINE = 400
@@ -455,9 +455,9 @@ def _odds(total: int, bands: Sequence[Mapping[str, Any]]) -> dict[str, list[int]
 
 
 def _guard(evidence: Mapping[str, Rows]) -> dict[str, int]:
-    """Tenths that a model's score may lie above the estimate: what at most 1 in 200 honest labels exceeds.
+    """Tenths that a model's score may lie above the estimate: what at most 1 in 100 honest labels exceeds.
 
-    Of tool sets it is 1 in 100; half a point for what is tampered with, and a point for the smells, are policy.
+    Half a point for what is tampered with, and a point for the smells, are policy.
     """
     tools = sorted(_total(row["labels"]) - _total(row["predicted"]) for row in evidence["tools"])
     sets = sorted(_mean_in_tenths(row["labels"]) - _mean_in_tenths(row["predicted"]) for row in evidence["servers"])

@@ -103,7 +103,7 @@ def shared():
 
 @pytest.fixture(scope="session")
 def catalog_files():
-    """The captured catalogs of the real servers that rules and facts were made on: TDQS_SHARED's, or a corpus folder's."""
+    """The captured catalogs of the first round of real servers: TDQS_SHARED's, or a corpus folder's."""
     expected = _expected_catalogs()
     found = [file for file in expected if file.exists()]
     if not found:
@@ -125,7 +125,7 @@ def _expected_catalogs():
     corpus = os.environ.get("TDQS_CORPUS", ROOT / ".ci" / "cache" / "corpus")
     folder = (Path(shared) / "data" if shared else Path(corpus)) / "catalogs"
     ledger = tomllib.loads((ROOT / "calibration" / "corpus.toml").read_text(encoding="utf-8"))
-    return [folder / f"{server['name']}.json" for server in ledger["servers"] if server["purpose"] == "tune"]
+    return [folder / f"{server['name']}.json" for server in ledger["servers"] if server["round"] == 1]
 
 
 @pytest.fixture

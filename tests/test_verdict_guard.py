@@ -185,7 +185,7 @@ def test_hidden_forged_and_encoded_text_halves_the_bound():
 
 def test_the_bounds_leave_honest_labels_room():
     rows = judge_error.evidence(versions()[0])["tools"]
-    assert 1000 * held_labels(rows) <= 5 * len(rows)
+    assert 100 * held_labels(rows) <= len(rows)
 
 
 def test_the_documents_say_how_many_honest_labels_would_be_held():

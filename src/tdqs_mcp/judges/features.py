@@ -100,8 +100,8 @@ def _emptiness(readings: Sequence[Reading]) -> dict[str, int]:
 
 
 def _first_words(first: Reading) -> int:
-    """Words of the first sentence, as far as it tells what the tool does."""
-    return min(20, first.sentence.word_count) * min(200, first.tells[Aspect.PURPOSE]) // 20
+    """Different words of the first sentence, as far as it tells what the tool does."""
+    return min(20, first.sentence.distinct) * min(200, first.tells[Aspect.PURPOSE]) // 20
 
 
 def _coverage(subject: Subject, readings: Sequence[Reading]) -> dict[str, int]:
@@ -127,7 +127,7 @@ def _wording(subject: Subject, text: Text) -> dict[str, int]:
         "new_first": len(text.sentences[0].fresh) if text.sentences else 0,
         "restates": int(bool(text.said) and not text.said - FUNCTION_STEMS - text.own),
         "only_name": int(prose.is_only_name),
-        "tiny": int(prose.word_count < TINY),
+        "tiny": int(len(set(prose.words)) < TINY),
         "opens_with_verb": int(prose.opens_with_verb),
         "vague_verb": int(prose.has_vague_verb),
         "generic": len((text.said - FUNCTION_STEMS) & generic_stems()),

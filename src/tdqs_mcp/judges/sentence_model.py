@@ -61,10 +61,12 @@ class SentenceModel:
     """The sums at which the probability reaches 1%, 2%, … 99%, halves rounded up."""
 
     def read(self, text: Text) -> tuple[Reading, ...]:
-        """What each sentence tells; the first one is always about the tool."""
+        """What each sentence tells; the first one is always about the tool, and what repeats tells nothing."""
         return tuple(self._read(sentence, is_first=place == 0) for place, sentence in enumerate(text.sentences))
 
     def _read(self, sentence: Sentence, *, is_first: bool) -> Reading:
+        if not is_first and sentence.traits.get("said before") == FULL:
+            return Reading(sentence=sentence, tells=dict.fromkeys(Aspect, 0), unrelated=0, nothing=100)
         sums = list(self.bases)
         for term in sentence.terms & self.weights.keys():
             for column, weight in self.weights[term]:

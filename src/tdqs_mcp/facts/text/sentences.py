@@ -53,6 +53,9 @@ class Sentence:
     """Content words that no sentence before it has."""
 
     word_count: int
+    distinct: int
+    """Different words: what is said twice counts once."""
+
     entry: str | None
     """The parameter whose entry it is, in lower case."""
 
@@ -191,6 +194,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             traits={trait: value for trait, value in traits.items() if value},
             fresh=fresh,
             word_count=len(spoken),
+            distinct=len(set(spoken)),
             entry=entry,
             is_prose=not is_heading and entry is None and len(spoken) >= _BRIEF,
         )
@@ -239,7 +243,7 @@ def _share(
     new, more = FULL * min(len(fresh), MANY) // MANY, FULL * min(len(added), MANY) // MANY
     is_apart = place > 0 and bool(content) and content.isdisjoint(about)
     return {
-        "length": FULL * min(len(words), LONG) // LONG,
+        "length": FULL * min(len(set(words)), LONG) // LONG,
         "new": new,
         "nothing new": FULL * (not fresh),
         "hardly new": FULL * (len(fresh) <= 1),
