@@ -140,7 +140,7 @@ def _behavior(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequen
         found["odd_hint"] = ()
     if behavior:
         found["behavior"] = _quotes([behavior])
-    elif all(each.tells[Aspect.BEHAVIOR] < SLIGHT for each in readings):
+    elif sum(each.tells[Aspect.BEHAVIOR] for each in readings) < SLIGHT:
         found["no_behavior"] = ()
     if result:
         found["result"] = _quotes([result])
