@@ -1,14 +1,26 @@
-"""Lane 3, between tools: colliding names, references to missing tools and parameters, shadowing."""
+"""Lane 3, between tools: colliding names, copies, references to missing tools and parameters, shadowing."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold
+from tdqs_mcp.facts.toolset.overlaps import OverlapKind
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
+
+MAX_NAMED = 5
+"""Names that one message lists."""
+
+SHARED = {
+    OverlapKind.DEFINITION: "has the same description and parameters as",
+    OverlapKind.DESCRIPTION: "has the same description as",
+    OverlapKind.PURPOSE: "says the same as",
+}
+"""How a message says what two tools have in common."""
 
 
 @rule("TDQ202", severity=Severity.ERROR, source="MCP specification, Tool names")
@@ -55,6 +67,30 @@ def shadow_candidate(measured: Measured) -> Iterator[Hit]:
                 f"say when {each.cheaper_sibling!r} is not enough, or make fewer parameters required",
                 part=subject.tool,
             )
+
+
+@rule("TDQ302", severity=Severity.WARNING, dimension="usage_guidelines", source="TDQS, coherence: disambiguation")
+def copied_description(measured: Measured) -> Iterator[Hit]:
+    """The description is a copy of an earlier tool's, so the agent cannot choose between them."""
+    yield from _overlapping(
+        measured, OverlapKind.DEFINITION, fix="remove one of them, or say when each is the right one"
+    )
+    yield from _overlapping(
+        measured, OverlapKind.DESCRIPTION, fix="describe what this tool does that the other does not"
+    )
+
+
+@rule(
+    "TDQ303",
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
+    persona=Persona.AUDITOR,
+    dimension="usage_guidelines",
+    source="TDQS, coherence: disambiguation",
+)
+def repeated_purpose(measured: Measured) -> Iterator[Hit]:
+    """An earlier tool says the same in other words, so the agent cannot choose between them."""
+    yield from _overlapping(measured, OverlapKind.PURPOSE, fix="say when each is the right one, or make them one tool")
 
 
 @rule("TDQ310", aliases=("smell:repeated-display-name",), severity=Severity.WARNING, source="MCPBundles, server smells")
@@ -139,3 +175,14 @@ def faulty_listing(measured: Measured) -> Iterator[Hit]:
     """Something went wrong while the server listed what it offers."""
     for problem in measured.catalog.problems:
         yield Hit("", problem, "clients may see less than you meant to offer")
+
+
+def _overlapping(measured: Measured, kind: OverlapKind, *, fix: str) -> Iterator[Hit]:
+    tools = {subject.tool.name: subject.tool for subject in measured.subjects}
+    earlier: dict[str, dict[str, None]] = defaultdict(dict)
+    for overlap in measured.overlaps:
+        if overlap.kind is kind:
+            earlier[overlap.second][repr(overlap.first)] = None
+    for name, others in earlier.items():
+        said = f"{name!r} {SHARED[kind]} {first_of(list(others), MAX_NAMED)}"
+        yield Hit("/description", said, fix, part=tools[name])

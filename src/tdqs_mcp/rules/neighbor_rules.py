@@ -4,21 +4,12 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.facts.text.words import first_of
-from tdqs_mcp.facts.toolset.overlaps import OverlapKind
 from tdqs_mcp.results.findings import Confidence, Severity
+from tdqs_mcp.rules.catalog_rules import MAX_NAMED, SHARED
 from tdqs_mcp.rules.rule import Hit, rule
 
 SESSION_BUDGET = 20_000
 """Tokens of all servers: a tenth of a window of 200,000, from which Claude Code's tool search (`auto`) defers them."""
-
-MAX_NAMED = 5
-"""Tools that one message names."""
-
-_SAME = {
-    OverlapKind.DEFINITION: "has the same description and parameters as",
-    OverlapKind.DESCRIPTION: "has the same description as",
-    OverlapKind.PURPOSE: "says the same as",
-}
 
 
 @rule("TDQ340", severity=Severity.WARNING, source="MCP 2026-07-28, Tools, Tool Names")
@@ -43,7 +34,7 @@ def neighboring_purpose(measured: Measured) -> Iterator[Hit]:
         for overlap in neighbor.overlaps:
             yield Hit(
                 "/description",
-                f"it {_SAME[overlap.kind]} {overlap.second!r} of {neighbor.server!r}",
+                f"it {SHARED[overlap.kind]} {overlap.second!r} of {neighbor.server!r}",
                 "name the product or system in the first sentence, and say when it is the right one",
                 part=tools[overlap.first],
             )
