@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from tdqs_mcp.errors import UnmeasurableError
@@ -14,7 +14,7 @@ from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
 from tdqs_mcp.facts.text.prose import Prose, read
-from tdqs_mcp.facts.text.vocabulary import LEAD_IN, STOPWORDS, Cue
+from tdqs_mcp.facts.text.vocabulary import LEAD_IN, STOPWORDS, Cue, Effect, words_from
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.facts.threats import Part, Threat, find_threats, locate_threats
 from tdqs_mcp.facts.toolset import names, overlaps, relations, unknown_names
@@ -75,6 +75,17 @@ class Subject:
         """Neither an output schema nor a cue of the description tells what comes back."""
         return not self.signals.has_output_schema and Cue.RETURN not in self.prose.cues
 
+    @property
+    def is_amount_open(self) -> bool:
+        """It lists or searches, and neither a parameter nor the description tells how many things come back."""
+        prose, parts = self.prose, set(map(str.lower, name_parts(self.tool.name)))
+        if {prose.effect, prose.name_effect} != {Effect.READ} or parts.isdisjoint(_words("collecting_verbs")):
+            return False
+        named = {part.lower() for name in self.part_names for part in name_parts(name)}
+        said = any(character.isdigit() for character in self.tool.description or "")
+        is_told = said or Cue.LIMIT in prose.cues or not _words("whole").isdisjoint((*prose.words, *parts))
+        return not is_told and _words("amounts").isdisjoint(named)
+
     @cached_property
     def tokens(self) -> int:
         """Estimated tokens of the fields that a client sends to a model."""
@@ -122,6 +133,7 @@ class Subject:
         return unknown_names.unknown_words(self.texts, self.part_names)
 
 
+_words = partial(words_from, "names")
 _DISCLOSING = frozenset({Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION})
 
 

@@ -281,6 +281,26 @@ def empty_opening(subject: Subject) -> Iterator[Hit]:
         yield Hit("/description", f"the description opens with {opening!r}", "begin with the verb; --fix does")
 
 
+@rule(
+    "TDQ138",
+    severity=Severity.INFO,
+    confidence=Confidence.LOW,
+    persona=Persona.AUDITOR,
+    dimension="behavioral_transparency",
+    source="TDQS, behavioral transparency",
+)
+def unstated_amount(subject: Subject) -> Iterator[Hit]:
+    """A tool that lists or searches has no limit or page, and does not say whether it returns everything."""
+    prose = subject.prose
+    is_english = prose.is_readable and prose.language in ("en", None)
+    if _is_described(subject) and is_english and subject.is_amount_open:
+        yield Hit(
+            "/description",
+            "nothing says how many things come back: no parameter limits or pages the result",
+            "add a limit or a cursor, or say that the tool returns all, or at most how many",
+        )
+
+
 MIN_SENTENCES = 3
 """"At least three to four sentences" (Hasan et al., arXiv 2602.14878, section 4.1.3, Length and Completeness)."""
 
