@@ -594,10 +594,10 @@ def test_words_of_praise_about_what_a_tool_handles_are_none(text):
 
 
 def test_the_offline_writer_says_the_author_s_facts_and_sets_the_hints_that_they_prove():
-    fact = "it is read-only and needs the scope orders.read"
+    fact = "it is read-only and requires the permission orders.read"
     material = parse_material({"facts": [{"tool": "find_orders", "fact": fact}, "Unlike any other."]})
     first, second = rewritten(FIND, OTHER, material=material)
-    assert "It is read-only and needs the scope orders.read." in first.definition["description"]
+    assert "It is read-only and requires the permission orders.read." in first.definition["description"]
     assert first.definition["annotations"] == {"readOnlyHint": True}
     assert {source for claim in first.claims for source in claim.sources} >= {"fact 1"}
     assert "annotations" not in second.definition

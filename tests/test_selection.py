@@ -267,7 +267,7 @@ def test_text_says_how_many_findings_are_hidden(command, write):
     lines = command("lint", write("x.json", [DEAR, CHEAP])).stdout.decode().splitlines()
     hidden = findings(DEAR, CHEAP).hidden
     noun = "finding" if hidden == 1 else "findings"
-    assert f"{hidden} low-confidence {noun} hidden: --profile strict" in lines
+    assert f"{hidden} low-confidence {noun} hidden, and rules for auditors not run: --profile strict" in lines
     assert lines[-1].startswith("Next: ")
 
 

@@ -80,7 +80,7 @@ SUFFIXES = (".patch", ".diff")
     help="compact: purpose and guidelines first; full: every component.",
 )
 @click.option(
-    "--material", type=FILE, help="Facts, traces of real calls and docs from the author, in JSON or YAML; see below."
+    "--material", type=FILE, help="Facts, traces of real calls and docs from the author, in JSON or YAML; see above."
 )
 @click.option(
     "--writer",

@@ -140,7 +140,8 @@ def notes(report: LintReport) -> list[str]:
     """What was found and does not count, each with what to do about it."""
     lines = []
     if report.hidden:
-        lines.append(f"{count_words(report.hidden, 'low-confidence finding')} hidden: --profile strict")
+        hidden = count_words(report.hidden, "low-confidence finding")
+        lines.append(f"{hidden} hidden, and rules for auditors not run: --profile strict")
     if report.suppressed:
         lines.append(f"{count_words(len(report.suppressed), 'finding')} suppressed by the configuration")
     lines += [unused_line(unused) for unused in report.unused_suppressions]

@@ -69,7 +69,7 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
     if prose.restates_loosely:
         yield Hit(
             "/description",
-            f"the description has no word that the name {subject.tool.name!r} does not have",
+            f"the description tells nothing that the name {subject.tool.name!r} does not",
             "name the verb, the resource and the scope: which things, from where, under which condition",
         )
 

@@ -45,7 +45,7 @@ RAISED = 0.3
 
 COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", "length")
 
-_SHORT = ("purpose", "usage", "behaviour", "params", "concise", "complete")
+_SHORT = ("purpose", "usage", "behavior", "params", "concise", "complete")
 _FOLDS = "10-fold cross-validation by server: no prediction saw its server, but the features were made with it in view"
 _UNSEEN = "servers captured after the features and weights were made; labels by blind LLM readers"
 _UNLABELED = "no labeled tool is among these definitions; the calibration's evidence names the packages that have some"
