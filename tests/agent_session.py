@@ -38,7 +38,7 @@ async def improve(list_tools, call):
     """List, score a bad definition, lint, explain, rewrite, score again; `call(name, **arguments)` gives the JSON."""
     assert await list_tools() == TOOLS
     before = await call("score_tool_definition", definition=BAD, siblings=[SIBLING])
-    assert before["tier"] == "D", before
+    assert before["tier"] in ("C", "D"), before
     linted = await call("lint_descriptions", tools=[BAD, SIBLING], severity="error")
     assert linted["findings"][0]["rule"] == before["findings"][0]["rule"] == "TDQ101", linted
     page = await call("explain_rule", rule=linted["findings"][0]["rule"])

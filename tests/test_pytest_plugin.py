@@ -111,7 +111,7 @@ def test_a_failure_names_the_tools_the_findings_and_what_to_do(project):
     done.stdout.fnmatch_lines(
         [
             "E *AssertionError: bad shop: does not reach B; 1 of 1 tools are below C; * at error or worse: *TDQ101*; the definitions cost about * tokens, more than 10",
-            "E *TDQS 1.2 by offline, calibration 1",
+            "E *TDQS 1.2 by offline, calibration *",
             "E *process 1.* D",
             "E *error TDQ101 the description only restates the name 'process'",
             "E *-> say verb, resource and scope in one sentence*",
