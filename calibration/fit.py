@@ -51,13 +51,9 @@ CAPTURED = ("npm:", "pypi:")
 """How the source of a captured tool begins: the servers of today, for which ranges are meant."""
 
 WEIGHTS = np.array([dimension.weight for dimension in load("tdqs").dimensions])
-ROUNDING = Rounding(
-    weights=[int(weight) for weight in WEIGHTS],
-    means=[3900, 2600, 2800, 3100, 4000, 2900],
-    stretch=[30, 10, 10, 10, 30, 10],
-    total_stretch=5,
-)
-"""Means of the labels; predictions lie nearer to them than labels do, most so in purpose and conciseness."""
+STRETCH, TOTAL_STRETCH = (30, 10, 10, 10, 30, 10), 5
+"""Percent by which predictions are moved away from the mean label: they vary less than labels, in purpose and
+conciseness most. Chosen in cross-validation."""
 
 HALVES = [UNIT * score + UNIT // 2 for score in (1, 2, 3, 4)]
 
@@ -97,7 +93,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
     folds = _read_sentences(definitions, tools, edits)
     cases = _cases(tools, edits, folds)
     rows, edited, forests, bands = _fit_tools(tools, edits, cases, folds)
-    unseen = _predict(source.unseen(definitions), folds, forests, bands)
+    unseen = _predict(source.unseen(definitions), folds, forests, bands, cases.rounding)
     set_rows, set_forests = _fit_sets(source.servers(definitions, known))
     component_rows, component_forests = _fit_components(source.components(definitions), folds)
     published = _published(definitions, folds, cases)
@@ -105,7 +101,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
         "tools": rows,
         "unseen": unseen,
         "edits": edited,
-        "unseenEdits": _predict_edits(source.unseen_edits(definitions), folds, forests),
+        "unseenEdits": _predict_edits(source.unseen_edits(definitions), folds, forests, cases.rounding),
         "servers": set_rows,
         "components": component_rows,
         "published": published,
@@ -126,9 +122,9 @@ def main(version: str, folders: Sequence[Path]) -> None:
         "sentences": folds.table,
         "rubrics": {"tdqs": forests, "coherence": set_forests, "smells": component_forests},
         "rounding": {
-            "means": ROUNDING.means,
-            "stretch": ROUNDING.stretch,
-            "total_stretch": ROUNDING.total_stretch,
+            "means": cases.rounding.means,
+            "stretch": cases.rounding.stretch,
+            "total_stretch": cases.rounding.total_stretch,
         },
         "bands": bands,
     }
@@ -160,6 +156,13 @@ class Cases:
     groups: NDArray[np.str_]
     tools: int
     edits: int
+
+    @property
+    def rounding(self) -> Rounding:
+        """How predictions become scores, with the mean labels of the tools in thousandths."""
+        means = [round(UNIT * float(mean)) for mean in self.labels[: self.tools].mean(axis=0)]
+        weights = [int(weight) for weight in WEIGHTS]
+        return Rounding(weights=weights, means=means, stretch=STRETCH, total_stretch=TOTAL_STRETCH)
 
     @property
     def after(self) -> slice:
@@ -240,18 +243,25 @@ def _fit_tools(
             {
                 **each.id,
                 "labels": [int(label) for label in each.labels],
-                "predicted": _rounded(latents[place]),
+                "predicted": _rounded(latents[place], cases.rounding),
                 "latents": [int(value) for value in latents[place]],
                 **_odds(int(totals[place]), _bands(totals[others], errors[others])),
                 **_circumstances(each.facts),
             }
         )
-    edited = [_changed(each, latents_before[place], latents[count + place]) for place, each in enumerate(edits)]
+    edited = [
+        _changed(each, latents_before[place], latents[count + place], cases.rounding)
+        for place, each in enumerate(edits)
+    ]
     return rows, edited, forests, bands
 
 
 def _predict(
-    labeled: Sequence[Labeled], folds: Folds, forests: Mapping[str, Any], bands: Sequence[Mapping[str, Any]]
+    labeled: Sequence[Labeled],
+    folds: Folds,
+    forests: Mapping[str, Any],
+    bands: Sequence[Mapping[str, Any]],
+    rounding: Rounding,
 ) -> Rows:
     """What the calibration as shipped says of tools that nothing was made on."""
     subjects = [each.facts for each in labeled if isinstance(each.facts, Subject)]
@@ -259,7 +269,7 @@ def _predict(
         {
             **each.id,
             "labels": [int(label) for label in each.labels],
-            "predicted": _rounded(latents),
+            "predicted": _rounded(latents, rounding),
             **_odds(int(_totals(latents[None])[0]), bands),
             **_circumstances(subject),
         }
@@ -267,11 +277,11 @@ def _predict(
     ]
 
 
-def _predict_edits(edits: Sequence[Edit], folds: Folds, forests: Mapping[str, Any]) -> Rows:
+def _predict_edits(edits: Sequence[Edit], folds: Folds, forests: Mapping[str, Any], rounding: Rounding) -> Rows:
     """The same of changed definitions."""
     before = _latents([each.before for each in edits], folds, forests)
     after = _latents([each.after for each in edits], folds, forests)
-    return [_changed(each, before[place], after[place]) for place, each in enumerate(edits)]
+    return [_changed(each, before[place], after[place], rounding) for place, each in enumerate(edits)]
 
 
 def _latents(subjects: Sequence[Subject], folds: Folds, forests: Mapping[str, Any]) -> Ints:
@@ -279,15 +289,15 @@ def _latents(subjects: Sequence[Subject], folds: Folds, forests: Mapping[str, An
     return np.stack([_read(forest).latent(table) for forest in forests.values()], axis=1)
 
 
-def _changed(edit: Edit, before: Ints, after: Ints) -> dict[str, Any]:
+def _changed(edit: Edit, before: Ints, after: Ints, rounding: Rounding) -> dict[str, Any]:
     return {
         "server": edit.group,
         "tool": edit.tool,
         "edit": edit.kind,
         "before": list(edit.labels_before),
         "after": list(edit.labels),
-        "predictedBefore": _rounded(before),
-        "predictedAfter": _rounded(after),
+        "predictedBefore": _rounded(before, rounding),
+        "predictedAfter": _rounded(after, rounding),
     }
 
 
@@ -386,7 +396,7 @@ def _published(definitions: Definitions, folds: Folds, cases: Cases) -> Rows:
                 "tool": row["tool"],
                 "inputHash": subject.signals.input_hash,
                 "published": round(1000 * sum(scores) / len(scores)),
-                "predicted": 100 * _total(_rounded(latents)),
+                "predicted": 100 * _total(_rounded(latents, cases.rounding)),
             }
         )
     return found
@@ -416,8 +426,8 @@ def _read(written: Mapping[str, Any]) -> Forest:
     return Forest(features=written["features"], base=written["base"], trees=written["trees"])
 
 
-def _rounded(latents: Ints) -> list[int]:
-    return ROUNDING.round([int(each) for each in np.clip(latents, UNIT, 5 * UNIT)])
+def _rounded(latents: Ints, rounding: Rounding) -> list[int]:
+    return rounding.round([int(each) for each in np.clip(latents, UNIT, 5 * UNIT)])
 
 
 def _plain(latent: int) -> int:

@@ -15,7 +15,7 @@ from tdqs_mcp.report.lint_report import LocatedReport
 from tdqs_mcp.results.findings import Finding, LintReport, RuleEntry, RuleList, Severity, Suppression
 from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.rules import registry
-from tdqs_mcp.rules.clients import view_catalog
+from tdqs_mcp.rules.client_limits import view_catalog
 from tdqs_mcp.rules.registry import Selection
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import lane_of

@@ -37,7 +37,7 @@ from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.report.lint_report import Verdict, comment_blocks, unused_line
 from tdqs_mcp.report.lint_text import full_blocks, lint_blocks, statistics_blocks
 from tdqs_mcp.results.findings import KnownFinding, LintReport
-from tdqs_mcp.rules.clients import CLIENTS
+from tdqs_mcp.rules.client_limits import CLIENTS
 from tdqs_mcp.rules.registry import RULES
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE

@@ -38,7 +38,6 @@ def of_tool(subject: Subject, text: Text, readings: Sequence[Reading]) -> dict[s
         **_parameters(subject, text),
         **_effects(subject),
         "lone": int(subject.sibling_count == 0),
-        "title": int(subject.signals.title_is_meaningful),
         "output_schema": int(subject.signals.has_output_schema),
     }
 
@@ -57,7 +56,7 @@ def _information(readings: Sequence[Reading]) -> dict[str, int]:
         **found,
         "usage_alone": max((_usage_alone(each) for each in readings), default=0),
         "usage_alone_sum": sum(_usage_alone(each) for each in readings),
-        "behavior_hints": sum(min(100, each.tells[Aspect.BEHAVIOR]) for each in readings),
+        "behavior_capped": sum(min(100, each.tells[Aspect.BEHAVIOR]) for each in readings),
         "purpose_first": readings[0].tells[Aspect.PURPOSE] if readings else 0,
         "behavior_or_result": sum(min(each, 200) for each in behavior),
         "usage_by_reference": max((each.tells[Aspect.USAGE] for each in references), default=0),
@@ -81,7 +80,6 @@ def _emptiness(readings: Sequence[Reading]) -> dict[str, int]:
         "empty": len(empty),
         "empty_words": _words(empty),
         "empty_share": 100 * _words(empty) // max(1, _words(readings)),
-        "empty_prose": len(prose),
         "empty_prose_words": _words(prose),
         "nothing_most": max((each.nothing for each in later), default=0),
         "nothing_sum": sum(each.nothing for each in later),
@@ -126,14 +124,10 @@ def _wording(subject: Subject, text: Text) -> dict[str, int]:
         "lines": (subject.tool.description or "").strip().count("\n"),
         "new_first": len(text.sentences[0].fresh) if text.sentences else 0,
         "restates": int(bool(text.said) and not text.said - FUNCTION_STEMS - text.own),
-        "only_name": int(prose.is_only_name),
         "tiny": int(len(set(prose.words)) < TINY),
         "opens_with_verb": int(prose.opens_with_verb),
         "vague_verb": int(prose.has_vague_verb),
-        "generic": len((text.said - FUNCTION_STEMS) & generic_stems()),
         "said_again": text.repeated,
-        "repeated": prose.repeated_sentences,
-        "copied": prose.copied_words,
         "shouted": len(_PATTERNS.shout.findall(" ".join(prose.sentences))),
     }
 
@@ -184,9 +178,7 @@ def _effects(subject: Subject) -> dict[str, int]:
         "hints": int(signals.has_hints),
         "hint_count": signals.hint_count,
         "read_only": int(signals.read_only is True),
-        "contradiction": int(prose.contradiction is not None),
         "unhinted_mutation": int(is_mutating and not signals.has_hints),
-        "odd_hint": int(has_odd_hint(subject)),
         "mutates": int(is_mutating),
         "deletes": int(effect is Effect.DELETE),
         "reads": int(effect is Effect.READ),
@@ -223,13 +215,9 @@ def of_set(tools: ToolSet) -> dict[str, int]:
     }
 
 
-NAMED = ("off_style", "off_pattern", "one_word", "overlapping", "same_kind", "vague", "gaps", "lifecycles")
-"""Coherence features that name tools or words."""
-
-
-def names_behind(name: str, tools: ToolSet) -> tuple[str, ...]:
-    """The tools or words behind a coherence feature."""
-    names = {
+def names_behind(tools: ToolSet) -> dict[str, tuple[str, ...]]:
+    """The tools or things behind each coherence feature that has some."""
+    return {
         "off_style": tools.off_style,
         "off_pattern": tools.off_pattern,
         "one_word": tools.one_word,
@@ -239,4 +227,3 @@ def names_behind(name: str, tools: ToolSet) -> tuple[str, ...]:
         "gaps": tools.gaps,
         "lifecycles": tools.complete,
     }
-    return names.get(name, ())

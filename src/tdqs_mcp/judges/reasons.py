@@ -12,7 +12,7 @@ from tdqs_mcp.judges import features
 from tdqs_mcp.judges.sentence_model import Aspect, Reading
 from tdqs_mcp.results.verdicts import Judgement
 
-MOST = 3
+MAX_REASONS = 3
 """Reasons for one score."""
 
 MAX_QUOTE = 160
@@ -58,7 +58,7 @@ def explain_tool(
 
 def explain_set(scores: Mapping[str, int], tools: ToolSet) -> dict[str, Judgement]:
     """A judgement for each coherence dimension, with the names behind it."""
-    named = {name: features.names_behind(name, tools) for name in features.NAMED}
+    named = features.names_behind(tools)
     facts: dict[str, Sequence[str]] = {name: names for name, names in named.items() if names and name != "lifecycles"}
     if named["lifecycles"] and not named["gaps"]:
         facts["lifecycle"] = named["lifecycles"]
@@ -77,7 +77,7 @@ def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
     strengths = [name for name in names if name in table["strengths"]]
     ordered = [*strengths, *faults] if score >= HIGH else [*faults, *strengths]
     chosen = [name for name in ordered if (score < 5 or name in strengths) and (name != "all_tell" or score >= HIGH)]
-    chosen = chosen[:MOST]
+    chosen = chosen[:MAX_REASONS]
     sentences = [_say({**table["strengths"], **table["faults"]}[name], facts[name]) for name in chosen]
     is_unexplained = not sentences or (score < HIGH and not faults)
     if score < 5 and is_unexplained and key in table["advice"]:
@@ -176,8 +176,8 @@ def _form(subject: Subject, readings: Sequence[Reading]) -> dict[str, Sequence[s
     prose = [each for each in readings[1:] if each.sentence.is_prose]
     empty = sorted((each for each in prose if each.nothing >= SURE and each.most < SLIGHT), key=lambda each: each.most)
     strange = [each for each in prose if each.unrelated >= SURE]
-    texts = [each.sentence.text for each in prose]
-    twice = [each for place, each in enumerate(prose) if each.sentence.text in texts[:place]]
+    first = {each.sentence.text: each for each in reversed(prose)}
+    twice = [each for each in prose if first[each.sentence.text] is not each]
     found: dict[str, Sequence[str]] = {}
     if strange:
         found["unrelated"] = _quotes(strange[:1])

@@ -58,7 +58,7 @@ class SentenceModel:
     """By term or trait: the columns in which it counts, each with its weight."""
 
     logistic: Sequence[int]
-    """The sums at which the probability reaches 1%, 2%, … 99%, halves rounded up."""
+    """The sums at which the probability rounds to 1%, 2%, … 100%."""
 
     def read(self, text: Text) -> tuple[Reading, ...]:
         """What each sentence tells; the first one is always about the tool, and what repeats tells nothing."""

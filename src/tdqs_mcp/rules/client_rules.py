@@ -6,7 +6,7 @@ from tdqs_mcp.facts.schema.conformance import Breach
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.results.portability import Handling, Limit
-from tdqs_mcp.rules.clients import Audience, Client, server_breaches, tool_breaches
+from tdqs_mcp.rules.client_limits import Audience, Client, server_breaches, tool_breaches
 from tdqs_mcp.rules.rule import Hit, rule
 
 _SOURCE = "limits of clients and model APIs, each with its own source"

@@ -26,7 +26,7 @@ from tdqs_mcp.rules import (
     security_rules,
     token_rules,
 )
-from tdqs_mcp.rules.clients import Audience, check_clients
+from tdqs_mcp.rules.client_limits import Audience, check_clients
 from tdqs_mcp.rules.rule import AnyRule, Hit, Rule
 from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.rule_profiles import PROFILES, Profile

@@ -23,9 +23,6 @@ MAX_PROPERTIES = 200
 MAX_DEPTH = 4
 """Levels of nested objects whose properties are read."""
 
-NEW_WORDS = 2
-"""Names of properties from which a sentence lists them."""
-
 FULL = 100
 """A trait that holds, and the whole of a share."""
 
@@ -160,8 +157,9 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
         skipped = lead_in_length(verbatim) if place == 0 else 0
         text, spoken = (verbatim[skipped:], words_of(verbatim[skipped:])) if skipped else (verbatim, told)
         words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
-        stems = {word for word in map(stem, words) if len(word) > 1}
-        fresh = frozenset(stems - context.known - fresh_before)
+        fresh = frozenset({word for word in map(stem, words) if len(word) > 1} - context.known - fresh_before)
+        content = frozenset(word for word in map(stem, words[:MAX_WORDS]) if _is_content(word))
+        about = context.own | context.names | context.described | said
         match = _ENTRY.match(text)
         name = match[1].lower() if match else ""
         entry = name if name in context.properties else None
@@ -174,8 +172,9 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             "label of no parameter": FULL * (is_label and entry is None),
             "under heading": FULL * bool(headings[place]),
             "item under heading": FULL * (is_item and bool(headings[place])),
-            **_share(context, words[:MAX_WORDS], fresh=fresh, said=said, place=place, is_entry=entry is not None),
-            **_reference(context, words[:MAX_WORDS], said=said),
+            "length": FULL * min(len(set(words[:MAX_WORDS])), LONG) // LONG,
+            **_share(context, content, fresh=fresh, said=said, about=about, is_first=place == 0, is_entry=bool(entry)),
+            **_reference(context, words[:MAX_WORDS], content=content, about=about),
             **dict.fromkeys(cues.get(place, ()), FULL),
             "parenthesis": FULL * ("(" in text),
             "quotation": FULL * (_QUOTE.search(text) is not None),
@@ -199,7 +198,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             is_prose=not is_heading and entry is None and len(spoken) >= _BRIEF,
         )
         fresh_before |= fresh
-        said |= {word for word in map(stem, words[:MAX_WORDS]) if _is_content(word)}
+        said |= content
 
 
 def _is_heading(text: str) -> bool:
@@ -225,25 +224,23 @@ def _headings(prose: Prose) -> list[tuple[str, ...]]:
 
 def _share(
     context: _Context,
-    words: Sequence[str],
+    content: AbstractSet[str],
     *,
     fresh: AbstractSet[str],
     said: AbstractSet[str],
-    place: int,
+    about: AbstractSet[str],
+    is_first: bool,
     is_entry: bool,
 ) -> dict[str, int]:
     """What a sentence's content words are shared with, and how many are new."""
-    content = {word for word in map(stem, words) if _is_content(word)}
     added = fresh - context.names - context.described
-    about = context.own | context.names | context.described | said
 
     def share(others: AbstractSet[str]) -> int:
         return FULL * len(content & others) // max(1, len(content))
 
     new, more = FULL * min(len(fresh), MANY) // MANY, FULL * min(len(added), MANY) // MANY
-    is_apart = place > 0 and bool(content) and content.isdisjoint(about)
+    is_apart = not is_first and bool(content) and content.isdisjoint(about)
     return {
-        "length": FULL * min(len(set(words)), LONG) // LONG,
         "new": new,
         "nothing new": FULL * (not fresh),
         "hardly new": FULL * (len(fresh) <= 1),
@@ -260,21 +257,21 @@ def _share(
         "long apart": FULL * is_apart * min(len(content), 8) // 8,
         "entry": FULL * is_entry,
         "added by entry": more * is_entry,
-        "new at first": new * (place == 0),
-        "of name at first": share(context.own) * (place == 0),
+        "new at first": new * is_first,
+        "of name at first": share(context.own) * is_first,
     }
 
 
-def _reference(context: _Context, words: Sequence[str], *, said: AbstractSet[str]) -> dict[str, int]:
+def _reference(
+    context: _Context, words: Sequence[str], *, content: AbstractSet[str], about: AbstractSet[str]
+) -> dict[str, int]:
     """What a sentence says that names siblings: whether they deal with the same, and what it adds to their names."""
     siblings, own = context.subject.siblings, context.subject.tool.name.lower()
     named = [word for word in words if word != own and word in siblings]
     if not named:
         return {}
     theirs = frozenset(stem(part) for name in named for part in name_parts(siblings[name]))
-    content = {word for word in map(stem, words) if _is_content(word)}
     beside = content - theirs - frozenset(map(stem, named)) - generic_stems()
-    about = context.own | context.names | context.described | said
     return {
         "reference": FULL,
         "related reference": FULL * (not theirs.isdisjoint(context.own)),

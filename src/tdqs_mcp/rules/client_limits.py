@@ -122,7 +122,7 @@ def _limit(entry: Mapping[str, Any]) -> Limit:
 
 @cache
 def _data() -> Mapping[str, Any]:
-    return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", "clients.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(files("tdqs_mcp.rules").joinpath("data", "client_limits.toml").read_text(encoding="utf-8"))
 
 
 def _clients() -> dict[str, Client]:
