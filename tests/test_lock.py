@@ -170,6 +170,19 @@ def test_a_lock_keeps_other_servers_and_finds_each_by_name(run, tmp_path):
     assert "does not have 'third'" in run("verify", [FINE], file="third.json")[2]
 
 
+def captured(name):
+    return {"serverInfo": {"name": name, "version": "1"}, "capabilities": {"tools": {}}, "tools": [FINE]}
+
+
+def test_another_server_is_neither_verified_nor_accepted_as_the_only_one_that_is_locked(run):
+    assert run("lock", captured("shop"), file="shop.json")[0] == 0
+    code, _, said = run("verify", captured("bank"), file="bank.json")
+    assert (code, "the lock does not have 'bank'" in said) == (2, True)
+    code, _, said = run("lock", captured("bank"), "--accept", "find_orders", file="bank.json")
+    assert (code, "add it without --accept" in said) == (2, True)
+    assert run("verify", captured("shop"), file="renamed.json")[0] == 0
+
+
 def test_a_tool_that_cannot_be_measured_leaves_the_others_locked(run):
     deep = "x"
     for _ in range(150):

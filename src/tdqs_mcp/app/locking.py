@@ -82,14 +82,14 @@ def _named(cls: type, entry: Mapping[str, Any]) -> dict[str, Any]:
 def verify(catalog: Catalog, lock: DefinitionLock, *, again: Catalog | None = None) -> LockReport:
     """What has changed since the lock was written, by what it means; `again` is a second listing of the server.
 
-    Nothing is scored: a new calibration is no change. A server that the lock does not know by name or source is
-    compared with its only one. Raises InputError if it has several.
+    Nothing is scored: a new calibration is no change. Raises InputError for a server that the lock does not have; a
+    listing under another name, such as a renamed file, is its only one unless the server itself says otherwise.
     """
-    known = definition_lock.find_server(lock, catalog)
-    if known is None and len(lock.servers) != 1:
+    known = definition_lock.find_server(lock, catalog) or definition_lock.find_renamed(lock, catalog)
+    if known is None:
         names = ", ".join(repr(each.name) for each in lock.servers) or "no server"
         raise InputError(f"the lock does not have {catalog.server!r}, it has {names}; add it with tdqs-mcp lock")
-    return lock_changes.verify(known or lock.servers[0], catalog, again)
+    return lock_changes.verify(known, catalog, again)
 
 
 async def lock(
@@ -114,6 +114,8 @@ async def lock(
     now = lock_server(measured, found, allow=allow or ())
     entry = definition_lock.find_server(known, catalog)
     if entry is None:
+        if accept:
+            raise InputError(f"the lock does not have {catalog.server!r}: nothing to accept; add it without --accept")
         report = replace(lock_changes.verify(now, catalog, again), state=LockState.NEW)
         return DefinitionLock(servers=_sorted([*known.servers, now])), report
     entry = entry if allow is None else replace(entry, allow=now.allow)

@@ -146,6 +146,14 @@ def find_server(lock: DefinitionLock, catalog: Catalog) -> LockedServer | None:
     return next(iter([*sources, *named]), None)
 
 
+def find_renamed(lock: DefinitionLock, catalog: Catalog) -> LockedServer | None:
+    """The only entry, for a listing under another name; None if both listings say what the server is, and differ."""
+    if len(lock.servers) != 1:
+        return None
+    names = [(info or {}).get("name") for info in (lock.servers[0].server_info, catalog.server_info)]
+    return None if all(names) and names[0] != names[1] else lock.servers[0]
+
+
 def accept(
     known: LockedServer, now: LockedServer, report: LockReport, parts: Collection[str] | None
 ) -> tuple[LockedServer, LockReport]:
