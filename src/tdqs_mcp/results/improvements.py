@@ -54,6 +54,60 @@ class Component(StrEnum):
     LIMITATIONS = "limitations"
     PARAMETERS = "parameter explanation"
     EXAMPLES = "examples"
+    LENGTH = "length"
+    """What is said without need."""
+
+
+class Route(StrEnum):
+    """How a statement follows from its evidence."""
+
+    PURPOSE = "purpose"
+    """The name's words and the schema."""
+
+    ABBREVIATION = "abbreviation"
+    """Another text spells it out."""
+
+    ALTERNATIVE = "alternative"
+    """A sibling's own words say what it is for instead."""
+
+    LOOKUP = "lookup"
+    """A sibling returns what a parameter takes."""
+
+    BEFORE = "before"
+    """Another tool comes first."""
+
+    AFTER = "after"
+    """Another tool comes next."""
+
+    NAMESAKE = "namesake"
+    """A sibling describes the parameter of this name and type."""
+
+    VALUES = "values"
+    DEFAULT = "default"
+    RANGE = "range"
+    UNIT = "unit"
+    """The unit or the format of a value."""
+
+    DEMAND = "demand"
+    """The schema requires parameters together, or one of several."""
+
+    RETURNS = "returns"
+    """The output schema."""
+
+    HINT = "hint"
+    """A plain statement that an annotation repeats."""
+
+    TITLE = "title"
+    CUT = "cut"
+    """Words that stand twice."""
+
+    FACT = "fact"
+    ANSWER = "answer"
+    FAILURE = "failure"
+    """A recorded call that failed or returned nothing."""
+
+    EXAMPLE = "example"
+    """A recorded call that succeeded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +133,12 @@ class Claim:
     text: str
     sources: tuple[str, ...] = ()
     """What it rests on: description, a schema path, an annotation, tool NAME, fact N, trace N, docs."""
+
+    component: Component | None = None
+    """What it is about; null where that is not known."""
+
+    route: Route | None = None
+    """How it follows from its sources; null for another writer's words."""
 
     refusal: Internal[str | None] = None
     """Why the claim is refused; None for a claim with sources."""

@@ -25,35 +25,11 @@ from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
 from tdqs_mcp.facts.toolset.parameter_meanings import Agreed, agreed_descriptions, infer_meanings
 from tdqs_mcp.facts.toolset.value_sources import ValueSource, ValueSources, unstated_sources
 from tdqs_mcp.model import Material
+from tdqs_mcp.results.improvements import Route
+from tdqs_mcp.rewriting.statements import COMPONENTS, Splice, Statement, add_sentence, set_value
 
 MAX_SIBLINGS = 2
 """Siblings that one description points to."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Splice:
-    """New words for a stretch of the old description."""
-
-    start: int
-    end: int
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One improvement, made or left out as a whole."""
-
-    path: str
-    sources: tuple[str, ...]
-    splices: tuple[Splice, ...] = ()
-    sentence: str = ""
-    """Goes to the description's end."""
-
-    value: object = None
-    """The whole new value of what stands at any other path."""
-
-    is_pointer: bool = False
-    """It names siblings: beside one of these, no later run adds another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +114,7 @@ MAX_GIVEN = 4
 """Parameters that a first sentence can carry."""
 
 
-def first_sentence(subject: Subject, label: Label, *, is_third_person: bool) -> Part | None:
+def first_sentence(subject: Subject, label: Label, *, is_third_person: bool) -> Statement | None:
     """The first sentence: composed where there is none, completed where it only restates the name, else kept.
 
     A lead-in such as "This tool allows you to" goes in any case.
@@ -159,15 +135,15 @@ def first_sentence(subject: Subject, label: Label, *, is_third_person: bool) -> 
         return None
     start = (subject.tool.description or "").index(old)
     splice = Splice(start=start, end=start + len(old), text=new)
-    return Part(path="/description", sources=tuple(sources), splices=(splice,))
+    return _respliced(Route.PURPOSE, sources, [splice])
 
 
-def _first_purpose(label: Label, given: str, parameters: Sequence[str], *, is_third_person: bool) -> Part | None:
+def _first_purpose(label: Label, given: str, parameters: Sequence[str], *, is_third_person: bool) -> Statement | None:
     """None where the schema says no more than the name: a tautology would only hide the gap."""
     if not (label.verb and label.nouns and given and is_plain(label.tool)):
         return None
     verb = _third_person(label.verb) if is_third_person else label.verb
-    return _sentence(f"{verb.capitalize()} {' '.join(label.nouns)} {given}.", ["name", *parameters], is_pointer=False)
+    return add_sentence(f"{verb.capitalize()} {' '.join(label.nouns)} {given}.", Route.PURPOSE, ["name", *parameters])
 
 
 def _given(subject: Subject, label: Label) -> tuple[str, list[str]]:
@@ -194,7 +170,7 @@ def _identifies(parameter: Parameter, label: Label) -> bool:
     return set(map(stem, thing)) <= set(map(stem, label.thing.lower().split()[-1:]))
 
 
-def title(subject: Subject, label: Label) -> Part | None:
+def title(subject: Subject, label: Label) -> Statement | None:
     """The name's words, for people; clients fall back to the annotations' title and then to the bare name."""
     raw = subject.tool.raw
     annotations = raw.get("annotations")
@@ -203,10 +179,10 @@ def title(subject: Subject, label: Label) -> Part | None:
     if is_titled or not is_clear or len(label.phrase.split()) < 2:
         return None
     words = spell_acronyms(label.phrase)
-    return Part(path="/title", sources=("name",), value=words[:1].upper() + words[1:])
+    return set_value("/title", words[:1].upper() + words[1:], Route.TITLE, ["name"])
 
 
-def cut(subject: Subject) -> Part | None:
+def cut(subject: Subject) -> Statement | None:
     """Cuts what is said twice, or word for word in the schema."""
     spans = [(*span, "description: said twice") for span in repeated_spans(subject)]
     spans += [(*span, "/inputSchema/properties: said there") for span in copied_spans(subject)]
@@ -218,7 +194,7 @@ def cut(subject: Subject) -> Part | None:
         is_line = before.endswith("\n") and text[end : end + 1] in ("", "\n")  # a whole line goes with its line break
         splices.append(Splice(start=len(before) - is_line, end=end))
     sources = tuple(dict.fromkeys(source for _, _, source in spans))
-    return Part(path="/description", sources=sources, splices=tuple(splices))
+    return _respliced(Route.CUT, sources, splices)
 
 
 def _third_person(verb: str) -> str:
@@ -231,7 +207,7 @@ MAX_FIELDS = 6
 """Fields of an answer that one sentence names; the others are counted."""
 
 
-def read_only(subject: Subject) -> Part | None:
+def read_only(subject: Subject) -> Statement | None:
     """The only hint that text supports: the author's own plain statement, where there is no hint.
 
     A verb is not enough; `get_token` may well issue a new one.
@@ -241,7 +217,7 @@ def read_only(subject: Subject) -> Part | None:
     if not is_open or not says_read_only(subject):
         return None
     value = {**(annotations or {}), "readOnlyHint": True}
-    return Part(path="/annotations", sources=("description: it says that the tool is read-only",), value=value)
+    return set_value("/annotations", value, Route.HINT, ["description: it says that the tool is read-only"])
 
 
 def hints_of_facts(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
@@ -259,13 +235,13 @@ def is_contradicted_hint(hint: str, subject: Subject, stated: Container[tuple[st
     return hint == "readOnlyHint" and is_changing
 
 
-def hinted(subject: Subject) -> Part | None:
+def hinted(subject: Subject) -> Statement | None:
     """What hints declare and neither verb nor text says; clients do not show hints to the model."""
     said = subject.tool.description or ""
     found = [(text, f"/annotations/{hint}") for text, hint in _hinted(subject) if text not in said]
     if not found:
         return None
-    return _sentence(" ".join(text for text, _ in found), [source for _, source in found], is_pointer=False)
+    return add_sentence(" ".join(text for text, _ in found), Route.HINT, [source for _, source in found])
 
 
 def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
@@ -286,7 +262,7 @@ def _hinted(subject: Subject) -> Iterator[tuple[str, str]]:
         yield "Repeating a call takes effect again.", "idempotentHint"
 
 
-def returned(subject: Subject) -> Part | None:
+def returned(subject: Subject) -> Statement | None:
     """The fields of the result, if the text does not mention them; clients do not show output schemas to the model."""
     name, fields = arguments.result_fields(subject.tool)
     if not fields or Cue.RETURN in subject.prose.cues:
@@ -295,21 +271,21 @@ def returned(subject: Subject) -> Part | None:
     some = ", ".join(f"`{field}`" for field in fields[:MAX_FIELDS])
     said = f"{some} and {more} more field{'s' if more > 1 else ''}" if more > 0 else listed(fields)
     sentence = f"Returns {name} with {said}." if name else f"Returns {said}."
-    return _sentence(sentence, ["/outputSchema/properties"], is_pointer=False)
+    return add_sentence(sentence, Route.RETURNS, ["/outputSchema/properties"])
 
 
-def explained(subject: Subject, context: CatalogContext) -> tuple[Part, ...]:
+def explained(subject: Subject, context: CatalogContext) -> tuple[Statement, ...]:
     """Descriptions of parameters that have none."""
     return tuple(
-        Part(path=f"{arguments.property_pointer(each.parameter)}/description", sources=each.sources, value=each.text)
+        set_value(f"{arguments.property_pointer(each.parameter)}/description", each.text, Route.NAMESAKE, each.sources)
         for each in infer_meanings(subject.tool, context.agreed)
     )
 
 
-def enumerated(subject: Subject) -> tuple[Part, ...]:
+def enumerated(subject: Subject) -> tuple[Statement, ...]:
     """An enum for each parameter whose text lists all its values while the schema allows any."""
     return tuple(
-        Part(path=f"{arguments.property_pointer(name)}/enum", sources=(source,), value=list(listed_values))
+        set_value(f"{arguments.property_pointer(name)}/enum", list(listed_values), Route.VALUES, [source])
         for name, listed_values, source in closed_value_lists(subject.tool)
     )
 
@@ -321,9 +297,11 @@ MAX_TAKERS = 2
 """Tools that one description names as the use of its answer; the others are counted."""
 
 
-def guidance_parts(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> tuple[Part, ...]:
+def guidance_parts(
+    subject: Subject, label: Label, near: Sequence[str], context: CatalogContext
+) -> tuple[Statement, ...]:
     """What else to use and when, for a description that names no sibling yet; then the schema's demands."""
-    found: list[Part | None] = []
+    found: list[Statement | None] = []
     if not subject.mentions and not any(name in (subject.tool.description or "") for name in near):
         sources = context.origins.get(subject.tool.name, ())[:MAX_SOURCES]
         named = {tool for origin in sources for tool in origin.tools}
@@ -338,7 +316,7 @@ def guidance_parts(subject: Subject, label: Label, near: Sequence[str], context:
     return tuple(part for part in (*found, _demands(subject)) if part)
 
 
-def _alternatives(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> Part | None:
+def _alternatives(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> Statement | None:
     """Where to go instead; a twin that does the same is nowhere to go, and a deletion may be one change too many."""
     if label.effect is Effect.DELETE and not near:
         near = [name for name in context.twins(subject) if context.labels[name].effect is Effect.UPDATE][:1]
@@ -347,10 +325,10 @@ def _alternatives(subject: Subject, label: Label, near: Sequence[str], context: 
     said = [f"to {words}{'' if place else ' instead'}, use `{name}`" for place, (name, words, _) in enumerate(routes)]
     if not said:
         return None
-    return _sentence(f"T{'; '.join(said)[1:]}.", [source for _, _, source in routes])
+    return add_sentence(f"T{'; '.join(said)[1:]}.", Route.ALTERNATIVE, [source for _, _, source in routes])
 
 
-def _sources(origins: Sequence[ValueSource]) -> Part | None:
+def _sources(origins: Sequence[ValueSource]) -> Statement | None:
     """Where the values of identifying parameters come from: "Look up `board_id` with `list_boards`."."""
     by_tools: dict[tuple[str, ...], list[str]] = {}
     for origin in origins:
@@ -358,10 +336,12 @@ def _sources(origins: Sequence[ValueSource]) -> Part | None:
     said = [f"{listed(names)} with {listed(tools, 'or')}" for tools, names in by_tools.items()]
     if not said:
         return None
-    return _sentence(f"Look up {' and '.join(said)}.", [source for origin in origins for source in origin.sources])
+    return add_sentence(
+        f"Look up {' and '.join(said)}.", Route.LOOKUP, [source for origin in origins for source in origin.sources]
+    )
 
 
-def _uses(subject: Subject, context: CatalogContext) -> Part | None:
+def _uses(subject: Subject, context: CatalogContext) -> Statement | None:
     """What the answer of a listing is for: the parameter that most siblings take from it, and which they are."""
     takers: dict[str, list[str]] = {}
     for parameter, name in context.takers.get(subject.tool.name, ()):
@@ -374,10 +354,10 @@ def _uses(subject: Subject, context: CatalogContext) -> Part | None:
     others = f"{', '.join(f'`{name}`' for name in names)}{rest}" if more > 0 else listed(names)
     verb = "takes" if len(names) == 1 else "take"
     sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in names)]
-    return _sentence(f"Use it to find the `{parameter}` that {others} {verb}.", sources)
+    return add_sentence(f"Use it to find the `{parameter}` that {others} {verb}.", Route.LOOKUP, sources)
 
 
-def _look(subject: Subject, label: Label, named: AbstractSet[str], context: CatalogContext) -> Part | None:
+def _look(subject: Subject, label: Label, named: AbstractSet[str], context: CatalogContext) -> Statement | None:
     """What shows the thing before it is changed or deleted, called with what this tool is called with."""
     if label.effect not in (Effect.UPDATE, Effect.DELETE) or not label.thing:
         return None
@@ -388,18 +368,18 @@ def _look(subject: Subject, label: Label, named: AbstractSet[str], context: Cata
         is_callable = required and required <= own and name not in named
         if is_showing and is_callable and _is_same_thing(context.labels[name], label):
             source = f"tool {name}: its name and its required parameters"
-            return _sentence(f"To see the {label.thing} first, use `{name}`.", [source])
+            return add_sentence(f"To see the {label.thing} first, use `{name}`.", Route.BEFORE, [source])
     return None
 
 
-def _undo(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> Part | None:
+def _undo(subject: Subject, label: Label, near: Sequence[str], context: CatalogContext) -> Statement | None:
     """What takes back the thing that this tool makes or turns on: said only where there is nothing to choose."""
     opposites_of: Mapping[str, str] = read_table("rewriting")["opposites"]
     opposites = (f"un{label.verb}", *opposites_of.get(label.verb or "", "").split())
     for name in context.twins(subject):
         verb = context.labels[name].verb
         if verb in opposites and name not in near and _is_same_thing(context.labels[name], label):
-            return _sentence(f"To {verb} it later, use `{name}`.", [f"tool {name}: its name"])
+            return add_sentence(f"To {verb} it later, use `{name}`.", Route.AFTER, [f"tool {name}: its name"])
     return None
 
 
@@ -408,8 +388,14 @@ def _is_same_thing(one: Label, other: Label) -> bool:
     return [stem(word) for word in one.thing.split()] == [stem(word) for word in other.thing.split()]
 
 
-def _sentence(text: str, sources: Sequence[str], *, is_pointer: bool = True) -> Part:
-    return Part(path="/description", sources=tuple(dict.fromkeys(sources)), sentence=text, is_pointer=is_pointer)
+def _respliced(route: Route, sources: Sequence[str], splices: Sequence[Splice]) -> Statement:
+    return Statement(
+        path="/description",
+        component=COMPONENTS[route],
+        route=route,
+        sources=tuple(sources),
+        splices=tuple(splices),
+    )
 
 
 def _route(sibling: Subject, label: Label, subject: Subject, own: Label) -> tuple[str, str] | None:
@@ -442,14 +428,14 @@ def _by_name(label: Label, own: Label) -> str:
     return to_clause(label.phrase)
 
 
-def _demands(subject: Subject) -> Part | None:
+def _demands(subject: Subject) -> Statement | None:
     """Demands of the schema that its list of required parameters does not show."""
     said = set(subject.prose.mentioned_parameters)
     choices = arguments.required_choices(subject.tool.input_schema or {})
     found = [choice for choice in choices if not choice.names <= said]
     if not found:
         return None
-    return _sentence(" ".join(map(_demand, found)), [choice.path for choice in found], is_pointer=False)
+    return add_sentence(" ".join(map(_demand, found)), Route.DEMAND, [choice.path for choice in found])
 
 
 def _demand(choice: Choice) -> str:

@@ -21,9 +21,10 @@ from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.facts.toolset.names import Label
 from tdqs_mcp.model import CallOutcome, Catalog, Fact, Material, Tool, Trace, read_tool
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Claim, Mode
+from tdqs_mcp.results.improvements import Claim, Component, Mode, Route
 from tdqs_mcp.rewriting import definition_parts
-from tdqs_mcp.rewriting.definition_parts import CatalogContext, Part, cut, first_sentence, read_only, title
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, cut, first_sentence, read_only, title
+from tdqs_mcp.rewriting.statements import Statement, add_sentence, set_value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,14 +32,14 @@ class Proposal:
     """A tool with the parts that would make its definition better, the least certain last."""
 
     subject: Subject
-    parts: tuple[Part, ...]
+    parts: tuple[Statement, ...]
     ask: Callable[..., Iterator[str]]
     """Asks what only the author can answer, except about hints that are `settled`."""
 
     questions: tuple[str, ...] = ()
     """What comes before these: which side of a contradiction holds."""
 
-    next: tuple[tuple[Part, ...], ...] = ()
+    next: tuple[tuple[Statement, ...], ...] = ()
     """What to try if these parts are not accepted: any one left out, the least certain first; then ever fewer."""
 
     claims: tuple[Claim, ...] | None = None
@@ -65,7 +66,7 @@ class Proposal:
         parts = left[0] if left else ()
         return self.only(() if all(part.path == "/title" for part in parts) else parts, left[1:])
 
-    def only(self, parts: tuple[Part, ...], left: tuple[tuple[Part, ...], ...] = ()) -> "Proposal":
+    def only(self, parts: tuple[Statement, ...], left: tuple[tuple[Statement, ...], ...] = ()) -> "Proposal":
         """Other parts, not yet checked, and what to try after them."""
         return replace(self, parts=parts, next=left, claims=None)
 
@@ -97,7 +98,7 @@ def _proposal(subject: Subject, context: CatalogContext, rules: set[str], mode: 
     return Proposal(subject=subject, parts=found, ask=asking)
 
 
-def apply_parts(tool: Tool, parts: Sequence[Part]) -> Mapping[str, Any]:
+def apply_parts(tool: Tool, parts: Sequence[Statement]) -> Mapping[str, Any]:
     """A tool's raw definition with parts applied; what no part names is what it was."""
     raw: Mapping[str, Any] = tool.raw
     for part in parts:
@@ -113,7 +114,7 @@ def put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping[
     return {**value, first: put(value[first], rest, new) if rest else new}
 
 
-def _description(old: str, parts: Sequence[Part]) -> str:
+def _description(old: str, parts: Sequence[Statement]) -> str:
     splices = sorted((splice for part in parts for splice in part.splices), key=lambda splice: splice.start)
     text, position = "", 0
     for splice in splices:
@@ -140,8 +141,8 @@ def _with(text: str, said: str) -> str:
 
 
 def _compose(
-    subject: Subject, label: Label, context: CatalogContext, *, guidance: Sequence[Part], mode: Mode
-) -> tuple[Part, ...]:
+    subject: Subject, label: Label, context: CatalogContext, *, guidance: Sequence[Statement], mode: Mode
+) -> tuple[Statement, ...]:
     """Every part that facts support, the least certain last: cuts take words away that a judge may have liked.
 
     Parts with words of their own are English, so a definition in another language gets none of them.
@@ -256,7 +257,7 @@ MAX_LIMITATIONS = 3
 """Sentences that recorded calls add to a description."""
 
 
-def material_parts(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Part, ...]:
+def material_parts(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Statement, ...]:
     """The parts, the most certain first; a fact of every tool is said where a model weighs it, not on each of them.
 
     No more facts than the definition may grow by.
@@ -295,11 +296,11 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:
     return "the description says it already" if is_told(fact.text, subject) else None
 
 
-def fact_part(fact: Fact) -> Part:
+def fact_part(fact: Fact) -> Statement:
     """A fact as a sentence of its own."""
     sentence = fact.text[:1].upper() + fact.text[1:]
     whole = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
-    return Part(path="/description", sources=(f"fact {fact.number}",), sentence=whole)
+    return add_sentence(whole, Route.FACT, [f"fact {fact.number}"], component=Component.LIMITATIONS)
 
 
 def is_told(text: str, subject: Subject) -> bool:
@@ -308,15 +309,15 @@ def is_told(text: str, subject: Subject) -> bool:
     return all(has_word(known, word) for word in content_stems(words_of(text)))
 
 
-def trace_part(trace: Trace) -> Part | None:
+def trace_part(trace: Trace) -> Statement | None:
     """What a recorded call shows: that a call can fail so, or give nothing; None where it shows no such thing."""
     sentence = _failure(trace) if trace.outcome is CallOutcome.ERROR else None
     if trace.outcome is CallOutcome.EMPTY:
         sentence = f"May return an empty {'list' if trace.answer.strip() == '[]' else 'result'}."
-    return Part(path="/description", sources=(f"trace {trace.number}",), sentence=sentence) if sentence else None
+    return add_sentence(sentence, Route.FAILURE, [f"trace {trace.number}"]) if sentence else None
 
 
-def _limitations(subject: Subject, material: Material) -> tuple[Part, ...]:
+def _limitations(subject: Subject, material: Material) -> tuple[Statement, ...]:
     """No more than a few, and each of them once."""
     if not can_continue_in_english(subject):
         return ()
@@ -334,7 +335,7 @@ def _failure(trace: Trace) -> str | None:
     return f"Can fail with `{message}`." if message and is_shown and not is_private else None
 
 
-def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
+def _hints(subject: Subject, material: Material) -> tuple[Statement, ...]:
     """The hints that facts state and that nobody has set."""
     annotations = subject.tool.raw.get("annotations")
     present: Mapping[str, object] = annotations if isinstance(annotations, Mapping) else {}
@@ -343,10 +344,10 @@ def _hints(subject: Subject, material: Material) -> tuple[Part, ...]:
     if not new or not (annotations is None or isinstance(annotations, Mapping)):
         return ()
     sources = tuple(dict.fromkeys(stated[name][1] for name in new))
-    return (Part(path="/annotations", sources=sources, value={**present, **new}),)
+    return (set_value("/annotations", {**present, **new}, Route.HINT, sources),)
 
 
-def _example(subject: Subject, material: Material) -> Part | None:
+def _example(subject: Subject, material: Material) -> Statement | None:
     """The shortest real call that succeeded, where the description has no example and the call may be shown."""
     if "example" in subject.prose.words or not can_continue_in_english(subject):
         return None
@@ -356,4 +357,4 @@ def _example(subject: Subject, material: Material) -> Part | None:
     _, call, number = min(((len(call), call, number) for call, number in shown), default=(0, "", 0))
     if not 0 < len(call) <= MAX_CALL:
         return None
-    return Part(path="/description", sources=(f"trace {number}",), sentence=f"Example: `{call}`.")
+    return add_sentence(f"Example: `{call}`.", Route.EXAMPLE, [f"trace {number}"])

@@ -16,9 +16,10 @@ from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import OFFLINE, Change, Component, Likeness, Mode, Rewrite, Unused
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import proposals, provenance
-from tdqs_mcp.rewriting.definition_parts import Part, tokens_added
+from tdqs_mcp.rewriting.definition_parts import tokens_added
 from tdqs_mcp.rewriting.proposals import Proposal, find_objection
 from tdqs_mcp.rewriting.provenance import KnownSources
+from tdqs_mcp.rewriting.statements import Statement
 
 ALL_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
 """Nothing is asked about any of them where the format has no annotations."""
@@ -129,7 +130,7 @@ def _within(proposal: Proposal, growth: int) -> Proposal:
     return proposal.only(() if all(part.path == "/title" for part in free) else free)
 
 
-def _is_free(part: Part, subject: Subject) -> bool:
+def _is_free(part: Statement, subject: Subject) -> bool:
     """Whether a part does not count against the budget: the author's own facts, and what adds no tokens."""
     if part.path != "/description":
         return part.path in ("/title", "/annotations")
@@ -309,7 +310,7 @@ def _reasons(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> Itera
     for each in given:
         if isinstance(each, Fact):
             source, reason = f"fact {each.number}", find_objection(each, subject)
-            part: Part | None = proposals.fact_part(each)
+            part: Statement | None = proposals.fact_part(each)
         else:
             source, part = f"trace {each.number}", proposals.trace_part(each)
             reason = _trace_objection(each, part, subject, rewrite)
@@ -322,7 +323,7 @@ def _reasons(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> Itera
         yield Unused(source="docs", reason=_left_out(rewrite) if is_shown else "only a model's writer draws on them")
 
 
-def _trace_objection(trace: Trace, part: Part | None, subject: Subject, rewrite: Rewrite) -> str | None:
+def _trace_objection(trace: Trace, part: Statement | None, subject: Subject, rewrite: Rewrite) -> str | None:
     """Why a recorded call is not told."""
     if trace.outcome is CallOutcome.SUCCESS:
         return "of the calls that succeed only the shortest one without private values is shown, in full mode"
@@ -332,7 +333,7 @@ def _trace_objection(trace: Trace, part: Part | None, subject: Subject, rewrite:
     return "the description says it already" if is_told else None
 
 
-def _refusal(subject: Subject, parts: Sequence[Part], sources: KnownSources) -> str | None:
+def _refusal(subject: Subject, parts: Sequence[Statement], sources: KnownSources) -> str | None:
     """Why these parts alone are refused; None where they are not."""
     claims = provenance.claims(subject, proposals.apply_parts(subject.tool, parts), sources)
     return next((claim.refusal for claim in provenance.refused(claims)), None)

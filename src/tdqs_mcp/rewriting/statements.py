@@ -1,0 +1,83 @@
+"""What a definition may newly say: typed statements, each with its route, its component and its evidence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tdqs_mcp.results.improvements import Component, Route
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Splice:
+    """New words for a stretch of the old description."""
+
+    start: int
+    end: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One improvement, made or left out as a whole.
+
+    It is built only where its evidence is there, so nobody checks its words again.
+    """
+
+    path: str
+    """JSON pointer inside the definition."""
+
+    component: Component
+    route: Route
+    sources: tuple[str, ...]
+    splices: tuple[Splice, ...] = ()
+    sentence: str = ""
+    """Goes to the description's end."""
+
+    value: object = None
+    """The whole new value of what stands at any other path."""
+
+    @property
+    def is_pointer(self) -> bool:
+        """It names siblings: beside one of these, no later run adds another."""
+        return self.route in _POINTERS
+
+
+_POINTERS = frozenset({Route.ALTERNATIVE, Route.LOOKUP, Route.BEFORE, Route.AFTER})
+
+
+def add_sentence(text: str, route: Route, sources: Sequence[str], *, component: Component | None = None) -> Statement:
+    """A sentence for the description's end."""
+    return Statement(
+        path="/description",
+        component=component or COMPONENTS[route],
+        route=route,
+        sources=tuple(dict.fromkeys(sources)),
+        sentence=text,
+    )
+
+
+def set_value(path: str, value: object, route: Route, sources: Sequence[str]) -> Statement:
+    """A new value for what stands at any path but the description's."""
+    return Statement(path=path, component=COMPONENTS[route], route=route, sources=tuple(sources), value=value)
+
+
+COMPONENTS = {
+    Route.PURPOSE: Component.PURPOSE,
+    Route.TITLE: Component.PURPOSE,
+    Route.ABBREVIATION: Component.PURPOSE,
+    Route.RETURNS: Component.PURPOSE,
+    Route.ALTERNATIVE: Component.GUIDELINES,
+    Route.LOOKUP: Component.GUIDELINES,
+    Route.BEFORE: Component.GUIDELINES,
+    Route.AFTER: Component.GUIDELINES,
+    Route.HINT: Component.LIMITATIONS,
+    Route.FAILURE: Component.LIMITATIONS,
+    Route.NAMESAKE: Component.PARAMETERS,
+    Route.VALUES: Component.PARAMETERS,
+    Route.DEFAULT: Component.PARAMETERS,
+    Route.RANGE: Component.PARAMETERS,
+    Route.UNIT: Component.PARAMETERS,
+    Route.DEMAND: Component.PARAMETERS,
+    Route.EXAMPLE: Component.EXAMPLES,
+    Route.CUT: Component.LENGTH,
+}
+"""What a statement of each route is about; a fact or an answer of the author may be about anything."""
