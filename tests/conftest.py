@@ -167,7 +167,9 @@ def command(monkeypatch):
     def run(*args, stdin=b"", cwd=None, env=None):
         with monkeypatch.context() as patch:
             patch.chdir(cwd or Path.cwd())
-            done = CliRunner().invoke(cli, [*map(str, args)], input=stdin, env=env, catch_exceptions=False)
+            done = CliRunner().invoke(
+                cli, [*map(str, args)], input=stdin, env=env, catch_exceptions=False, prog_name="tdqs-mcp"
+            )
         return SimpleNamespace(returncode=done.exit_code, stdout=done.stdout_bytes, stderr=done.stderr_bytes)
 
     return run

@@ -139,7 +139,7 @@ def test_no_verdict_is_given_on_a_list_of_tools_that_was_not_read_to_its_end(
     command, write, tmp_path, asking, not_asking
 ):
     write("part.json", {"tools": [FINE, LOOKUP], "nextCursor": "2"})
-    write("skill.md", "# Orders\n\nUse find_orders to find the orders of a customer.")
+    write("skill.md", "# Orders\n\nSet your password.")
     write("suite.yml", SUITE)
     run = command(*asking.split(), cwd=tmp_path)
     said = " ".join((run.stdout + run.stderr).decode().split())

@@ -232,15 +232,12 @@ def test_the_judge_s_word_on_credentials_counts_too(judged, loopback, write):
     assert b"Bad by the credentials rule" in done.stdout
 
 
-def test_without_a_model_a_skill_has_no_scores_and_the_credentials_rule_still_holds(command, write):
+def test_without_a_model_the_credentials_rule_still_holds(command, write):
     server = write("c.json", [tool("a")])
-    clean = command("skill", write("A.md", "Trains."), "--server", server, "--fail-on-bad", "--format", "json")
     asking = command(
         "skill", write("B.md", "Set your password."), "--server", server, "--fail-on-bad", "--format", "json"
     )
-    assert (clean.returncode, asking.returncode) == (2, 1)
-    assert json.loads(clean.stdout)["label"] is None
-    assert "not calibrated for the skill rubric" in json.loads(clean.stdout)["ungraded"]
+    assert asking.returncode == 1
     assert json.loads(asking.stdout)["scores"] == {}
 
 
@@ -262,14 +259,6 @@ def test_without_a_model_a_skill_has_no_scores_and_the_credentials_rule_still_ho
 )
 def test_handling_credentials_is_told_from_mentioning_them(text, asks):
     assert (asks_for_credentials(text) is not None) == asks
-
-
-def test_the_offline_judge_has_no_score_for_rubrics_that_it_was_not_calibrated_for(command, write):
-    done = command("score", write("c.json", [tool()]), "--rubric", "bundles", "--format", "json")
-    document = json.loads(done.stdout)
-    assert done.returncode == 2
-    assert document["tools"] == []
-    assert "not calibrated for the bundles rubric" in document["ungraded"][0]["reason"]
 
 
 def test_answers_from_elsewhere_finish_any_rubric(command, write):

@@ -294,7 +294,8 @@ def explain(name: str) -> str:
     for key in RUBRICS:
         rubric = load_rubric(key)
         for dimension in rubric.dimensions:
-            if wanted in (dimension.key.replace("_", " "), dimension.title.lower()):
+            names = (dimension.key.replace("_", " "), dimension.title.lower(), dimension.short)
+            if wanted in (*names, f"{key} {names[0]}"):
                 return dimension_page(
                     rubric, dimension, [rule for rule in registry.RULES if rule.dimension == dimension.key]
                 )

@@ -1,9 +1,12 @@
 """The command line: arguments in, output and exit code out."""
 
 import io
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
+from shutil import which
 from typing import Any
 
 import click
@@ -61,11 +64,13 @@ _GROUPS = "__tdqs_option_groups__"
 _MODULES = {name: module for module, commands in _COMMANDS.items() for name in commands}
 
 
-def fail(error: TdqsError) -> None:
-    """An error in one line, on standard error."""
+def fail(error: TdqsError, hint: str | None = None) -> None:
+    """An error in one line on standard error, and in a second what was probably meant."""
     from tdqs_mcp.report.escape import printable  # noqa: PLC0415  # help and --version go without
 
     click.echo(f"error: {printable(str(error))}", err=True)
+    if hint:
+        click.echo(f"hint: {printable(hint)}", err=True)
 
 
 class LazyGroup(click.Group):
@@ -75,7 +80,13 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is called, in place of its entry in the help."""
-        name, entry, rest = super().resolve_command(ctx, args)
+        try:
+            name, entry, rest = super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if not (Path(args[0]).exists() or ":" in args[0]):
+                raise
+            meant = f"{error.message} Did you mean: {ctx.command_path} score {shlex.join(args)}"
+            raise click.UsageError(meant, ctx) from error
         return name, entry and getattr(import_module(_MODULES[entry.name or ""]), entry.name or ""), rest
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # click's own
@@ -90,14 +101,58 @@ class LazyGroup(click.Group):
             sys.exit(UNKNOWN)
 
 
+class _LocatorType(click.ParamType[str]):
+    name = "locator"
+
+
+LOCATOR = _LocatorType()
+"""The type of an argument that says what to score; a command with such an argument takes `-- COMMAND ARG...` too."""
+
+
+def is_command(word: str) -> bool:
+    """Whether a word starts the command of a server: a program, or what is neither a file nor another locator."""
+    is_other = word == "-" or Path(word).exists() or ":" in word
+    return which(word) is not None or not is_other
+
+
+def as_command(words: Sequence[str]) -> str:
+    """How the running command is told to start a server."""
+    return f"{click.get_current_context().command_path} -- {shlex.join(words)}"
+
+
 class GroupedCommand(click.Command):
-    """Hands each group of its options to the callback as one value."""
+    """Hands each group of its options to the callback as one value, and takes a server's command after `--`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click has it, with the words after `--` as one locator where they are the command of a server."""
+        if not any(each.type is LOCATOR for each in self.params):
+            return super().parse_args(ctx, args)
+        options, found, words = _divided(args)
+        if words and is_command(words[0]):
+            args = [*options, "--", f"stdio:{shlex.join(words)}"]
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            places = [place for place, word in enumerate(options) if which(word)]
+            places += [0] if options[0][:1] != "-" and is_command(options[0]) else []
+            if found or not places:
+                raise
+            meant = shlex.join([*options[: places[0]], "--", *options[places[0] :]])
+            raise click.UsageError(
+                f"{error.message} To start a server, put its command last, after --: {ctx.command_path} {meant}", ctx
+            ) from error
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  # what the callback returns
         """What the callback returns, as click has it."""
         for name, build, fields in getattr(self.callback, _GROUPS, ()):
             ctx.params[name] = build(**{field: ctx.params.pop(field) for field in fields})
         return super().invoke(ctx)
+
+
+def _divided(args: Sequence[str]) -> tuple[Sequence[str], bool, Sequence[str]]:
+    """The words before the first `--`, whether there is one, and the words after it."""
+    place = args.index("--") if "--" in args else len(args)
+    return args[:place], place < len(args), args[place + 1 :]
 
 
 def command() -> Callable[[Callback], GroupedCommand]:
@@ -125,12 +180,12 @@ def group_options(
     commands=[click.Command(name, help=text) for commands in _COMMANDS.values() for name, text in commands.items()],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH},
 )
-@click.version_option(package_name="tdqs-mcp")
+@click.version_option(None, "-V", "--version", package_name="tdqs-mcp")
 def cli() -> None:
     """Score, lint, explain and rewrite the tool definitions of MCP servers.
 
-    A LOCATOR is a JSON file, - for standard input, an http(s) URL, "stdio:COMMAND ARGS", config:NAME for a server of an
-    installed client, or py:MODULE:OBJECT.
+    A LOCATOR is a JSON file or a folder of them, - for standard input, an http(s) URL, "stdio:COMMAND ARGS" or last
+    -- COMMAND ARGS, config:NAME for a server of an installed client, or py:MODULE:OBJECT.
     """
 
 

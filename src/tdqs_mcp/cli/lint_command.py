@@ -18,6 +18,8 @@ from tdqs_mcp.cli.runner import (
     end,
     for_each,
     live_options,
+    locator_argument,
+    locators_argument,
     page_options,
     policy_of,
     read_json,
@@ -84,7 +86,7 @@ _rules_option = click.option(
 
 
 @command()
-@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@locators_argument()
 @click.option(
     "--select",
     multiple=True,
@@ -225,7 +227,7 @@ def _views(policy: Policy, listing: str | None) -> dict[str, View]:
 
 
 @command()
-@click.argument("locator", metavar="LOCATOR")
+@locator_argument
 @_client_option
 @live_options
 @page_options()

@@ -11,7 +11,7 @@ from tdqs_mcp.app.catalogs import blocking, list_again
 from tdqs_mcp.app.locking import EMPTY_LOCK
 from tdqs_mcp.cli import command
 from tdqs_mcp.cli.judge_options import Asked, judge_of, judge_options, spec_option, tell_usage
-from tdqs_mcp.cli.runner import TARGET, Page, end, for_each, live_options, page_options, views, write
+from tdqs_mcp.cli.runner import TARGET, Page, end, for_each, live_options, locators_argument, page_options, views, write
 from tdqs_mcp.gate.policy import is_locked
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.json_values import document, json_text
@@ -44,7 +44,7 @@ def _each(
 
 
 @command()
-@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@locators_argument()
 @_file_option
 @click.option("--accept", multiple=True, metavar="PART", help="Lock the changes of this part: its name in the report.")
 @click.option("--update", is_flag=True, help="Lock all changes, and renew the scores.")
@@ -114,7 +114,7 @@ def _left(report: LockReport) -> Outcome:
 
 
 @command()
-@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@locators_argument()
 @_file_option
 @live_options
 @page_options(help="What to print: markdown for a pull request.")

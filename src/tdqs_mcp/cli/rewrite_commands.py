@@ -12,7 +12,7 @@ from tdqs_mcp.app import improving
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.judge_factory import make_model
 from tdqs_mcp.app.settings import WRITERS, read_settings
-from tdqs_mcp.cli import command
+from tdqs_mcp.cli import LOCATOR, command
 from tdqs_mcp.cli.judge_options import (
     Asked,
     judge_of,
@@ -30,6 +30,8 @@ from tdqs_mcp.cli.runner import (
     end,
     for_each,
     live_options,
+    locator_argument,
+    locators_argument,
     page_options,
     tell_left,
     views,
@@ -59,7 +61,7 @@ SUFFIXES = (".patch", ".diff")
 
 
 @command()
-@click.argument("locator", metavar="LOCATOR")
+@locator_argument
 @click.option("--tool", "tools", multiple=True, metavar="NAME", help="Only this tool; may be given again.")
 @click.option(
     "--write",
@@ -194,7 +196,7 @@ _WHAT_IF = views("improvement_reports:what_if_blocks")
 
 
 @command()
-@click.argument("locator", metavar="LOCATOR")
+@locator_argument
 @click.option(
     "--target",
     default="A",
@@ -229,8 +231,8 @@ _COMPARE = views("improvement_reports:compare_blocks")
 
 
 @command()
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD", type=LOCATOR)
+@click.argument("new", metavar="NEW", type=LOCATOR)
 @click.option("--fail-on-regression", is_flag=True, help="Exit 1 when NEW is worse, as said above.")
 @judge_options
 @spec_option
@@ -270,7 +272,7 @@ _SELECT = views("check_reports:selection_blocks")
 
 
 @command()
-@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
+@locators_argument()
 @click.option(
     "--queries", "file", type=FILE, help="A list of {query, tool}: JSON, JSON Lines, YAML, or an earlier JSON report."
 )

@@ -15,7 +15,8 @@ import click
 from tdqs_mcp.app import catalogs
 from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import Choice, Policy, read_policy
-from tdqs_mcp.cli import WIDTH, Callback, fail, group_options
+from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, fail, group_options
+from tdqs_mcp.cli.hints import hint_for
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.escape import printable, well_formed
@@ -152,6 +153,26 @@ live_options = group_options(
 """The options of live locators, as `live: LiveOptions`."""
 
 
+def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> tuple[str, ...]:
+    """The locators with the JSON files of a folder in its place."""
+    expanded: list[str] = []
+    for locator in locators:
+        expanded += sorted(map(str, Path(locator).glob("*.json"))) if Path(locator).is_dir() else [locator]
+        if not expanded:
+            raise click.BadParameter(f"there is no JSON file in the folder {locator!r}")
+    return tuple(expanded)
+
+
+def locators_argument(*, required: bool = True) -> Callable[[Callback], Callback]:
+    """Any number of locators, a folder standing for its JSON files, as `locators`."""
+    metavar = "LOCATOR..." if required else "[LOCATOR]..."
+    return click.argument("locators", nargs=-1, required=required, metavar=metavar, type=LOCATOR, callback=_expand)
+
+
+locator_argument = click.argument("locator", metavar="LOCATOR", type=LOCATOR)
+"""One locator, as `locator`."""
+
+
 def for_each(
     locators: Sequence[str], live: LiveOptions, use: Callable[[Catalog], Result], *, doing: str = "judging"
 ) -> list[Result | None]:
@@ -168,7 +189,7 @@ def for_each(
             with waiting().on(f"{doing} {catalog.server}{place}"):
                 results.append(use(catalog))
         except TdqsError as error:
-            fail(error)
+            fail(error, None if None in results else hint_for(locators[number - 1 :]))
             results.append(None)
     return results
 

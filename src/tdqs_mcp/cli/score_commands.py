@@ -32,6 +32,8 @@ from tdqs_mcp.cli.runner import (
     end,
     for_each,
     live_options,
+    locator_argument,
+    locators_argument,
     output_option,
     page_options,
     policy_of,
@@ -40,6 +42,7 @@ from tdqs_mcp.cli.runner import (
     warn,
     write,
 )
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, labeled, reaches
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.documents import capture_document
@@ -55,12 +58,16 @@ from tdqs_mcp.sources.locator import LiveOptions
 _SCORE = views("score_report:score_blocks")
 _LABELS = views("score_report:label_blocks")
 _SKILL = views("score_report:skill_blocks")
+_NEEDS_MODEL = (
+    "the rubrics of MCPBundles need a model: name one with --judge, or answer what tdqs-mcp prompts prints and give "
+    "--answers"
+)
 _LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document", "markdown": "documents:ledger_line"}
 
 
 @command()
-@click.argument("locators", nargs=-1, required=True, metavar="LOCATOR...")
-@click.option("--fail-under", type=click.Choice(list("ABCD")), help="Exit 1 below this tier.")
+@locators_argument()
+@click.option("--fail-under", type=click.Choice(list("ABCD"), case_sensitive=False), help="Exit 1 below this tier.")
 @click.option("--answers", type=TARGET, help="Finish a judgment from these answers.")
 @click.option(
     "--accept",
@@ -103,6 +110,8 @@ def score(
     chosen = None if answers else judge_of(asked, accept=accept)
     accepted = read_accepted(accept) if answers else ()
     policy = policy_of(Choice())
+    if rubric == "bundles" and chosen is None and not answers:
+        raise InputError(_NEEDS_MODEL)
     if rubric != TOOL_RUBRICS[0]:
         options: dict[str, Any] = {"rubric": rubric, "spec": spec, "policy": policy}
         label: Callable[[Catalog], LabelScore] = (
@@ -148,6 +157,8 @@ def skill(
         use = partial(blocking(judging.score_skill), text=text, judge=chosen)
     results = for_each((locator,), live, use)
     tell_usage(chosen)
+    if chosen is None and not answers and any(result and result.label is None for result in results):
+        raise InputError(_NEEDS_MODEL)
     page.show(results, _SKILL)
     end(results, is_good if fail_on_bad else labeled, asked=fail_on_bad)
 
@@ -183,8 +194,8 @@ _CALIBRATION = views("check_reports:calibration_blocks")
 
 
 @command()
-@click.argument("locator", metavar="LOCATOR")
-@click.option("--fail-under", type=click.Choice(list(Letter)), help="Exit 1 below this letter.")
+@locator_argument
+@click.option("--fail-under", type=click.Choice(list(Letter), case_sensitive=False), help="Exit 1 below this letter.")
 @live_options
 @page_options()
 def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page) -> None:
@@ -214,7 +225,7 @@ def gate(suite: Path, *, timeout: float, page: Page) -> None:
 
 
 @command()
-@click.argument("locators", nargs=-1, metavar="[LOCATOR]...")
+@locators_argument(required=False)
 @judge_options
 @live_options
 @page_options()
@@ -250,7 +261,7 @@ def explain(name: str, *, page: Page) -> None:
 
 
 @command()
-@click.argument("locator", metavar="LOCATOR")
+@locator_argument
 @click.option("--tool", metavar="NAME", help="Only this tool's prompt.")
 @rubric_option
 @click.option("--skill", type=FILE, help="A skill text of the server, whose prompt is wanted too.")
@@ -268,7 +279,7 @@ def prompts(
 
 
 @command()
-@click.argument("locator", metavar="LOCATOR")
+@locator_argument
 @live_options
 @output_option
 def capture(locator: str, *, live: LiveOptions, output: Path | None) -> None:

@@ -367,10 +367,11 @@ def number(tenths: int | None) -> Span:
     return Span("none", "dim") if tenths is None else Span(score_words(tenths), f"bold {TIER_STYLES[tier_of(tenths)]}")
 
 
-def ungraded_items(tools: "Sequence[UngradedTool]") -> Items:
-    """A line for each tool without a score."""
-    names = [(each.name or f"tool {each.index + 1}", each.ungraded.reason) for each in tools]
-    return Items([(f"ungraded: {name}: {reason}", "yellow") for name, reason in names])
+def ungraded_items(tools: "Sequence[UngradedTool]", coherence: str | None = None) -> Items:
+    """A line for each reason why tools, and the coherence of all, have no score."""
+    failed = [(each.name or f"tool {each.index + 1}", each.ungraded.reason) for each in tools]
+    failed += [("coherence", coherence)] if coherence else []
+    return Items([(line, "yellow") for line in unjudged_words(failed)])
 
 
 def problem_items(problems: Sequence[str]) -> Items:

@@ -78,10 +78,10 @@ def score_blocks(score: ServerScore) -> list[Block]:
     ]
     if score.tools:
         blocks += [Gap(), _table(score)]
-    blocks += [*uncertainty(score), ungraded_items(score.ungraded)]
-    if isinstance(score.coherence, Ungraded) and score.tools:
-        blocks.append(Items([(f"ungraded: coherence: {score.coherence.reason}", "yellow")]))
-    blocks.append(problem_items(score.problems))
+    unjudged = score.coherence.reason if isinstance(score.coherence, Ungraded) and score.tools else None
+    blocks += [*uncertainty(score), ungraded_items(score.ungraded, unjudged)]
+    # A dead endpoint is the reason of all.
+    blocks.append(problem_items([each.removesuffix(f": {unjudged}") for each in score.problems]))
     close = sum(tool.outlook is not None and tool.outlook.is_close for tool in score.tools)
     if close:
         words = f"{count_words(close, 'tool')} too close to call between two tiers (tdqs-mcp calibrate)"

@@ -41,6 +41,9 @@ class Dimension:
     anchors: tuple[str, ...]
     """What the scores 1 to 5 mean, in that order."""
 
+    short: str = ""
+    """Its heading in a table, where the key is too long for one."""
+
     weight: int = 0
     """Percent of the rubric's total; 0 where a rubric weighs all its dimensions alike."""
 

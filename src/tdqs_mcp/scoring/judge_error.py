@@ -45,7 +45,6 @@ RAISED = 0.3
 
 COMPONENTS = ("purpose", "guidelines", "limitations", "parameters", "examples", "length")
 
-_SHORT = ("purpose", "usage", "behavior", "params", "concise", "complete")
 _FOLDS = "10-fold cross-validation by server: no prediction saw its server, but the features were made with it in view"
 _UNSEEN = "servers captured after the features and weights were made; labels by blind LLM readers"
 _UNLABELED = "no labeled tool is among these definitions; the calibration's evidence names the packages that have some"
@@ -123,9 +122,10 @@ def compare_to_examples(verdicts: Sequence[Verdict | Ungraded]) -> Comparison:
         ]
         if example["contradiction"] and not verdict.contradiction:
             faults.append(f"{name}: the contradiction with readOnlyHint was not seen")
+    heads = (dimension.short for dimension in load("tdqs").dimensions)
     remark = f"definitions of the published prompt; every dimension may lie {NEAR} off"
     table = CalibrationTable(
-        title="Calibration examples", remark=remark, columns=("tool", "scores", *_SHORT), rows=tuple(rows)
+        title="Calibration examples", remark=remark, columns=("tool", "scores", *heads), rows=tuple(rows)
     )
     return Comparison(sections=(table,), faults=tuple(faults), unjudged=tuple(failed))
 

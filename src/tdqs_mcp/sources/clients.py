@@ -82,12 +82,24 @@ def find_server(
     return found[0]
 
 
+def configured_names(file: Path) -> list[str]:
+    """The servers that a file configures if it is one of a client. Raises OSError, and ValueError for bad syntax."""
+    content = _load(file)
+    groups = [group for _, _, *groups in _table() for group in groups]
+    return list(dict.fromkeys(name for keys in groups for name, _ in _entries(content, keys)))
+
+
+def _table() -> list[Any]:
+    files: list[Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["files"]
+    return files
+
+
 def _read_all(around: _Surroundings, platform: str) -> tuple[list[ConfiguredServer], list[str]]:
     """Every server, once per client and name, and what is wrong with the files that cannot be read."""
     servers: dict[tuple[str, str], ConfiguredServer] = {}
     unreadable = []
     folders = _folders(around, platform)
-    for client, place, *groups in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["files"]:
+    for client, place, *groups in _table():
         file = Path(place.format_map(folders))
         try:
             content = _load(file)
