@@ -17,7 +17,7 @@ from tdqs_mcp.errors import UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.text.words import stem, words_of
 from tdqs_mcp.judges.offline import Offline, versions
-from tdqs_mcp.results.improvements import Mode
+from tdqs_mcp.results.improvements import Mode, RewriteReport
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.rewrite_review import MENDED_ELSEWHERE
@@ -425,8 +425,10 @@ def test_read_only_is_declared_only_where_the_author_has_said_it():
     first, *others = rewritten(said, silent, doubtful, apart, declared)
     assert first.definition["annotations"] == {"x": 1, "readOnlyHint": True}
     assert first.findings_removed == ("TDQ106",)
-    assert not any("readOnlyHint" in question for question in first.questions)
-    assert "Does `get_token` change anything at all, or may it declare readOnlyHint: true?" in others[0].questions
+    assert not any("readOnlyHint" in question.id for question in first.questions)
+    [question] = [each for each in others[0].questions if "Hint" in each.id]
+    assert (question.id, question.tools) == ("*.annotations.readOnlyHint", ("get_token", "get_file"))
+    assert question.text == "Do calls of `get_token` and `get_file` only read, without changing anything?"
     assert [rewrite.definition.get("annotations") for rewrite in others] == [None, None, None, {"readOnlyHint": False}]
 
 
@@ -712,33 +714,52 @@ def test_other_languages_are_not_continued_in_english():
 
 
 @pytest.mark.parametrize(
-    ("fact", "question"),
+    ("fact", "hints"),
     [
-        ("Its results are cached.", "Can `send_note` destroy anything, does a second call change more, does it reach outside (destructiveHint, idempotentHint, openWorldHint)?"),
-        ("It is idempotent.", "Can `send_note` destroy anything, does it reach outside (destructiveHint, openWorldHint)?"),
-        ("It is not destructive.", "Does a second call of `send_note` change more, does it reach outside (idempotentHint, openWorldHint)?"),
+        ("Its results are cached.", ["destructiveHint", "idempotentHint", "openWorldHint"]),
+        ("It is idempotent.", ["destructiveHint", "openWorldHint"]),
+        ("It is not destructive.", ["idempotentHint", "openWorldHint"]),
     ],
-)  # fmt: skip
-def test_no_question_is_asked_about_a_hint_that_a_fact_settles(fact, question):
+)
+def test_no_question_is_asked_about_a_hint_that_a_fact_settles(fact, hints):
     material = parse_material({"facts": [{"tool": "send_note", "fact": fact}]})
     [rewrite] = rewritten(tool("send_note", "Sends a note.", takes("text")), material=material)
-    assert [each for each in rewrite.questions if "Hint" in each] == [question]
+    assert [each.about for each in rewrite.questions if "Hint" in each.id] == hints
     said = parse_material({"facts": [{"tool": "get_note", "fact": "It is read-only."}]})
     [rewrite] = rewritten(tool("get_note", "Gets a note.", takes("id")), material=said)
     assert rewrite.definition["annotations"] == {"readOnlyHint": True}
-    assert not any("Hint" in each for each in rewrite.questions)
+    assert not any("Hint" in each.id for each in rewrite.questions)
 
 
 def test_questions_name_what_only_the_author_can_know_the_weightiest_first():
     [rewrite] = rewritten(tool("delete_issue", "Deletes an issue.", takes("repo_id", "issue_id")))
-    assert rewrite.questions == (
-        "What does `delete_issue` do beyond its name: which issue, from where, under which condition?",
-        "What does `delete_issue` destroy besides the issue, can it be undone, and which permission does it need?",
-        "When should an agent use `delete_issue`, and when not?",
-        "What do `repo_id` and `issue_id` of `delete_issue` mean: which formats, which defaults?",
-        "Does a second call of `delete_issue` change more, does it reach outside (idempotentHint, openWorldHint)?",
-        "What does `delete_issue` return, and what when there is nothing to return?",
+    asked = {each.id.removeprefix("delete_issue."): each.text for each in rewrite.questions}
+    assert asked.items() >= {
+        ("usage", "When should an agent use `delete_issue`, and when not?"),
+        ("returns", "What does `delete_issue` return?"),
+        ("behavior", "Can what `delete_issue` deletes be restored, and does anything else go with it?"),
+        ("parameters.repo_id", "What does `repo_id` of `delete_issue` stand for, and in which form is it given?"),
+        ("annotations.idempotentHint", "Is an identical second call of `delete_issue` without further effect?"),
+    }
+    [silent] = rewritten({"name": "run", "inputSchema": takes("data")})
+    assert "What does `run` do, in a sentence that says more than its name?" in [each.text for each in silent.questions]
+    gains = [each.gain for each in rewrite.questions]
+    assert gains == sorted(gains, reverse=True)
+
+
+def test_what_several_tools_leave_open_is_one_question_with_an_id_that_its_wording_does_not_change():
+    tools = [tool(f"{verb}_file", f"{verb} a file.", takes("repo", "id")) for verb in ("get", "move", "copy", "delete")]
+    other = tool("get_order", "Get an order.", takes("id"))
+    report = RewriteReport(
+        server="shop", version=None, source=None, rewrites=tuple(rewritten(*tools, other)), spec_version="1.2"
     )
+    asked = {each.id: each for each in report.questions}
+    assert len(asked) == len(report.questions)
+    shared = asked["*.parameters.repo"]
+    assert (shared.tools, shared.parameter) == (("get_file", "move_file", "copy_file", "delete_file"), "repo")
+    assert "`get_file`, `move_file`, `copy_file` and `delete_file`" in shared.text
+    assert "get_order" not in asked["*.parameters.id"].tools  # another thing's id
+    assert asked["get_order.parameters.id"].tools == ("get_order",)
 
 
 @pytest.mark.parametrize("name", ["run", "x", "", "\x1b[2J"])
@@ -899,10 +920,14 @@ list_orders   TDQS {before} → {after} · about 44 → 54 tokens
   checked: 3 new statements, each with a source
   tells: purpose, guidelines
   nearest sibling: search_orders, 16 % → 16 % of the words
-  ? When should an agent choose `list_orders` rather than `search_orders`, and when not?
-  ? What does `customer_id` of `list_orders` mean: which format, which default?
-  ? Does `list_orders` change anything at all, or may it declare readOnlyHint: true?
-  ? What does `list_orders` return, and what when there is nothing to return?
+
+Only the author can know (4)
+  ? What does `customer_id` of `list_orders` stand for, and in which form is it given?
+  list_orders.parameters.customer_id
+  ? What does `list_orders` return?   list_orders.returns
+  ? How many results does one call of `list_orders` return at most?   list_orders.limit
+  ? Do calls of `list_orders` and `search_orders` only read, without changing anything?
+  *.annotations.readOnlyHint
 
 Next: answer the questions in the definitions; --write FILE saves the catalog with these changes
 """
@@ -1029,7 +1054,7 @@ def test_a_file_is_written_back_in_its_own_form_with_no_field_that_its_format_la
     assert not any(rewrite["changes"] for rewrite in again)
     assert file.read_bytes().decode() == new
     asked = [question for rewrite in again for question in rewrite["questions"]]
-    assert any("Hint" in question for question in asked) is not (is_foreign or form == "one")
+    assert any("Hint" in question["id"] for question in asked) is not (is_foreign or form == "one")
 
 
 @pytest.mark.process

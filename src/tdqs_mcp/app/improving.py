@@ -55,7 +55,7 @@ async def rewrite(
     _refuse_strangers(material, measured.catalog)
     chosen, known = _chosen(measured, tools), registry.check(measured)
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
-    proposed = propose(measured, known, mode=mode)
+    proposed = propose(measured, mode=mode)
     proposals = [rewrite_review.admit(each, basis, mode) for each in proposed if each.index in chosen]
     before = await _assessed(measured, chosen, known, judge=judge, spec=spec)
     rewrites, tried = await _drafts(measured, proposals, before, found=known, basis=basis, judge=judge, spec=spec)

@@ -92,11 +92,11 @@ MAX_ANSWER = 20_000
 
 Outcome = TypeVar("Outcome")
 
-Question: TypeAlias = tuple[Request, Callable[[str], Outcome]]
+CheckedRequest: TypeAlias = tuple[Request, Callable[[str], Outcome]]
 """What is asked, and what reads the answer; it raises ContractError for one that cannot be used."""
 
 
-async def ask(model: Model, questions: Sequence[Question[Outcome]]) -> list[Outcome | Failure]:
+async def ask(model: Model, questions: Sequence[CheckedRequest[Outcome]]) -> list[Outcome | Failure]:
     """What is read from the answer to each question, in their order; each round asks for all that is open at once.
 
     An answer that cannot be used goes back with the reason, MAX_CORRECTIONS times at most; then it is a Failure.

@@ -18,6 +18,7 @@ from tdqs_mcp.results.improvements import (
     Impact,
     Plan,
     PlannedFix,
+    Question,
     Rewrite,
     ToolComparison,
 )
@@ -101,7 +102,7 @@ class Step:
     write: tuple[str, ...] = ()
     """What to write, for the dimensions with the most to win."""
 
-    questions: tuple[str, ...] = ()
+    questions: Annotated[tuple[Question, ...], Only("id text")] = ()
     """What only the author can answer."""
 
 

@@ -104,10 +104,10 @@ def compare_blocks(comparison: Comparison) -> list[Block]:
 
 
 def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False) -> list[Block]:
-    """Every changed tool with its diff and numbers, then the questions of those that stay as they are."""
+    """Every changed tool with its diff and numbers, then the questions, each once."""
     rewrites = report.rewrites
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
-    told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.questions or rewrite.setback]
+    told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback]
     gains = {each.index: each.after.tdqs - each.before.tdqs for each in told if each.before and each.after}
     told.sort(key=lambda rewrite: (not rewrite.changes, -gains.get(rewrite.index, 0), rewrite.index))
     shown = [_rewrite_tool(rewrite) for rewrite in told]
@@ -116,6 +116,9 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False) -> list[Blo
         more = f"… and {len(told) - MAX_ROWS} more; --tool NAME shows one, --format json all"
         rest = [block for each in shown[MAX_ROWS:] for block in each]
         blocks += [OnlyIn("text", [Gap(), Line(more)]), OnlyIn("markdown", rest)]
+    if report.questions:
+        asked = [(f"? {question.text}   {question.id}", "yellow") for question in report.questions]
+        blocks += [Heading(f"Only the author can know ({len(asked)})"), Items(asked, indent=2, shown=MAX_ROWS)]
     failed = unjudged_words((rewrite.name, rewrite.unjudged) for rewrite in rewrites if rewrite.unjudged)
     noted = [*((line, "yellow") for line in failed[:MAX_ROWS]), *((line, "dim") for line in _unused(rewrites))]
     blocks += [Gap(), Items(noted), *([Gap()] if noted else [])]
@@ -162,7 +165,7 @@ def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
     for room in advice.rooms[:MAX_ROOMS]:
         yield f"{room.dimension} {room.score} (each point +{room.gain / 100:.2f}): {room.advice}", ""
     for question in advice.questions[:MAX_QUESTIONS]:
-        yield f"? {question}", "yellow"
+        yield f"? {question.text}", "yellow"
 
 
 def _compare_summary(comparison: Comparison) -> str:
@@ -214,7 +217,7 @@ def _finding(finding: Finding) -> str:
 
 
 def _rewrite_tool(rewrite: Rewrite) -> list[Block]:
-    """One tool's diff, numbers and questions."""
+    """One tool's diff and numbers."""
     blocks: list[Block] = [
         OnlyIn("text", [Heading(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
         OnlyIn("markdown", [Heading(rewrite.name), Line(_rewrite_numbers(rewrite))]),
@@ -224,7 +227,6 @@ def _rewrite_tool(rewrite: Rewrite) -> list[Block]:
     return [
         *blocks,
         Items([(line, "dim") for line in _evidence(rewrite)], indent=2),
-        Items([(f"? {question}", "yellow") for question in rewrite.questions], indent=2),
     ]
 
 

@@ -144,6 +144,48 @@ class Claim:
     """Why the claim is refused; None for a claim with sources."""
 
 
+class Aspect(StrEnum):
+    """What a question asks about; those that matter more first."""
+
+    PURPOSE = "purpose"
+    USAGE = "usage"
+    BEHAVIOR = "behavior"
+    PARAMETER = "parameter"
+    RETURNS = "returns"
+    LIMIT = "limit"
+    READ_ONLY = "readOnlyHint"
+    DESTRUCTIVE = "destructiveHint"
+    IDEMPOTENT = "idempotentHint"
+    OPEN_WORLD = "openWorldHint"
+    CONFLICT = "conflict"
+    """Two statements of which only one can hold."""
+
+
+HINT_ASPECTS = (Aspect.READ_ONLY, Aspect.DESTRUCTIVE, Aspect.IDEMPOTENT, Aspect.OPEN_WORLD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What only the author can know, about one tool or about several that share it."""
+
+    id: Annotated[str, Max(200)]
+    """TOOL.aspect, TOOL.parameters.NAME or TOOL.annotations.HINT, with `*` for several tools: a key of `answers`.
+
+    It stays what it is whatever the wording of the question.
+    """
+
+    text: str
+    about: Aspect
+    tools: tuple[Name, ...]
+    """Those that the answer is about."""
+
+    parameter: Name | None
+    """The parameter that a question about one names."""
+
+    gain: Hundredths
+    """TDQS that an answer can bring at most, over its tools: the weight of what the judge misses."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unused:
     """Something of the author's material that a rewrite does not rest on."""
@@ -185,8 +227,8 @@ class Rewrite:
     changes: tuple[Change, ...]
     """Empty where nothing was found to change."""
 
-    questions: tuple[str, ...]
-    """What only the author can know."""
+    questions: tuple[Question, ...]
+    """What only the author can know, the greatest gain first."""
 
     before: Annotated[ToolScore | None, _NUMBERS]
     """Null where there was no score to compare with."""
@@ -249,6 +291,14 @@ class RewriteReport(OfServer, Document):
 
     rewrites: tuple[Rewrite, ...]
     spec_version: str
+
+    @published(after="rewrites")
+    def questions(self) -> tuple[Question, ...]:
+        """What only the author can know, each once, the greatest gain first."""
+        found = {question.id: question for rewrite in self.rewrites for question in rewrite.questions}
+        return tuple(
+            sorted(found.values(), key=lambda question: (question.about is not Aspect.CONFLICT, -question.gain))
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,7 +365,7 @@ class Advice:
     rooms: tuple[Room, ...]
     """The greatest gain first."""
 
-    questions: tuple[str, ...]
+    questions: tuple[Question, ...]
     """What the author would answer there."""
 
     @published(after="wanted")

@@ -1,6 +1,6 @@
 """The parts of a better definition, and what the whole catalog says about each tool."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ from tdqs_mcp.facts.schema import arguments, tokens
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.statements import closed_value_lists, stated_hints
+from tdqs_mcp.facts.text.statements import closed_value_lists
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Cue, Effect, read_table, words_from
 from tdqs_mcp.facts.text.wording import (
     copied_spans,
@@ -24,7 +24,6 @@ from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
 from tdqs_mcp.facts.toolset.parameter_meanings import Agreed, agreed_descriptions, infer_meanings
 from tdqs_mcp.facts.toolset.value_sources import ValueSource, ValueSources, unstated_sources
-from tdqs_mcp.model import Material
 from tdqs_mcp.results.improvements import Route
 from tdqs_mcp.rewriting.statements import COMPONENTS, Splice, Statement, add_sentence, set_value
 
@@ -218,21 +217,6 @@ def read_only(subject: Subject) -> Statement | None:
         return None
     value = {**(annotations or {}), "readOnlyHint": True}
     return set_value("/annotations", value, Route.HINT, ["description: it says that the tool is read-only"])
-
-
-def hints_of_facts(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
-    """The hints that facts about this tool state, with value and fact; none that its name contradicts."""
-    own = [fact for fact in material.facts if fact.tool == subject.tool.name]
-    stated = {hint: f"fact {fact.number}" for fact in reversed(own) for hint in stated_hints(fact.text)}
-    found = ((name, value, source) for (name, value), source in stated.items())
-    return {name: (value, source) for name, value, source in found if not is_contradicted_hint(name, subject, stated)}
-
-
-def is_contradicted_hint(hint: str, subject: Subject, stated: Container[tuple[str, bool]]) -> bool:
-    """Whether a verb that changes things, or a stated destruction, rules out readOnlyHint."""
-    effect = subject.prose.name_effect
-    is_changing = ("destructiveHint", True) in stated or (effect is not None and effect.is_mutating)
-    return hint == "readOnlyHint" and is_changing
 
 
 def hinted(subject: Subject) -> Statement | None:

@@ -15,7 +15,7 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.support import redact
 from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.judges.judge import Failure, Model, Request
-from tdqs_mcp.judges.prompted import Question, ask
+from tdqs_mcp.judges.prompted import CheckedRequest, ask
 from tdqs_mcp.model import Material
 from tdqs_mcp.results.improvements import Mode, Rewrite
 from tdqs_mcp.rewriting import provenance
@@ -187,7 +187,7 @@ async def write(
     ready = {place: each for place, each in enumerate(augmented) if not isinstance(each, Failure)}
     ours = {"growth": str(growth), "wish": _WISHES[mode]}
 
-    def consolidate(place: int, text: str) -> Question[Mapping[str, Any]]:
+    def consolidate(place: int, text: str) -> CheckedRequest[Mapping[str, Any]]:
         request = _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), ours)
         return request, partial(_definition, work[place], sources=sources, growth=growth, mode=mode)
 

@@ -21,7 +21,7 @@ from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import NOTHING, Material
 from tdqs_mcp.results.improvements import Claim
 from tdqs_mcp.rewriting.claim_checks import SentenceCheck
-from tdqs_mcp.rewriting.definition_parts import hints_of_facts, is_contradicted_hint
+from tdqs_mcp.rewriting.material_statements import hints_of_facts, is_contradicted_hint
 
 REFUSED = "said what may not stand in a definition"
 """The fault of words that were refused: an answer all the same."""

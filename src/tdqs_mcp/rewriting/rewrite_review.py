@@ -13,16 +13,25 @@ from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import OFFLINE, Change, Component, Likeness, Mode, Rewrite, Unused
+from tdqs_mcp.results.improvements import (
+    OFFLINE,
+    Aspect,
+    Change,
+    Component,
+    Likeness,
+    Mode,
+    Question,
+    Rewrite,
+    Unused,
+)
 from tdqs_mcp.results.scores import ToolScore
-from tdqs_mcp.rewriting import proposals, provenance
+from tdqs_mcp.rewriting import material_statements, proposals, provenance
 from tdqs_mcp.rewriting.definition_parts import tokens_added
-from tdqs_mcp.rewriting.proposals import Proposal, find_objection
+from tdqs_mcp.rewriting.material_statements import find_objection
+from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.provenance import KnownSources
+from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.statements import Statement
-
-ALL_HINTS = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"})
-"""Nothing is asked about any of them where the format has no annotations."""
 
 _COMMON_FIELDS = ("description", "inputSchema")
 """Fields that every format of tool definitions has."""
@@ -93,8 +102,7 @@ def is_improvement(before: Assessment, after: Assessment) -> bool:
 def admit(proposal: Proposal, basis: ReviewBasis, mode: Mode) -> Proposal:
     """The proposal with the author's material and without refused parts, within the token budget."""
     subject, found = proposal.subject, proposal.parts
-    added = proposals.material_parts(subject, basis.sources.material(subject), mode, growth=basis.growth)
-    asked = tuple(dict.fromkeys(each.question for each in basis.sources.conflicts(subject)))
+    added = material_statements.material_parts(subject, basis.sources.material(subject), mode, growth=basis.growth)
     is_hinted = any(part.path == "/annotations" for part in added)
     own = [part for part in found if not (is_hinted and part.path == "/annotations")]
     parts = tuple(
@@ -102,14 +110,14 @@ def admit(proposal: Proposal, basis: ReviewBasis, mode: Mode) -> Proposal:
         for part in (*own[:1], *added, *own[1:])
         if subject.tool.is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS
     )
-    whole = replace(proposal.only(parts), questions=asked)
+    whole = proposal.only(parts)
     claims = provenance.claims(subject, whole.definition, basis.sources)
     if provenance.refused(claims):
         sources = basis.sources
         admitted = whole.only(tuple(part for part in parts if _refusal(subject, (part,), sources) is None))
     else:
         admitted = replace(whole, claims=claims)
-    spent = proposals.count_told(subject, basis.sources.material(subject), growth=basis.growth)
+    spent = material_statements.count_told(subject, basis.sources.material(subject), growth=basis.growth)
     return _within(admitted, basis.growth - spent)
 
 
@@ -150,9 +158,6 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
     tool = proposal.subject.tool
     definition = proposal.definition
     by_path: dict[str, list[str]] = {}
-    annotations = definition.get("annotations")
-    hints = annotations.items() if isinstance(annotations, Mapping) else ()
-    settled = {name for name, value in hints if isinstance(value, bool)} if tool.is_mcp else ALL_HINTS
     if tool.description and any(part.path == "/description" for part in proposal.parts):
         by_path["/description"] = ["description"]
     for part in proposal.parts:
@@ -163,7 +168,7 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
         original=tool.raw,
         definition=definition,
         changes=_changes(tool.raw, definition, by_path),
-        questions=(*proposal.questions, *proposal.ask(settled=settled)),
+        questions=(),
         before=before.score,
         after=after.score,
         tokens_before=tokens.definition_tokens(tool.raw),
@@ -219,9 +224,15 @@ def conclude(
     """The rewrites with what only the catalog with all of them shows, and the material that they do not use."""
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = search.nearest_siblings(improved.subjects)
+    findings = [finding for each in after.values() for finding in each.findings]
+    asked = find_questions(improved, findings, {index: each.score for index, each in after.items()})
     return [
         replace(
             each,
+            questions=(
+                *_conflict_questions(basis.sources.subjects[each.index], basis.sources),
+                *(question for question in asked if each.name in question.tools),
+            ),
             components=describe_components(subjects[each.index]),
             likeness_after=near.get(each.index),
             findings_removed=tuple(finding.rule for finding in _beyond(before[each.index], after[each.index])),
@@ -229,6 +240,16 @@ def conclude(
             unused=unused_material(basis.sources.subjects[each.index], each, basis.sources),
         )
         for each in rewrites
+    ]
+
+
+def _conflict_questions(subject: Subject, sources: KnownSources) -> list[Question]:
+    """A question for each pair of statements of which only one can hold."""
+    name = subject.tool.name
+    found = {each.question: each.fact for each in reversed(sources.conflicts(subject))}
+    return [
+        Question(id=f"{name}.conflict.{fact}", text=text, about=Aspect.CONFLICT, tools=(name,), parameter=None, gain=0)
+        for text, fact in reversed(found.items())
     ]
 
 
@@ -310,9 +331,9 @@ def _reasons(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> Itera
     for each in given:
         if isinstance(each, Fact):
             source, reason = f"fact {each.number}", find_objection(each, subject)
-            part: Statement | None = proposals.fact_part(each)
+            part: Statement | None = material_statements.fact_part(each)
         else:
-            source, part = f"trace {each.number}", proposals.trace_part(each)
+            source, part = f"trace {each.number}", material_statements.trace_part(each)
             reason = _trace_objection(each, part, subject, rewrite)
         if reason is None and source not in rewrite.sources and part and left > 0:
             left -= 1
@@ -329,7 +350,9 @@ def _trace_objection(trace: Trace, part: Statement | None, subject: Subject, rew
         return "of the calls that succeed only the shortest one without private values is shown, in full mode"
     if part is None:
         return "its message is not plain and short, or holds a value of the call"
-    is_told = part.sentence in str(rewrite.definition.get("description")) or proposals.is_told(part.sentence, subject)
+    is_told = part.sentence in str(rewrite.definition.get("description")) or material_statements.is_told(
+        part.sentence, subject
+    )
     return "the description says it already" if is_told else None
 
 

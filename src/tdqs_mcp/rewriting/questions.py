@@ -1,0 +1,226 @@
+"""What only the author can know: questions about what definitions leave open, each with a stable id."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from tdqs_mcp.canonical import canonical_json
+from tdqs_mcp.facts.schema.walk import Node
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text import parameter_texts
+from tdqs_mcp.facts.text.parameter_mentions import MentionKind, read_mentions
+from tdqs_mcp.facts.text.vocabulary import Effect, words_from
+from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.facts.toolset import names
+from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
+from tdqs_mcp.results.findings import Finding
+from tdqs_mcp.results.improvements import HINT_ASPECTS, Aspect, Question
+from tdqs_mcp.results.scores import ToolScore
+from tdqs_mcp.rubrics.rubric import load
+
+SHARED = "*"
+"""Stands for the tool in the id of a question about several."""
+
+MAX_NAMED = 3
+"""Tools that one question names; the rest are counted."""
+
+MAX_RIVALS = 2
+"""Siblings that a question about usage names."""
+
+HINT_SHARE = 6
+"""A hint brings at most one of so many parts of what behavioral_transparency lacks."""
+
+_DIMENSIONS = {
+    Aspect.PURPOSE: "purpose_clarity",
+    Aspect.USAGE: "usage_guidelines",
+    Aspect.PARAMETER: "parameter_semantics",
+    Aspect.RETURNS: "contextual_completeness",
+}
+"""What an answer raises; any other raises behavioral_transparency."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """One thing that one definition leaves open."""
+
+    tool: str
+    about: Aspect
+    parameter: Node | None = None
+    group: tuple[str, ...] | None = None
+    """Gaps of one aspect and group are one question; None for a gap that only its own tool has."""
+
+    wording: str
+    """The question, with `{}` for the tools."""
+
+    gain: int = 0
+    """In hundredths of TDQS: what its dimension lacks, divided among the gaps that are in it."""
+
+    @property
+    def place(self) -> str:
+        """The id without the tool."""
+        if self.parameter is not None:
+            return f"parameters.{self.parameter.name}"
+        return f"annotations.{self.about}" if self.about in HINT_ASPECTS else self.about
+
+
+def find_questions(
+    measured: Measured, findings: Iterable[Finding], scores: Mapping[int, ToolScore | None]
+) -> tuple[Question, ...]:
+    """What the definitions of a catalog leave open, the greatest gain first; what several tools share is asked once."""
+    gaps: dict[tuple[str, tuple[str, ...] | str], list[Gap]] = {}
+    for gap in _find_gaps(measured, findings, scores):
+        gaps.setdefault((gap.place, gap.tool if gap.group is None else gap.group), []).append(gap)
+    largest: dict[str, list[Gap]] = {}
+    for found in gaps.values():
+        place = found[0].place
+        if found[0].group is not None and len(found) > max(1, len(largest.get(place, ()))):
+            largest[place] = found
+    shared = [_question(found, SHARED) for found in largest.values()]
+    known = {id(gap) for found in largest.values() for gap in found}
+    single = [_question([gap], gap.tool) for found in gaps.values() for gap in found if id(gap) not in known]
+    order = list(Aspect).index
+    return tuple(sorted((*shared, *single), key=lambda each: (-each.gain, order(each.about))))
+
+
+def _question(gaps: Sequence[Gap], tool: str) -> Question:
+    first = gaps[0]
+    tools = tuple(dict.fromkeys(gap.tool for gap in gaps))
+    return Question(
+        id=f"{tool}.{first.place}",
+        text=first.wording.format(_tools(tools)),
+        about=first.about,
+        tools=tools,
+        parameter=first.parameter.name if first.parameter else None,
+        gain=sum(gap.gain for gap in gaps),
+    )
+
+
+def _tools(tools: Sequence[str]) -> str:
+    """The names as text: "`a`, `b` and 3 more tools"; braces as they are."""
+    more = len(tools) - MAX_NAMED
+    shown = [f"`{name}`" for name in tools[: MAX_NAMED if more > 1 else None]]
+    shown += [f"{more} more tools"] if more > 1 else []
+    return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+
+
+def _find_gaps(
+    measured: Measured, findings: Iterable[Finding], scores: Mapping[int, ToolScore | None]
+) -> Iterator[Gap]:
+    """The gaps of every tool, in catalog order."""
+    rules: dict[int | None, set[str]] = {}
+    for finding in findings:
+        rules.setdefault(finding.tool_index, set()).add(finding.rule)
+    labels = names.read_names(each.tool.name for each in measured.subjects)
+    neighbors = NameNeighbors({each.tool.name: labels[each.tool.name] for each in measured.subjects})
+    weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
+    for subject in measured.subjects:
+        name = subject.tool.name
+        known = rules.get(subject.tool.index, set())
+        near = neighbors.nearest(name, MAX_RIVALS) if subject.is_quotable else ()
+        gaps = [*_text_gaps(subject, near, known), *_parameter_gaps(subject, labels[name])]
+        gaps += _hint_gaps(subject)
+        score = scores.get(subject.tool.index)
+        dimensions = [_DIMENSIONS.get(gap.about, "behavioral_transparency") for gap in gaps]
+        for gap, dimension in zip(gaps, dimensions, strict=True):
+            lacking = 5 - score.scores[dimension] if score else 1
+            share = max(dimensions.count(dimension), HINT_SHARE if gap.about in HINT_ASPECTS else 1)
+            yield replace(gap, gain=weights[dimension] * lacking // share)
+
+
+def _text_gaps(subject: Subject, near: Sequence[str], rules: AbstractSet[str]) -> Iterator[Gap]:
+    """What the description leaves open."""
+    ask = partial(Gap, tool=subject.tool.name)
+    is_silent = subject.signals.is_missing_description
+    is_vague = subject.prose.has_vague_verb and subject.prose.opens_with_verb
+    if is_silent or is_vague or rules & {"TDQ101", "TDQ103"}:
+        yield ask(about=Aspect.PURPOSE, wording="What does {} do, in a sentence that says more than its name?")
+    if is_silent or rules & {"TDQ104", "TDQ105"}:
+        rivals = " or ".join(f"`{each}`" for each in near).replace("{", "{{").replace("}", "}}")
+        wording = f"When should an agent choose {{}} rather than {rivals}?" if near else _USAGE
+        yield ask(about=Aspect.USAGE, wording=wording)
+    if subject.is_effect_open:
+        yield ask(about=Aspect.BEHAVIOR, wording=_EFFECTS.get(subject.prose.effect, _CHANGE))
+    if subject.is_result_open:
+        yield ask(about=Aspect.RETURNS, wording="What does {} return?")
+    if subject.is_amount_open:
+        yield ask(about=Aspect.LIMIT, wording="How many results does one call of {} return at most?")
+
+
+_USAGE = "When should an agent use {}, and when not?"
+_CHANGE = "What does {} change, and can that be undone?"
+_EFFECTS: Mapping[Effect | None, str] = {
+    Effect.DELETE: "Can what {} deletes be restored, and does anything else go with it?",
+    Effect.UPDATE: "What happens to values that a call of {} leaves out?",
+    Effect.CREATE: "What does {} do if what it would create exists already?",
+}
+
+
+def _parameter_gaps(subject: Subject, label: Label) -> Iterator[Gap]:
+    """A question for each parameter that nothing explains."""
+    explained = {
+        each.node.name
+        for each in read_mentions(subject.tool.description, subject.input_shape)
+        if each.kind is not MentionKind.OWN
+    }
+    empty = {remark.node.path for remark in parameter_texts.restated(subject.input_shape)}
+    empty |= {remark.node.path for remark in parameter_texts.placeholders(subject.input_shape)}
+    empty |= {node.path for node in parameter_texts.undescribed(subject.input_shape, is_nested=False)}
+    for node in subject.input_shape.nodes:
+        if node.is_top and node.path in empty and node.name not in explained:
+            yield Gap(
+                tool=subject.tool.name,
+                about=Aspect.PARAMETER,
+                parameter=node,
+                group=_group(node, label),
+                wording=_about_parameter(node),
+            )
+
+
+def _group(node: Node, label: Label) -> tuple[str, ...]:
+    """Parameters of one name and type mean the same; an `id` only where the tools are about the same thing."""
+    schema = {key: value for key, value in node.schema.items() if key not in ("title", "description", "default")}
+    is_bare = (node.name or "").lower() in words_from("rewriting", "identifiers")
+    return (canonical_json(schema), *(label.resource if is_bare else ()))
+
+
+def _about_parameter(node: Node) -> str:
+    """The question that fits the parameter's type."""
+    name, kind = f"`{node.name}`".replace("{", "{{").replace("}", "}}"), node.schema.get("type")
+    parts = name_parts(node.name or "")
+    if node.schema.get("enum"):
+        return f"What does each value of {name} of {{}} mean?"
+    if kind == "boolean":
+        return f"What does {name} of {{}} switch on or off?"
+    if kind in ("integer", "number") and not words_from("rewriting", "identifiers").intersection(parts[-1:]):
+        return f"What does {name} of {{}} count or measure?"
+    if kind == "array":
+        return f"What does each entry of {name} of {{}} stand for?"
+    if kind == "object":
+        return f"What does {name} of {{}} hold?"
+    return f"What does {name} of {{}} stand for, and in which form is it given?"
+
+
+def _hint_gaps(subject: Subject) -> Iterator[Gap]:
+    """The hints that matter for the effect and are not set; a tool that only reads needs no others."""
+    hints: Mapping[str, Any] = subject.tool.annotations or {}
+    is_read_only, effect = hints.get("readOnlyHint"), subject.prose.effect
+    if not subject.tool.is_mcp or is_read_only is True:
+        return
+    passed = {hint for hint in HINT_ASPECTS if isinstance(hints.get(hint), bool)}
+    passed |= {Aspect.READ_ONLY} if effect is not None and effect.is_mutating else set()
+    passed |= {Aspect.DESTRUCTIVE} if effect is Effect.DELETE else set()
+    is_reading = effect is Effect.READ and is_read_only is None
+    for hint in [Aspect.READ_ONLY] if is_reading else HINT_ASPECTS:
+        if hint not in passed:
+            group = () if hint is Aspect.OPEN_WORLD else (str(effect),)
+            yield Gap(tool=subject.tool.name, about=hint, group=group if effect else None, wording=_HINTS[hint])
+
+
+_HINTS = {
+    Aspect.READ_ONLY: "Do calls of {} only read, without changing anything?",
+    Aspect.DESTRUCTIVE: "Can calls of {} delete or overwrite anything?",
+    Aspect.IDEMPOTENT: "Is an identical second call of {} without further effect?",
+    Aspect.OPEN_WORLD: "Do calls of {} reach outside their own system, for example to the web?",
+}
