@@ -55,7 +55,7 @@ async def rewrite(
     _refuse_strangers(material, measured.catalog)
     chosen, known = _chosen(measured, tools), registry.check(measured)
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
-    proposed = propose(measured, mode=mode)
+    proposed = propose(measured, mode=mode, growth_left=basis.growth_left)
     proposals = [rewrite_review.admit(each, basis, mode) for each in proposed if each.index in chosen]
     before = await _assessed(measured, chosen, known, judge=judge, spec=spec)
     rewrites, tried = await _drafts(measured, proposals, before, found=known, basis=basis, judge=judge, spec=spec)
@@ -92,7 +92,9 @@ async def _drafts(
         after |= await _assessed(improved, tried, found, judge=judge, spec=spec)
         unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
         failed = {
-            each.index for each in doubtful if not rewrite_review.is_improvement(before[each.index], after[each.index])
+            each.index
+            for each in doubtful
+            if not rewrite_review.holds(each, before[each.index], after[each.index])
         }
         proposals = [each.reduced() if each.index in failed else each for each in proposals]
         after |= {each.index: before[each.index] for each in proposals if not each.parts}

@@ -9,11 +9,13 @@ from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.facts.text.claims import Topic
+from tdqs_mcp.facts.text.vocabulary import words_from
 from tdqs_mcp.facts.text.wording import lead_in_length
+from tdqs_mcp.facts.text.words import is_plain, spell_acronyms
 from tdqs_mcp.facts.toolset import names
+from tdqs_mcp.facts.toolset.relations import display_name
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Change, Rewrite
-from tdqs_mcp.rewriting import definition_parts
 from tdqs_mcp.rewriting.proposals import apply, put
 
 _WORD = re.compile(r"(?P<quote>['\"`]?)(?P<word>[\w.-]*\w)(?P=quote)")
@@ -96,9 +98,13 @@ def _as_value(values: Sequence[str], found: re.Match[str]) -> str:
 
 
 def _title(labels: Mapping[str, names.Label], subject: Subject) -> Iterator[Change]:
-    part = definition_parts.title(subject, labels[subject.tool.name])
-    if part:
-        yield _change(subject, part.path, part.value)
+    """The name's words, for people; clients fall back to the annotations' title and then to the bare name."""
+    label = labels[subject.tool.name]
+    is_clear = is_plain(label.tool) and (label.verb or words_from("names", "plain_verbs").isdisjoint(label.nouns))
+    if subject.tool.raw.get("title") is None and display_name(subject.tool) is None and is_clear:
+        words = spell_acronyms(label.phrase)
+        if len(words.split()) > 1:
+            yield _change(subject, "/title", words[:1].upper() + words[1:])
 
 
 def _change(subject: Subject, path: str, after: object) -> Change:

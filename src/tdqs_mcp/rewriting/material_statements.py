@@ -33,9 +33,9 @@ def material_parts(subject: Subject, material: Material, mode: Mode, *, growth: 
     return (*said, *_hints(subject, material), *_limitations(subject, material), *([example] if example else []))
 
 
-def count_told(subject: Subject, material: Material, *, growth: int) -> int:
-    """Tokens of the growth that are spent already, on facts that an earlier run may have said."""
-    return sum(_weight(fact) for fact in _within(subject, material, growth) if is_told(fact.text, subject))
+def count_tokens(subject: Subject, material: Material, *, growth: int) -> int:
+    """Tokens of the growth that the facts take, whether they are told already or not."""
+    return sum(map(_weight, _within(subject, material, growth)))
 
 
 def _within(subject: Subject, material: Material, growth: int) -> Iterator[Fact]:

@@ -165,7 +165,7 @@ def jobs(measured: Measured, drafts: Sequence[Rewrite], sources: KnownSources) -
             subject=subjects[draft.index],
             draft=draft.definition,
             material=sources.material(subjects[draft.index]),
-            siblings="\n".join(siblings[name] for name in context.near(subjects[draft.index])),
+            siblings="\n".join(siblings[name] for name in context.near(subjects[draft.index], 2)),
         )
         for draft in drafts
     ]

@@ -1,18 +1,15 @@
 """What could make a definition better: parts that facts and the author's material support, and questions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
-from tdqs_mcp.facts.text.wording import can_continue_in_english, is_in_other_language
-from tdqs_mcp.facts.toolset.names import Label
 from tdqs_mcp.model import Catalog, Tool, read_tool
-from tdqs_mcp.results.improvements import Claim, Mode
-from tdqs_mcp.rewriting import definition_parts
-from tdqs_mcp.rewriting.definition_parts import CatalogContext, cut, first_sentence, read_only, title
+from tdqs_mcp.results.improvements import Mode
+from tdqs_mcp.rewriting.definition_parts import CatalogContext, find_statements
 from tdqs_mcp.rewriting.statements import Statement
 
 
@@ -25,9 +22,6 @@ class Proposal:
     next: tuple[tuple[Statement, ...], ...] = ()
     """What to try if these parts are not accepted: any one left out, the least certain first; then ever fewer."""
 
-    claims: tuple[Claim, ...] | None = None
-    """Where these very parts were checked already: their statements."""
-
     @property
     def index(self) -> int:
         """The tool's position in its catalog."""
@@ -39,25 +33,32 @@ class Proposal:
         return apply_parts(self.subject.tool, self.parts)
 
     def reduced(self) -> "Proposal":
-        """The next fewer parts, without a title that would be left alone; none at last.
+        """The next fewer statements: any one left out, the last first, then ever fewer; never one of the author's.
 
-        A part that fails takes no other with it, so a second run finds nothing that this one has missed.
+        One that fails takes no other with it, so a second run finds nothing that this one has missed.
         """
-        own, places = self.parts, range(len(self.parts) - 1, -1, -1)
+        own = self.parts
+        places = [place for place in range(len(own) - 1, -1, -1) if not own[place].is_given]
         without_one = [own[:place] + own[place + 1 :] for place in places]
-        left = self.next or (*without_one, *(own[:place] for place in places[1:]))
-        parts = left[0] if left else ()
-        return self.only(() if all(part.path == "/title" for part in parts) else parts, left[1:])
+        fewer = [tuple(part for at, part in enumerate(own) if at < place or part.is_given) for place in places[1:]]
+        left = self.next or (*without_one, *fewer)
+        given = tuple(part for part in own if part.is_given)
+        return self.only(left[0] if left else given, left[1:])
 
     def only(self, parts: tuple[Statement, ...], left: tuple[tuple[Statement, ...], ...] = ()) -> "Proposal":
-        """Other parts, not yet checked, and what to try after them."""
-        return replace(self, parts=parts, next=left, claims=None)
+        """Other statements, and what to try after them."""
+        return replace(self, parts=parts, next=left)
 
 
-def propose(measured: Measured, *, mode: Mode = Mode.COMPACT) -> list[Proposal]:
+def propose(
+    measured: Measured, *, mode: Mode = Mode.COMPACT, growth_left: Callable[[Subject], int]
+) -> list[Proposal]:
     """A proposal for every measured tool, in catalog order; pure, and linear in the size of the catalog."""
     context = CatalogContext.of(measured)
-    return [_proposal(subject, context, mode) for subject in measured.subjects]
+    return [
+        Proposal(subject=subject, parts=find_statements(subject, context, mode, growth=growth_left(subject)))
+        for subject in measured.subjects
+    ]
 
 
 def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Catalog:
@@ -67,13 +68,6 @@ def apply(catalog: Catalog, definitions: Mapping[int, Mapping[str, Any]]) -> Cat
         if definition is not tools[index].raw:
             tools[index] = read_tool(definition, index, is_mcp=tools[index].is_mcp)
     return replace(catalog, tools=tuple(tools))
-
-
-def _proposal(subject: Subject, context: CatalogContext, mode: Mode) -> Proposal:
-    label, near = context.labels[subject.tool.name], context.near(subject)
-    guidance = definition_parts.guidance_parts(subject, label, near, context)
-    found = _compose(subject, label, context, guidance=guidance, mode=mode)
-    return Proposal(subject=subject, parts=found)
 
 
 def apply_parts(tool: Tool, parts: Sequence[Statement]) -> Mapping[str, Any]:
@@ -116,23 +110,3 @@ def _with(text: str, said: str) -> str:
     if "\n" in text:
         return f"{text}\n\n{said}"
     return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {said}"
-
-
-def _compose(
-    subject: Subject, label: Label, context: CatalogContext, *, guidance: Sequence[Statement], mode: Mode
-) -> tuple[Statement, ...]:
-    """Every part that facts support, the least certain last: cuts take words away that a judge may have liked.
-
-    Parts with words of their own are English, so a definition in another language gets none of them.
-    """
-    is_foreign = is_in_other_language(subject) or (subject.signals.is_missing_description and context.is_foreign)
-    first = None if is_foreign else first_sentence(subject, label, is_third_person=context.is_third_person)
-    has_text = first is not None or not subject.signals.is_missing_description
-    is_fit = has_text and can_continue_in_english(subject)
-    found = [first, *(guidance if is_fit else ()), read_only(subject), *definition_parts.enumerated(subject)]
-    if mode is Mode.FULL and is_fit:
-        found += [definition_parts.hinted(subject), definition_parts.returned(subject)]
-        found += definition_parts.explained(subject, context)
-    less = cut(subject)
-    named = title(subject, label) if (any(found) or less) and not is_foreign else None
-    return tuple(part for part in (*found, named, less) if part)

@@ -26,7 +26,6 @@ from tdqs_mcp.results.improvements import (
 )
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import material_statements, proposals, provenance
-from tdqs_mcp.rewriting.definition_parts import tokens_added
 from tdqs_mcp.rewriting.material_statements import find_objection
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.provenance import KnownSources
@@ -60,6 +59,11 @@ class ReviewBasis:
 
     likeness: Mapping[int, Likeness]
     """Before anything is rewritten."""
+
+    def growth_left(self, subject: Subject) -> int:
+        """Tokens that are left for what the author has not given."""
+        material = self.sources.material(subject)
+        return self.growth - material_statements.count_tokens(subject, material, growth=self.growth)
 
     @classmethod
     def of(cls, measured: Measured, material: Material, *, growth: int) -> "ReviewBasis":
@@ -99,55 +103,31 @@ def is_improvement(before: Assessment, after: Assessment) -> bool:
     return _worst(added) < max(_worst(_beyond(before, after)), 0)
 
 
+def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
+    """Whether the statements that no author gave are worth their words: the judge scores the definition higher."""
+    if all(part.is_given for part in proposal.parts):
+        return True
+    is_higher = not (before.score and after.score) or after.score.tdqs > before.score.tdqs
+    return is_higher and is_improvement(before, after)
+
+
 def admit(proposal: Proposal, basis: ReviewBasis, mode: Mode) -> Proposal:
-    """The proposal with the author's material and without refused parts, within the token budget."""
-    subject, found = proposal.subject, proposal.parts
-    added = material_statements.material_parts(subject, basis.sources.material(subject), mode, growth=basis.growth)
-    is_hinted = any(part.path == "/annotations" for part in added)
-    own = [part for part in found if not (is_hinted and part.path == "/annotations")]
-    parts = tuple(
+    """The proposal with the author's material, without what the format of the definition has no field for."""
+    subject, sources = proposal.subject, basis.sources
+    added = [
         part
-        for part in (*own[:1], *added, *own[1:])
-        if subject.tool.is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS
+        for part in material_statements.material_parts(subject, sources.material(subject), mode, growth=basis.growth)
+        if _refusal(subject, (part,), sources) is None
+    ]
+    is_hinted = any(part.path == "/annotations" for part in added)
+    own = [part for part in proposal.parts if not (is_hinted and part.path == "/annotations")]
+    return proposal.only(
+        tuple(
+            part
+            for part in (*own[:1], *added, *own[1:])
+            if subject.tool.is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS
+        )
     )
-    whole = proposal.only(parts)
-    claims = provenance.claims(subject, whole.definition, basis.sources)
-    if provenance.refused(claims):
-        sources = basis.sources
-        admitted = whole.only(tuple(part for part in parts if _refusal(subject, (part,), sources) is None))
-    else:
-        admitted = replace(whole, claims=claims)
-    spent = material_statements.count_told(subject, basis.sources.material(subject), growth=basis.growth)
-    return _within(admitted, basis.growth - spent)
-
-
-def _within(proposal: Proposal, growth: int) -> Proposal:
-    """The proposal within its token budget, so that a second run finds nothing that the first left out for its length.
-
-    Sentences that name siblings go, the last first, but for one; then all that makes the definition longer, as one:
-    parts that fit one by one would all come in, run by run.
-    """
-    if tokens_added(proposal.subject, proposal.definition) <= growth:
-        return proposal
-    pointers = [part for part in proposal.parts if part.is_pointer]
-    for kept in range(len(pointers) - 1, 0, -1):
-        fewer = proposal.only(tuple(part for part in proposal.parts if part not in pointers[kept:]))
-        if tokens_added(proposal.subject, fewer.definition) <= growth:
-            return fewer
-    free = tuple(part for part in proposal.parts if _is_free(part, proposal.subject))
-    return proposal.only(() if all(part.path == "/title" for part in free) else free)
-
-
-def _is_free(part: Statement, subject: Subject) -> bool:
-    """Whether a part does not count against the budget: the author's own facts, and what adds no tokens."""
-    if part.path != "/description":
-        return part.path in ("/title", "/annotations")
-    old = subject.tool.description or ""
-    is_shorter = all(
-        tokens.estimate_tokens(splice.text) <= tokens.estimate_tokens(old[splice.start : splice.end])
-        for splice in part.splices
-    )
-    return is_shorter if part.splices else all(source.startswith("fact ") for source in part.sources)
 
 
 def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after: Assessment) -> Rewrite:
@@ -173,7 +153,7 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
         after=after.score,
         tokens_before=tokens.definition_tokens(tool.raw),
         tokens_after=tokens.definition_tokens(definition),
-        claims=proposal.claims or provenance.claims(proposal.subject, definition, basis.sources),
+        claims=tuple(part.claim() for part in proposal.parts),
         likeness_before=basis.likeness.get(tool.index),
         growth=basis.growth,
     )

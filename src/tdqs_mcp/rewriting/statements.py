@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tdqs_mcp.results.improvements import Component, Route
+from tdqs_mcp.results.improvements import Claim, Component, Route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +36,18 @@ class Statement:
     """The whole new value of what stands at any other path."""
 
     @property
-    def is_pointer(self) -> bool:
-        """It names siblings: beside one of these, no later run adds another."""
-        return self.route in _POINTERS
+    def is_given(self) -> bool:
+        """The author's own words, or what the author recorded: no score decides about them."""
+        return all(source.split(" ", 1)[0] in _MATERIAL for source in self.sources)
+
+    def claim(self) -> Claim:
+        """The statement as it is reported."""
+        text = self.sentence or (self.route if self.splices else str(self.value))
+        return Claim(path=self.path, text=text, sources=self.sources, component=self.component, route=self.route)
 
 
-_POINTERS = frozenset({Route.ALTERNATIVE, Route.LOOKUP, Route.BEFORE, Route.AFTER})
+_MATERIAL = frozenset({"fact", "trace", "answer", "annotation", "parameter"})
+"""How sources begin that are the author's."""
 
 
 def add_sentence(text: str, route: Route, sources: Sequence[str], *, component: Component | None = None) -> Statement:

@@ -14,7 +14,7 @@ from tdqs_mcp.facts.text.statements import NO_POLARITY, Bound, bound_keywords, f
 from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, Cue, PatternTable, read_table, words_from
 from tdqs_mcp.facts.text.words import identifiers_of, name_parts, numbers_of, parts_of, stem, words_of
 from tdqs_mcp.facts.threats import find_threats
-from tdqs_mcp.facts.toolset.parameter_meanings import Agreed, agreed_descriptions, infer_meanings
+from tdqs_mcp.facts.toolset.parameter_meanings import Namesakes, documented_parameters, infer_meanings
 from tdqs_mcp.model import NOTHING, Material
 
 _PATTERNS = PatternTable("support")
@@ -83,7 +83,7 @@ class CatalogStatements:
     lent: Mapping[str, tuple[Statement, ...]]
     """What each tool may lend to another's text, by its lower-case name."""
 
-    agreed: Agreed
+    agreed: Namesakes
     """What they say of parameters with one voice."""
 
     docs: tuple[Statement, ...]
@@ -154,7 +154,7 @@ def read_catalog_statements(subjects: Sequence[Subject], docs: str = "") -> Cata
     """Name, parameters and a harmless first sentence of every tool; a name that two tools carry lends nothing."""
     return CatalogStatements(
         lent={subject.tool.name.lower(): tuple(_lent(subject)) for subject in subjects if not subject.is_duplicate},
-        agreed=agreed_descriptions(each.tool for each in subjects if each.is_quotable),
+        agreed=documented_parameters(each.tool for each in subjects if each.is_quotable),
         docs=tuple(statement("docs", sentence, is_general=True) for sentence in sentences_of(docs)[:MAX_DOCS]),
     )
 

@@ -122,22 +122,42 @@ def purpose(subject: Subject, label: Label) -> str:
 
     Empty unless it opens with the name's kind of verb, has the name's resource, tells no limit or extent and says
     nothing to an agent: another tool's text is hostile input, and nothing beyond its purpose may get into other
-    descriptions.
+    descriptions. An enumeration is not cut in two.
     """
     first = " ".join(subject.prose.sentences[0].split()) if subject.prose.sentences else ""
     clause, *rest = _PATTERNS.purpose_end.split(first[lead_in_length(first) :], maxsplit=1)
+    end = _PATTERNS.purpose_end.search(first, lead_in_length(first))
     words = clause.split()
     while any(rest) and words and words[-1].lower() in _words("joints"):
         words.pop()
+    if len(words) > 1 and words[0].lower().endswith("ly") and words[1].lower() in LEMMAS:
+        words = words[1:]
     spoken = [word.lower() for word in words]
     verb = LEMMAS.get(spoken[0]) if words else None
-    is_short = len(words) <= MAX_BORROWED and all(map(_PLAIN_WORD.fullmatch, words))
+    is_cut = end is not None and end[0] in (",", "`", '"') and _LISTING.search(first[end.end() :]) is not None
+    is_short = 1 < len(words) <= MAX_BORROWED and all(map(_PLAIN_WORD.fullmatch, words))
     is_scoped = Cue.LIMIT in cues_of(spoken) or ("all" in spoken and verb not in _words("listing_verbs"))
-    is_harmless = is_short and not is_scoped and _words("orders").isdisjoint(spoken)
+    is_harmless = is_short and not is_cut and not is_scoped and _words("orders").isdisjoint(spoken)
     is_plain = subject.prose.opens_with_verb and not is_in_other_language(subject)
     is_purpose = is_plain and subject.prose.verb == verb and subject.prose.effect == label.effect
     is_about = bool(label.resource) and label.resource[-1] in set(map(stem, spoken))
-    return " ".join((verb, *words[1:])) if verb and is_harmless and is_purpose and is_about else ""
+    if not (verb and is_harmless and is_purpose and is_about and spoken[0] in (verb, *_third_persons(verb))):
+        return ""
+    ordered = [
+        LEMMAS[after]
+        if before in ("and", "or") and spoken[0] != verb and after in _third_persons(LEMMAS.get(after, ""))
+        else word
+        for before, after, word in zip(spoken, spoken[1:], words[1:], strict=False)
+    ]
+    return " ".join((verb, *ordered))
+
+
+def _third_persons(verb: str) -> tuple[str, ...]:
+    """How "he" does it: lists, fetches, copies."""
+    return (f"{verb}s", f"{verb}es", f"{verb[:-1]}ies")
+
+
+_LISTING = lazy_pattern(r"\b(?:and|or)\b")
 
 
 def says_read_only(subject: Subject) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, lru_cache, partial
 from typing import TypeVar
 
@@ -179,10 +180,46 @@ def is_natural(phrase: str) -> bool:
     return _words("postposed").isdisjoint(last) and "do" not in phrase.split()
 
 
+def is_plural(noun: str) -> bool:
+    """It looks like more than one."""
+    return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
+
+
+def plurals_in(words: Iterable[str]) -> frozenset[str]:
+    """The nouns, as one of them, of which a text has the plural: these can be counted."""
+    many = [word for word in words if is_plural(word)]
+    return frozenset(
+        form for word in many for form in (word[:-1], word.removesuffix("es"), f"{word.removesuffix('ies')}y")
+    )
+
+
+def add_article(rest: str, countable: AbstractSet[str]) -> str:
+    """What follows a verb, with an article before a single thing that has none; empty where it is not known to be one.
+
+    `order by ID` -> an order by ID, where orders are spoken of elsewhere.
+    """
+    words = rest.split()
+    end = next((place for place, word in enumerate(words) if word.lower() in PREPOSITIONS | _ENDS), len(words))
+    thing, noun = words[:end], words[end - 1] if end else ""
+    if not thing:
+        return rest if words and words[0].lower() in PREPOSITIONS else ""
+    is_determined = thing[0].lower() in _words("determiners") | _ARTICLES or not thing[0].isalpha()
+    is_mass = noun.lower() in _words("uncounted") or noun[:1].isupper() or noun.endswith("ing")
+    if is_determined or is_plural(noun.lower()) or is_mass:
+        return rest
+    if noun.lower() not in countable:
+        return ""
+    return f"{'an' if _VOWEL.match(thing[0]) else 'a'} {rest}"
+
+
+_ARTICLES = frozenset("a an the this that its their each another".split())
+_ENDS = frozenset("and or that which whose where when using via including not".split())
+
+
 def _determined(thing: Sequence[str], verb: str) -> Sequence[str]:
     """With its article; none before many things, before what is not counted and behind another determiner."""
     noun = thing[-1] if thing else ""
-    is_many = noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
+    is_many = is_plural(noun)
     is_mass = noun.endswith("ing") or noun.lower() in _words("uncounted") | _words("postposed")
     if not thing or thing[0] in _words("determiners") or is_many or is_mass:
         return thing

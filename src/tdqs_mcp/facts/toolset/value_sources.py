@@ -1,20 +1,21 @@
 """Which tool of a catalog returns the value of a parameter."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
 from tdqs_mcp.facts.schema.signals import Parameter
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.vocabulary import STOPWORDS, Cue, Effect, lazy_pattern, words_from
-from tdqs_mcp.facts.text.words import is_plain, name_parts, stem
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Effect, lazy_pattern, words_from
+from tdqs_mcp.facts.text.words import PREPOSITIONS, is_plain, name_parts, stem
 from tdqs_mcp.facts.toolset.names import Label
 
 _words = partial(words_from, "names")
 
-MAX_GIVERS = 4
-"""Tools that may return a value; with more, any choice among them is arbitrary."""
+MAX_MAKERS = 2
+"""Tools that may make a thing; with more, any choice among them is arbitrary."""
 
 MAX_LISTERS = 40
 """Tools that list things with the same last word; the first of them are enough."""
@@ -25,16 +26,13 @@ class ValueSource(NamedTuple):
 
     parameter: str
     tools: tuple[str, ...]
-    """One or two tools: a list and a search, or two scopes."""
+    """One or two tools: a list and a search, two scopes, or two that make the thing."""
 
     sources: tuple[str, ...]
     """What proves it, as sources of words."""
 
-
-def unstated_sources(subject: Subject, origins: Iterable[ValueSource]) -> tuple[ValueSource, ...]:
-    """The sources that the tool's own texts do not mention."""
-    own = " ".join([subject.tool.description or "", *(each.description for each in subject.signals.parameters)])
-    return tuple(origin for origin in origins if not any(tool in own for tool in origin.tools))
+    is_made: bool = False
+    """No tool lists such things; these open or make one, such as a session."""
 
 
 class _Lister(NamedTuple):
@@ -53,22 +51,19 @@ class ValueSources:
         self._labels = labels
         self._names = {name for name in labels if not name.isalpha()}
         self._listers: dict[str, list[_Lister]] = {}
-        self._fields: dict[str, list[Subject]] = {}
-        self._sayers: dict[str, list[Subject]] = {}
+        self._makers: dict[frozenset[str], list[Subject]] = {}
         for subject in subjects:
             if not is_plain(subject.tool.name) or subject.is_duplicate:
                 continue
             label = labels[subject.tool.name]
-            listed = _listed(label)
+            if label.thing and _is_making(label):
+                self._makers.setdefault(_keys(label.thing.lower().split()), []).append(subject)
+            listed = _listed(label) or _listed_by_text(subject, label)
             if listed:
                 # It lists the things of something else: `get_tags_for_task`.
                 is_scoped = any(word.lower() in _words("scopes") for word in label.nouns)
                 lister = _Lister(frozenset(listed), label.verb or "list", is_scoped, subject)
                 self._listers.setdefault(listed[-1], []).append(lister)
-            for name in subject.output_shape.names:
-                self._fields.setdefault(name, []).append(subject)
-            for word in _returned(subject):
-                self._sayers.setdefault(word, []).append(subject)
 
     def of(self, subject: Subject) -> tuple[ValueSource, ...]:
         """The sources of a tool's parameters, required ones first."""
@@ -85,16 +80,15 @@ class ValueSources:
             return ValueSource(
                 parameter=parameter.name, tools=listers, sources=tuple(f"tool {name}: its name" for name in listers)
             )
-        words = name_parts(parameter.name)
-        strong = _words("identifiers") - _words("weak_identifiers")
-        if len(words) < 2 or not (words[-1] in strong or words[0] == "id"):
+        label = self._labels[subject.tool.name]
+        kind = (name_parts(parameter.name) or ("",))[-1]
+        found = self._makers.get(_thing(parameter, label), ()) if kind not in _words("weak_identifiers") else ()
+        makers = [each.tool.name for each in _without(found, subject, parameter)]
+        is_opened = any(self._labels[name].verb in _words("opening_verbs") for name in makers)
+        if not is_opened or len(makers) > MAX_MAKERS:
             return None
-        for index, proof in ((self._fields, "its output schema"), (self._sayers, "what it says that it returns")):
-            givers = _without(index.get(parameter.name, ()), subject, parameter)
-            if 0 < len(givers) <= MAX_GIVERS:
-                best = min(givers, key=lambda each: (_required(each), each.tool.index)).tool.name
-                return ValueSource(parameter=parameter.name, tools=(best,), sources=(f"tool {best}: {proof}",))
-        return None
+        sources = tuple(f"tool {name}: its name" for name in makers)
+        return ValueSource(parameter=parameter.name, tools=tuple(makers), sources=sources, is_made=True)
 
     def _listing(self, subject: Subject, parameter: Parameter) -> tuple[str, ...]:
         """The tool that lists just this thing with the least input, and one that searches it or has another scope.
@@ -103,11 +97,11 @@ class ValueSources:
         not tell whose are whose.
         """
         label = self._labels[subject.tool.name]
-        thing, own = _thing(parameter, label), set(label.resource)
+        thing, own = _thing(parameter, label), _keys(label.resource)
         is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
         # What is listed after the action: `download_paper` does not need a downloaded paper.
         done = {f"{label.verb}ed", f"{label.verb}d"} if label.verb else frozenset()
-        is_weak = name_parts(parameter.name)[-1:] and name_parts(parameter.name)[-1] in _words("weak_identifiers")
+        is_weak = (name_parts(parameter.name) or ("",))[-1] not in _words("identifiers") - _words("weak_identifiers")
         ranked = sorted(
             (len(each.things - thing), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
             for word in sorted(thing)
@@ -129,9 +123,39 @@ class ValueSources:
 _BOTH_WAYS = frozenset({"list", "search"})
 
 _NAME = lazy_pattern(r"[\w.-]*\w")
+_KIND = r"(?:name|ID|identifier|key|slug)\b"
+_IDENTIFIES = lazy_pattern(
+    rf"(?:The |An? )?(?:((?:[A-Za-z]+ ){{1,3}}?){_KIND}"
+    rf"|(?:unique )?{_KIND} of (?:the |an? )((?:[A-Za-z]+ ?){{1,2}}?)(?=[.,;(]|$| (?:to|in|for)\b))",
+    re.IGNORECASE,
+)
 _CHOSEN = lazy_pattern(
     r"\b(?:custom|your own|of your choice|(?:any|a) unique|(?:a|the) new|arbitrary|label for)\b", re.IGNORECASE
 )
+
+
+def _key(word: str) -> str:
+    """A noun without its ending, so that one and many are equal: category and categories, branch and branches."""
+    is_many = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
+    bare = (word[:-1] if is_many else word).removesuffix("e")
+    return f"{bare[:-1]}i" if bare.endswith("y") else bare
+
+
+def _keys(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(_key, words))
+
+
+def _listed_by_text(subject: Subject, label: Label) -> tuple[str, ...]:
+    """The things that the first sentence lists, where the name has none: `airbnb_search`, "Search Airbnb listings"."""
+    spoken = subject.prose.spoken[0] if subject.prose.spoken else ()
+    verb = LEMMAS.get(spoken[0], "") if spoken else ""
+    if verb not in ("list", "search") or (label.verb and label.resource):
+        return ()
+    behind = spoken[2:] if spoken[1:2] == ["for"] else spoken[1:]
+    thing = list(takewhile(lambda word: word not in PREPOSITIONS, behind))
+    if not thing or not thing[-1].endswith("s") or not all(map(is_plain, thing)):
+        return ()
+    return tuple(dict.fromkeys(_key(word) for word in thing if word not in STOPWORDS | _words("everything")))
 
 
 def _listed(label: Label) -> tuple[str, ...]:
@@ -144,7 +168,7 @@ def _listed(label: Label) -> tuple[str, ...]:
         return ()
     end = next((place for place, word in enumerate(words) if word in _words("scopes")), len(words))
     return tuple(
-        dict.fromkeys(stem(word) for word in words[:end] if word not in STOPWORDS and word not in _words("everything"))
+        dict.fromkeys(_key(word) for word in words[:end] if word not in STOPWORDS and word not in _words("everything"))
     )
 
 
@@ -162,19 +186,25 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
     if len(words) > 1 and words[0] == "id" and words[-1] not in _words("identifiers"):
         words = (*words[1:], "id")
     *rest, kind = words or ("",)
-    if kind not in _words("identifiers") or (kind in _words("weak_identifiers") and _words("no_resources") & set(rest)):
+    if kind not in _words("identifiers"):
+        return _described_thing(words, parameter, label)
+    if kind in _words("weak_identifiers") and _words("no_resources") & set(rest):
         return frozenset()
-    own = frozenset(map(stem, label.thing.lower().split()))
+    own = _keys(label.thing.lower().split())
     if rest and _words("roles").issuperset(rest):
         return frozenset()
     rest = [word for word in rest if word not in _words("roles")]
     if not rest:
-        is_there = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
-        return own if kind not in _words("weak_identifiers") and is_there and not _listed(label) else frozenset()
-    thing = frozenset(map(stem, rest))
-    if kind in _words("weak_identifiers") and thing <= _words("generic_things"):
+        is_there = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE) and not _listed(label)
+        return (
+            (own if kind not in _words("weak_identifiers") else _described_thing((), parameter, label))
+            if is_there
+            else frozenset()
+        )
+    thing = _keys(rest)
+    if kind in _words("weak_identifiers") and thing <= _keys(_words("generic_things")):
         return frozenset()
-    is_made = label.effect in (Effect.CREATE, Effect.PRODUCE) and thing <= own
+    is_made = _is_making(label) and thing <= own
     is_named = (
         kind in _words("weak_identifiers")
         and label.verb is not None
@@ -183,11 +213,23 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
     return frozenset() if is_made or is_named else thing
 
 
-def _returned(subject: Subject) -> Iterator[str]:
-    """The identifiers in the sentence that says what comes back."""
-    sentence = subject.prose.cues.get(Cue.RETURN, "")
-    words = sentence.replace("`", " ").replace(",", " ").replace(".", " ").split() if sentence else ()
-    return (word for word in dict.fromkeys(words) if len(name_parts(word)) > 1 and is_plain(word))
+def _is_making(label: Label) -> bool:
+    return label.effect in (Effect.CREATE, Effect.PRODUCE) or label.verb in _words("opening_verbs")
+
+
+def _described_thing(words: Sequence[str], parameter: Parameter, label: Label) -> frozenset[str]:
+    """What the parameter's own text says that it identifies: `database`, "Database name"; `name`, "Name of the index".
+
+    Nothing where the tool makes it, or where the text speaks of another thing than the parameter's name.
+    """
+    found = _IDENTIFIES.match(parameter.description)
+    said = [word.lower() for word in (found[1] or found[2] or "").split()] if found else []
+    thing = _keys(word for word in said if word not in STOPWORDS)
+    own = _keys(label.thing.lower().split())
+    is_same = not words or thing == _keys(words)
+    is_made = _is_making(label) and thing <= own
+    is_silent = not thing or thing <= _keys(_words("generic_things")) or not _words("no_resources").isdisjoint(said)
+    return thing if is_same and not is_made and not is_silent else frozenset()
 
 
 def _without(tools: Sequence[Subject], subject: Subject, parameter: Parameter) -> list[Subject]:
