@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
-from tdqs_mcp.errors import ContractError, InputError, UnknownIdError
+from tdqs_mcp.errors import ContractError, InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.tokens import Cost
 from tdqs_mcp.facts.subject import Measured, measure
@@ -312,6 +312,14 @@ def explain(name: str) -> str:
         ) from error
 
 
+def with_tool(catalog: Catalog, name: str) -> Catalog:
+    """The catalog, if it has a tool of this name. Raises UnknownIdError otherwise."""
+    names = [each.name for each in catalog.tools]
+    if name not in names:
+        raise UnknownIdError(f"there is no tool {name!r}{nearest(name, names)}; the catalog has {some_names(names)}")
+    return catalog
+
+
 def prompts(
     catalog: Catalog,
     *,
@@ -321,8 +329,6 @@ def prompts(
     skill: str | None = None,
 ) -> dict[str, Any]:
     """The exact prompts that a judge would get, in the shape of `prompts --format json`. Raises UnknownIdError."""
-    if tool is not None and tool not in {each.name for each in catalog.tools}:
-        raise UnknownIdError(
-            f"there is no tool {tool!r}; the catalog has {some_names(each.name for each in catalog.tools)}"
-        )
+    if tool is not None:
+        with_tool(catalog, tool)
     return prompts_document(measure(catalog), tool=tool, spec=spec, rubric=rubric, skill=skill)

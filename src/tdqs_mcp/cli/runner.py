@@ -182,7 +182,7 @@ def for_each(
         place = f" (server {number} of {len(locators)})" if len(locators) > 1 else ""
         try:
             # Files take no time worth a line.
-            with waiting().on(f"capturing {_shown(locator)}{place}", at_once=":" in locator):
+            with waiting().on(f"capturing {shown_locator(locator)}{place}", at_once=":" in locator):
                 catalog = catalogs.load_blocking(locator, live)
             if catalog.incomplete:
                 _incomplete().append(f"{catalog.server!r}: {catalog.incomplete}")
@@ -194,7 +194,7 @@ def for_each(
     return results
 
 
-def _shown(locator: str) -> str:
+def shown_locator(locator: str) -> str:
     """A locator without secrets."""
     try:
         return public(parse_locator(locator))
@@ -222,18 +222,26 @@ def read_json(path: Path) -> object:
 
 
 def end(
-    results: Sequence[Result | None], gate: Callable[[Result], Outcome] | None = None, *, asked: bool = True
+    results: Sequence[Result | None],
+    gate: Callable[[Result], Outcome] | None = None,
+    *,
+    asked: bool = True,
+    missed: Callable[[Result], str] | None = None,
 ) -> None:
     """Ends with 0 for done, 1 if the gate was not met, 2 if something could not run or the verdict is open.
 
     `asked` says whether somebody asked for the gate's verdict. Then it is open as well for a server whose tools were
-    not all listed: the others could change it.
+    not all listed: the others could change it. `missed` says how a result failed.
     """
     if any(result is None for result in results):
         sys.exit(Outcome.UNKNOWN)
     if gate and asked and _incomplete():
         raise InputError(f"the list of tools is incomplete, so there is no verdict on {'; '.join(_incomplete())}")
-    outcomes = [gate(result) for result in results if result is not None] if gate else []
+    found = [result for result in results if result is not None]
+    outcomes = [gate(result) for result in found] if gate else []
+    for result, outcome in zip(found, outcomes, strict=False):
+        if missed and outcome is Outcome.FAILED:
+            click.echo(f"FAIL: {printable(missed(result))}", err=True)
     if Outcome.FAILED in outcomes:
         sys.exit(Outcome.FAILED)
     if Outcome.UNKNOWN in outcomes:

@@ -1,5 +1,6 @@
 """`score`, `skill` and the other verdicts: `grade`, `gate`, `calibrate`; `explain`, `prompts` and `capture`."""
 
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -37,6 +38,8 @@ from tdqs_mcp.cli.runner import (
     output_option,
     page_options,
     policy_of,
+    reporter,
+    shown_locator,
     views,
     waiting,
     warn,
@@ -47,15 +50,15 @@ from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, l
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import json_text
+from tdqs_mcp.report.score_report import missed_words
 from tdqs_mcp.results.checks import GateReport
-from tdqs_mcp.results.labels import LabelScore, Letter, SkillScore
+from tdqs_mcp.results.labels import LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rubrics.rubric import TOOL_RUBRICS
 from tdqs_mcp.sources.files import read_text
-from tdqs_mcp.sources.locator import LiveOptions
+from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
 
-_SCORE = views("score_report:score_blocks")
 _LABELS = views("score_report:label_blocks")
 _SKILL = views("score_report:skill_blocks")
 _NEEDS_MODEL = (
@@ -67,6 +70,7 @@ _LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document",
 
 @command()
 @locators_argument()
+@click.option("--tool", metavar="NAME", help="Only this tool: why it has its scores, and the two best fixes.")
 @click.option("--fail-under", type=click.Choice(list("ABCD"), case_sensitive=False), help="Exit 1 below this tier.")
 @click.option("--answers", type=TARGET, help="Finish a judgment from these answers.")
 @click.option(
@@ -86,6 +90,7 @@ _LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document",
 def score(
     locators: tuple[str, ...],
     *,
+    tool: str | None,
     fail_under: str | None,
     answers: Path | None,
     accept: tuple[str, ...],
@@ -101,7 +106,7 @@ def score(
     """Score every tool and the server by TDQS, or by another rubric."""
     if answers and len(locators) > 1:
         raise click.UsageError("--answers belongs to one locator; give one")
-    _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill)
+    _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill, tool=tool)
     given = None if answers is None else read_answers(answers, asked)
     text = read_text(skill) if skill else None
     if dry_run:
@@ -129,11 +134,30 @@ def score(
         if answers
         else partial(judging.score_blocking, judge=chosen, spec=spec, policy=policy)
     )
-    scores = for_each(locators, live, use)
+    scores = for_each(locators, live, use if tool is None else lambda catalog: use(judging.with_tool(catalog, tool)))
     tell_usage(chosen)
-    page.show(scores, _SCORE)
-    gate = (lambda result: reaches(result, Tier(fail_under))) if fail_under else answered
-    end(scores, gate, asked=fail_under is not None)
+    page.show(scores, _score_views(locators, tool))
+    if fail_under is None:
+        end(scores, answered, asked=False)
+    else:
+        tier = Tier(fail_under)
+        end(scores, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier))
+
+
+def _score_views(locators: Sequence[str], tool: str | None) -> Mapping[str, View]:
+    """What shows a score, or the tools of one name in it; the commands that help name the locator if they can."""
+    shown = shown_locator(locators[0]) if len(locators) == 1 else "-"
+    locator = "LOCATOR" if shown == "-" or HIDDEN in shown else shlex.quote(shown)
+    if tool is None:
+        return views("score_report:score_blocks", locator=locator)
+
+    def only(score: ServerScore) -> dict[str, Any]:
+        document: dict[str, Any] = reporter("json_values:document")(score)
+        tools = [each for each in document["tools"] if each["name"] == tool]
+        findings = [each for each in document["findings"] if each["subject"] == {"kind": "tool", "name": tool}]
+        return document | {"tools": tools, "findings": findings}
+
+    return views("score_report:tool_blocks", tool=tool, locator=locator) | {"json": only}
 
 
 @command()
@@ -178,8 +202,12 @@ def _dry_run(
     end(done)
 
 
-def _refuse_mixture(rubric: str, *, fail_under: str | None, fail_on_bad: bool, skill: Path | None) -> None:
-    """Refuses options that mean nothing to the chosen rubric."""
+def _refuse_mixture(
+    rubric: str, *, fail_under: str | None, fail_on_bad: bool, skill: Path | None, tool: str | None
+) -> None:
+    """Refuses options that mean nothing to the chosen rubric or to one tool."""
+    if tool is not None and (rubric != TOOL_RUBRICS[0] or fail_under):
+        raise click.UsageError("--tool shows one tool under the tdqs rubric; leave --rubric and --fail-under out")
     if rubric == TOOL_RUBRICS[0] and fail_on_bad:
         raise click.UsageError("the tdqs rubric has tiers, no labels; use --fail-under")
     if rubric != TOOL_RUBRICS[0] and fail_under:
@@ -202,7 +230,12 @@ def grade(locator: str, *, fail_under: str | None, live: LiveOptions, page: Page
     """Grade a server as MCP Playground does: a score of 100 and a letter."""
     grades = for_each((locator,), live, judging.grade)
     page.show(grades, _GRADE)
-    end(grades, lambda result: earns(result, Letter(fail_under or Letter.F)), asked=fail_under is not None)
+    bar = Letter(fail_under or Letter.F)
+
+    def missed(grade: ServerGrade) -> str:
+        return f"{grade.server}: {grade.score} {grade.letter}, below {bar}"
+
+    end(grades, partial(earns, letter=bar), asked=fail_under is not None, missed=missed)
 
 
 @command()

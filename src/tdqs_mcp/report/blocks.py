@@ -14,7 +14,8 @@ from tdqs_mcp.report.escape import markdown, printable, visible
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich import table as rich_table
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.text import Text
 
     from tdqs_mcp.results.scores import UngradedTool  # linting goes without scores
@@ -97,6 +98,8 @@ class Column:
     """Never wrapped."""
 
     min_width: int | None = None
+    short: str | None = None
+    """The heading in a terminal that is too narrow for the headings of all columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,23 +221,46 @@ def _text_items(items: Items) -> "Iterator[RenderableType]":
 
 
 def _text_table(table: Table) -> "Iterator[RenderableType]":
-    from rich import table as rich_table  # noqa: PLC0415
-
-    made = rich_table.Table(box=None, pad_edge=False, header_style="dim", show_header=table.has_head)
-    for column in table.columns:
-        made.add_column(
-            _styled(column.head, ""),
-            justify="right" if column.is_right else "left",
-            no_wrap=column.is_whole,
-            overflow="ellipsis" if column.is_right else "fold",
-            min_width=column.min_width,
-        )
-    for row in table.rows[: table.shown]:
-        made.add_row(*(_styled(cell, "") for cell in row))
-    yield made
+    wide = _rich_table(table)
+    yield _Fitting(wide, _rich_table(table, is_dense=True)) if any(each.short for each in table.columns) else wide
     more = len(table.rows) - table.shown
     if more > 0:
         yield _styled(f"… and {more} {table.more}; --format json has all", "dim")
+
+
+DENSE_WIDTH = 24
+"""Columns that words keep in a dense table before they are folded: with short headings, 80 have room for two such."""
+
+
+def _rich_table(table: Table, *, is_dense: bool = False) -> "rich_table.Table":
+    from rich import table as rich_table  # noqa: PLC0415
+
+    padding = (0, 1, 0, 0) if is_dense else (0, 1)
+    made = rich_table.Table(box=None, pad_edge=False, padding=padding, header_style="dim", show_header=table.has_head)
+    for column in table.columns:
+        width = column.min_width
+        made.add_column(
+            _styled((is_dense and column.short) or column.head, ""),
+            justify="right" if column.is_right else "left",
+            no_wrap=column.is_whole or (column.is_right and column.short is not None),
+            overflow="ellipsis" if column.is_right else "fold",
+            min_width=min(width, DENSE_WIDTH) if is_dense and width else width,
+        )
+    for row in table.rows[: table.shown]:
+        made.add_row(*(_styled(cell, "") for cell in row))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """The wide table where it fits the terminal, else the dense one."""
+
+    wide: "rich_table.Table"
+    dense: "rich_table.Table"
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
+        needed = console.measure(self.wide, options=options.update(max_width=_ROWS[0])).minimum
+        yield self.wide if needed <= options.max_width else self.dense
 
 
 def _indented(words: Words, style: str, indent: int) -> "RenderableType":

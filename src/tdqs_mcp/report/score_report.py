@@ -1,8 +1,12 @@
 """A score for people, by TDQS or in labels: the numbers, the lowest tools, what is uncertain, what to fix first."""
 
+import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from tdqs_mcp.facts.text.words import first_of
+from tdqs_mcp.facts.toolset.names import NameNeighbors, read_names
 from tdqs_mcp.report.blocks import (
     MAX_NAMED,
     Block,
@@ -32,10 +36,10 @@ from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.labels import Label, LabelScore, SkillScore, Urgency
 from tdqs_mcp.results.scores import ServerScore, ToolScore
-from tdqs_mcp.results.verdicts import Judgement, Ungraded, Verdict
+from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
-from tdqs_mcp.scoring.score import Fix, first_fixes
+from tdqs_mcp.scoring.score import Fix, first_fixes, fixes_by_tool
 
 SCORE_MARKER = "<!-- tdqs-mcp score -->"
 
@@ -48,7 +52,15 @@ MAX_NAME = 40
 MAX_QUOTE = 60
 """Characters of a quotation."""
 
-MAX_FIXES = {"text": 3, "markdown": 5}
+MAX_GROUPS: Mapping[Literal["text", "markdown"], int] = {"text": 3, "markdown": 5}
+"""Rules to fix first."""
+
+MAX_TOOLS = 3
+"""Tools that are named for each of them."""
+
+MAX_TOOL_FIXES = 2
+"""Fixes of one tool."""
+
 MAX_ASSERTED_TOOLS = 5
 MAX_ASSERTED_FINDINGS = 3
 """Findings of each tool in an assertion's message, the worst first."""
@@ -56,18 +68,12 @@ MAX_ASSERTED_FINDINGS = 3
 WIDE_SPREAD = 2
 """Points between two jurors that are worth a word: one point is what one model's own samples differ by."""
 
-_SHORT = {
-    "purpose_clarity": "purpose",
-    "usage_guidelines": "usage",
-    "behavioral_transparency": "behavior",
-    "parameter_semantics": "params",
-    "conciseness_structure": "concise",
-    "contextual_completeness": "complete",
-}
 
+def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
+    """A server's score; a terminal gets the lowest tools, a pull request as many as fit.
 
-def score_blocks(score: ServerScore) -> list[Block]:
-    """A server's score; a terminal gets the lowest tools, a pull request as many as fit."""
+    `locator` is what commands that help name.
+    """
     rollup, judge = score.rollup, judge_words(score.judge)
     head = f"{named(score.server, score.version)} · {count_words(score.tool_count, 'tool')}"
     numbers = f"Descriptions {score_words(rollup.description_quality)}, coherence {score_words(rollup.coherence)}."
@@ -86,7 +92,14 @@ def score_blocks(score: ServerScore) -> list[Block]:
     if close:
         words = f"{count_words(close, 'tool')} too close to call between two tiers (tdqs-mcp calibrate)"
         blocks.append(OnlyIn("text", [Line(words, "dim")]))
-    return [*blocks, *_fixes(score), Marker(SCORE_MARKER)]
+    return [*blocks, *_fixes(score, locator), Marker(SCORE_MARKER)]
+
+
+def missed_words(score: ServerScore, tier: Tier) -> str:
+    """The score that is below a tier: the overall, or the lowest tool's where there is no overall."""
+    overall, lowest = score.rollup.overall, score.rollup.min_tdqs
+    what = f"lowest tool {score_words(lowest)}" if overall is None else f"overall {score_words(overall)}"
+    return f"{score.server}: {what}, below {tier}"
 
 
 def assertion_text(score: ServerScore, missed: Sequence[str]) -> str:
@@ -144,7 +157,7 @@ def _table(score: ServerScore) -> Table:
     heads = (
         Column(head="tool", min_width=min(longest, MAX_NAME)),
         Column(head="TDQS", is_right=True),
-        *(Column(head=_SHORT[key], is_right=True) for key in keys),
+        *(Column(head=each.short, is_right=True, short=each.short[:3]) for each in load("tdqs").dimensions),
         Column(head="flags"),
     )
     lowest = sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index))
@@ -152,14 +165,18 @@ def _table(score: ServerScore) -> Table:
 
 
 def _row(tool: ToolScore, keys: Sequence[str]) -> tuple[Words, ...]:
+    return (tool.name, _standing(tool), *_points(tool.scores, keys), _remarks(tool))
+
+
+def _remarks(tool: ToolScore) -> tuple[Part, ...]:
+    """The flags, the enforced score and the odds of a close one."""
     flags = [flag.value for flag in (*tool.flags, *tool.server_flags)]
     if tool.enforced:
         flags.append(f"enforced {score_words(tool.enforced.tdqs)}")
-    remarks: tuple[Part, ...] = (Span(", ".join(flags), "red"),)
-    if tool.outlook and tool.outlook.is_close:
-        odds = " or ".join(f"{tier} {tool.outlook.tiers[tier]}%" for tier in tool.outlook.likeliest)
-        remarks += (Span(f"{', ' if flags else ''}close: {odds}", "dim"),)
-    return (tool.name, _standing(tool), *_points(tool.scores, keys), remarks)
+    if tool.outlook is None or not tool.outlook.is_close:
+        return (Span(", ".join(flags), "red"),)
+    odds = " or ".join(f"{tier} {tool.outlook.tiers[tier]}%" for tier in tool.outlook.likeliest)
+    return Span(", ".join(flags), "red"), Span(f"{', ' if flags else ''}close: {odds}", "dim")
 
 
 def _standing(tool: ToolScore) -> Span:
@@ -174,28 +191,100 @@ def _points(scores: Mapping[str, int], keys: Sequence[str]) -> list[Span]:
     return [Span(str(scores[key]), "red" if scores[key] < SMELL_BELOW else "") for key in keys]
 
 
-def _fixes(score: ServerScore) -> list[Block]:
-    fixes = first_fixes(score, MAX_FIXES["markdown"])
-    if not fixes:
+def _fixes(score: ServerScore, locator: str) -> list[Block]:
+    """The fixes by rule, the rule of the lowest tool first."""
+    by_rule: dict[str, list[Fix]] = {}
+    for fix in first_fixes(score, score.tool_count):
+        by_rule.setdefault(fix.finding.rule, []).append(fix)
+    if not by_rule:
         return []
-    told: list[Block] = []
-    for place, fix in enumerate(fixes[: MAX_FIXES["text"]], start=1):
-        told.append(Line(f"{place}. {_fix(fix)}"))
-        if fix.finding.suggestion:
-            told.append(Line(f"{fix.finding.suggestion} [{fix.finding.rule}]", "dim", indent=3))
-    whole = [
-        (f"{'; '.join(filter(None, (_fix(fix), fix.finding.suggestion)))} ({fix.finding.rule})", "") for fix in fixes
-    ]
-    return [
-        Heading("Fix first"),
-        OnlyIn("text", told),
-        OnlyIn("markdown", [Items(whole, is_numbered=True)]),
-        Line(("Next: ", Code(f"tdqs-mcp explain {fixes[0].finding.rule}")), "dim"),
-    ]
+    groups, nearest = list(by_rule.values()), _Nearest(score)
+    shown = [OnlyIn(form, _groups(groups[:most], nearest)) for form, most in MAX_GROUPS.items()]
+    return [Heading("Fix first"), *shown, _next(score, groups[0][0], locator)]
 
 
-def _fix(fix: Fix) -> str:
-    return f"{fix.tool.name} ({score_words(fix.tool.tdqs)}): {fix.finding.message}"
+def _groups(groups: Sequence[Sequence[Fix]], nearest: "_Nearest") -> list[Block]:
+    heads: list[tuple[Words, str]] = []
+    below = []
+    for fixes in groups:
+        first = fixes[0].finding
+        is_common = len(fixes) > 1 and all(fix.finding.message == first.message for fix in fixes)
+        head: str | None
+        if len(fixes) == 1:
+            head = _with_tool(fixes[0], _about(fixes[0], nearest))
+        else:
+            head = first.message if is_common else None
+        heads.append((f"{'; '.join(filter(None, (head, first.suggestion))) or first.name} [{first.rule}]", ""))
+        tools = [_with_tool(fix, _about(fix, nearest, is_told=is_common)) for fix in fixes[:MAX_TOOLS]]
+        more = [f"and {count_words(len(fixes) - MAX_TOOLS, 'more tool')}"] if len(fixes) > MAX_TOOLS else []
+        below.append(Items([(line, "dim") for line in (*tools, *more) if len(fixes) > 1], indent=3))
+    return [Items(heads, is_numbered=True, below=below)]
+
+
+def _with_tool(fix: Fix, about: str) -> str:
+    tool = f"{fix.tool.name} ({score_words(fix.tool.tdqs)})"
+    return f"{tool}: {about}" if about else tool
+
+
+def _about(fix: Fix, nearest: "_Nearest", *, is_told: bool = False) -> str:
+    """The message of a fix, unless it is told already, with the sibling or the parameter that it is about."""
+    finding = fix.finding
+    sibling = nearest.to(fix.tool.name) if finding.dimension == "usage_guidelines" else None
+    parameter = finding.path.rpartition("/properties/")[2].partition("/")[0]
+    parts = [
+        None if is_told else finding.message,
+        f"the nearest sibling is {sibling}" if sibling else None,
+        f"parameter {parameter}" if parameter and parameter not in finding.message else None,
+    ]
+    return ", ".join(filter(None, parts))
+
+
+class _Nearest:
+    """The nearest siblings of tools, by their names."""
+
+    def __init__(self, score: ServerScore) -> None:
+        self._unique = {name for name, count in Counter(tool.name for tool in score.tools).items() if count == 1}
+        self._neighbors = NameNeighbors(read_names(sorted(self._unique)))
+
+    def to(self, name: str) -> str | None:
+        """The sibling whose name is most like this; None without one."""
+        return next(iter(self._neighbors.nearest(name, 1)), None) if name in self._unique else None
+
+
+def _next(score: ServerScore, fix: Fix, locator: str) -> Line:
+    """The command that helps: a rewrite where the finding is about what a description says, else the rule's page."""
+    if fix.finding.dimension is None or not fix.tool.name:
+        return Line(("Next: ", Code(f"tdqs-mcp explain {fix.finding.rule}")), "dim")
+    parts: tuple[Part, ...] = ("Next: ", Code(f"tdqs-mcp rewrite {locator} --tool {shlex.quote(fix.tool.name)}"))
+    if score.rollup.overall is not None and tier_of(score.rollup.overall) is not Tier.A and len(score.tools) > 1:
+        parts += (", or for all tools ", Code(f"tdqs-mcp plan {locator}"))
+    return Line(parts, "dim")
+
+
+def tool_blocks(score: ServerScore, tool: str, locator: str = "LOCATOR") -> list[Block]:
+    """The tools of one name: why each dimension has its score, and the best fixes."""
+    nearest, fixes = _Nearest(score), {each[0].tool.index: each for each in fixes_by_tool(score)}
+    named = [each for each in score.tools if each.name == tool]
+    blocks = [block for each in named for block in _tool(score, each, fixes.get(each.index, []), nearest, locator)]
+    return [*blocks, ungraded_items([each for each in score.ungraded if each.name == tool])]
+
+
+def _tool(score: ServerScore, tool: ToolScore, fixes: Sequence[Fix], nearest: "_Nearest", locator: str) -> list[Block]:
+    points = _points(tool.scores, list(tool.judgements))
+    shown = zip(tool.judgements.items(), points, strict=True)
+    rows = [(key.replace("_", " "), point, each.justification) for (key, each), point in shown]
+    blocks: list[Block] = [
+        Title((f"{tool.name} of {score.server} · ", _standing(tool), f" · TDQS by {judge_words(score.judge)}")),
+        Line(_remarks(tool)),
+        Table(columns("dimension", "score", "why", left=3), rows, has_head=False),
+    ]
+    if not fixes:
+        return blocks
+    best = [
+        (f"{'; '.join(filter(None, (_about(fix, nearest), fix.finding.suggestion)))} [{fix.finding.rule}]", "")
+        for fix in fixes[:MAX_TOOL_FIXES]
+    ]
+    return [*blocks, Heading("Best fixes"), Items(best, is_numbered=True), _next(score, fixes[0], locator)]
 
 
 def _asserted(tool: ToolScore, findings: Sequence[Finding]) -> list[str]:

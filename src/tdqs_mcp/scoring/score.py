@@ -210,33 +210,36 @@ class Fix:
 
 
 def first_fixes(score: ServerScore, limit: int) -> tuple[Fix, ...]:
-    """At most `limit` fixes, the lowest TDQS first: the minimum alone is 40% of a server's description quality."""
-    judged = {tool.index: tool for tool in score.tools}
-    by_tool: dict[int, list[Finding]] = {}
-    for finding in score.findings:
-        if finding.tool_index is not None and not _is_settled(finding, judged):
-            by_tool.setdefault(finding.tool_index, []).append(finding)
-    lowest = sorted((tool for tool in score.tools if tool.index in by_tool), key=lambda tool: (tool.tdqs, tool.index))
-    return tuple(Fix(tool=tool, finding=_costliest(tool, by_tool[tool.index])) for tool in lowest[:limit])
+    """At most `limit` fixes, each of another tool."""
+    return tuple(fixes[0] for fixes in fixes_by_tool(score)[:limit])
 
 
-def _is_settled(finding: Finding, judged: Mapping[int, ToolScore]) -> bool:
-    """Whether the judge gave full marks in the finding's dimension, so that nothing can be gained."""
-    tool = judged.get(finding.tool_index) if finding.tool_index is not None else None
-    judgement = tool.judgements.get(finding.dimension) if tool and finding.dimension else None
-    return judgement is not None and judgement.score == 5 and finding.severity is not Severity.ERROR
+def fixes_by_tool(score: ServerScore) -> list[list[Fix]]:
+    """The fixes of each tool that has any, the lowest TDQS first: the minimum is 40% of a server's description quality.
 
-
-def _costliest(tool: ToolScore, findings: Sequence[Finding]) -> Finding:
-    """The worst severity; among equals the dimension with the most weighted points to win."""
+    Those of a tool begin with the worst severity, and among equals with the most weighted points to win.
+    """
     weights = {dimension.key: dimension.weight for dimension in load("tdqs").dimensions}
+    by_index: dict[int, list[Fix]] = {tool.index: [] for tool in score.tools}
+    tools = {tool.index: tool for tool in score.tools}
+    for finding in score.findings:
+        tool = tools.get(finding.tool_index) if finding.tool_index is not None else None
+        if tool and not _is_settled(finding, tool):
+            by_index[tool.index].append(Fix(tool=tool, finding=finding))
 
-    def cost(finding: Finding) -> tuple[int, int]:
-        dimension = finding.dimension
-        points = weights[dimension] * (5 - tool.judgements[dimension].score) if dimension in weights else 0
-        return finding.severity.rank, points
+    def gain(fix: Fix) -> tuple[int, int]:
+        dimension = fix.finding.dimension
+        points = weights[dimension] * (5 - fix.tool.judgements[dimension].score) if dimension in weights else 0
+        return fix.finding.severity.rank, points
 
-    return max(findings, key=cost)
+    lowest = sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index))
+    return [sorted(by_index[tool.index], key=gain, reverse=True) for tool in lowest if by_index[tool.index]]
+
+
+def _is_settled(finding: Finding, tool: ToolScore) -> bool:
+    """Whether the judge gave full marks in the finding's dimension, so that nothing can be gained."""
+    judgement = tool.judgements.get(finding.dimension) if finding.dimension else None
+    return judgement is not None and judgement.score == 5 and finding.severity is not Severity.ERROR
 
 
 def context_signals(signals: Signals, *, spec: str) -> ContextSignals:

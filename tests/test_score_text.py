@@ -1,0 +1,117 @@
+"""The score for people: the table on any width, one tool, what to fix first and what to do next."""
+
+import io
+import json
+
+import pytest
+from definitions import FINE, LOOKUP, flat, tool
+from rich.console import Console
+
+from tdqs_mcp.app import judging
+from tdqs_mcp.report.blocks import as_text
+from tdqs_mcp.report.score_report import score_blocks
+
+LONG = tool("synchronize_all_of_the_warehouse_locations", "Deletes stock.", flat(2), annotations={"readOnlyHint": True})
+SILENT = tool("list_orders", None, flat(1))
+POOR = [
+    tool(f"{verb}_order", f"{verb.title()}s an order of a shop.", flat(2)) for verb in ("create", "update", "cancel")
+]
+
+
+@pytest.fixture
+def shown(catalog):
+    def show(*tools, width, **options):
+        page = io.StringIO()
+        blocks = score_blocks(judging.score_offline(catalog(*tools)), **options)
+        Console(file=page, width=width, highlight=False).print(as_text(blocks))
+        return [line.rstrip() for line in page.getvalue().splitlines()]
+
+    return show
+
+
+@pytest.mark.parametrize("width", [72, 80, 100, 200])
+def test_the_table_keeps_all_dimensions_and_flags_on_any_width(shown, width):
+    lines = shown(LONG, SILENT, FINE, width=width)
+    start = next(place for place, line in enumerate(lines) if line.startswith("tool "))
+    table = lines[start : lines.index("", start)]
+    assert all(len(line) <= width for line in table)
+    assert len(table[0].split()) == 9
+    row = next(line.split() for line in table if line.startswith("list_orders"))
+    assert row[1:9] == ["1.0", "D", "1", "1", "1", "1", "1", "1"]
+    words = " ".join(" ".join(table).split())
+    assert "No Description" in words
+    assert "Annotation" in words
+    assert "Contradiction" in words
+    assert "…" not in words
+
+
+def test_headings_are_short_only_where_the_long_ones_do_not_fit(shown):
+    assert any("contextual" not in line and " complete " in f"{line} " for line in shown(FINE, width=120))
+    assert any(line.split()[2:8] == ["pur", "usa", "beh", "par", "con", "com"] for line in shown(LONG, width=80))
+
+
+def test_fix_first_groups_by_rule_and_names_the_nearest_sibling(shown):
+    lines = shown(*POOR, tool("ship_box", "Ships a box.", flat(1)), width=110)
+    heads = [line for line in lines if line.startswith(("1. ", "2. "))]
+    assert len(heads) == len({line.rpartition("[")[2] for line in heads})
+    fixes = "\n".join(lines[lines.index("Fix first") :])
+    assert "create_order (" in fixes
+    assert "the nearest sibling is update_order" in fixes
+
+
+def test_fix_first_names_the_parameters(shown):
+    undocumented = {"type": "object", "properties": {"sku": {"type": "string"}, "to": {"type": "string"}}}
+    told = "Moves stock in a warehouse. Use it when stock lies in the wrong place."
+    moves = tool("move_stock", told, undocumented, annotations={"readOnlyHint": False, "destructiveHint": False})
+    assert "undocumented: sku, to" in " ".join(shown(moves, width=110))
+
+
+def test_next_is_a_rewrite_or_a_plan_where_they_help_else_the_page_of_the_rule(shown):
+    assert shown(*POOR, width=200, locator="shop.json")[-1] == (
+        "Next: tdqs-mcp rewrite shop.json --tool create_order, or for all tools tdqs-mcp plan shop.json"
+    )
+    broken = {**FINE, "inputSchema": {**FINE["inputSchema"], "type": "array"}}
+    assert shown(broken, width=200)[-1].startswith("Next: tdqs-mcp explain TDQ2")
+
+
+def test_one_tool_shows_its_reasons_and_its_two_best_fixes(command, write):
+    file = write("shop.json", [*POOR, FINE])
+    run = command("score", file, "--tool", "create_order")
+    lines = run.stdout.decode().splitlines()
+    assert run.returncode == 0
+    assert lines[0].startswith("create_order of shop · ")
+    assert (
+        sum(line.startswith(("purpose clarity ", "usage guidelines ", "contextual completeness ")) for line in lines)
+        == 3
+    )
+    assert [line[:3] for line in lines if line[:1].isdigit()] == ["1. ", "2. "]
+    assert "--tool create_order" in " ".join(lines)
+    assert "update_order (" not in run.stdout.decode()
+
+
+def test_json_of_one_tool_has_no_other(command, write):
+    document = json.loads(
+        command("score", write("shop.json", [*POOR, FINE]), "--tool", "create_order", "--format", "json").stdout
+    )
+    assert [each["name"] for each in document["tools"]] == ["create_order"]
+    assert {each["subject"]["name"] for each in document["findings"]} == {"create_order"}
+    assert document["scoredToolCount"] == 4
+
+
+def test_a_tool_that_is_not_there_is_an_error_that_names_the_nearest(command, write):
+    run = command("score", write("shop.json", POOR), "--tool", "creat_order")
+    assert run.returncode == 2
+    assert b"did you mean create_order" in run.stderr
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_bar_that_is_not_met_has_a_line(command, write, form):
+    run = command("score", write("shop.json", POOR), "--fail-under", "A", "--format", form)
+    assert run.returncode == 1
+    assert run.stderr.decode().startswith("FAIL: shop: overall ")
+    assert run.stderr.decode().endswith(", below A\n")
+    assert command("score", write("fine.json", [FINE, LOOKUP]), "--fail-under", "D").stderr == b""
+
+
+def test_a_grade_that_is_not_met_has_a_line(command, write):
+    assert command("grade", write("shop.json", POOR), "--fail-under", "A").stderr.startswith(b"FAIL: shop: ")
