@@ -23,12 +23,12 @@ LOAN_DAYS = 21
 MAX_LOANS = 5
 ORDER_FEE_CENTS = 300
 
-Branch = Literal["central", "harbour", "hillside"]
+Branch = Literal["central", "harbor", "hillside"]
 MemberId = Annotated[str, Field(description="The number on the member's card, such as M-100.")]
 
 
 class Title(BaseModel):
-    """A title of our own catalogue."""
+    """A title of our own catalog."""
 
     title_id: str = Field(description="Identifies the title, such as T-1.")
     name: str = Field(description="The name on the cover.")
@@ -207,7 +207,7 @@ desk = Desk(
         for book in (
             Book("T-1", "The Tide Tables", "Ada Morrow", "sea", 2),
             Book("T-2", "Bread Before Dawn", "Jonas Veld", "cooking", 1),
-            Book("T-3", "A Field Guide to Harbours", "Ada Morrow", "sea", 1),
+            Book("T-3", "A Field Guide to Harbors", "Ada Morrow", "sea", 1),
             Book("T-4", "Small Engines, Explained", "Ines Okafor", "technology", 3),
         )
     },
@@ -256,7 +256,7 @@ async def search_titles(
     ] = False,
     limit: Annotated[int, Field(description="The most titles to return.", ge=1, le=50)] = 10,
 ) -> Titles:
-    """Search the library's own catalogue for titles by words of their name, author or subject.
+    """Search the library's own catalog for titles by words of their name, author or subject.
 
     Call it first: other tools need the title and copy ids that it returns. A work that it does not find belongs to
     another library; order that with request_interlibrary_loan instead. When nothing matches, the list is empty.
@@ -366,7 +366,7 @@ async def request_title(
     member_id: MemberId,
     branch: Annotated[Branch, Field(description="Where the member will collect the copy.")],
 ) -> Request:
-    """Put a member on the waiting list for a title of our own catalogue, free of charge.
+    """Put a member on the waiting list for a title of our own catalog, free of charge.
 
     Use it when search_titles shows no free copy; when there is one, use create_loan instead. Asking again for the same
     title keeps the existing request and its place. Works of other libraries need request_interlibrary_loan.
@@ -380,7 +380,7 @@ async def request_title(
 async def request_interlibrary_loan(
     order: Annotated[Order, Field(description="Who wants which work, and where it goes: `pickup` or `post`.")],
 ) -> Request:
-    """Order a work that our catalogue does not have from another library, for pickup or by post.
+    """Order a work that our catalog does not have from another library, for pickup or by post.
 
     Use it only when search_titles finds nothing; for a title of our own, use request_title instead, which is free and
     asks for less. With each call the member is charged 300 cents at once, which cancel_request does not refund.

@@ -8,7 +8,7 @@ from json_schema import answers_text, schema_text
 from schemas import ANSWER_SCHEMAS, FOLDER, SCHEMAS, published
 
 from tdqs_mcp.report.json_values import ANSWERS
-from tdqs_mcp.rules.registry import RULES
+from tdqs_mcp.rules.registry import RULES, is_default
 from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import lane_of
 
@@ -20,8 +20,9 @@ HEAD = """# Rules
 
 Each id links to the rule's page: the reason, a bad and a good definition, and the exact message. `tdqs-mcp explain ID`
 shows the same page, `tdqs-mcp rules` this list. `--select`, `--ignore` and `tdqs.toml` take ids, names, aliases, lanes such as
-TDQ1, and ALL. "Severity" is the worst at which a rule reports; "confidence" says how sure its findings are. Uncertain rules
-and rules for auditors run only when they, or their lane, are selected.
+TDQ1, and ALL. "Severity" is the worst at which a rule reports, unless a profile or `tdqs.toml` sets another; "confidence"
+says how sure its findings are. A rule that is "off", because it is uncertain or for auditors, runs only if it, its lane or
+a profile with it is selected.
 """
 
 
@@ -29,15 +30,16 @@ def rules_page() -> str:
     """The index of all rules, a table for each lane."""
     parts = [HEAD]
     for lane, rules in groupby(RULES, key=lambda rule: lane_of(rule.id)):
-        parts += [f"\n## {lane}\n", "\n| rule | what it reports | severity | confidence | aliases |\n"]
-        parts += ["| --- | --- | --- | --- | --- |\n", *map(_row, rules)]
+        parts += [f"\n## {lane}\n", "\n| rule | what it reports | severity | confidence | default | aliases |\n"]
+        parts += ["| --- | --- | --- | --- | --- | --- |\n", *map(_row, rules)]
     return "".join(parts)
 
 
 def _row(rule: AnyRule) -> str:
     link = f"[{rule.id}](../src/tdqs_mcp/rules/specs/{rule.id}.md) `{rule.name}`"
+    default = "on" if is_default(rule) else "off"
     aliases = ", ".join(f"`{alias}`" for alias in rule.aliases)
-    return f"| {link} | {_plain(rule.summary)} | {rule.severity} | {rule.confidence} | {aliases} |\n"
+    return f"| {link} | {_plain(rule.summary)} | {rule.severity} | {rule.confidence} | {default} | {aliases} |\n"
 
 
 def _plain(summary: str) -> str:

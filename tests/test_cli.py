@@ -227,7 +227,7 @@ def test_captured_files_are_read_back_to_the_same_catalog(command, write, tmp_pa
 def test_what_cannot_be_explained_is_answered_with_what_can(command):
     run = command("explain", "TDQ999")
     assert run.returncode == 2
-    assert b"TDQ101" in run.stderr
+    assert b"did you mean TDQ" in run.stderr
     assert command("explain", "purpose_clarity").stdout.startswith(b"# purpose_clarity: Purpose Clarity")
     assert json.loads(command("explain", "A", "--format", "json").stdout)["id"] == "A"
 

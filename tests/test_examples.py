@@ -194,7 +194,7 @@ def test_a_copy_is_lent_waited_for_and_taken_back_as_the_descriptions_say():
         assert await call("list_loans", member_id="M-100", overdue_only=True) == {"loans": []}
         assert await call("search_titles", query="bread", available_only=True) == {"titles": [], "total": 0}
         assert "is lent" in await call("create_loan", copy_id="T-2/1", member_id="M-200")
-        wish = {"title_id": "T-2", "branch": "harbour"}
+        wish = {"title_id": "T-2", "branch": "harbor"}
         first = await call("request_title", member_id="M-200", **wish)
         second = await call("request_title", member_id="M-300", **wish)
         assert [first["place"], second["place"]] == [1, 2]

@@ -80,12 +80,20 @@ def test_a_json_file_keeps_its_layout_and_the_rest_of_the_findings(command, writ
     write("x.json", text)
     run = command("lint", "x.json", "--fix", "--select", "TDQ160,TDQ109", cwd=tmp_path)
     assert (tmp_path / "x.json").read_text(encoding="utf-8") == text.replace("This tool allows you to list", "List")
-    assert run.stderr == b"fixed 1 in x.json; what is left needs words: tdqs-mcp rewrite x.json\n"
+    assert run.stderr == b"fixed 1 in x.json: list_loans /description; for what needs words: tdqs-mcp rewrite x.json\n"
     lines = run.stdout.decode()
     assert "TDQ109" in lines
     assert "TDQ160" not in lines
     run = command("lint", "x.json", "--fix", "--select", "TDQ160", cwd=tmp_path)
     assert run.stderr.startswith(b"nothing to fix in x.json")
+
+
+def test_where_nothing_is_fixed_only_the_total_is_printed(command, write):
+    words = ("lint", write("x.json", [listing()]), "--fix", "--select", "TDQ109")
+    run = command(*words)
+    assert b"TDQ109 missing" not in run.stdout
+    assert b"1 finding: 1 info" in run.stdout
+    assert b"TDQ109 missing" in command(*words, "--all").stdout
 
 
 def test_what_is_suppressed_or_of_another_tool_stays(command, write, tmp_path):
@@ -124,7 +132,7 @@ def test_python_code_is_fixed_where_it_declares_the_tools(tdqs_mcp, tmp_path):
     )
     fixed = SERVER.replace("'OPEN', 'CLOSED'", "'open', 'closed'").replace("This tool allows you to list", "List")
     assert (tmp_path / "loans.py").read_text(encoding="utf-8") == fixed
-    assert run.stderr.decode().startswith("fixed 2 in loans.py; ")
+    assert run.stderr.decode().startswith("fixed 2 in loans.py: list_loans ")
     assert not {"TDQ160", "TDQ236"} & {each["rule"] for each in json.loads(run.stdout)["findings"]}
 
 

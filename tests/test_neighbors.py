@@ -23,15 +23,15 @@ RULES = ("TDQ340", "TDQ341", "TDQ410")
 
 
 def test_each_server_tells_what_it_shares_with_the_others():
-    shared = "1 tool has the name of tools of {!r}: search"
+    shared = "1 name is also used by {!r}: search"
     assert together(harbor=HARBOR, library=LIBRARY) == [
         {
             ("TDQ340", "", shared.format("library")),
-            ("TDQ341", "create_issue", "it says the same as 'add_issue' of 'library'"),
+            ("TDQ341", "create_issue", "the tool says the same as 'add_issue' of 'library'"),
         },
         {
             ("TDQ340", "", shared.format("harbor")),
-            ("TDQ341", "add_issue", "it says the same as 'create_issue' of 'harbor'"),
+            ("TDQ341", "add_issue", "the tool says the same as 'create_issue' of 'harbor'"),
         },
     ]
 
@@ -44,14 +44,14 @@ def test_a_server_alone_shares_nothing_and_is_linted_as_before():
 def test_a_copied_tool_is_told_by_what_was_copied():
     copy = [tool("make_issue", "Create a new issue in a project.")]
     assert together(harbor=HARBOR[1:], copy=copy)[1] == {
-        ("TDQ341", "make_issue", "it has the same description and parameters as 'create_issue' of 'harbor'")
+        ("TDQ341", "make_issue", "the tool has the same description and parameters as 'create_issue' of 'harbor'")
     }
 
 
 def test_a_tool_that_names_its_product_is_not_reported_beside_one_that_does_not():
     named = [tool("add_issue", "Creates a new issue in a project. The library keeps it.")]
     assert together(harbor=HARBOR[1:], library=named) == [
-        {("TDQ341", "create_issue", "it says the same as 'add_issue' of 'library'")},
+        {("TDQ341", "create_issue", "the tool says the same as 'add_issue' of 'library'")},
         set(),
     ]
 
@@ -65,6 +65,6 @@ def test_the_command_lints_its_locators_together_and_goes_on_without_a_broken_on
         for server in json.loads(ran.stdout)
         for finding in server["findings"]
     ] == [
-        ("harbor", "1 tool has the name of tools of 'library': search"),
-        ("library", "1 tool has the name of tools of 'harbor': search"),
+        ("harbor", "1 name is also used by 'library': search"),
+        ("library", "1 name is also used by 'harbor': search"),
     ]

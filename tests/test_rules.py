@@ -212,5 +212,19 @@ def test_a_dimension_is_explained_under_its_title_and_in_any_spelling(name):
 def test_what_cannot_be_explained_is_answered_with_what_can():
     with pytest.raises(UnknownIdError) as caught:
         judging.explain("charisma")
-    assert all(rule.id in str(caught.value) for rule in registry.RULES)
+    assert "tdqs-mcp rules lists the rules" in str(caught.value)
     assert all(dimension.key in str(caught.value) for dimension in DIMENSIONS)
+
+
+def test_a_misspelled_rule_is_answered_with_the_nearest():
+    with pytest.raises(UnknownIdError, match="did you mean missing-annotations"):
+        judging.explain("missing-anotations")
+
+
+@pytest.mark.parametrize(("word", "first"), [("tdq4", "TDQ401"), ("DESC", "TDQ113"), ("ALL", "TDQ101")])
+def test_a_lane_is_explained_by_its_rules(word, first):
+    page = judging.explain(word)
+    assert page.startswith(f"# {word.upper()}: ")
+    for rule in registry.find_all(word):
+        assert f"- {rule} {registry.find(rule).name} " in page
+    assert f"tdqs-mcp explain {first}" in page

@@ -267,8 +267,16 @@ def test_text_says_how_many_findings_are_hidden(command, write):
     lines = command("lint", write("x.json", [DEAR, CHEAP])).stdout.decode().splitlines()
     hidden = findings(DEAR, CHEAP).hidden
     noun = "finding" if hidden == 1 else "findings"
-    assert f"{hidden} low-confidence {noun} hidden, and rules for auditors not run: --profile strict" in lines
+    said = f"not counted: {hidden} low-confidence {noun}, and rules for auditors, which did not run"
+    assert f"{said}; --profile strict shows all" in lines
     assert lines[-1].startswith("Next: ")
+
+
+def test_a_suppressed_finding_is_not_counted_as_hidden(command, write, tmp_path):
+    file = write("x.json", [DEAR, CHEAP])
+    write("tdqs.toml", '[[suppress]]\nrule = "TDQ301"\nreason = "the cheap tool is the usual one"')
+    assert findings(DEAR, CHEAP).hidden == 1
+    assert b"not counted" not in command("lint", file, cwd=tmp_path).stdout
 
 
 # Directories

@@ -517,7 +517,7 @@ async def test_everything_sent_at_once_needs_no_memory():
         ("suggest_rewrite", {}, "give either 'definition'"),
         ("suggest_rewrite", {"definition": {"description": "x", "name": ""}}, "no usable name"),
         ("lint_descriptions", {"tools": [agent_session.BAD], "tool": "nope"}, "has no tool nope"),
-        ("explain_rule", {"rule": "TDQ999"}, "try one of TDQ101"),
+        ("explain_rule", {"rule": "TDQ999"}, "did you mean TDQ"),
         (
             "prepare_judgement",
             {"tools": [agent_session.BAD], "part": "shadowing"},

@@ -70,7 +70,7 @@ def test_the_parts_that_a_finding_names_add_up_to_its_total():
         "the definition costs about 1,243 tokens, more than 800: description 1,200, inputSchema 40, name 3"
     )
     assert found.subject.path == "/description"
-    assert "manuals to a resource" in found.suggestion
+    assert "the manual to a resource" in found.suggestion
 
 
 def test_only_what_a_model_gets_counts_for_the_budgets():
@@ -94,7 +94,7 @@ def test_a_repeated_subschema_is_told_once_without_its_parts_and_with_an_exact_p
     schema = {"type": "object", "properties": {"first": pair, "second": {"type": "array", "items": pair}}}
     [found] = findings("TDQ403", tool(schema=schema))
     assert found.subject.path == "/inputSchema/properties/first"
-    assert " stands 2 times; " in found.message
+    assert " occurs 2 times; " in found.message
     inner = {"type": "object", "properties": {"x": pair}}
     [found] = findings("TDQ403", tool(schema=inner))
     assert found.subject.path == "/inputSchema/properties/x/properties/a~1b"

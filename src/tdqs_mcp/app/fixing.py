@@ -25,8 +25,8 @@ class Fixed:
     """The definitions with it."""
 
     place: Path
-    made: int
-    """Changes of definitions."""
+    made: tuple[str, ...]
+    """Each change that was written: the tool and the place in its definition."""
 
     left_out: tuple[LeftOut, ...] = ()
     problems: tuple[str, ...] = ()
@@ -42,24 +42,32 @@ def fix(catalog: Catalog, locator: str, policy: Policy, *, source: Path | None =
         patch, root = improving.patch_sources(source, rewrites)
         for file in patch.files:
             write_bytes(root / file.name, file.content)
-        done = _applied(catalog, rewrites, patch.left_out)
-        return Fixed(catalog=done, place=source, made=patch.made, left_out=patch.left_out, problems=patch.problems)
+        return _fixed(catalog, rewrites, patch.left_out, place=source, problems=patch.problems)
     parsed = parse_locator(locator)
     if not isinstance(parsed, File) or parsed.path == "-" or catalog.content is None:
         raise InputError(f"--fix writes to a JSON file; for {locator!r}, name the Python code with --source")
     path = Path(parsed.path)
     content, left_out = write_json(catalog.content, rewrites)
-    made = sum(len(each.changes) for each in rewrites) - len(left_out)
-    if made:
+    fixed = _fixed(catalog, rewrites, left_out, place=path)
+    if fixed.made:
         write_bytes(path, content)
-    return Fixed(catalog=_applied(catalog, rewrites, left_out), place=path, made=made, left_out=left_out)
+    return fixed
 
 
-def _applied(catalog: Catalog, rewrites: Sequence[Rewrite], left_out: Sequence[LeftOut]) -> Catalog:
-    """The catalog with what was written."""
+def _fixed(
+    catalog: Catalog,
+    rewrites: Sequence[Rewrite],
+    left_out: tuple[LeftOut, ...],
+    *,
+    place: Path,
+    problems: tuple[str, ...] = (),
+) -> Fixed:
     left = {(each.tool, each.path) for each in left_out}
-    made = {
-        each.index: apply_changes(each.original, (it for it in each.changes if (each.name, it.path) not in left))
-        for each in rewrites
-    }
-    return apply(catalog, made)
+    made = [(each, [it for it in each.changes if (each.name, it.path) not in left]) for each in rewrites]
+    return Fixed(
+        catalog=apply(catalog, {each.index: apply_changes(each.original, found) for each, found in made}),
+        place=place,
+        made=tuple(f"{each.name} {it.path}" for each, found in made for it in found),
+        left_out=left_out,
+        problems=problems,
+    )

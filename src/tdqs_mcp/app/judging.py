@@ -16,7 +16,7 @@ from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unwrap_guard
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.documents import dimension_page, prompts_document, rule_page, term_page
+from tdqs_mcp.report.documents import dimension_page, lane_page, prompts_document, rule_page, term_page
 from tdqs_mcp.results.checks import CalibrationReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
@@ -289,7 +289,7 @@ def grade(catalog: Catalog) -> ServerGrade:
 
 
 def explain(name: str) -> str:
-    """The Markdown page of a rule, a dimension, a flag or a tier. Raises UnknownIdError, which lists what there is."""
+    """The Markdown page of a rule, a lane, a dimension, a flag or a tier. Raises UnknownIdError."""
     wanted = name.strip().lower().replace("-", " ").replace("_", " ")
     for key in RUBRICS:
         rubric = load_rubric(key)
@@ -303,13 +303,16 @@ def explain(name: str) -> str:
             if name.strip().lower() == term.title.lower():
                 return term_page(term)
     try:
-        return rule_page(registry.find(name.strip()))
+        rules = registry.find_all(name.strip())
     except UnknownIdError as error:
         dimensions = dict.fromkeys(key for each in RUBRICS for key in load_rubric(each).keys)
-        known = [*(rule.id for rule in registry.RULES), *dimensions]
+        known = [*(word for rule in registry.RULES for word in (rule.id, rule.name)), *dimensions]
         raise UnknownIdError(
-            f"there is nothing to explain under {name!r}; try one of {', '.join(known)}, a flag or a tier"
+            f"there is nothing to explain under {name!r}{nearest(name, known)}; tdqs-mcp rules lists the rules; "
+            f"the dimensions of TDQS are {', '.join((*load_rubric('tdqs').keys, *load_rubric('coherence').keys))}"
         ) from error
+    found = [registry.find(rule) for rule in rules]
+    return rule_page(found[0]) if len(found) == 1 else lane_page(name.strip(), found)
 
 
 def with_tool(catalog: Catalog, name: str) -> Catalog:

@@ -110,7 +110,9 @@ def _report(measured: Measured, policy: Policy) -> LintReport:
     report = find(measured, policy)
     found = (*report.findings, *(each.finding for each in report.suppressed))
     hidden = registry.find_hidden(measured, policy.selection, found)
-    return replace(report, hidden=sum(_is_wanted(finding, policy.tools) for finding in hidden))
+    wanted = tuple(finding for finding in hidden if _is_wanted(finding, policy.tools))
+    left = suppress(replace(report, findings=wanted), policy.suppressions, rules=policy.selection.hidden)
+    return replace(report, hidden=len(left.findings))
 
 
 def find(measured: Measured, policy: Policy) -> LintReport:
@@ -143,7 +145,12 @@ def list_rules(words: Sequence[str] = (), table: Sequence[AnyRule] = registry.RU
     names = ("id", "name", "summary", "severity", "confidence", "persona", "dimension", "aliases", "limit", "source")
     return RuleList(
         rules=tuple(
-            RuleEntry(lane=lane_of(rule.id), **{name: getattr(rule, name) for name in names}) for rule in chosen
+            RuleEntry(
+                lane=lane_of(rule.id),
+                default=registry.is_default(rule),
+                **{name: getattr(rule, name) for name in names},
+            )
+            for rule in chosen
         )
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,14 +30,15 @@ from tdqs_mcp.cli.runner import (
     write,
 )
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.gate.known_findings import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
 from tdqs_mcp.gate.policy import is_portable
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.report.blocks import as_markdown, as_text
+from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.report.lint_report import Verdict, comment_blocks, unused_line
-from tdqs_mcp.report.lint_text import full_blocks, lint_blocks, statistics_blocks
+from tdqs_mcp.report.lint_text import MAX_NAMED, full_blocks, lint_blocks, statistics_blocks, summary_blocks
 from tdqs_mcp.results.findings import KnownFinding, LintReport
 from tdqs_mcp.rules.client_limits import CLIENTS
 from tdqs_mcp.rules.registry import RULES
@@ -45,6 +46,9 @@ from tdqs_mcp.rules.rule import AnyRule
 from tdqs_mcp.rules.rule_profiles import DEFAULT as DEFAULT_PROFILE
 from tdqs_mcp.rules.rule_profiles import PROFILES
 from tdqs_mcp.sources.locator import LiveOptions
+
+if TYPE_CHECKING:
+    from tdqs_mcp.app.fixing import Fixed  # linting alone goes without rewriting
 
 _PORTABILITY = views("portability_report:portability_blocks")
 _DOCUMENTS = ("markdown", "sarif", "code-scanning", "junit", "github")
@@ -109,14 +113,14 @@ _rules_option = click.option(
     multiple=True,
     metavar="NAME",
     callback=_split,
-    help="Only these tools; * and ? stand for any text.",
+    help="Only these tools; * and ? are wildcards.",
 )
 @click.option(
-    "--all", "listing", flag_value="full", help="Print every finding of every tool, not only what fits a screen."
+    "--all", "listing", flag_value="full", help="Print every finding of every tool, not only what fits on a screen."
 )
-@click.option("--show-source", "listing", flag_value="source", help="The same, with what stands in the definition.")
+@click.option("--show-source", "listing", flag_value="source", help="The same, with the part of the definition.")
 @click.option("--statistics", "listing", flag_value="statistics", help="Print how often each rule fires.")
-@click.option("--fix", "fixes", is_flag=True, help="Write back what needs nobody's words, then lint what is left.")
+@click.option("--fix", "fixes", is_flag=True, help="Write back fixes that need no new words, then lint the rest.")
 @click.option(
     "--source",
     type=click.Path(exists=True, path_type=Path),
@@ -171,7 +175,9 @@ def lint(
         linting.check_tools(catalogs, policy.tools)
     places = [locator for locator, catalog in zip(locators, loaded, strict=True) if catalog is not None]
     if fixes:
-        catalogs = [_fix(place, catalog, policy, source) for place, catalog in zip(places, catalogs, strict=True)]
+        fixed = [_fix(place, catalog, policy, source) for place, catalog in zip(places, catalogs, strict=True)]
+        catalogs = [each.catalog for each in fixed]
+        listing = listing or (None if any(each.made for each in fixed) else "summary")
     reports = settle(linting.lint_together(catalogs, policy))
     if baseline is not None and renews:
         known = _renew(baseline, known, reports, policy)
@@ -190,17 +196,18 @@ def lint(
     end([*reports, *missing], None if limit is None else lambda report: is_clean(report.findings, limit))
 
 
-def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) -> Catalog:
-    """The catalog as it is once what is certain is fixed; standard error says what was written and what is left."""
+def _fix(locator: str, catalog: Catalog, policy: Policy, source: Path | None) -> "Fixed":
+    """Fix what is certain; standard error says what was written and what is left."""
     from tdqs_mcp.app.fixing import fix  # noqa: PLC0415  # linting alone goes without rewriting
 
     fixed = fix(catalog, locator, policy, source=source)
     for problem in fixed.problems:
         warn(problem)
     tell_left(fixed.left_out)
-    done = f"fixed {fixed.made} in {fixed.place}" if fixed.made else f"nothing to fix in {fixed.place}"
-    click.echo(printable(f"{done}; what is left needs words: tdqs-mcp rewrite {locator}"), err=True)
-    return fixed.catalog
+    done = f"fixed {len(fixed.made)} in {fixed.place}: {first_of(fixed.made, MAX_NAMED)}"
+    done = done if fixed.made else f"nothing to fix in {fixed.place}"
+    click.echo(printable(f"{done}; for what needs words: tdqs-mcp rewrite {locator}"), err=True)
+    return fixed
 
 
 @command()
@@ -218,6 +225,7 @@ def _views(policy: Policy, listing: str | None) -> dict[str, View]:
         "full": full_blocks,
         "source": partial(full_blocks, has_source=True),
         "statistics": statistics_blocks,
+        "summary": summary_blocks,
         None: full_blocks if policy.tools else lint_blocks,
     }
     return {
@@ -266,5 +274,5 @@ def _renew(
     """Write the findings of this run as the new baseline."""
     renewed = renew(known, reports, rules=policy.selection.rules)
     write(json_text(baseline_document(renewed)), baseline)
-    click.echo(f"{len(renewed)} findings in {baseline}; with --baseline, only others are reported.", err=True)
+    click.echo(f"{count_words(len(renewed), 'finding')} in {baseline}; --baseline leaves them out.", err=True)
     return renewed

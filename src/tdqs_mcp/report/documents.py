@@ -13,7 +13,9 @@ from tdqs_mcp.report.escape import visible
 from tdqs_mcp.results.findings import Persona
 from tdqs_mcp.rubrics.prompt import Case, ShadowCase, SkillCase, render, render_hardened
 from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
-from tdqs_mcp.rules.rule import Rule
+from tdqs_mcp.rules.registry import ALL
+from tdqs_mcp.rules.rule import AnyRule, Rule
+from tdqs_mcp.rules.rule_profiles import lane_of
 from tdqs_mcp.scoring.score import set_case, tool_cases
 
 
@@ -115,6 +117,15 @@ def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:
         *([f"also known as {', '.join(rule.aliases)}"] if rule.aliases else []),
     ]
     return f"{title}\n\n{rule.summary}\n\n{'; '.join(facts)}\n{body}"
+
+
+def lane_page(word: str, rules: Sequence[AnyRule]) -> str:
+    """The rules that a lane, or another word for several, means."""
+    lanes = " and ".join(dict.fromkeys(lane_of(rule.id) for rule in rules)) if word.upper() != ALL else "all rules"
+    rows = "\n".join(f"- {rule.id} {rule.name} ({rule.severity}): {rule.summary}" for rule in rules)
+    return (
+        f"# {word.upper()}: {lanes}\n\n{rows}\n\n`tdqs-mcp explain {rules[0].id}` shows a rule's reason and examples.\n"
+    )
 
 
 def dimension_page(rubric: Rubric, dimension: Dimension, rules: Sequence[Rule[Subject] | Rule[Measured]]) -> str:

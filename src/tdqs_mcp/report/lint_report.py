@@ -22,7 +22,7 @@ from tdqs_mcp.report.blocks import (
     columns,
     count_words,
 )
-from tdqs_mcp.results.findings import Finding, LintReport, Location, Persona, RuleList, Severity, Suppression
+from tdqs_mcp.results.findings import Finding, LintReport, Location, RuleList, Severity, Suppression
 from tdqs_mcp.sources.positions import Position, Positions
 
 LINT_MARKER = "<!-- tdqs-mcp lint -->"
@@ -108,14 +108,16 @@ def rules_blocks(rules: RuleList) -> list[Block]:
             (
                 each.id,
                 Span(each.severity, SEVERITY_STYLES[each.severity]),
-                f"{each.confidence}{', auditors' if each.persona is Persona.AUDITOR else ''}",
+                each.confidence,
+                "on" if each.default else "off",
                 f"{each.name}: {each.summary}{f' [{each.limit}]' if each.limit is not None else ''}",
             )
             for each in entries
         ]
-        blocks += [Heading(lane), Table(columns("rule", "severity", "confidence", "name", left=4), rows)]
-    following = (Code("tdqs-mcp explain ID"), " says why; a number in brackets is a limit that tdqs.toml can change")
-    return [*blocks, Gap(), Line(("Next: ", *following), "dim")]
+        blocks += [Heading(lane), Table(columns("rule", "severity", "confidence", "default", "name", left=5), rows)]
+    following = ("Next: ", Code("tdqs-mcp explain RULE"), " shows the reason and examples")
+    legend = "off: runs only if selected; [number]: a limit that tdqs.toml can change"
+    return [*blocks, Gap(), Line(legend, "dim"), Line(following, "dim")]
 
 
 def comment_blocks(reports: Sequence[LocatedReport], *, verdict: Verdict) -> list[Block]:
@@ -141,7 +143,7 @@ def notes(report: LintReport) -> list[str]:
     lines = []
     if report.hidden:
         hidden = count_words(report.hidden, "low-confidence finding")
-        lines.append(f"{hidden} hidden, and rules for auditors not run: --profile strict")
+        lines.append(f"not counted: {hidden}, and rules for auditors, which did not run; --profile strict shows all")
     if report.suppressed:
         lines.append(f"{count_words(len(report.suppressed), 'finding')} suppressed by the configuration")
     lines += [unused_line(unused) for unused in report.unused_suppressions]

@@ -61,6 +61,11 @@ def lint_blocks(located: LocatedReport, *, verdict: Verdict) -> list[Block]:
     return [*_head(report), *_below_gap(_table(rows)), *summary]
 
 
+def summary_blocks(located: LocatedReport, *, verdict: Verdict) -> list[Block]:
+    """The total and the verdict, without findings."""
+    return [*_head(located.report), *_summary(located, verdict, "; lint without --fix lists the findings")]
+
+
 def full_blocks(located: LocatedReport, *, verdict: Verdict, has_source: bool = False) -> list[Block]:
     """Every finding by tool; what is the same on every tool is said once for the server."""
     report = located.report
@@ -68,7 +73,7 @@ def full_blocks(located: LocatedReport, *, verdict: Verdict, has_source: bool = 
     blocks: list[Block] = []
     if common:
         rows = [row for finding in common.values() for row in _whole(finding, None)]
-        blocks += [Heading(f"all {len(report.tools)} tools"), _table(rows)]
+        blocks += [Heading(_all(len(report.tools))), _table(rows)]
     for name, findings in _by_subject(each for each in report.findings if _wording(each) not in common):
         rows = [row for each in findings for row in _whole(each, located, has_source=has_source)]
         blocks += [Heading(name), _table(rows)]
@@ -111,8 +116,9 @@ def _tool_words(report: LintReport) -> Iterator[str]:
     """The tools with the most findings, and mcptest's Pass line for the others."""
     counts = Counter(each.tool_index for each in report.findings if each.tool_index is not None)
     names = {index: name or f"tool {index + 1}" for index, name in report.tools.items()}
-    if counts and len(names) > 1:
-        yield f"most in: {', '.join(f'{names[index]} {count}' for index, count in counts.most_common(MAX_WORST))}"
+    worst = counts.most_common(MAX_WORST)
+    if len(names) > 1 and worst and worst[0][1] > 1:
+        yield f"most findings: {', '.join(f'{names[index]} {count}' for index, count in worst)}"
     clean = [name for index, name in names.items() if index not in counts]
     if clean and report.findings:
         yield f"{count_words(len(clean), 'clean tool')}: {first_of(clean, MAX_NAMED)}"
@@ -166,7 +172,7 @@ def _fit(groups: Sequence[Sequence[Finding]], report: LintReport, room: int) -> 
 def _forms(group: Sequence[Finding], report: LintReport) -> list[list[_Row]]:
     """What a rule found: on one line, with the fix, with examples, with all."""
     first = group[0]
-    head = (Span(f"{first.rule} {first.name}", "bold"), Span(f" in {_where(group, report)}", "dim"))
+    head = (Span(f"{first.rule} {first.name}", "bold"), Span(_where(group, report), "dim"))
     if len({finding.message for finding in group}) == 1:
         title: _Row = (_severity(first), (*head, f": {first.message}"))
         names = list(dict.fromkeys(finding.subject.label for finding in group))
@@ -184,17 +190,21 @@ def _forms(group: Sequence[Finding], report: LintReport) -> list[list[_Row]]:
 
 
 def _where(group: Sequence[Finding], report: LintReport) -> str:
-    """Where a rule fires, and how often if that is more often."""
+    """Where a rule fires, and how often if that is more often; nothing for the server itself."""
     labels = {finding.subject.label for finding in group}
     tools = {finding.tool_index for finding in group}
     times = f" ({len(group)} times)" if len(group) > max(len(tools), len(labels)) else ""
     if len(labels) == len(tools) == 1:
-        return group[0].subject.label + times
+        return times if group[0].subject.kind == "server" else f" in {group[0].subject.label}{times}"
     if None in tools:
-        return f"{len(labels)} places{times}"
+        return f" in {len(labels)} places{times}"
     if len(tools) == len(report.tools):
-        return f"all {len(tools)} tools{times}"
-    return f"{len(tools)} of {len(report.tools)} tools{times}"
+        return f" in {_all(len(tools))}{times}"
+    return f" in {len(tools)} of {len(report.tools)} tools{times}"
+
+
+def _all(count: int) -> str:
+    return "both tools" if count == 2 else f"all {count} tools"
 
 
 def _example(finding: Finding) -> _Row:

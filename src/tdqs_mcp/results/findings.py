@@ -293,6 +293,9 @@ class RuleEntry:
     persona: Persona
     """Whether every author sees its findings, or only an auditor."""
 
+    default: bool
+    """It runs without being selected: it is for authors, and not of low confidence."""
+
     dimension: str | None
     aliases: tuple[str, ...]
     limit: int | None

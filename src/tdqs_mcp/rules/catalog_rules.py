@@ -62,7 +62,7 @@ def shadow_candidate(measured: Measured) -> Iterator[Hit]:
         if subject and each.cheaper_sibling not in subject.mentions:
             yield Hit(
                 "/inputSchema",
-                f"a call costs {each.invocation_cost}, one of {each.cheaper_sibling!r} costs "
+                f"a call costs {each.invocation_cost} points, one of {each.cheaper_sibling!r} "
                 f"{each.cheaper_sibling_invocation_cost}: an agent may prefer the cheaper one",
                 f"say when {each.cheaper_sibling!r} is not enough, or make fewer parameters required",
                 part=subject.tool,
@@ -101,7 +101,7 @@ def repeated_display_name(measured: Measured) -> Iterator[Hit]:
         for tool in tools:
             yield Hit(
                 "/title" if tool.title else "/annotations/title",
-                f"{second if tool.name == first else first!r} has the title {shown!r} as well",
+                f"{second if tool.name == first else first!r} also has the title {shown!r}",
                 "give each tool a title of its own",
                 part=tool,
             )
@@ -164,7 +164,7 @@ def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
         for other in relations.one_sided_boundaries(subject.tool.name, subject.mentions, subject.redirect, named):
             yield Hit(
                 "/description",
-                f"it sends the agent to {other!r}, which does not name {subject.tool.name!r}",
+                f"the description sends the agent to {other!r}, which does not name {subject.tool.name!r}",
                 f"say in {other!r} when {subject.tool.name!r} is the better choice",
                 part=subject.tool,
             )
@@ -174,7 +174,7 @@ def one_sided_boundary(measured: Measured) -> Iterator[Hit]:
 def faulty_listing(measured: Measured) -> Iterator[Hit]:
     """Something went wrong while the server listed what it offers."""
     for problem in measured.catalog.problems:
-        yield Hit("", problem, "clients may see less than you meant to offer")
+        yield Hit("", problem, "clients may see less than the server offers")
 
 
 def _overlapping(measured: Measured, kind: OverlapKind, *, fix: str) -> Iterator[Hit]:

@@ -14,13 +14,13 @@ _SOURCE = "limits of clients and model APIs, each with its own source"
 
 @rule("TDQ701", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
 def refused_parameter_name(audience: Audience) -> Iterator[Hit]:
-    """A parameter's name has characters or a length that model APIs refuse, and with it every request."""
+    """A parameter's name has characters or a length for which model APIs refuse the whole request."""
     yield from _tool_hits(audience, "property-keys", fix="rename the parameter; the server can map it back")
 
 
 @rule("TDQ702", severity=Severity.ERROR, source=_SOURCE)
 def composed_root(audience: Audience) -> Iterator[Hit]:
-    """The input schema's root is composed of alternatives, which model APIs refuse, and with it every request."""
+    """The input schema has alternatives at its root, for which model APIs refuse the whole request."""
     yield from _tool_hits(audience, "root-keywords", fix="list all parameters in properties, and say the rest in words")
 
 
@@ -32,7 +32,7 @@ def refused_name(audience: Audience) -> Iterator[Hit]:
 
 @rule("TDQ704", severity=Severity.WARNING, source=_SOURCE)
 def cut_text(audience: Audience) -> Iterator[Hit]:
-    """A description, or the server's instructions, are longer than a client shows to the model."""
+    """A description, or the server's instructions, is longer than a client shows to the model."""
     yield from _tool_hits(audience, "description", fix="begin with what decides the choice of the tool")
     yield from _server_hits(audience, "instructions", fix="begin with what the server is for, and cut the rest")
 
@@ -45,31 +45,31 @@ def many_tools(audience: Audience) -> Iterator[Hit]:
 
 @rule("TDQ706", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
 def array_without_items(audience: Audience) -> Iterator[Hit]:
-    """An array does not say what is in it, which model APIs refuse, and with it every request."""
-    yield from _tool_hits(audience, "array-items", fix='say what is in it, such as {"items": {"type": "string"}}')
+    """An array does not say what it contains, so model APIs refuse the whole request."""
+    yield from _tool_hits(audience, "array-items", fix='say what it contains, such as {"items": {"type": "string"}}')
 
 
 @rule("TDQ707", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
 def refused_enum(audience: Audience) -> Iterator[Hit]:
-    """An enum has a number, a Boolean or an empty string, which a model API refuses, and with it every request."""
+    """An enum has a number, a boolean or an empty string, for which a model API refuses the whole request."""
     yield from _tool_hits(audience, "text-enums", "filled-enums", fix="list strings only, none of them empty")
 
 
 @rule("TDQ708", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
 def boolean_schema(audience: Audience) -> Iterator[Hit]:
-    """A property's schema is true or false, for which clients drop the whole list of tools without a word."""
+    """A property's schema is true or false, for which clients silently drop the whole list of tools."""
     yield from _tool_hits(audience, "schema-objects", fix="write {} for true, and leave out what is false")
 
 
 @rule("TDQ709", severity=Severity.WARNING, dimension="parameter_semantics", source=_SOURCE)
 def refused_keyword(audience: Audience) -> Iterator[Hit]:
-    """The schema has a keyword, or a list of types, that a model API does not know and refuses."""
+    """The schema has a keyword or a list of types that a model API refuses; reported only with `--client`."""
     yield from _tool_hits(audience, "single-types", "keywords", fix="say the same with one type, minimum and maximum")
 
 
 @rule("TDQ710", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
 def loose_schema(audience: Audience) -> Iterator[Hit]:
-    """A strict mode refuses the schema, because it leaves something open or nests too deeply."""
+    """A strict mode refuses a schema that leaves something open or nests too deeply; reported only with `--client`."""
     checks = ("closed-objects", "required-properties", "nesting")
     yield from _tool_hits(
         audience, *checks, fix="close each object, require every property, and allow null where one is optional"
@@ -132,7 +132,7 @@ def _consequence(limit: Limit, *, is_plural: bool) -> str:
         case Handling.REFUSED, "server":
             return f"drop{s} all tools of the server; {they} {limit.says}"
         case Handling.REFUSED, _:
-            return f"refuse{s} every such request; {they} {limit.says}"
+            return f"refuse{s} the whole request; {they} {limit.says}"
         case Handling.RENAMED, _:
             return f"rename{s} the tool; {they} {limit.says}"
         case _:

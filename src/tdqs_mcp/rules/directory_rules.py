@@ -22,7 +22,7 @@ _MEANINGS = {
     source="OpenAI, Apps SDK, app submission guidelines",
 )
 def undeclared_app_hint(subject: Subject) -> Iterator[Hit]:
-    """A hint that OpenAI asks of every tool of an app is not declared: read-only, destructive or open world."""
+    """A read-only, destructive or open-world hint is not declared; an error with `--profile openai-apps`."""
     signals = subject.signals
     hints = {
         "readOnlyHint": signals.read_only,
@@ -40,7 +40,7 @@ def undeclared_app_hint(subject: Subject) -> Iterator[Hit]:
     source="Anthropic, Connectors Directory: support article 12922490 and its submission checklist",
 )
 def undeclared_connector_annotation(subject: Subject) -> Iterator[Hit]:
-    """A title or hint that Anthropic's directory asks for is not declared; what only writes have, of writes alone."""
+    """A title or hint is not declared; an error with `--profile anthropic-directory`."""
     signals = subject.signals
     annotations = subject.tool.annotations
     title = subject.tool.title or (annotations.get("title") if isinstance(annotations, Mapping) else None)

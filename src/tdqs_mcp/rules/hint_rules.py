@@ -23,7 +23,7 @@ def contradictory_hints(subject: Subject) -> Iterator[Hit]:
 
 @rule("TDQ228", severity=Severity.WARNING, dimension="behavioral_transparency", source=_SOURCE)
 def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
-    """The name or a later sentence says that the tool writes, the annotations say that it only reads."""
+    """The name or a later sentence says that the tool writes, but the annotations say that it only reads."""
     said = hint_claims.said_writing(subject.tool, subject.prose) if subject.signals.read_only is True else None
     if said:
         yield Hit("/annotations/readOnlyHint", f"readOnlyHint is true, but {said}", "correct whichever is wrong")
@@ -36,7 +36,7 @@ def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
     source=_SOURCE,
 )
 def harmless_deletion(subject: Subject) -> Iterator[Hit]:
-    """The tool deletes, and destructiveHint says that it only adds."""
+    """The tool deletes, but destructiveHint says that it only adds."""
     is_denied = subject.signals.destructive is False and not subject.signals.read_only
     word = hint_claims.said_deleting(subject.tool, subject.prose) if is_denied else None
     if word:
@@ -55,7 +55,7 @@ def harmless_deletion(subject: Subject) -> Iterator[Hit]:
     source=_SOURCE,
 )
 def idempotent_addition(subject: Subject) -> Iterator[Hit]:
-    """Each call adds or sends one more, and idempotentHint says that a second call changes nothing."""
+    """Each call adds or sends one more, but idempotentHint says that a second call changes nothing."""
     is_claimed = (subject.tool.annotations or {}).get("idempotentHint") is True and not subject.signals.read_only
     word = hint_claims.said_adding(subject.tool, subject.prose) if is_claimed else None
     if word:
@@ -74,10 +74,10 @@ def idempotent_addition(subject: Subject) -> Iterator[Hit]:
     source=_SOURCE,
 )
 def unhinted_reading(subject: Subject) -> Iterator[Hit]:
-    """The tool reads and does not say so in readOnlyHint, so clients treat it as one that writes."""
+    """The tool only reads, but does not declare readOnlyHint, so clients treat it as one that writes."""
     if "readOnlyHint" not in (subject.tool.annotations or {}) and hint_claims.is_reading(subject.prose):
         yield Hit(
             "/annotations",
-            f"{subject.tool.name!r} reads, and readOnlyHint is not declared; its default is false",
+            f"{subject.tool.name!r} only reads, but does not declare readOnlyHint, which defaults to false",
             "set readOnlyHint to true",
         )

@@ -103,7 +103,7 @@ def positional_phrase(subject: Subject) -> Iterator[Hit]:
     if phrase:
         yield Hit(
             "/description",
-            f"{phrase!r} points to a place, and a catalog is flat",
+            f"{phrase!r} points to a position, but tools have no fixed order",
             "name the tool or the parameter that is meant",
         )
 

@@ -14,15 +14,15 @@ SESSION_BUDGET = 20_000
 
 @rule("TDQ340", severity=Severity.WARNING, source="MCP 2026-07-28, Tools, Tool Names")
 def shared_names(measured: Measured) -> Iterator[Hit]:
-    """Another server that the same agent sees has tools of the same names; without prefixes, one hides the other."""
+    """Another server that the same agent sees has tools with the same names; without prefixes, one hides the other."""
     for neighbor in measured.neighbors:
         names = neighbor.shared_names
         if names:
-            tools = "1 tool has the name" if len(names) == 1 else f"{len(names)} tools have the names"
+            taken = "1 name is" if len(names) == 1 else f"{len(names)} names are"
             yield Hit(
                 "",
-                f"{tools} of tools of {neighbor.server!r}: {first_of(names, MAX_NAMED)}",
-                "use a client that prefixes names, or put the server's own subject into each name",
+                f"{taken} also used by {neighbor.server!r}: {first_of(names, MAX_NAMED)}",
+                "use a client that prefixes names, or put the server's subject into each name",
             )
 
 
@@ -34,7 +34,7 @@ def neighboring_purpose(measured: Measured) -> Iterator[Hit]:
         for overlap in neighbor.overlaps:
             yield Hit(
                 "/description",
-                f"it {SHARED[overlap.kind]} {overlap.second!r} of {neighbor.server!r}",
+                f"the tool {SHARED[overlap.kind]} {overlap.second!r} of {neighbor.server!r}",
                 "name the product or system in the first sentence, and say when it is the right one",
                 part=tools[overlap.first],
             )

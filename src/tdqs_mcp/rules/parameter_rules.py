@@ -20,7 +20,7 @@ def placeholder_text(subject: Subject) -> Iterator[Hit]:
     """A description only says that somebody still has to write it."""
     text = subject.tool.description or ""
     if parameter_texts.is_placeholder(text) and text.strip():
-        yield Hit("/description", f"the description is a placeholder: {text.strip()!r}", "write it")
+        yield Hit("/description", f"the description is a placeholder: {text.strip()!r}", "write the description")
     for shape in (subject.input_shape, subject.output_shape):
         for node, said in parameter_texts.placeholders(shape):
             yield Hit(
@@ -46,7 +46,7 @@ def undescribed_nested_property(subject: Subject) -> Iterator[Hit]:
     """Properties inside a parameter have no description."""
     silent = list(parameter_texts.undescribed(subject.input_shape, is_nested=True))
     if silent:
-        yield _silent(silent, "nested properties", "describe each, as its agent has to fill it in")
+        yield _silent(silent, ("nested property", "nested properties"), "describe each; the agent has to fill it in")
 
 
 @rule("TDQ134", severity=Severity.INFO, dimension="contextual_completeness", source="TDQS, checklist 5")
@@ -56,7 +56,7 @@ def undescribed_result_field(subject: Subject) -> Iterator[Hit]:
     fields = parameter_texts.undescribed_fields(shape, text)
     silent = [each for each in fields if not (each.is_top and _is_wrapped(shape))]
     if silent:
-        yield _silent(silent, "fields of the result", "say what each holds, with its unit or format")
+        yield _silent(silent, ("result field", "result fields"), "say what each contains, with its unit or format")
 
 
 def _is_wrapped(shape: Shape) -> bool:
@@ -64,9 +64,11 @@ def _is_wrapped(shape: Shape) -> bool:
     return keyword_members(shape.root).keys() == {"result"}
 
 
-def _silent(nodes: Sequence[Node], what: str, suggestion: str) -> Hit:
+def _silent(nodes: Sequence[Node], what: tuple[str, str], suggestion: str) -> Hit:
     names = first_of([_dotted(node.path) for node in nodes], MAX_NAMED)
-    return Hit(nodes[0].path, f"{len(nodes)} {what} have no description: {names}", suggestion)
+    one, several = what
+    count = f"1 {one} has" if len(nodes) == 1 else f"{len(nodes)} {several} have"
+    return Hit(nodes[0].path, f"{count} no description: {names}", suggestion)
 
 
 def _dotted(path: str) -> str:
@@ -77,27 +79,27 @@ def _dotted(path: str) -> str:
 
 @rule("TDQ135", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
-    """The range of a number stands only in its description, where no client can check it."""
+    """The range of a number is only in its description, where no client can check it."""
     for node, said in parameter_texts.unenforced_limits(subject.input_shape):
         yield Hit(
             f"{node.path}/description",
-            f"{node.name!r}: only the text gives the range {said!r}",
+            f"{node.name!r}: the range {said!r} is only in the text",
             "add minimum and maximum to the schema",
         )
 
 
 @rule("TDQ136", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, default")
 def unenforced_default(subject: Subject) -> Iterator[Hit]:
-    """The default of an optional number or Boolean stands only in its description."""
+    """The default of an optional number or boolean is only in its description."""
     for node, said in parameter_texts.unenforced_defaults(subject.input_shape):
         yield Hit(
-            f"{node.path}/description", f"{node.name!r}: only the text gives the default {said}", "add it to the schema"
+            f"{node.path}/description", f"{node.name!r}: the default {said} is only in the text", "add it to the schema"
         )
 
 
 @rule("TDQ137", severity=Severity.INFO, persona=Persona.AUDITOR, source="MCP specification, Tool, title")
 def untitled_tools(measured: Measured) -> Iterator[Hit]:
-    """Tools have no title, so clients show their names to people; said once where none has one."""
+    """A tool has no title, so clients show people its name; one finding if no tool of the server has a title."""
     tools = [tool for tool in measured.catalog.tools if tool.name]
     silent = [tool for tool in tools if relations.display_name(tool) is None]
     suggestion = "add a title in a few plain words"
@@ -120,6 +122,6 @@ def contradicted_unit(subject: Subject) -> Iterator[Hit]:
     for (node, said), unit in parameter_texts.unlike_units(subject.input_shape):
         yield Hit(
             f"{node.path}/description",
-            f"{node.name!r}: the text says {said}, the name {unit}",
-            "name the unit that the server takes in both",
+            f"{node.name!r}: the text says {said}, the name says {unit}",
+            "use the unit that the server expects in both",
         )

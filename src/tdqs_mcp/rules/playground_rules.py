@@ -115,7 +115,7 @@ def untyped_property(subject: Subject) -> Iterator[Hit]:
 def nothing_required(subject: Subject) -> Iterator[Hit]:
     """There are properties, and none is required."""
     if arguments.properties(subject.tool) and not arguments.required(subject.tool):
-        yield Hit("/inputSchema", "no property is required", "list those without which a call makes no sense")
+        yield Hit("/inputSchema", "no property is required", "list the parameters that every call needs")
 
 
 @_playground("TDQ215", "required-not-in-properties", dimension="parameter_semantics")
@@ -125,7 +125,7 @@ def unknown_requirement(subject: Subject) -> Iterator[Hit]:
         told = repr(name) if isinstance(name, str) else "something that is not a name"
         yield Hit(
             "/inputSchema/required",
-            f"{told} is required and not among the properties",
+            f"{told} is required but not among the properties",
             "correct the name, or add the property",
         )
 
@@ -151,16 +151,19 @@ def unnamed_resource(measured: Measured) -> Iterator[Hit]:
     """A resource has no name, which MCP requires."""
     for resource in relations.listed_resources(measured.catalog):
         if not resource.name:
-            yield Hit("/name", "the resource has no name", "name it after what it holds", part=resource)
+            yield Hit("/name", "the resource has no name", "name it after what it contains", part=resource)
 
 
 @_playground("TDQ603", "resource-no-description")
 def undescribed_resource(measured: Measured) -> Iterator[Hit]:
-    """A resource has no description, so neither user nor agent knows what reading it brings."""
+    """A resource has no description, so neither user nor agent knows what it contains."""
     for resource in relations.listed_resources(measured.catalog):
         if relations.is_blank(resource.description):
             yield Hit(
-                "/description", "the resource has no description", "say what it holds and when to read", part=resource
+                "/description",
+                "the resource has no description",
+                "say what it contains",
+                part=resource,
             )
 
 

@@ -16,7 +16,7 @@ def unfit_header(subject: Subject) -> Iterator[Hit]:
         yield Hit(
             breach.path,
             f"x-mcp-header {breach.what}; clients over HTTP leave the tool out",
-            "give each mirrored parameter a header name of its own, on a string, integer or boolean outside of arrays",
+            "use a unique header name, on a string, integer or boolean outside arrays",
         )
 
 
@@ -32,14 +32,14 @@ def mirrored_secret(subject: Subject) -> Iterator[Hit]:
     for breach in protocol.mirrored_secrets(subject.input_shape):
         yield Hit(
             breach.path,
-            f"{breach.what!r} is sensitive, and every proxy on the way sees it in a header",
-            "leave x-mcp-header out; let intermediaries route by something that is not secret",
+            f"{breach.what!r} is sensitive, and every proxy can read it in the header",
+            "remove x-mcp-header; let proxies route by a value that is not secret",
         )
 
 
 @rule("TDQ262", severity=Severity.ERROR, source="MCP 2026-07-28, Overview, icons")
 def refused_icon(measured: Measured) -> Iterator[Hit]:
-    """An icon lacks its address or has one that clients refuse; one of a wrong type costs the whole list of tools."""
+    """An icon has no address, or one that clients refuse; for an icon of the wrong type they refuse the whole list."""
     for breach, is_mild in protocol.refused_icons(measured.catalog.server_info):
         yield _icon(f"/serverInfo{breach.path}", breach.what, None, is_mild=is_mild)
     for part in _parts(measured):
@@ -60,7 +60,7 @@ def malformed_meta(measured: Measured) -> Iterator[Hit]:
             yield Hit(
                 breach.path,
                 breach.what,
-                "begin and end the name with a letter or digit, with a prefix of yours, such as com.example/name",
+                "begin and end the name with a letter or digit, after a prefix of your own, such as com.example/name",
                 Severity.WARNING if is_mild else None,
                 part,
             )
@@ -100,7 +100,7 @@ def unfit_caching(measured: Measured) -> Iterator[Hit]:
         yield Hit(
             breach.path,
             breach.what,
-            "send both with each list, such as ttlMs 300000 and cacheScope public where it is the same for everybody",
+            "send both with each list, such as ttlMs 300000, and cacheScope public if everybody gets the same list",
         )
 
 
@@ -109,9 +109,7 @@ def nested_dialect(subject: Subject) -> Iterator[Hit]:
     """A subschema has a `$schema` of its own, which JSON Schema allows at the root only."""
     for shape in (subject.input_shape, subject.output_shape):
         for breach in protocol.nested_dialects(shape):
-            yield Hit(
-                breach.path, f"$schema {breach.what} stands below the root", "keep it at the root only, or nowhere"
-            )
+            yield Hit(breach.path, f"$schema {breach.what} is below the root", "keep $schema at the root only")
 
 
 @rule(
@@ -122,11 +120,11 @@ def nested_dialect(subject: Subject) -> Iterator[Hit]:
     entails=("TDQ216",),
 )
 def open_parameters(subject: Subject) -> Iterator[Hit]:
-    """The tool has no parameters, and its schema takes any: an agent that invents some is not told."""
+    """The tool has no parameters, but its schema accepts any, so an agent that invents one gets no error."""
     if subject.tool.is_mcp and protocol.takes_anything(subject.tool):
         yield Hit(
             "/inputSchema",
-            "the tool has no parameters, and its schema takes any",
+            "the tool has no parameters, but its schema accepts any",
             'add "additionalProperties": false, the form that MCP recommends',
         )
 

@@ -69,7 +69,7 @@ def vague_purpose(subject: Subject) -> Iterator[Hit]:
     if prose.restates_loosely:
         yield Hit(
             "/description",
-            f"the description tells nothing that the name {subject.tool.name!r} does not",
+            f"the description says nothing beyond the name {subject.tool.name!r}",
             "name the verb, the resource and the scope: which things, from where, under which condition",
         )
 
@@ -139,16 +139,18 @@ def missing_annotations(subject: Subject) -> Iterator[Hit]:
     needs_language=True,
 )
 def undisclosed_effect(subject: Subject) -> Iterator[Hit]:
-    """A tool that deletes or changes what exists says so in one sentence, and no hint or word tells what is lost."""
+    """A tool deletes or changes existing data, and neither its one sentence nor a hint says what is lost."""
     prose = subject.prose
     is_destroying = prose.effect in (Effect.UPDATE, Effect.DELETE) and prose.verb in OVERT_MUTATIONS
     is_bare = len(prose.sentences) == 1 and prose.word_count <= MAX_BARE_WORDS
     is_hinted = "destructiveHint" in (subject.tool.annotations or {})
     if is_destroying and prose.effect is prose.name_effect and is_bare and not is_hinted and subject.is_effect_open:
-        lost = "whether it can be undone" if prose.effect is Effect.DELETE else "what happens to what is left out"
+        lost = (
+            "whether it can be undone" if prose.effect is Effect.DELETE else "what happens to values that are left out"
+        )
         yield Hit(
             "/description",
-            f"{prose.verb!r} changes what exists, and neither the description nor destructiveHint discloses how",
+            f"{prose.verb!r} changes existing data, and neither the description nor destructiveHint says what is lost",
             f"say {lost}, and declare destructiveHint",
         )
 
@@ -173,10 +175,11 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
     if silent:
         is_mild = 2 * len(silent) < len(parameters) and not any(each.is_required for each in silent)
         names = first_of([each.name for each in silent], MAX_NAMED)
+        are = "is" if len(silent) == 1 else "are"
         yield Hit(
             "/inputSchema/properties",
-            f"{len(silent)} of {len(parameters)} parameters are undocumented: {names}",
-            "describe each in the schema: meaning, format, default and how it acts on the others",
+            f"{len(silent)} of {len(parameters)} parameters {are} undocumented: {names}",
+            "describe each in the schema: meaning, format, default, and effect on other parameters",
             Severity.INFO if is_mild else None,
         )
 
@@ -224,10 +227,10 @@ def repeated_schema(subject: Subject) -> Iterator[Hit]:
         yield Hit(
             "/description",
             f"{prose.copied_words} words repeat parameter descriptions of the schema",
-            "cut them: the agent reads the schema as well",
+            "cut them; the agent also reads the schema",
         )
     if prose.repeated_sentences:
-        yield Hit("/description", "a sentence stands there twice", "keep it once")
+        yield Hit("/description", "a sentence appears twice", "keep one of them")
 
 
 @rule(
@@ -240,26 +243,26 @@ def repeated_schema(subject: Subject) -> Iterator[Hit]:
     entails=("TDQ228",),
 )
 def contradicted_annotation(subject: Subject) -> Iterator[Hit]:
-    """The description says that the tool writes, the annotations say that it only reads."""
+    """The description says that the tool writes, but the annotations say that it only reads."""
     word = subject.prose.contradiction
     if word is not None:
         yield Hit(
             "/annotations/readOnlyHint",
             f"readOnlyHint is true, but the description says {word!r}",
-            "correct whichever is wrong; a contradiction scores behaviour 1",
+            "correct whichever is wrong; a contradiction scores 1 in behavioral transparency",
             Severity.INFO if LEMMAS.get(word) == "create" else None,  # what a pure function makes is created, too
         )
 
 
 @rule("TDQ150", severity=Severity.INFO, source="tdqs-mcp, languages")
 def unread_language(subject: Subject) -> Iterator[Hit]:
-    """The description is in a language whose cues are not known, so some rules were not applied."""
+    """The description is in a language that the rules do not know, so some of them were not applied."""
     prose = subject.prose
     if not prose.is_readable:
         silent = ", ".join(each.id for each in globals().values() if isinstance(each, Rule) and each.needs_language)
         name = LANGUAGE_NAMES.get(prose.language or "")
-        what = f"the description is in {name}" if name else "the language of the description cannot be told"
-        yield Hit("/description", f"{what}; not applied: {silent}", "let a model judge it: name one with --judge")
+        what = f"the description is in {name}" if name else "the language of the description is not recognized"
+        yield Hit("/description", f"{what}; not applied: {silent}", "score it with a model (--judge)")
 
 
 def _is_described(subject: Subject) -> bool:
@@ -278,7 +281,7 @@ def empty_opening(subject: Subject) -> Iterator[Hit]:
     length = lead_in_length(first)
     if length:
         opening = first[:length].strip()
-        yield Hit("/description", f"the description opens with {opening!r}", "begin with the verb; --fix does")
+        yield Hit("/description", f"the description opens with {opening!r}", "begin with the verb (--fix does that)")
 
 
 @rule(
@@ -296,8 +299,8 @@ def unstated_amount(subject: Subject) -> Iterator[Hit]:
     if _is_described(subject) and is_english and subject.is_amount_open:
         yield Hit(
             "/description",
-            "nothing says how many things come back: no parameter limits or pages the result",
-            "add a limit or a cursor, or say that the tool returns all, or at most how many",
+            "nothing says how many results come back, and no parameter limits or pages them",
+            "add a limit or a cursor, or say that the tool returns everything, or the largest number",
         )
 
 
@@ -322,7 +325,7 @@ def unstated_limitation(subject: Subject) -> Iterator[Hit]:
         yield Hit(
             "/description",
             "the description names no limitation",
-            "say what the tool does not return, at which size it stops, and when it fails",
+            "say what the tool leaves out, how much it returns at most, and when it fails",
         )
 
 
@@ -340,7 +343,7 @@ def underspecified_description(subject: Subject, *, limit: int = MIN_SENTENCES) 
     if 0 < count < limit:
         yield Hit(
             "/description",
-            f"the description has {count} of at least {limit} sentences",
+            f"the description has {count} sentence{'s' * (count > 1)}, fewer than {limit}",
             "add when to use the tool, its limits, and what comes back",
         )
 

@@ -137,8 +137,15 @@ def find_all(word: str, table: Sequence[AnyRule] = RULES) -> tuple[str, ...]:
     """The ids of the rules that a word means: a rule's name, a lane or ALL. Raises UnknownIdError."""
     found = _named(table, word) or _laned(table, word)
     if not found:
-        raise UnknownIdError(f"there is no rule and no lane {word!r}{nearest(word, _spelled(table))}")
+        raise UnknownIdError(
+            f"there is no rule and no lane {word!r}{nearest(word, _spelled(table))}; tdqs-mcp rules lists them"
+        )
     return found
+
+
+def is_default(rule: AnyRule) -> bool:
+    """Whether a rule runs if nobody selects anything."""
+    return _is_shown(rule, DEFAULT_PROFILE)
 
 
 def entailments(table: Sequence[AnyRule]) -> dict[str, frozenset[str]]:

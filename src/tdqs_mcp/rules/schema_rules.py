@@ -18,7 +18,7 @@ def malformed_definition(measured: Measured) -> Iterator[Hit]:
     """A part of the definition has a type that MCP does not allow; clients drop the tool or the whole list."""
     for tool in measured.catalog.tools:
         for defect in tool.defects:
-            yield Hit(defect.path, defect.message, "give it the type that the MCP specification asks for", part=tool)
+            yield Hit(defect.path, defect.message, "use the type that the MCP specification requires", part=tool)
     for unmeasured in measured.unmeasured:
         if not unmeasured.tool.defects:
             yield Hit(
@@ -65,13 +65,13 @@ def unwrapped_result(subject: Subject) -> Iterator[Hit]:
     entails=("TDQ215",),
 )
 def unknown_required(subject: Subject) -> Iterator[Hit]:
-    """`required` names a property that the schema does not have; milder deep inside than among the parameters."""
+    """`required` names a property that the schema does not have; a warning below the top level."""
     for shape in (subject.input_shape, subject.output_shape):
         for breach in conformance.unknown_required(shape):
             yield Hit(
                 breach.path,
                 _about(breach.path, f"required names {breach.what!r}, which is not a property"),
-                "define the property or take it out of required",
+                "define the property, or remove it from required",
                 None if breach.path == "/inputSchema/required" else Severity.WARNING,
             )
 
@@ -102,7 +102,7 @@ def unfit_name(subject: Subject) -> Iterator[Hit]:
     if flaw:
         yield Hit(
             "/name",
-            f"the name {subject.tool.name[:80]!r} does not fit: {flaw}",
+            f"the name {subject.tool.name[:80]!r} {flaw}",
             "use up to 64 letters, digits, underscores and hyphens",
         )
 
@@ -134,7 +134,7 @@ def impossible_bounds(subject: Subject) -> Iterator[Hit]:
 
 @rule("TDQ232", severity=Severity.ERROR, source="RFC 8259, section 8.2, Unicode characters")
 def lone_surrogate(measured: Measured) -> Iterator[Hit]:
-    """A string or a key holds half a UTF-16 pair, which no UTF-8 text can carry; clients refuse or garble the tool."""
+    """A string or a key contains half of a UTF-16 pair, which UTF-8 cannot carry; clients refuse or garble the tool."""
     for tool in measured.catalog.tools:
         for breach in islice(conformance.lone_surrogates(tool.raw), 1):
             yield Hit(breach.path, breach.what, "remove it, or write the whole character", part=tool)
@@ -167,10 +167,10 @@ def repeated_choice(subject: Subject) -> Iterator[Hit]:
     source="AgentGauge, measured effect on success: -13 to -29 points",
 )
 def contradicted_type(subject: Subject) -> Iterator[Hit]:
-    """The text gives a parameter another type than the schema."""
+    """The text gives a parameter a different type than the schema."""
     for clash in subject.clashes.get(Topic.TYPE, ()):
-        said = f"the text says {clash.said}" if clash.is_plain else f"the text speaks of {clash.said}"
-        yield _clash(clash, f"{said}, the schema {clash.held}", "make text and schema name the same type")
+        said = f"the text says {clash.said}" if clash.is_plain else f"the text describes {clash.said}"
+        yield _clash(clash, f"{said}, the schema says {clash.held}", "make text and schema name the same type")
 
 
 @rule(
@@ -184,7 +184,7 @@ def contradicted_choices(subject: Subject) -> Iterator[Hit]:
     """The text lists values that the schema does not allow."""
     for clash in subject.clashes.get(Topic.CHOICES, ()):
         yield _clash(
-            clash, f"the text lists {clash.said}, the schema allows {clash.held}", "list the values of the enum"
+            clash, f"the text lists {clash.said}, but the schema allows {clash.held}", "list the values of the enum"
         )
 
 
@@ -196,12 +196,12 @@ def contradicted_choices(subject: Subject) -> Iterator[Hit]:
     source="JSON Schema 2020-12, default",
 )
 def contradicted_default(subject: Subject) -> Iterator[Hit]:
-    """The text names another default than the schema."""
+    """The text names a different default than the schema."""
     for clash in subject.clashes.get(Topic.DEFAULT, ()):
         yield _clash(
             clash,
-            f"the text says that the default is {clash.said}, the schema {clash.held}",
-            "keep the one that is true",
+            f"the text says that the default is {clash.said}, the schema says {clash.held}",
+            "correct whichever is wrong",
         )
 
 
@@ -213,9 +213,9 @@ def contradicted_default(subject: Subject) -> Iterator[Hit]:
     source="JSON Schema 2020-12, validation",
 )
 def contradicted_range(subject: Subject) -> Iterator[Hit]:
-    """The text names another limit than the schema."""
+    """The text names a different limit than the schema."""
     for clash in subject.clashes.get(Topic.RANGE, ()):
-        yield _clash(clash, f"the text says {clash.said!r}, the schema {clash.held}", "keep the one that is true")
+        yield _clash(clash, f"the text says {clash.said!r}, the schema says {clash.held}", "correct whichever is wrong")
 
 
 @rule(
@@ -229,9 +229,7 @@ def contradicted_range(subject: Subject) -> Iterator[Hit]:
 def contradicted_requirement(subject: Subject) -> Iterator[Hit]:
     """The text calls a parameter optional that the schema requires, or the reverse."""
     for clash in subject.clashes.get(Topic.REQUIREMENT, ()):
-        yield _clash(
-            clash, f"the text says {clash.said}, in the schema it is {clash.held}", "keep the one that is true"
-        )
+        yield _clash(clash, f"the text says {clash.said}, the schema says {clash.held}", "correct whichever is wrong")
 
 
 def _breaches(

@@ -30,7 +30,7 @@ def overridden_instructions(measured: Measured) -> Iterator[Hit]:
 @rule("TDQ503", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
 def concealed_action(measured: Measured) -> Iterator[Hit]:
     """A text seems to keep something from the user."""
-    yield from _hits(measured, Kind.CONCEAL, "remove it: the user may know everything")
+    yield from _hits(measured, Kind.CONCEAL, "remove it; hide nothing from the user")
 
 
 @rule("TDQ504", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
@@ -41,13 +41,13 @@ def leaked_context(measured: Measured) -> Iterator[Hit]:
 
 @rule("TDQ505", severity=Severity.WARNING, source="CWE-798, hard-coded credentials")
 def embedded_secret(measured: Measured) -> Iterator[Hit]:
-    """A string holds something in the format of a key, token or private key."""
+    """A string contains something in the format of a key, token or private key."""
     yield from _hits(measured, Kind.SECRET, "revoke it, and show a placeholder such as sk-...")
 
 
 @rule("TDQ506", severity=Severity.ERROR, source="Unicode TR36, security considerations")
 def unseen_characters(measured: Measured) -> Iterator[Hit]:
-    """A string holds characters that a reader cannot see and a model reads."""
+    """A string contains characters that people cannot see but a model reads."""
     yield from _hits(measured, Kind.UNSEEN, "remove them")
 
 
@@ -59,14 +59,14 @@ def lookalike_letters(measured: Measured) -> Iterator[Hit]:
 
 @rule("TDQ508", severity=Severity.ERROR, source="CWE-150, terminal escape sequences")
 def terminal_controls(measured: Measured) -> Iterator[Hit]:
-    """A string holds control characters, which a terminal obeys instead of showing them."""
+    """A string contains control characters, which a terminal executes instead of showing them."""
     yield from _hits(measured, Kind.TERMINAL, "remove them")
 
 
 @rule("TDQ509", severity=Severity.INFO, confidence=Confidence.LOW, source=POISONING)
 def redirected_tools(measured: Measured) -> Iterator[Hit]:
     """A text seems to change how other tools are used."""
-    yield from _hits(measured, Kind.REDIRECT, "speak of this tool only")
+    yield from _hits(measured, Kind.REDIRECT, "describe this tool only")
 
 
 @rule("TDQ510", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
@@ -78,13 +78,13 @@ def forged_turn(measured: Measured) -> Iterator[Hit]:
 @rule("TDQ511", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
 def encoded_instruction(measured: Measured) -> Iterator[Hit]:
     """A text in Base64 or another encoding decodes to prose."""
-    yield from _hits(measured, Kind.ENCODED, "write it in the open, or remove it", mild=Severity.INFO)
+    yield from _hits(measured, Kind.ENCODED, "write it as plain text, or remove it", mild=Severity.INFO)
 
 
 @rule("TDQ512", severity=Severity.WARNING, confidence=Confidence.MEDIUM, source=POISONING)
 def commented_instruction(measured: Measured) -> Iterator[Hit]:
-    """A comment, a script, HTML or an image link stands in a text: a rendered page hides, runs or fetches it."""
-    yield from _hits(measured, Kind.MARKUP, "remove it, or say it in the open", mild=Severity.INFO)
+    """A text contains a comment, a script, HTML or an image link, which a rendered page hides, runs or fetches."""
+    yield from _hits(measured, Kind.MARKUP, "remove it, or write it as plain text", mild=Severity.INFO)
 
 
 def _hits(measured: Measured, kind: Kind, suggestion: str, *, mild: Severity = Severity.WARNING) -> Iterator[Hit]:

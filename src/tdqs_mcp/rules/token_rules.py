@@ -40,9 +40,9 @@ def costly_tool(subject: Subject, *, limit: int = TOOL_BUDGET) -> Iterator[Hit]:
         yield Hit(
             "/description" if is_prose else "/inputSchema",
             f"the definition costs about {subject.tokens:,} tokens, more than {limit:,}: {_by_size(parts)}",
-            "keep in the description what decides the choice of the tool, and move manuals to a resource"
+            "keep what decides the choice of the tool, and move the manual to a resource"
             if is_prose
-            else "cut what parameters repeat, and move rarely used ones to a tool of their own",
+            else "cut repetition, and move rarely used parameters to a separate tool",
         )
 
 
@@ -56,7 +56,7 @@ def costly_catalog(measured: Measured, *, limit: int = CATALOG_BUDGET) -> Iterat
         yield Hit(
             "",
             f"{_tools(len(measured.subjects))} cost about {total:,} tokens, more than {limit:,}; "
-            f"{share}% of it: {_by_size({subject.tool.name: subject.tokens for subject in dearest})}",
+            f"most expensive ({share}%): {_by_size({subject.tool.name: subject.tokens for subject in dearest})}",
             "shorten the most expensive tools first, or offer groups of tools that a client can leave out",
         )
 
@@ -68,7 +68,7 @@ def costly_catalog(measured: Measured, *, limit: int = CATALOG_BUDGET) -> Iterat
     source="JSON Schema 2020-12, $defs; a server of 741 tools that saved 25%",
 )
 def repeated_subschema(subject: Subject, *, limit: int = SHARED_SAVING) -> Iterator[Hit]:
-    """The input schema spells the same subschema out again and again, where `$defs` would hold it once."""
+    """The input schema repeats a subschema that `$defs` could define once."""
     least = max(limit, subject.tokens * SHARED_PERCENT // 100)
     if subject.tokens > TOOL_BUDGET:
         found = [each for each in tokens.repeated_subschemas(subject.input_shape) if each.saved > 0]
@@ -77,9 +77,9 @@ def repeated_subschema(subject: Subject, *, limit: int = SHARED_SAVING) -> Itera
             worst = max(found, key=lambda each: each.saved)
             yield Hit(
                 worst.path,
-                f"a subschema of about {worst.tokens:,} tokens stands {worst.places} times; shared definitions would "
+                f"a subschema of about {worst.tokens:,} tokens occurs {worst.places} times; shared definitions would "
                 f"save about {saved:,} of {subject.tokens:,} tokens",
-                "define it once below $defs and refer to it, if your clients resolve $ref",
+                "define it once in $defs and refer to it, if your clients resolve $ref",
             )
 
 

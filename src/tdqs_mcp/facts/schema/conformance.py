@@ -163,7 +163,7 @@ def invalid_patterns(shape: Shape) -> Iterator[Breach]:
 def _why_invalid(pattern: str) -> str | None:
     found = _FOREIGN_SYNTAX.search(pattern)
     if found:
-        return f"has {found[0]!r}, which ECMA-262 does not know"
+        return f"has {found[0]!r}, which ECMA-262 does not have"
     if _SIMPLE.fullmatch(pattern) or _NATIVE.search(pattern) or not is_well_formed(pattern):
         return None
     from jsonschema_rs import ValidationError, validator_for  # noqa: PLC0415  # a library that only unusual schemas need
@@ -279,11 +279,11 @@ def _locate_surrogates(raw: object) -> Iterator[Breach]:
     while pending:
         path, value = pending.pop()
         if isinstance(value, str) and not is_well_formed(value):
-            yield Breach(path, f"half a UTF-16 pair stands in {_shown(value)}")
+            yield Breach(path, f"half of a UTF-16 pair is in {_shown(value)}")
         elif isinstance(value, dict):
             for key in value:
                 if not is_well_formed(key):
-                    yield Breach(path, f"half a UTF-16 pair stands in the key {_shown(key)}")
+                    yield Breach(path, f"half of a UTF-16 pair is in the key {_shown(key)}")
             pending += ((f"{path}/{escape_step(key)}", value[key]) for key in reversed(value))
         elif isinstance(value, list):
             pending += reversed([(f"{path}/{place}", each) for place, each in enumerate(value)])
@@ -292,10 +292,10 @@ def _locate_surrogates(raw: object) -> Iterator[Breach]:
 def unfit_name(name: str) -> str | None:
     """What MCP forbids in a tool's name; None for a name that it allows."""
     if len(name) > MAX_TOOL_NAME:
-        return f"it has {len(name)} characters, MCP allows {MAX_TOOL_NAME}"
+        return f"has {len(name)} characters, but MCP allows {MAX_TOOL_NAME}"
     if not _ALLOWED.fullmatch(name):
         strange = next(char for char in name if not _ALLOWED.fullmatch(char))
-        return f"{strange!r} is not among the characters that MCP allows: letters, digits, _ - ."
+        return f"contains {strange!r}, but MCP allows only letters, digits, _, - and ."
     return None
 
 

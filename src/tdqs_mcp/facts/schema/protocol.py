@@ -1,5 +1,6 @@
 """Where a definition breaks MCP 2026-07-28 outside of JSON Schema: headers, icons, `_meta`, apps, tasks, caching."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -34,11 +35,11 @@ def unfit_headers(shape: Shape) -> Iterator[Breach]:
 def _why_unfit_header(node: Node, seen: set[str]) -> str | None:
     name, kind = node.schema[_HEADER], node.schema.get("type")
     if not _is_reachable(node):
-        return "stands where no chain of properties leads"
+        return "cannot be reached from the root by properties alone"
     if not isinstance(name, str) or not _PATTERNS.field_name.fullmatch(name):
         return f"{_quoted(name)} cannot be part of an HTTP header's name"
     if not isinstance(kind, str) or kind not in _words("mirrored_types"):
-        return f"stands on type {_quoted(kind)}, and only string, integer and boolean can be mirrored"
+        return f"is on type {_quoted(kind)}, and only string, integer and boolean can be mirrored"
     return f"{name!r} names the same header as another one" if name.lower() in seen else None
 
 
@@ -130,11 +131,11 @@ def broken_app_links(tool: Tool, catalog: Catalog) -> Iterator[tuple[Breach, boo
         return
     path, uri, sees = "/_meta/ui/resourceUri", app.get("resourceUri"), app.get("visibility")
     if uri is not None and not (isinstance(uri, str) and uri.startswith("ui://")):
-        yield Breach(path, f"resourceUri is {_quoted(uri)}, and an app's URI starts with ui://"), False
+        yield Breach(path, f"resourceUri is {_quoted(uri)}, but an app's URI starts with ui://"), False
     elif uri is not None and catalog.capabilities is not None and "resources" not in catalog.capabilities:
         yield Breach(path, f"{_quoted(uri)} cannot be read: the server does not declare resources"), False
     elif uri is not None and (listed := _other_type(uri, catalog.resources or ())):
-        yield Breach(path, f"{_quoted(uri)} is listed with type {_quoted(listed)}, and hosts show {APP_TYPE}"), True
+        yield Breach(path, f"{_quoted(uri)} is listed with type {_quoted(listed)}, but hosts show {APP_TYPE}"), True
     if sees is not None and (not isinstance(sees, list) or not _words("app_visibility").issuperset(map(str, sees))):
         yield Breach("/_meta/ui/visibility", 'visibility is not a list of "model" and "app"'), False
 
@@ -180,11 +181,11 @@ def unfit_caching(catalog: Catalog) -> Iterator[Breach]:
             yield Breach(path, f"the answer to {method} has no {' and no '.join(missing)}")
         lifetime, scope = hints.get("ttlMs", 0), hints.get("cacheScope", "private")
         if type_of(lifetime) != "integer" or lifetime < 0:
-            yield Breach(f"{path}/ttlMs", f"ttlMs of {method} is {_quoted(lifetime)}, not a whole number from 0")
+            yield Breach(f"{path}/ttlMs", f"ttlMs of {method} is {_quoted(lifetime)}, not a whole number of at least 0")
         if not isinstance(scope, str) or scope not in _words("cache_scopes"):
             yield Breach(f"{path}/cacheScope", f"cacheScope of {method} is {_quoted(scope)}, not public or private")
 
 
 def _quoted(value: object) -> str:
-    text = repr(value)
+    text = repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:79]}…"

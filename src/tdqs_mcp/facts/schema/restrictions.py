@@ -26,21 +26,21 @@ def used_keywords(shape: Shape, words: Container[str]) -> Iterator[Breach]:
     """Keywords at any depth."""
     for word, nodes in shape.by_keyword.items():
         if word in words:
-            yield from (Breach(f"{node.path}/{word}", f"{word} of {_owner(node.path)}") for node in nodes)
+            yield from (Breach(f"{node.path}/{word}", f"{word} {_owner(node.path)}") for node in nodes)
 
 
 def arrays_without_items(shape: Shape) -> Iterator[Breach]:
     """Arrays that do not say what is in them."""
     for node in shape.by_keyword.get("type", ()):
         if node.schema["type"] == "array" and "items" not in node.schema:
-            yield Breach(node.path, f"the array {_owner(node.path)} without items")
+            yield Breach(node.path, f"the array {_name(node.path)} without items")
 
 
 def type_lists(shape: Shape) -> Iterator[Breach]:
     """Types that are a list."""
     for node in shape.by_keyword.get("type", ()):
         if isinstance(node.schema["type"], list):
-            yield Breach(f"{node.path}/type", f"the list of types of {_owner(node.path)}")
+            yield Breach(f"{node.path}/type", f"the list of types {_owner(node.path)}")
 
 
 def enums_beyond_text(shape: Shape) -> Iterator[Breach]:
@@ -49,14 +49,14 @@ def enums_beyond_text(shape: Shape) -> Iterator[Breach]:
         members = node.schema["enum"]
         other = next((each for each in members if isinstance(each, int | float)), None) if _is_list(members) else None
         if other is not None:
-            yield Breach(f"{node.path}/enum", f"the member {other!r} in the enum of {_owner(node.path)}")
+            yield Breach(f"{node.path}/enum", f"the member {other!r} in the enum {_owner(node.path)}")
 
 
 def empty_choices(shape: Shape) -> Iterator[Breach]:
     """Enums with an empty string."""
     for node in shape.by_keyword.get("enum", ()):
         if _is_list(node.schema["enum"]) and "" in node.schema["enum"]:
-            yield Breach(f"{node.path}/enum", f"the empty string in the enum of {_owner(node.path)}")
+            yield Breach(f"{node.path}/enum", f"the empty string in the enum {_owner(node.path)}")
 
 
 def boolean_schemas(shape: Shape) -> Iterator[Breach]:
@@ -65,7 +65,7 @@ def boolean_schemas(shape: Shape) -> Iterator[Breach]:
         for name, schema in keyword_members(node.schema).items():
             if isinstance(schema, bool):
                 path = f"{node.path}/properties/{escape_step(name)}"
-                yield Breach(path, f"the schema {str(schema).lower()} of {_owner(path)}")
+                yield Breach(path, f"the schema {str(schema).lower()} {_owner(path)}")
 
 
 def open_objects(shape: Shape) -> Iterator[Breach]:
@@ -73,7 +73,7 @@ def open_objects(shape: Shape) -> Iterator[Breach]:
     for node in shape.nodes:
         is_object = node.schema.get("type") == "object" or "properties" in node.schema
         if is_object and node.schema.get("additionalProperties") is not False:
-            yield Breach(node.path, f"{_owner(node.path)} without additionalProperties: false")
+            yield Breach(node.path, f"the open object {_name(node.path)}")
 
 
 def optional_properties(shape: Shape) -> Iterator[Breach]:
@@ -83,7 +83,7 @@ def optional_properties(shape: Shape) -> Iterator[Breach]:
         for name in keyword_members(node.schema):
             if name not in needed:
                 path = f"{node.path}/properties/{escape_step(name)}"
-                yield Breach(path, f"{_owner(path)}, which is not required")
+                yield Breach(path, f"the optional property {_name(path)}")
 
 
 def deep_properties(shape: Shape, levels: int) -> Iterator[Breach]:
@@ -91,18 +91,22 @@ def deep_properties(shape: Shape, levels: int) -> Iterator[Breach]:
     for node in shape.by_keyword.get("properties", ()):
         depth = 1 + node.path.count("/properties/")
         if depth > levels:
-            yield Breach(node.path, f"the {depth} levels of {_owner(node.path)}")
+            yield Breach(node.path, f"the {depth} levels {_owner(node.path)}")
 
 
 def _owner(path: str) -> str:
+    name = _name(path)
+    return name if name == _ROOT else f"of {name}"
+
+
+def _name(path: str) -> str:
     """The parameter that a pointer leads into, with the properties below it."""
-    names = _path_of_names(path)
-    return repr(names[:80]) if names else "the schema itself"
-
-
-def _path_of_names(path: str) -> str:
     steps = iter(split_pointer(path))
-    return ".".join(next(steps, "") for step in steps if step in ("properties", "$defs", "definitions"))
+    names = ".".join(next(steps, "") for step in steps if step in ("properties", "$defs", "definitions"))
+    return repr(names[:80]) if names else _ROOT
+
+
+_ROOT = "at the root"
 
 
 def _is_list(value: object) -> bool:

@@ -40,13 +40,13 @@ class Kind(StrEnum):
     CONCEAL = "keeps something from the user"
     LEAK = "asks for secrets, private files or the conversation"
     REDIRECT = "changes how other tools are used"
-    SECRET = "looks like a secret"  # noqa: S105  # a kind of finding
-    UNSEEN = "holds characters that nobody sees"
+    SECRET = "contains what looks like a secret"  # noqa: S105  # a kind of finding
+    UNSEEN = "contains invisible characters"
     LOOKALIKE = "mixes scripts inside a word"
-    TERMINAL = "holds control characters"
+    TERMINAL = "contains control characters"
     TURN = "imitates another part of the prompt"
-    ENCODED = "holds encoded text"
-    MARKUP = "holds markup that a rendered page hides or runs"
+    ENCODED = "contains encoded text"
+    MARKUP = "contains markup that a rendered page hides, runs or fetches"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
