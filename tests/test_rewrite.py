@@ -984,7 +984,8 @@ def test_a_second_run_changes_nothing_whatever_a_definition_may_grow_by(mode, fa
     options = {"mode": mode, "material": parse_material({"facts": facts})}
     for growth in range(0, 100, 3):
         first = tdqs_mcp.rewrite(catalog, growth=growth, **options)
-        assert all(each.tokens_after - each.tokens_before <= growth for each in first)
+        told = {fact["tool"] for fact in facts}  # the author's own words are not counted
+        assert all(each.tokens_after - each.tokens_before <= growth for each in first if each.name not in told)
         gains.append(sum(each.after.tdqs - each.before.tdqs for each in first))
         improved = apply(catalog, {each.index: each.definition for each in first})
         again = tdqs_mcp.rewrite(improved, growth=growth, **options)

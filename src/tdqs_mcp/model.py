@@ -208,12 +208,37 @@ class CallOutcome(StrEnum):
 class Fact:
     """A statement that its author answers for."""
 
-    number: int
-    """Its place in the material, from 1: how a claim refers to it."""
+    number: int = 0
+    """Its place among the facts of the material, from 1; 0 for what stands under another key."""
 
     text: str
     tool: str | None = None
     """The only tool that it is true of; None for every tool."""
+
+    place: str = ""
+    """What of the tool it is about, as in the id of a question; empty where its own words say that."""
+
+    origin: str = ""
+    """The key of the material and the entry below it, for what is not among the facts."""
+
+    @property
+    def source(self) -> str:
+        """How a claim refers to it."""
+        return self.origin or f"fact {self.number}"
+
+    @property
+    def parameter(self) -> str | None:
+        """The parameter that it is about."""
+        return self.place.removeprefix(PARAMETERS) if self.place.startswith(PARAMETERS) else None
+
+    @property
+    def hint(self) -> str | None:
+        """The hint whose value its text is, `true` or `false`."""
+        return self.place.removeprefix(ANNOTATIONS) if self.place.startswith(ANNOTATIONS) else None
+
+
+PARAMETERS, ANNOTATIONS = "parameters.", "annotations."
+"""How the places of parameters and of hints begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,6 +260,14 @@ class Material:
     facts: tuple[Fact, ...] = ()
     traces: tuple[Trace, ...] = ()
     docs: str = ""
+    answers: Mapping[str, str] = field(default_factory=dict)
+    """By the id of a question."""
+
+    annotations: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    """By tool, the values of hints."""
+
+    parameters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By tool, what its parameters mean."""
 
     def of(self, tool: str) -> "Material":
         """What speaks of one tool: facts of all tools and its own, its traces, and the documentation."""

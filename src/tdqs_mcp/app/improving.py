@@ -19,7 +19,9 @@ from tdqs_mcp.results.improvements import OFFLINE, Comparison, Mode, Plan, Rewri
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
+from tdqs_mcp.rewriting.material_places import assign_places
 from tdqs_mcp.rewriting.proposals import Proposal, apply, propose
+from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.text_patches import Patch, patch_json
 from tdqs_mcp.rewriting.tool_selection import Lexical, Prompted, Selector
@@ -52,10 +54,11 @@ async def rewrite(
     is not there.
     """
     measured, judge = catalog if isinstance(catalog, Measured) else measure(catalog), judge or Offline()
-    _refuse_strangers(material, measured.catalog)
     chosen, known = _chosen(measured, tools), registry.check(measured)
+    if material != NOTHING:
+        material = assign_places(material, measured, find_questions(measured, known, {}))
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
-    proposed = propose(measured, mode=mode, growth_left=basis.growth_left)
+    proposed = propose(measured, mode=mode, growth=basis.growth)
     proposals = [rewrite_review.admit(each, basis, mode) for each in proposed if each.index in chosen]
     before = await _assessed(measured, chosen, known, judge=judge, spec=spec)
     rewrites, tried = await _drafts(measured, proposals, before, found=known, basis=basis, judge=judge, spec=spec)
@@ -92,9 +95,7 @@ async def _drafts(
         after |= await _assessed(improved, tried, found, judge=judge, spec=spec)
         unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
         failed = {
-            each.index
-            for each in doubtful
-            if not rewrite_review.holds(each, before[each.index], after[each.index])
+            each.index for each in doubtful if not rewrite_review.holds(each, before[each.index], after[each.index])
         }
         proposals = [each.reduced() if each.index in failed else each for each in proposals]
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
@@ -148,19 +149,6 @@ async def _worded(
         rewrite_review.reworded(each, subjects[each.index], outcomes[each.index], basis=basis, writer=writer.name)
         for each in drafts
     ]
-
-
-def _refuse_strangers(material: Material, catalog: Catalog) -> None:
-    """Raises InputError for material about an unknown tool, which would be dropped silently."""
-    known = {each.name for each in catalog.tools}
-    told = [(f"fact {each.number}", each.tool) for each in material.facts if each.tool is not None]
-    told += [(f"trace {each.number}", each.tool) for each in material.traces]
-    for place, name in told:
-        if name not in known:
-            names = some_names(each.name for each in catalog.tools)
-            raise InputError(
-                f"{place} of the material is about a tool {name!r} that is not there; the catalog has {names}"
-            )
 
 
 def _chosen(measured: Measured, tools: Sequence[str] | None) -> set[int]:

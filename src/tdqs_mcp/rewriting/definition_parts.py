@@ -169,7 +169,9 @@ def _titled_purpose(subject: Subject) -> Statement | None:
     title = display_name(subject.tool) or ""
     words = name_parts(title)
     is_more = not {stem(word) for word in words} <= {stem(word) for word in name_parts(subject.tool.name)}
-    is_order = bool(words) and words[0] in LEMMAS and len(words) <= MAX_TITLE and title.isascii() and title.isprintable()
+    is_order = (
+        bool(words) and words[0] in LEMMAS and len(words) <= MAX_TITLE and title.isascii() and title.isprintable()
+    )
     if not (subject.signals.is_missing_description and is_more and is_order):
         return None
     return add_sentence(f"{title.rstrip('.')}.", Route.PURPOSE, ["/title"])
@@ -284,6 +286,4 @@ def _cut(subject: Subject) -> Statement | None:
         splices.append(Splice(start=len(before) - is_line, end=end))
     sources = tuple(dict.fromkeys(source for _, _, source in spans))
     component = COMPONENTS[Route.CUT]
-    return Statement(
-        path="/description", component=component, route=Route.CUT, sources=sources, splices=tuple(splices)
-    )
+    return Statement(path="/description", component=component, route=Route.CUT, sources=sources, splices=tuple(splices))

@@ -1,20 +1,27 @@
-"""What the author's material adds to a definition: facts, hints, and what recorded calls show."""
+"""What the author's material adds to a definition: facts and answers in their own words, hints, recorded calls."""
 
 import json
-from collections.abc import Container, Iterator, Mapping
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
-from tdqs_mcp.canonical import canonical_json
-from tdqs_mcp.facts.schema import tokens
+from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.statements import stated_hints
+from tdqs_mcp.facts.text.prose import cues_of, sentences_of
+from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
 from tdqs_mcp.facts.text.support import is_plain_value, is_showable, redact
-from tdqs_mcp.facts.text.wording import can_continue_in_english, find_praise
-from tdqs_mcp.facts.text.words import content_stems, has_word, words_of
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Cue, words_from
+from tdqs_mcp.facts.text.wording import can_continue_in_english, find_praise, lead_in_length
+from tdqs_mcp.facts.text.words import PREPOSITIONS, content_stems, words_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
-from tdqs_mcp.results.improvements import Component, Mode, Route
-from tdqs_mcp.rewriting.statements import Statement, add_sentence, set_value
+from tdqs_mcp.results.improvements import Aspect, Component, Mode, Route
+from tdqs_mcp.rewriting.questions import find_open_parameters
+from tdqs_mcp.rewriting.statements import Splice, Statement, add_sentence
+
+TOLD = "the definition says it already"
+"""Why a statement that an earlier run has added is not added again."""
 
 MAX_CALL = 120
 """Characters of a call that a description carries as its example."""
@@ -22,60 +29,263 @@ MAX_CALL = 120
 MAX_LIMITATIONS = 3
 """Sentences that recorded calls add to a description."""
 
+_ORDER = (Aspect.RETURNS, Aspect.LIMIT, Aspect.BEHAVIOR, "", Aspect.USAGE)
+"""Places in the order in which a description tells of them."""
 
-def material_parts(subject: Subject, material: Material, mode: Mode, *, growth: int) -> tuple[Statement, ...]:
-    """The parts, the most certain first; a fact of every tool is said where a model weighs it, not on each of them.
+_COMPONENTS = {
+    Aspect.RETURNS: Component.PURPOSE,
+    Aspect.LIMIT: Component.LIMITATIONS,
+    Aspect.BEHAVIOR: Component.LIMITATIONS,
+    Aspect.USAGE: Component.GUIDELINES,
+}
 
-    No more facts than the definition may grow by.
-    """
-    said = (fact_part(fact) for fact in _within(subject, material, growth) if not find_objection(fact, subject))
+_WARNINGS = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUISITE, Cue.LIMIT})
+"""Cues of a first sentence that another one may not replace."""
+
+_REPLY = re.compile(r"(?:yes|no)\b\s*(?:[,.;:\u2013-]+\s*)?", re.IGNORECASE)
+_CHOICE = re.compile(r",\s*(?:use|call|choose|prefer)\b", re.IGNORECASE)
+_AMOUNT = re.compile(
+    r"(?:(?:at most|up to|a maximum of) )?(?P<number>\d[\d,.]*)(?P<thing>(?: [a-z]+){0,3})\.?", re.IGNORECASE
+)
+
+
+def material_statements(subject: Subject, material: Material, mode: Mode) -> tuple[Statement, ...]:
+    """What the material says of a tool: the author's words, whatever a judge makes of them, then what calls show."""
+    facts = [fact for fact in material.facts if not find_objection(fact, subject)]
     example = _example(subject, material) if mode is Mode.FULL else None
-    return (*said, *_hints(subject, material), *_limitations(subject, material), *([example] if example else []))
+    return (
+        *_purpose(subject, facts),
+        *_sentences(subject, facts),
+        *_parameters(subject, facts),
+        *_hints(subject, material, facts),
+        *_limitations(subject, material),
+        *([example] if example else []),
+    )
 
 
-def count_tokens(subject: Subject, material: Material, *, growth: int) -> int:
-    """Tokens of the growth that the facts take, whether they are told already or not."""
-    return sum(map(_weight, _within(subject, material, growth)))
-
-
-def _within(subject: Subject, material: Material, growth: int) -> Iterator[Fact]:
-    """The tool's own facts in their order, as long as they fit, told already or not."""
-    for fact in material.facts:
-        if fact.tool == subject.tool.name and _weight(fact) <= growth:
-            growth -= _weight(fact)
-            yield fact
-
-
-def _weight(fact: Fact) -> int:
-    """Tokens of a fact in a definition, its quotes and full stop for what joins it to other words."""
-    return tokens.estimate_tokens(canonical_json(f"{fact.text}."))
-
-
-def find_objection(fact: Fact, subject: Subject) -> str | None:
-    """Why a fact is not said of a tool, whatever it may support."""
+def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911  # one line a reason
+    """Why a fact is not said of a tool."""
     if fact.tool != subject.tool.name:
-        return "a fact of every tool is said of none; it only supports other words"
+        is_open = "no definition leaves this open"
+        return is_open if fact.place else "a fact of every tool is said of none; it only supports other words"
     if praised := find_praise(fact.text):
         return f"{praised!r} praises and tells nothing"
     if threats := find_threats({"description": fact.text}):
         return f"its text {threats[0].kind}"
-    return "the description says it already" if is_told(fact.text, subject) else None
+    if fact.hint:
+        return _hint_objection(fact, subject)
+    if fact.parameter:
+        schema = arguments.properties(subject.tool).get(fact.parameter)
+        told = schema.get("description") if isinstance(schema, Mapping) else None
+        if not isinstance(schema, Mapping):
+            return "the parameter's schema has no place for a description"
+        return TOLD if isinstance(told, str) and _is_told(_without_subject(fact.text, fact.parameter), [told]) else None
+    if not content_stems(words_of(_REPLY.sub("", fact.text, count=1))) and not any(map(str.isdecimal, fact.text)):
+        return "it tells nothing by itself; answer in a sentence"
+    return TOLD if is_told(fact.text, subject) else None
 
 
-def fact_part(fact: Fact) -> Statement:
-    """A fact as a sentence of its own."""
-    sentence = fact.text[:1].upper() + fact.text[1:]
-    whole = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
-    return add_sentence(whole, Route.FACT, [f"fact {fact.number}"], component=Component.LIMITATIONS)
+def _hint_objection(fact: Fact, subject: Subject) -> str | None:
+    if not subject.tool.is_mcp:
+        return "this format has no annotations"
+    if fact.text not in ("true", "false"):
+        return "answer with yes or no"
+    is_set = (subject.tool.annotations or {}).get(fact.hint or "") is (fact.text == "true")
+    return TOLD if is_set else None
 
 
 def is_told(text: str, subject: Subject) -> bool:
-    """The description has every word that the text claims something with."""
-    known = content_stems(subject.prose.words)
-    return all(has_word(known, word) for word in content_stems(words_of(text)))
+    """A sentence of the description says all that a text says."""
+    return _is_told(text, subject.prose.sentences)
 
 
-def trace_part(trace: Trace) -> Statement | None:
+def _is_told(text: str, sentences: Sequence[str]) -> bool:
+    """Word for word, or with all its words in one sentence that denies the same."""
+    plain = _plain(text)
+    if plain in _plain(" ".join(sentences)):
+        return True
+    words, denied = content_stems(words_of(text)), read_polarity(text).denied
+    known = (content_stems(words_of(each)) for each in sentences for each in sentences_of(each))
+    polarities = (read_polarity(each).denied for each in sentences for each in sentences_of(each))
+    return any(words <= said and denied == turned for said, turned in zip(known, polarities, strict=True))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split()).rstrip(".")
+
+
+def _route(fact: Fact) -> Route:
+    return Route.ANSWER if fact.origin.startswith("answer ") else Route.FACT
+
+
+def _purpose(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
+    """The author's first sentence, for one that only restates the name or has no verb that tells; else before it."""
+    for fact in facts:
+        if fact.place == Aspect.PURPOSE:
+            said = to_sentence(fact.text[lead_in_length(fact.text) :], subject)
+            if subject.signals.is_missing_description:
+                yield add_sentence(said, _route(fact), [fact.source], component=Component.PURPOSE)
+                return
+            first = subject.prose.sentences[0]
+            start = (subject.tool.description or "").index(first)
+            is_kept = not cues_of(words_of(first)).isdisjoint(_WARNINGS) or bool(read_polarity(first).denied)
+            end = start if is_kept else start + len(first)
+            splice = Splice(start=start, end=end, text=f"{said} " if is_kept else said)
+            yield Statement(
+                path="/description",
+                component=Component.PURPOSE,
+                route=_route(fact),
+                sources=(fact.source,),
+                splices=(splice,),
+            )
+            return
+
+
+def _sentences(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
+    """A sentence for each answer and fact about the tool, in the order in which a description tells of them."""
+    for place in _ORDER:
+        for fact in facts:
+            if fact.place == place:
+                said = _FORMS[Aspect(place)](fact.text) if place else fact.text
+                cues = cues_of(words_of(said))
+                component = Component.GUIDELINES if cues & {Cue.WHEN, Cue.ALTERNATIVE} else Component.LIMITATIONS
+                component = Component.PURPOSE if Cue.RETURN in cues else component
+                yield add_sentence(
+                    to_sentence(said, subject),
+                    _route(fact),
+                    [fact.source],
+                    component=_COMPONENTS.get(Aspect(place)) if place else component,
+                )
+
+
+def _say_return(text: str) -> str:
+    """A thing is what a call returns; a whole sentence stays."""
+    words = words_of(text)
+    is_begun = not words or words[0] in PREPOSITIONS or (words[0] in LEMMAS and words[0].endswith("s"))
+    end = next((place for place, word in enumerate(words) if word in words_from("rewriting", "relatives")), len(words))
+    if is_begun or not words_from("rewriting", "finite").isdisjoint(words[:end]):
+        return text
+    return f"Returns {_continued(text)}"
+
+
+def _say_limit(text: str) -> str:
+    """A number is how many results come back at most; a whole sentence stays."""
+    found = _AMOUNT.fullmatch(text)
+    return f"Returns at most {found['number']}{found['thing'] or ' results'}" if found else _say_return(text)
+
+
+def _say_usage(text: str) -> str:
+    """A condition is when to use the tool; a whole sentence stays."""
+    words = words_of(text)
+    is_condition = not words_from("rewriting", "conditions").isdisjoint(words[:1]) and not _CHOICE.search(text)
+    return f"Use it {_continued(text)}" if is_condition else text
+
+
+def _say_behavior(text: str) -> str:
+    """Without the yes or no that it begins with."""
+    found = _REPLY.match(text)
+    rest = text[found.end() :] if found else text
+    return rest if content_stems(words_of(rest)) else text
+
+
+_FORMS = {
+    Aspect.RETURNS: _say_return,
+    Aspect.LIMIT: _say_limit,
+    Aspect.USAGE: _say_usage,
+    Aspect.BEHAVIOR: _say_behavior,
+}
+"""How a bare answer becomes a sentence."""
+
+
+def _continued(text: str) -> str:
+    """The text behind other words: a common first word in small letters."""
+    first = text.split(" ", 1)[0]
+    is_common = first.lower() in STOPWORDS | words_from("rewriting", "conditions")
+    return f"{text[:1].lower()}{text[1:]}" if is_common else text
+
+
+def to_sentence(text: str, subject: Subject) -> str:
+    """The author's words as a sentence: a capital, a full stop, and names in their own case."""
+    said = (text if "\n" in text.strip() else " ".join(text.split())).strip().removeprefix("- ").rstrip(" ,;:")
+    first = said.split(" ", 1)[0].rstrip(",:.")
+    names = {each.name for each in subject.signals.parameters} | set(subject.siblings.values())
+    if first in names and not first.isalpha():
+        said = f"`{first}`{said[len(first) :]}"
+    elif first.isalpha() and first.islower():
+        said = said[:1].upper() + said[1:]
+    return said if said.endswith((*".!?…。", '."', ".)")) else f"{said}."
+
+
+def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
+    """The descriptions of parameters: the author's words for one that says nothing, after one that says something."""
+    known, open_ones = arguments.properties(subject.tool), find_open_parameters(subject)
+    for name in dict.fromkeys(fact.parameter for fact in facts if fact.parameter):
+        own = [fact for fact in facts if fact.parameter == name]
+        old = known[name].get("description")
+        kept = [old.rstrip()] if isinstance(old, str) and old.strip() and name not in open_ones else []
+        kept = [to_sentence(each, subject) if each[-1] not in ".!?" else each for each in kept]
+        said = [to_sentence(_without_subject(fact.text, name), subject) for fact in own]
+        path = f"{arguments.property_pointer(name)}/description"
+        value = " ".join(dict.fromkeys((*kept, *said)))
+        yield Statement(
+            path=path,
+            component=Component.PARAMETERS,
+            route=_route(own[0]),
+            sources=tuple(dict.fromkeys(fact.source for fact in own)),
+            value=value,
+        )
+
+
+def _without_subject(text: str, name: str) -> str:
+    """What is said of a parameter, at its own place: without its name and a verb that only leads to it."""
+    begun = re.match(
+        rf"(?:(?:the )?(?:parameter|argument|field) )?`?{re.escape(name)}`?(?:\s*[:=]|\s+(?:is|are)\b|(?=\s))\s*", text
+    )
+    rest = text[begun.end() :] if begun else ""
+    return rest if content_stems(words_of(rest)) or any(map(str.isdecimal, rest)) else text
+
+
+def _hints(subject: Subject, material: Material, facts: Sequence[Fact]) -> Iterator[Statement]:
+    """The hints that the author states, all of them at once: each is a part of one object."""
+    annotations = subject.tool.raw.get("annotations")
+    present: Mapping[str, Any] = annotations if isinstance(annotations, Mapping) else {}
+    stated = hints_of_facts(subject, material)
+    new = {name: value for name, (value, _) in stated.items() if name not in present}
+    if new and subject.tool.is_mcp and (annotations is None or isinstance(annotations, Mapping)):
+        sources = tuple(dict.fromkeys(stated[name][1] for name in new))
+        given = next((fact for fact in facts if fact.hint in new), None)
+        route = _route(given) if given else Route.FACT
+        yield Statement(
+            path="/annotations",
+            component=Component.LIMITATIONS,
+            route=route,
+            sources=sources,
+            value={**present, **new},
+        )
+
+
+def hints_of_facts(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
+    """The hints that facts about this tool state, with value and fact; none that its name contradicts."""
+    own = [fact for fact in material.facts if fact.tool == subject.tool.name]
+    stated = {hint: fact.source for fact in reversed(own) for hint in _stated(fact)}
+    found = ((name, value, source) for (name, value), source in stated.items())
+    return {name: (value, source) for name, value, source in found if not is_contradicted_hint(name, subject, stated)}
+
+
+def _stated(fact: Fact) -> Sequence[tuple[str, bool]]:
+    if fact.hint:
+        return [(fact.hint, fact.text == "true")] if fact.text in ("true", "false") else []
+    return () if fact.parameter else stated_hints(fact.text)
+
+
+def is_contradicted_hint(hint: str, subject: Subject, stated: Container[tuple[str, bool]]) -> bool:
+    """Whether a verb that changes things, or a stated destruction, rules out readOnlyHint."""
+    effect = subject.prose.name_effect
+    is_changing = ("destructiveHint", True) in stated or (effect is not None and effect.is_mutating)
+    return hint == "readOnlyHint" and is_changing
+
+
+def trace_statement(trace: Trace) -> Statement | None:
     """What a recorded call shows: that a call can fail so, or give nothing; None where it shows no such thing."""
     sentence = _failure(trace) if trace.outcome is CallOutcome.ERROR else None
     if trace.outcome is CallOutcome.EMPTY:
@@ -87,8 +297,8 @@ def _limitations(subject: Subject, material: Material) -> tuple[Statement, ...]:
     """No more than a few, and each of them once."""
     if not can_continue_in_english(subject):
         return ()
-    found = {part.sentence: part for trace in reversed(material.traces) if (part := trace_part(trace))}
-    new = (part for sentence, part in reversed(found.items()) if not is_told(sentence, subject))
+    found = {said.sentence: said for trace in reversed(material.traces) if (said := trace_statement(trace))}
+    new = (said for sentence, said in reversed(found.items()) if not is_told(sentence, subject))
     return tuple(islice(new, MAX_LIMITATIONS))
 
 
@@ -99,18 +309,6 @@ def _failure(trace: Trace) -> str | None:
     is_private = any(told.intersection(words_of(str(value))) for value in trace.arguments.values())
     is_shown = is_plain_value(message) and redact(message) == message
     return f"Can fail with `{message}`." if message and is_shown and not is_private else None
-
-
-def _hints(subject: Subject, material: Material) -> tuple[Statement, ...]:
-    """The hints that facts state and that nobody has set."""
-    annotations = subject.tool.raw.get("annotations")
-    present: Mapping[str, object] = annotations if isinstance(annotations, Mapping) else {}
-    stated = hints_of_facts(subject, material)
-    new = {name: value for name, (value, _) in stated.items() if name not in present}
-    if not new or not (annotations is None or isinstance(annotations, Mapping)):
-        return ()
-    sources = tuple(dict.fromkeys(stated[name][1] for name in new))
-    return (set_value("/annotations", {**present, **new}, Route.HINT, sources),)
 
 
 def _example(subject: Subject, material: Material) -> Statement | None:
@@ -124,18 +322,3 @@ def _example(subject: Subject, material: Material) -> Statement | None:
     if not 0 < len(call) <= MAX_CALL:
         return None
     return add_sentence(f"Example: `{call}`.", Route.EXAMPLE, [f"trace {number}"])
-
-
-def hints_of_facts(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
-    """The hints that facts about this tool state, with value and fact; none that its name contradicts."""
-    own = [fact for fact in material.facts if fact.tool == subject.tool.name]
-    stated = {hint: f"fact {fact.number}" for fact in reversed(own) for hint in stated_hints(fact.text)}
-    found = ((name, value, source) for (name, value), source in stated.items())
-    return {name: (value, source) for name, value, source in found if not is_contradicted_hint(name, subject, stated)}
-
-
-def is_contradicted_hint(hint: str, subject: Subject, stated: Container[tuple[str, bool]]) -> bool:
-    """Whether a verb that changes things, or a stated destruction, rules out readOnlyHint."""
-    effect = subject.prose.name_effect
-    is_changing = ("destructiveHint", True) in stated or (effect is not None and effect.is_mutating)
-    return hint == "readOnlyHint" and is_changing

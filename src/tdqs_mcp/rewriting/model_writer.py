@@ -148,8 +148,8 @@ class Job:
 
     @property
     def facts(self) -> str:
-        """The author's facts in a line each, with their numbers."""
-        return "\n".join(f"{fact.number}. {fact.text}" for fact in self.material.facts)
+        """What the author says in a line each, with its place in the material."""
+        return "\n".join(f"{fact.source}: {fact.text}" for fact in self.material.facts)
 
 
 def jobs(measured: Measured, drafts: Sequence[Rewrite], sources: KnownSources) -> list[Job]:

@@ -1,6 +1,6 @@
 """What could make a definition better: parts that facts and the author's material support, and questions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -50,13 +50,11 @@ class Proposal:
         return replace(self, parts=parts, next=left)
 
 
-def propose(
-    measured: Measured, *, mode: Mode = Mode.COMPACT, growth_left: Callable[[Subject], int]
-) -> list[Proposal]:
+def propose(measured: Measured, *, mode: Mode = Mode.COMPACT, growth: int) -> list[Proposal]:
     """A proposal for every measured tool, in catalog order; pure, and linear in the size of the catalog."""
     context = CatalogContext.of(measured)
     return [
-        Proposal(subject=subject, parts=find_statements(subject, context, mode, growth=growth_left(subject)))
+        Proposal(subject=subject, parts=find_statements(subject, context, mode, growth=growth))
         for subject in measured.subjects
     ]
 

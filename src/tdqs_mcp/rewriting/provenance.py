@@ -64,8 +64,8 @@ class KnownSources(dict[int, ToolStatements]):
             subject = self.subjects[index]
             given = self._material.of(subject.tool.name)
             found = fact_conflicts.find_conflicts(subject, given.facts) if given.facts else ()
-            refused = {each.fact for each in found}
-            facts = tuple(fact for fact in given.facts if fact.number not in refused)
+            refused = {each.source for each in found}
+            facts = tuple(fact for fact in given.facts if fact.source not in refused)
             self._known[index] = (replace(given, facts=facts), found)
         return self._known[index]
 
@@ -148,7 +148,7 @@ def _hint(edit: Edit, subject: Subject, material: Material) -> Claim:
 def _enum(edit: Edit, subject: Subject, material: Material) -> Claim:
     """The values must be the whole list that the parameter's own text, or a fact that names it, closes."""
     listed = edit.after if isinstance(edit.after, list) else []
-    facts = {f"fact {fact.number}": fact.text for fact in material.of(subject.tool.name).facts}
+    facts = {fact.source: fact.text for fact in material.of(subject.tool.name).facts}
     for name, closed, source in closed_value_lists(subject.tool, facts):
         if edit.path == f"{arguments.property_pointer(name)}/enum" and sorted(closed) == sorted(map(str, listed)):
             return Claim(path=edit.path, text=f"one of {_shown(listed)}", sources=(source,))

@@ -66,11 +66,20 @@ class Gap:
 
 
 def find_questions(
-    measured: Measured, findings: Iterable[Finding], scores: Mapping[int, ToolScore | None]
+    measured: Measured,
+    findings: Iterable[Finding],
+    scores: Mapping[int, ToolScore | None],
+    *,
+    answered: AbstractSet[tuple[str, str]] = frozenset(),
 ) -> tuple[Question, ...]:
-    """What the definitions of a catalog leave open, the greatest gain first; what several tools share is asked once."""
+    """What the definitions of a catalog leave open, the greatest gain first; what several tools share is asked once.
+
+    Nothing is asked about a tool and a place that are `answered`.
+    """
     gaps: dict[tuple[str, tuple[str, ...] | str], list[Gap]] = {}
     for gap in _find_gaps(measured, findings, scores):
+        if (gap.tool, gap.place) in answered:
+            continue
         gaps.setdefault((gap.place, gap.tool if gap.group is None else gap.group), []).append(gap)
     largest: dict[str, list[Gap]] = {}
     for found in gaps.values():
@@ -157,25 +166,27 @@ _EFFECTS: Mapping[Effect | None, str] = {
 }
 
 
+def find_open_parameters(subject: Subject) -> dict[str, Node]:
+    """The parameters that neither their own description nor the tool's explains, by name."""
+    shape = subject.input_shape
+    empty = {node.path for node in parameter_texts.undescribed(shape, is_nested=False)}
+    empty |= {remark.node.path for remark in (*parameter_texts.restated(shape), *parameter_texts.placeholders(shape))}
+    silent = {node.name: node for node in shape.nodes if node.is_top and node.name and node.path in empty}
+    told = read_mentions(subject.tool.description, shape) if silent else ()
+    explained = {each.node.name for each in told if each.kind is not MentionKind.OWN}
+    return {name: node for name, node in silent.items() if name not in explained}
+
+
 def _parameter_gaps(subject: Subject, label: Label) -> Iterator[Gap]:
     """A question for each parameter that nothing explains."""
-    explained = {
-        each.node.name
-        for each in read_mentions(subject.tool.description, subject.input_shape)
-        if each.kind is not MentionKind.OWN
-    }
-    empty = {remark.node.path for remark in parameter_texts.restated(subject.input_shape)}
-    empty |= {remark.node.path for remark in parameter_texts.placeholders(subject.input_shape)}
-    empty |= {node.path for node in parameter_texts.undescribed(subject.input_shape, is_nested=False)}
-    for node in subject.input_shape.nodes:
-        if node.is_top and node.path in empty and node.name not in explained:
-            yield Gap(
-                tool=subject.tool.name,
-                about=Aspect.PARAMETER,
-                parameter=node,
-                group=_group(node, label),
-                wording=_about_parameter(node),
-            )
+    for node in find_open_parameters(subject).values():
+        yield Gap(
+            tool=subject.tool.name,
+            about=Aspect.PARAMETER,
+            parameter=node,
+            group=_group(node, label),
+            wording=_about_parameter(node),
+        )
 
 
 def _group(node: Node, label: Label) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.words import identifiers_of
 from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.judges.judge import Failure
-from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
+from tdqs_mcp.model import CallOutcome, Material, Trace
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
     OFFLINE,
@@ -26,7 +26,7 @@ from tdqs_mcp.results.improvements import (
 )
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import material_statements, proposals, provenance
-from tdqs_mcp.rewriting.material_statements import find_objection
+from tdqs_mcp.rewriting.material_statements import TOLD, find_objection
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.provenance import KnownSources
 from tdqs_mcp.rewriting.questions import find_questions
@@ -59,11 +59,6 @@ class ReviewBasis:
 
     likeness: Mapping[int, Likeness]
     """Before anything is rewritten."""
-
-    def growth_left(self, subject: Subject) -> int:
-        """Tokens that are left for what the author has not given."""
-        material = self.sources.material(subject)
-        return self.growth - material_statements.count_tokens(subject, material, growth=self.growth)
 
     @classmethod
     def of(cls, measured: Measured, material: Material, *, growth: int) -> "ReviewBasis":
@@ -112,19 +107,21 @@ def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
 
 
 def admit(proposal: Proposal, basis: ReviewBasis, mode: Mode) -> Proposal:
-    """The proposal with the author's material, without what the format of the definition has no field for."""
+    """The proposal with the author's material, which goes before what else is said of the same place.
+
+    Without what the format of the definition has no field for.
+    """
     subject, sources = proposal.subject, basis.sources
-    added = [
-        part
-        for part in material_statements.material_parts(subject, sources.material(subject), mode, growth=basis.growth)
-        if _refusal(subject, (part,), sources) is None
-    ]
-    is_hinted = any(part.path == "/annotations" for part in added)
-    own = [part for part in proposal.parts if not (is_hinted and part.path == "/annotations")]
+    given = material_statements.material_statements(subject, sources.material(subject), mode)
+    taken = {part.path for part in given if part.path != "/description"}
+    taken |= {part.component for part in given if part.splices}
+    own = [part for part in proposal.parts if part.path not in taken and not (part.splices and part.component in taken)]
+    first = [part for part in own if part.component is Component.PURPOSE]
+    rest = [part for part in own if part.component is not Component.PURPOSE]
     return proposal.only(
         tuple(
             part
-            for part in (*own[:1], *added, *own[1:])
+            for part in (*first, *given, *rest)
             if subject.tool.is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS
         )
     )
@@ -205,7 +202,9 @@ def conclude(
     subjects = {subject.tool.index: subject for subject in improved.subjects}
     near = search.nearest_siblings(improved.subjects)
     findings = [finding for each in after.values() for finding in each.findings]
-    asked = find_questions(improved, findings, {index: each.score for index, each in after.items()})
+    scores = {index: each.score for index, each in after.items()}
+    answered = {place for subject in basis.sources.subjects.values() for place in _answered(subject, basis.sources)}
+    asked = find_questions(improved, findings, scores, answered=answered)
     return [
         replace(
             each,
@@ -223,13 +222,28 @@ def conclude(
     ]
 
 
+def _answered(subject: Subject, sources: KnownSources) -> Iterator[tuple[str, str]]:
+    """The tool with each of its places of which the definition says what the author has answered."""
+    for fact in sources.material(subject).facts:
+        objection = find_objection(fact, subject) if fact.place else TOLD
+        if fact.place and objection in (None, TOLD):
+            yield subject.tool.name, fact.place
+
+
 def _conflict_questions(subject: Subject, sources: KnownSources) -> list[Question]:
     """A question for each pair of statements of which only one can hold."""
     name = subject.tool.name
-    found = {each.question: each.fact for each in reversed(sources.conflicts(subject))}
+    found = {each.question: each.source for each in reversed(sources.conflicts(subject))}
     return [
-        Question(id=f"{name}.conflict.{fact}", text=text, about=Aspect.CONFLICT, tools=(name,), parameter=None, gain=0)
-        for text, fact in reversed(found.items())
+        Question(
+            id=f"{name}.conflict.{source.replace(' ', '-')}",
+            text=text,
+            about=Aspect.CONFLICT,
+            tools=(name,),
+            parameter=None,
+            gain=0,
+        )
+        for text, source in reversed(found.items())
     ]
 
 
@@ -303,37 +317,29 @@ def unused_material(subject: Subject, rewrite: Rewrite, sources: KnownSources) -
 
 
 def _reasons(subject: Subject, rewrite: Rewrite, sources: KnownSources) -> Iterator[Unused]:
-    """A reason for everything that is not named; no more is checked than could have been said."""
-    material, left = sources.material(subject), rewrite.growth
+    """A reason for everything that is not named."""
+    material = sources.material(subject)
     for conflict in sources.conflicts(subject):
-        yield Unused(source=f"fact {conflict.fact}", reason=f"it cannot stand beside this: {conflict.other}")
-    given: tuple[Fact | Trace, ...] = (*material.facts, *material.traces)
-    for each in given:
-        if isinstance(each, Fact):
-            source, reason = f"fact {each.number}", find_objection(each, subject)
-            part: Statement | None = material_statements.fact_part(each)
-        else:
-            source, part = f"trace {each.number}", material_statements.trace_part(each)
-            reason = _trace_objection(each, part, subject, rewrite)
-        if reason is None and source not in rewrite.sources and part and left > 0:
-            left -= 1
-            reason = _refusal(subject, (part,), sources)
-        yield Unused(source=source, reason=reason or _left_out(rewrite))
+        yield Unused(source=conflict.source, reason=f"it cannot stand beside this: {conflict.other}")
+    for fact in material.facts:
+        yield Unused(source=fact.source, reason=find_objection(fact, subject) or _left_out(rewrite))
+    for trace in material.traces:
+        yield Unused(source=f"trace {trace.number}", reason=_trace_objection(trace, subject, rewrite))
     if material.docs.strip():
         is_shown = rewrite.writer != OFFLINE
         yield Unused(source="docs", reason=_left_out(rewrite) if is_shown else "only a model's writer draws on them")
 
 
-def _trace_objection(trace: Trace, part: Statement | None, subject: Subject, rewrite: Rewrite) -> str | None:
+def _trace_objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str:
     """Why a recorded call is not told."""
+    said = material_statements.trace_statement(trace)
     if trace.outcome is CallOutcome.SUCCESS:
         return "of the calls that succeed only the shortest one without private values is shown, in full mode"
-    if part is None:
+    if said is None:
         return "its message is not plain and short, or holds a value of the call"
-    is_told = part.sentence in str(rewrite.definition.get("description")) or material_statements.is_told(
-        part.sentence, subject
-    )
-    return "the description says it already" if is_told else None
+    is_in = said.sentence in str(rewrite.definition.get("description"))
+    is_told = is_in or material_statements.is_told(said.sentence, subject)
+    return TOLD if is_told else _left_out(rewrite)
 
 
 def _refusal(subject: Subject, parts: Sequence[Statement], sources: KnownSources) -> str | None:

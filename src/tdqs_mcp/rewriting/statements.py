@@ -42,11 +42,12 @@ class Statement:
 
     def claim(self) -> Claim:
         """The statement as it is reported."""
-        text = self.sentence or (self.route if self.splices else str(self.value))
+        spliced = " ".join(splice.text.strip() for splice in self.splices) or self.route
+        text = self.sentence or (spliced if self.splices else str(self.value))
         return Claim(path=self.path, text=text, sources=self.sources, component=self.component, route=self.route)
 
 
-_MATERIAL = frozenset({"fact", "trace", "answer", "annotation", "parameter"})
+_MATERIAL = frozenset({"fact", "trace", "answer", "annotations", "parameters"})
 """How sources begin that are the author's."""
 
 

@@ -1,4 +1,4 @@
-"""An author's material from a file or a call: facts, traces of real calls, documentation, in JSON or YAML."""
+"""An author's material from a file or a call, in JSON or YAML."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +9,7 @@ import yaml
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import InputError, UnmeasurableError
+from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.checks import Query
 from tdqs_mcp.sources.files import read_text
@@ -60,7 +61,8 @@ MAX_ENTRIES = 10_000
 """Facts or traces of one file."""
 
 MATERIAL_SHAPE = (
-    "{facts: [statement or {tool, fact}], traces: [{tool, arguments, result or error}], docs: text}, every key optional"
+    "{answers: {question id: text}, annotations: {tool: {hint: true or false}}, parameters: {tool: {parameter: text}}, "
+    "facts: [statement or {tool, fact}], traces: [{tool, arguments, result or error}], docs: text}, every key optional"
 )
 """The format in one line, for messages."""
 
@@ -78,7 +80,7 @@ def parse_material(given: object, *, origin: str = "the material", tool: str | N
     """
     if not isinstance(given, Mapping):
         raise InputError(f"{origin} is not an object; its format is {MATERIAL_SHAPE}")
-    unknown = [key for key in given if key not in ("facts", "traces", "docs")]
+    unknown = [key for key in given if key not in _KEYS]
     if unknown:
         raise InputError(f"{origin} has an unknown key {unknown[0]!r}; its format is {MATERIAL_SHAPE}")
     docs = given.get("docs") or ""
@@ -90,7 +92,54 @@ def parse_material(given: object, *, origin: str = "the material", tool: str | N
         facts=tuple(_fact(number, each, origin, tool) for number, each in enumerate(facts, 1)),
         traces=tuple(_trace(number, each, origin, tool) for number, each in enumerate(traces, 1)),
         docs=docs,
+        answers={
+            key: _words(value, f"{origin}: answer {key!r}")
+            for key, value in _members(given.get("answers"), f"{origin}: answers")
+        },
+        annotations={
+            name: _hints(value, f"{origin}: annotations of {name!r}")
+            for name, value in _members(given.get("annotations"), f"{origin}: annotations")
+        },
+        parameters={
+            name: {
+                key: _words(text, f"{origin}: parameter {key!r} of {name!r}")
+                for key, text in _members(value, f"{origin}: parameters of {name!r}")
+            }
+            for name, value in _members(given.get("parameters"), f"{origin}: parameters")
+        },
     )
+
+
+_KEYS = ("answers", "annotations", "parameters", "facts", "traces", "docs")
+
+
+def _members(given: object, origin: str) -> list[tuple[str, Any]]:
+    """The members of an object; none where it is left out."""
+    if given is None:
+        return []
+    if not isinstance(given, Mapping):
+        raise InputError(f"{origin} must be an object; the format is {MATERIAL_SHAPE}")
+    if len(given) > MAX_ENTRIES:
+        raise InputError(f"{origin} has more than {MAX_ENTRIES} members")
+    return [(str(name), value) for name, value in given.items()]
+
+
+def _words(value: object, origin: str) -> str:
+    """A text; YAML makes values of yes, no, numbers and dates."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = "" if value is None or isinstance(value, Mapping | list) else str(value).strip()
+    if not text:
+        raise InputError(f"{origin} must be a text that is not empty")
+    return text
+
+
+def _hints(given: object, origin: str) -> dict[str, bool]:
+    found = dict(_members(given, origin))
+    for name, value in found.items():
+        if name not in HINTS or not isinstance(value, bool):
+            raise InputError(f"{origin} must be true or false for {', '.join(HINTS)}")
+    return found
 
 
 def _entries(given: Mapping[str, Any], key: str, origin: str) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.statements import Bound, bound_keywords, find_bounds, read_polarity, stated_hints
-from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, lazy_pattern
+from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, Effect, lazy_pattern
 from tdqs_mcp.facts.text.words import content_stems, words_of
 from tdqs_mcp.model import Fact
 
@@ -28,19 +28,23 @@ _Position = tuple[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """A fact and what it cannot stand beside."""
+    """A statement of the author's and what it cannot stand beside."""
 
-    fact: int
+    source: str
     one: str
-    """The fact as a question names it."""
+    """The statement as a question names it."""
 
     other: str
 
     @property
     def question(self) -> str:
-        """What only the author can answer; the same for either of two facts."""
-        first, second = sorted((self.one, self.other), key=lambda side: (not side.startswith("fact "), side))
+        """What only the author can answer; the same for either of two statements."""
+        first, second = sorted((self.one, self.other), key=lambda side: (not _GIVEN.match(side), side))
         return f"{first[:1].upper()}{first[1:]}, but {second}: which of them holds?"
+
+
+_GIVEN = lazy_pattern(r"(?:fact|answer|parameters|annotations) ")
+"""How the name of a statement of the material begins."""
 
 
 def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, ...]:
@@ -48,7 +52,8 @@ def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, .
     known: dict[str, dict[object, str]] = {}
     for side, position in _definition(subject):
         known.setdefault(position[0], {}).setdefault(position[1], side)
-    told = [(fact, f"fact {fact.number} says {fact.text!r}", tuple(_positions(fact.text, subject))) for fact in facts]
+    about = [fact for fact in facts if fact.tool is not None or not fact.place]
+    told = [(fact, _side(fact), tuple(_fact_positions(fact, subject))) for fact in about]
     for _, side, positions in told:
         for thing, said in positions:
             known.setdefault(thing, {}).setdefault(said, side)
@@ -57,8 +62,31 @@ def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, .
         others = (who for thing, said in positions for other, who in known[thing].items() if other != said)
         other = _beyond_schema(fact, subject) or next((who for who in others if who != side), None)
         if other:
-            found.append(Conflict(fact=fact.number, one=side, other=other))
+            found.append(Conflict(source=fact.source, one=side, other=other))
     return tuple(found)
+
+
+def _side(fact: Fact) -> str:
+    return f"{fact.source} says {fact.text!r}"
+
+
+def _text(fact: Fact) -> str:
+    """What a fact says, with the parameter that it is about."""
+    return f"`{fact.parameter}`: {fact.text}" if fact.parameter else fact.text
+
+
+def _fact_positions(fact: Fact, subject: Subject) -> Iterator[_Position]:
+    if fact.hint:
+        yield from _hint(fact.hint, value=fact.text == "true")
+    else:
+        yield from _positions(_text(fact), subject)
+
+
+def _hint(name: str, *, value: bool) -> Iterator[_Position]:
+    """What the value of a hint is, and what else it says."""
+    yield name, value
+    if (name, value) == ("destructiveHint", True):
+        yield "readOnlyHint", False
 
 
 def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
@@ -72,6 +100,8 @@ def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
     effect = subject.prose.name_effect
     if effect is not None and effect.is_mutating and hints.get("readOnlyHint") is not True:
         yield f"the name says {subject.tool.name!r}", ("readOnlyHint", False)
+    if effect is Effect.DELETE and hints.get("destructiveHint") is not False:
+        yield f"the name says {subject.tool.name!r}", ("destructiveHint", True)
     for sentence in subject.prose.sentences:
         for position in _positions(sentence, subject):
             yield f"the description says {sentence!r}", position
@@ -80,9 +110,7 @@ def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
 def _positions(text: str, subject: Subject) -> Iterator[_Position]:
     """The hints that a text states, what its sentences affirm or deny, and the bounds of parameters that it names."""
     for hint, value in stated_hints(text):
-        yield hint, value
-        if (hint, value) == ("destructiveHint", True):
-            yield "readOnlyHint", False
+        yield from _hint(hint, value=value)
     for sentence in sentences_of(text):
         yield from _effect(sentence)
         for clause in sentence.split(";"):
@@ -114,13 +142,13 @@ def _bounds(text: str, subject: Subject) -> Iterator[tuple[str, Bound, str]]:
 def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
     """What the schema has instead: a bound that the fact oversteps, another default, a requirement."""
     nodes = {node.name: node for node in subject.input_shape.nodes if node.is_top}
-    for name, bound, value in _bounds(fact.text, subject):
+    for name, bound, value in _bounds(_text(fact), subject):
         schema = nodes[name].schema if name in nodes else {}
         for keyword, kind in bound_keywords().items():
             limit = schema.get(keyword)
             if isinstance(limit, int | float) and _oversteps(bound, value, kind, limit):
                 return f"the schema gives `{name}` the {keyword} {limit}"
-    for found in _OPTIONAL.finditer(fact.text):
+    for found in _OPTIONAL.finditer(_text(fact)):
         if found[1] in nodes and nodes[found[1]].is_required:
             return f"the schema requires `{found[1]}`"
     return None

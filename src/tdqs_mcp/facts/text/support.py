@@ -271,7 +271,7 @@ def _leaves(value: object) -> list[str]:
 def _given(material: Material, subject: Subject) -> Iterator[Statement]:
     """The facts, and what of the calls may be shown."""
     for fact in material.facts:
-        yield statement(f"fact {fact.number}", fact.text)
+        yield statement(fact.source, fact.text, more=fact.place)
     for trace in material.traces:
         may_show = is_showable(trace.arguments, subject)
         called = " ".join(_leaves(dict(trace.arguments))) if may_show else ""

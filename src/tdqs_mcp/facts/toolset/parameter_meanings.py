@@ -93,9 +93,7 @@ def infer_meanings(tool: Tool, known: Namesakes) -> tuple[Meaning, ...]:
     properties = arguments.properties(tool)
     text = tool.description or ""
     told = {each.name for each in list_entries(text)} if len(text) <= MAX_TEXT else properties.keys()
-    open_ones = {
-        name: schema for name, schema in properties.items() if isinstance(schema, dict) and name not in told
-    }
+    open_ones = {name: schema for name, schema in properties.items() if isinstance(schema, dict) and name not in told}
     found = (
         (schema.get("description"), _namesake(tool, name, schema, known) or _meaning(name, schema, properties.keys()))
         for name, schema in open_ones.items()

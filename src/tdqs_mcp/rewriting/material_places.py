@@ -1,0 +1,194 @@
+"""What each entry of an author's material is about: a parameter, a hint or another aspect of one tool."""
+
+import re
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.schema.signals import HINTS
+from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.words import some_names
+from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, Fact, Material
+from tdqs_mcp.results.improvements import HINT_ASPECTS, Aspect, Question
+from tdqs_mcp.rewriting.questions import SHARED, find_open_parameters
+
+_TEXT_PLACES = frozenset(map(str, Aspect)) - {*HINT_ASPECTS, Aspect.PARAMETER, Aspect.CONFLICT}
+
+_HINT = re.compile(rf"\W*({'|'.join(HINTS)})`?\s*(?:[:=]|is)\s*`?(true|false)\W*", re.IGNORECASE)
+"""A hint with its value and nothing else."""
+
+_YES_NO = re.compile(r"(yes|true|no|false)\b[\s,.;:!\u2013-]*", re.IGNORECASE)
+
+_SUBJECT = re.compile(
+    r"(?:(?:the )?(?:parameter|argument|field) )?(?:`(?P<marked>[^`]+)`|(?P<plain>[\w.-]*\w))", re.IGNORECASE
+)
+"""What a sentence speaks of, where it begins with a name."""
+
+_LINK = re.compile(r"\s*[:=]|\s+(?:is|are|has|must|may|can|cannot|defaults|takes|accepts)\b", re.IGNORECASE)
+"""What joins a plain word to what is said of it, so that it is a name."""
+
+_WORD = re.compile(r"`[^`]+`|[\w.-]*\w")
+
+_OPENING = 3
+"""Words within which a sentence names the parameter that it is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Catalog:
+    """The names that material can refer to."""
+
+    tools: Mapping[str, Subject]
+    parameters: Mapping[str, Sequence[str]]
+    """The tools that have each parameter."""
+
+    shared: Mapping[str, Question]
+    """Questions about several tools, by id."""
+
+
+def assign_places(material: Material, measured: Measured, questions: Iterable[Question]) -> Material:
+    """The material with all that is said of one place of one tool among its facts.
+
+    Raises InputError for an entry about a tool, a parameter or a question that is not there.
+    """
+    tools = {subject.tool.name: subject for subject in measured.subjects}
+    owners: dict[str, list[str]] = {}
+    for name, subject in tools.items():
+        for parameter in subject.signals.parameters:
+            owners.setdefault(parameter.name, []).append(name)
+    shared = {question.id: question for question in questions if len(question.tools) > 1}
+    catalog = _Catalog(tools=tools, parameters=owners, shared=shared)
+    every = {each.name for each in measured.catalog.tools}
+    for trace in material.traces:
+        _check_tool(trace.tool, every, f"trace {trace.number}")
+    for fact in material.facts:
+        if fact.tool is not None:
+            _check_tool(fact.tool, every, fact.source)
+    entries = (
+        *((f"answer {key}", key, text) for key, text in material.answers.items()),
+        *(
+            (f"parameters {tool}.{name}", f"{tool}.{PARAMETERS}{name}", text)
+            for tool, texts in material.parameters.items()
+            for name, text in texts.items()
+        ),
+        *(
+            (f"annotations {tool}.{hint}", f"{tool}.{ANNOTATIONS}{hint}", str(value).lower())
+            for tool, hints in material.annotations.items()
+            for hint, value in hints.items()
+        ),
+    )
+    placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
+    own = {(fact.tool, fact.place) for fact in placed if not _is_shared(fact)}
+    placed = [fact for fact in placed if not _is_shared(fact) or (fact.tool, fact.place) not in own]
+    stated = [told for fact in material.facts for told in _told(fact, catalog)]
+    return replace(material, facts=(*placed, *stated), answers={}, parameters={}, annotations={})
+
+
+def _is_shared(fact: Fact) -> bool:
+    return fact.origin.split(" ", 1)[-1].startswith(f"{SHARED}.")
+
+
+def _facts(origin: str, key: str, text: str, catalog: _Catalog) -> Iterator[Fact]:
+    """An answer as facts about each tool that its question is about; of no tool where none leaves this open."""
+    tool, place = _split(key, catalog, origin)
+    tools: Sequence[str | None] = [tool] if tool != SHARED else _sharing(key, place, catalog)
+    for name in tools or [None]:
+        fact = Fact(text=text, tool=name, place=place, origin=origin)
+        yield from _read_hint(fact) if fact.hint else [fact]
+
+
+def _read_hint(fact: Fact) -> Iterator[Fact]:
+    """The value of a hint, and what its author adds to it; an answer without yes or no stays as it is."""
+    found = _YES_NO.match(fact.text)
+    if not found:
+        yield fact
+        return
+    yield replace(fact, text="true" if found[1].lower() in ("yes", "true") else "false")
+    if found.end() < len(fact.text):
+        yield replace(fact, text=fact.text[found.end() :], place="")
+
+
+def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
+    """The tool and the place of a question's id. Raises InputError with the ids that are like it."""
+    dots = [found.start() for found in re.finditer(r"\.", key)]
+    ways = ((key[:dot], key[dot + 1 :]) for dot in dots)
+    known = next(((tool, place) for tool, place in ways if tool == SHARED or tool in catalog.tools), None)
+    if known is None:
+        tool = key[: dots[0]] if dots else key
+        _check_tool(tool, catalog.tools, origin)
+        raise InputError(f"{origin} of the material names a tool and nothing of it; give {tool}.purpose, for example")
+    tool, place = known
+    parameter = place.removeprefix(PARAMETERS)
+    if place.startswith(PARAMETERS):
+        have = list(catalog.parameters) if tool == SHARED else _parameters(catalog.tools[tool])
+        if parameter not in have:
+            owner = "no tool" if tool == SHARED else repr(tool)
+            raise InputError(
+                f"{origin} of the material is about a parameter that {owner} {'has' if tool == SHARED else 'lacks'}: "
+                f"{parameter!r}{_near(parameter, have)}"
+            )
+    elif place not in _TEXT_PLACES and place.removeprefix(ANNOTATIONS) not in HINTS:
+        places = [*sorted(_TEXT_PLACES), "parameters.NAME", *(f"{ANNOTATIONS}{hint}" for hint in HINTS)]
+        raise InputError(f"{origin} of the material answers no question: {place!r}{_near(place, places)}")
+    return tool, place
+
+
+def _sharing(key: str, place: str, catalog: _Catalog) -> Sequence[str]:
+    """The tools that share a question; without such a question, those that leave the parameter or the hint open."""
+    if key in catalog.shared:
+        return catalog.shared[key].tools
+    return [name for name, subject in catalog.tools.items() if _is_open(place, subject)]
+
+
+def _is_open(place: str, subject: Subject) -> bool:
+    if place.startswith(PARAMETERS):
+        return place.removeprefix(PARAMETERS) in find_open_parameters(subject)
+    hints = subject.tool.annotations or {}
+    return place.startswith(ANNOTATIONS) and not isinstance(hints.get(place.removeprefix(ANNOTATIONS)), bool)
+
+
+def _check_tool(name: str, known: Collection[str], origin: str) -> None:
+    """Raises InputError for an unknown tool, whose material would be dropped silently."""
+    if name not in known:
+        near = _near(name, list(known))
+        raise InputError(f"{origin} of the material is about a tool {name!r} that is not there{near}")
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    """The names most like one that is not there; some of them where none is like it."""
+    close = get_close_matches(name, known, n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else f"; the catalog has {some_names(known)}"
+
+
+def _parameters(subject: Subject) -> list[str]:
+    return [parameter.name for parameter in subject.signals.parameters]
+
+
+def _told(fact: Fact, catalog: _Catalog) -> Iterator[Fact]:
+    """A fact at its place: a hint that it sets, or a parameter that it begins with; else as it is."""
+    hint = _HINT.fullmatch(fact.text)
+    if hint and fact.tool is not None:
+        given = next(each for each in HINTS if each.lower() == hint[1].lower())
+        yield replace(fact, place=f"{ANNOTATIONS}{given}", text=hint[2].lower())
+        return
+    if fact.tool is not None:
+        subject = catalog.tools.get(fact.tool)
+        name = _find_parameter(fact.text, set(_parameters(subject))) if subject else None
+        yield replace(fact, place=f"{PARAMETERS}{name}") if name else fact
+        return
+    name = _find_parameter(fact.text, catalog.parameters)
+    place = f"{PARAMETERS}{name}"
+    tools = [tool for tool in catalog.parameters.get(name or "", ()) if _is_open(place, catalog.tools[tool])]
+    yield from (replace(fact, tool=tool, place=place) for tool in tools) if tools else [fact]
+
+
+def _find_parameter(text: str, known: Container[str]) -> str | None:
+    """The one parameter that a sentence is about; plain words name one only before a verb."""
+    words = [(word.strip("`"), word[0] == "`") for word in _WORD.findall(text)]
+    named = {word for word, is_marked in words if word in known and (is_marked or not word.isalpha())}
+    begun = _SUBJECT.match(text)
+    first = (begun["marked"] or begun["plain"]) if begun else ""
+    if begun and first in known and (first in named or _LINK.match(text, begun.end())) and not named - {first}:
+        return first
+    opening = [word for word, _ in words[:_OPENING] if word in named]
+    return opening[0] if len(named) == len(opening) == 1 else None
