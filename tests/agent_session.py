@@ -39,23 +39,25 @@ async def improve(list_tools, call):
     assert await list_tools() == TOOLS
     before = await call("score_tool_definition", definition=BAD, siblings=[SIBLING])
     assert before["tier"] in ("C", "D"), before
-    linted = await call("lint_descriptions", tools=[BAD, SIBLING], severity="error")
+    linted = await call("lint_descriptions", catalog=[BAD, SIBLING], severity="error")
     assert linted["findings"][0]["rule"] == before["findings"][0]["rule"] == "TDQ101", linted
     page = await call("explain_rule", rule=linted["findings"][0]["rule"])
     assert page["page"].startswith("# TDQ101"), page
-    draft = await call("suggest_rewrite", definition=BAD, siblings=[SIBLING])
-    proposed = json.loads(draft["definition"][1:-1])
+    draft = await call("suggest_rewrite", catalog=linted["catalog"], tool="cancel_order", detail="full")
+    [line] = draft["rewrites"]
+    proposed = json.loads(line["full"]["definition"][1:-1])
     assert (proposed["name"], list(proposed["inputSchema"]["properties"])) == ("cancel_order", ["order_id", "reason"])
-    after = await call("score_tool_definition", definition=draft["definition"], siblings=[SIBLING])
+    after = await call("score_tool_definition", definition=line["full"]["definition"], siblings=[SIBLING])
     assert after["tdqs"] > before["tdqs"], (before, draft, after)
+    whole = await call("score_server", catalog=draft["newCatalog"])
+    assert [each["tdqs"] for each in whole["tools"] if each["name"] == "cancel_order"] == [after["tdqs"]]
 
 
-async def judge(call, batch=7, model="a model", **source):
+async def judge(call, catalog, batch=7, model="a model"):
     """A whole host judgement in pieces, each answer read off its prompt; gives back the finished score."""
-    answers, offset, catalog = [], 0, None
+    answers, offset = [], 0
     while offset is not None:
-        where = {"catalog": catalog} if catalog else source
-        page = await call("prepare_judgement", limit=batch, offset=offset, model=model, **where)
+        page = await call("prepare_judgement", catalog=catalog, limit=batch, offset=offset, model=model)
         catalog, offset = page["catalog"], page["nextOffset"]
         for prompt in page["prompts"]:
             assert f"TOOL NAME: {prompt['name']}\n" in prompt["user"]

@@ -44,6 +44,21 @@ def schema(cls: type, *, is_answer: bool = False) -> dict[str, Any]:
     return {"$schema": DIALECT, **root, **({"$defs": dict(sorted(made.definitions.items()))} if made.names else {})}
 
 
+def listed_schema(cls: type) -> dict[str, Any]:
+    """What an answer's output schema says: the members that an agent acts on, without what they are made of."""
+    made = _Schema(is_answer=True)
+    properties = {}
+    for each in members(cls, cls.LISTED):  # type: ignore[attr-defined]  # every answer has it
+        full = made.described(each)
+        types = sorted({str(kind.get("type", "object")) for kind in full.get("anyOf", [full])}, key="null".__eq__)
+        properties[each.key] = {
+            "type": types[0] if len(types) == 1 else types,
+            **_described(full.get("description")),
+        }
+    required = [each.key for each in members(cls, cls.LISTED) if not each.is_optional]  # type: ignore[attr-defined]  # as above
+    return {"type": "object", "properties": properties, "required": required}
+
+
 def answers_text(schemas: Mapping[str, Mapping[str, Any]]) -> str:
     """The schemas of all answers, a line for each."""
     lines = [f"{json.dumps(name)}: {json.dumps(each, ensure_ascii=False)}" for name, each in schemas.items()]
@@ -87,12 +102,13 @@ class _Schema:
         return {
             **_described(inspect.getdoc(cls)),
             "type": "object",
-            "properties": {each.key: self._member(each) for each in shown},
+            "properties": {each.key: self.described(each) for each in shown},
             "required": [each.key for each in shown if not each.is_optional],
             "additionalProperties": False,
         }
 
-    def _member(self, member: Member) -> dict[str, Any]:
+    def described(self, member: Member) -> dict[str, Any]:
+        """A member's schema with its docstring."""
         return {**self.of(member.kind), **_described(_docstrings(member.owner).get(member.path[-1]))}
 
     def of(self, annotation: Any) -> dict[str, Any]:  # any type

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from json_schema import schema
+from json_schema import listed_schema, schema
 from jsonschema import Draft202012Validator
 
 import tdqs_mcp.report
@@ -47,7 +47,7 @@ ANSWERED = (
     JudgementAnswer,
 )
 SCHEMAS = {name: schema(result) for name, result in CONTRACTS.items()}
-ANSWER_SCHEMAS = {answer.__name__: schema(answer, is_answer=True) for answer in ANSWERED}
+ANSWER_SCHEMAS = {answer.__name__: listed_schema(answer) for answer in ANSWERED}
 
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
 

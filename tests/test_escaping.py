@@ -9,7 +9,7 @@ from definitions import tool
 
 from tdqs_mcp import sync
 from tdqs_mcp.app import catalogs, linting
-from tdqs_mcp.report.agent_improvements import compare_answer, plan_answer, rewrite_answer
+from tdqs_mcp.report.agent_improvements import compare_answer, plan_answer, rewrite_page
 from tdqs_mcp.report.agent_page import Wanted, Window, lint_answer
 from tdqs_mcp.report.agent_scores import report_document, score_answer, tool_answer
 from tdqs_mcp.report.json_values import answer
@@ -114,8 +114,8 @@ def test_an_agent_gets_every_foreign_text_between_marks():
         *(answer(tool_answer(score, index=index, is_full=True, next_step="")) for index in range(4)),
         answer(lint_answer(linting.lint(catalog), Wanted(), catalog="c", window=window, next_step="")),
         answer(plan_answer(sync.plan(catalog, target="A"), catalog="c", window=window, next_step="")),
-        answer(compare_answer(sync.compare(old, catalog), window=window, next_step="")),
-        *(answer(rewrite_answer(rewrite, next_step="")) for rewrite in rewrites),
+        answer(compare_answer(sync.compare(old, catalog), catalogs=("a", "b"), window=window, next_step="")),
+        *map(answer, rewrite_page(rewrites, is_full=True)[1]),
     ]
     foreign = [text for each in said for text in strings(each) if isinstance(text, str) and "zq" in text.lower()]
     assert len(foreign) > 100

@@ -60,10 +60,10 @@ def permitted(*patterns):
     ],
 )
 async def test_without_the_operator_only_inline_definitions_are_read(locator, option):
-    refused = await answer(Permissions(), locator=locator)
-    assert refused.endswith(f"send the definitions themselves in 'tools', or have the server started with {option}")
+    refused = await answer(Permissions(), catalog=locator)
+    assert refused.endswith(f"send the definitions themselves, or have the server started with {option}")
     assert "hunter2" not in refused
-    assert (await answer(Permissions(), tools=[agent_session.BAD]))["toolCount"] == 1
+    assert (await answer(Permissions(), catalog=[agent_session.BAD]))["toolCount"] == 1
 
 
 @pytest.mark.parametrize(("name", "is_allowed"), [("shop", True), ("shops", False), ("cursor/shop", False)])
@@ -87,29 +87,29 @@ def test_commands_and_modules_are_allowed_as_a_whole():
 
 @pytest.mark.parametrize("path", ["tools.json", "deep/../tools.json", "inner.json"])
 async def test_files_below_the_root_are_read(folder, path):
-    assert (await answer(Permissions(roots=(folder,)), locator=path))["toolCount"] == 1
-    assert (await answer(Permissions(roots=(folder,)), locator=str(folder / path)))["toolCount"] == 1
+    assert (await answer(Permissions(roots=(folder,)), catalog=path))["toolCount"] == 1
+    assert (await answer(Permissions(roots=(folder,)), catalog=str(folder / path)))["toolCount"] == 1
 
 
 @pytest.mark.parametrize(
     "path", ["../outside/tools.json", "link.json", "way/tools.json", "../outside/nothing.json", "/etc/hosts"]
 )
 async def test_files_outside_are_refused_also_through_links_and_whether_or_not_they_exist(folder, path):
-    refused = await answer(Permissions(roots=(folder,)), locator=path)
+    refused = await answer(Permissions(roots=(folder,)), catalog=path)
     assert f"has not allowed '{path}'" in refused
     assert refused.endswith("--root FOLDER")
 
 
 @pytest.mark.parametrize("path", ["deep", "pipe", "nothing.json", "way/../tools.jsonx"])
 async def test_what_is_no_regular_file_is_not_opened(folder, path):
-    refused = await answer(Permissions(roots=(folder,)), locator=path)
+    refused = await answer(Permissions(roots=(folder,)), catalog=path)
     assert "is not a regular file" in refused or "has not allowed" in refused
 
 
 async def test_paths_that_lead_nowhere_are_refused(folder):
     (folder / "loop").symlink_to(folder / "loop")
     for path in ("loop", "loop/x", "x" * 5000):
-        refused = await answer(Permissions(roots=(folder,)), locator=path)
+        refused = await answer(Permissions(roots=(folder,)), catalog=path)
         assert "check it" in refused or "is not a regular file" in refused
 
 
@@ -119,7 +119,7 @@ async def test_a_second_root_is_looked_through_as_well(folder):
 
 
 async def test_standard_input_belongs_to_the_protocol(folder):
-    assert "standard input belongs to the protocol" in await answer(Permissions(roots=(folder,)), locator="-")
+    assert "standard input belongs to the protocol" in await answer(Permissions(roots=(folder,)), catalog="-")
 
 
 # URLs
@@ -201,8 +201,8 @@ async def test_a_name_that_leads_to_a_private_address_is_refused_unless_it_is_al
 async def test_the_tool_itself_refuses_a_private_address():
     with serving(own_server().streamable_http_app()) as address:
         url = f"{address}/mcp"
-        assert "which is not a public address" in await answer(permitted("http://*:*"), locator=url)
-        assert (await answer(permitted("http://127.0.0.1:*"), locator=url))["toolCount"] >= 1
+        assert "which is not a public address" in await answer(permitted("http://*:*"), catalog=url)
+        assert (await answer(permitted("http://127.0.0.1:*"), catalog=url))["toolCount"] >= 1
 
 
 @pytest.mark.parametrize(

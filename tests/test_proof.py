@@ -16,7 +16,7 @@ from tdqs_mcp.facts.text.statements import read_polarity
 from tdqs_mcp.facts.text.wording import find_praise
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model import Fact, Material
-from tdqs_mcp.report.agent_improvements import rewrite_answer
+from tdqs_mcp.report.agent_improvements import rewrite_page
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.improvements import Mode
 from tdqs_mcp.rewriting import provenance
@@ -662,7 +662,8 @@ def test_what_of_the_material_is_not_used_is_listed_with_the_reason():
 
 def test_an_agent_is_told_what_is_not_used():
     [rewrite] = rewritten(FIND, material=parse_material({"docs": "Old."}))
-    [line] = answer(rewrite_answer(rewrite, next_step=""))["unused"]
+    [shown] = rewrite_page([rewrite], is_full=False)[1]
+    [line] = answer(shown)["unused"]
     assert (line["source"], "model's writer" in line["reason"]) == ("docs", True)
 
 

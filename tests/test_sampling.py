@@ -73,7 +73,7 @@ def reasons(answer):
 async def test_the_client_s_model_scores_a_server(mode, start):
     host, tools = Host(), [tool("good"), tool("mended"), tool("stubborn"), tool("silent", None)]
     async with start(mode=mode, sampling_callback=host.sample) as client:
-        answer = await call(client, "score_server", tools=tools, detail="full")
+        answer = await call(client, "score_server", catalog=tools, detail="full")
         again = await call(client, "score_tool_definition", definition=tool("good", "Other words."))
     assert answer["judge"] == {"id": "sampling", "version": "1", "model": "host-model-1", "calibration": None}
     scores = {each["name"]: each["tdqs"] for each in answer["tools"]}
@@ -94,7 +94,7 @@ async def test_the_client_s_model_is_asked_once_which_shadow_candidates_are_risk
     host = Host()
     async with in_process(mode=mode, sampling_callback=host.sample) as client:
         tools = [tool("dear", "Finds sales.", flat(8)), tool("cheap", "Gets sales.")]
-        answer = await call(client, "score_server", tools=tools, detail="full")
+        answer = await call(client, "score_server", catalog=tools, detail="full")
         await call(client, "score_tool_definition", definition=tools[0], siblings=["cheap"])
     assert [each["tool"] for each in answer["full"]["shadowingRisks"]] == ["dear"]
     assert host.names().count("(pairs)") == 1
@@ -107,7 +107,7 @@ async def test_the_client_s_model_judges_by_another_rubric(mode):
         return CreateMessageResult(role="assistant", content=said, model="host-model-1")
 
     async with in_process(mode=mode, sampling_callback=sample) as client:
-        answer = await call(client, "score_server", tools=[tool("a"), tool("b")], rubric="bundles")
+        answer = await call(client, "score_server", catalog=[tool("a"), tool("b")], rubric="bundles")
         one = await call(client, "score_tool_definition", definition=tool("a"), rubric="bundles")
     assert (answer["labels"], answer["judge"]["model"]) == ({"Good": 2}, "host-model-1")
     assert (one["label"], one["overall"]) == ("Good", 81.3), "naming has nothing to compare with"
@@ -116,7 +116,7 @@ async def test_the_client_s_model_judges_by_another_rubric(mode):
 @pytest.mark.parametrize("mode", ERAS)
 async def test_an_answer_without_usable_text_leaves_one_tool_ungraded(mode):
     async with in_process(mode=mode, sampling_callback=Host().sample) as client:
-        answer = await call(client, "score_server", tools=[tool("good"), tool("drawn"), tool("cut")])
+        answer = await call(client, "score_server", catalog=[tool("good"), tool("drawn"), tool("cut")])
     assert set(reasons(answer)) == {"drawn", "cut"}
     assert "answered with no text" in reasons(answer)["drawn"]
     assert "cut off after 30 characters" in reasons(answer)["cut"]
@@ -125,7 +125,7 @@ async def test_an_answer_without_usable_text_leaves_one_tool_ungraded(mode):
 async def test_a_declined_request_leaves_one_tool_ungraded_while_the_call_goes_on():
     host = Host()
     async with in_process(mode="legacy", sampling_callback=host.sample) as client:
-        answer = await call(client, "score_server", tools=[tool("declined"), tool("good")])
+        answer = await call(client, "score_server", catalog=[tool("declined"), tool("good")])
     assert answer["scoredToolCount"] == 1
     assert "(User rejected sampling request): allow its sampling requests" in reasons(answer)["declined"]
 
@@ -133,14 +133,14 @@ async def test_a_declined_request_leaves_one_tool_ungraded_while_the_call_goes_o
 async def test_a_declined_request_ends_a_call_that_waits_for_it_and_the_server_goes_on():
     async with in_process(mode="auto", sampling_callback=Host().sample) as client:
         with pytest.raises(MCPError, match="User rejected"):
-            await call(client, "score_server", tools=[tool("declined"), tool("good")])
+            await call(client, "score_server", catalog=[tool("declined"), tool("good")])
         assert (await call(client, "score_tool_definition", definition=tool("good")))["tdqs"] == 3.0
 
 
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("name", ["score_server", "score_tool_definition"])
 async def test_a_client_that_lends_no_model_is_told_what_to_do_instead(mode, name):
-    arguments = {"tools": [tool()]} if name == "score_server" else {"definition": tool()}
+    arguments = {"catalog": [tool()]} if name == "score_server" else {"definition": tool()}
     async with in_process(mode=mode) as client:
         result = await client.call_tool(name, arguments | {"judge": "sampling"})
     assert result.is_error
@@ -159,7 +159,7 @@ async def test_200_tools_are_asked_for_within_the_rounds_of_any_client_with_prog
         tool("mended", RICH)
     ]
     async with in_process(mode=mode, sampling_callback=host.sample, input_required_max_rounds=3) as client:
-        arguments = {"tools": tools, "judge": "sampling"}
+        arguments = {"catalog": tools, "judge": "sampling"}
         result = await client.call_tool("score_server", arguments, progress_callback=hear)
         assert result.structured_content["scoredToolCount"] == 200
         page = await call(client, "score_server", catalog=result.structured_content["catalog"], offset=10)
@@ -179,7 +179,7 @@ async def test_a_file_is_read_once_however_often_the_client_is_asked(mode, write
             return await super().sample(context, params)
 
     async with in_process("--root", file.parent, mode=mode, sampling_callback=Deleting().sample) as client:
-        answer = await call(client, "score_server", locator=file.name)
+        answer = await call(client, "score_server", catalog=file.name)
     assert (answer["scoredToolCount"], answer["server"]) == (1, "shop")
 
 
@@ -187,14 +187,14 @@ async def test_too_many_tools_are_refused_before_anybody_is_asked():
     host = Host()
     async with in_process(mode="auto", sampling_callback=host.sample) as client:
         tools = [tool(f"t{number}") for number in range(301)]
-        result = await client.call_tool("score_server", {"tools": tools, "judge": "sampling"})
+        result = await client.call_tool("score_server", {"catalog": tools, "judge": "sampling"})
     assert "301 tools are more than 300" in result.content[0].text
     assert host.asked == []
 
 
 async def test_a_question_that_the_client_skips_is_not_put_again():
     async with in_process(mode="auto", sampling_callback=Host().sample) as client:
-        arguments = {"tools": [tool("good"), tool("skipped")], "judge": "sampling"}
+        arguments = {"catalog": [tool("good"), tool("skipped")], "judge": "sampling"}
         asked = await client.session.call_tool("score_server", arguments, allow_input_required=True)
         answered = {}
         for key, request in asked.input_requests.items():
@@ -233,7 +233,7 @@ async def test_a_client_over_http_lends_its_model_too(mode):
     host = Host()
     with serving() as (url, _):
         async with Client(url, mode=mode, sampling_callback=host.sample) as client:
-            answer = await call(client, "score_server", tools=[tool("good"), tool("mended")])
+            answer = await call(client, "score_server", catalog=[tool("good"), tool("mended")])
     assert (answer["scoredToolCount"], answer["judge"]["model"]) == (2, "host-model-1")
     assert host.names() == ["(set)", "good", "mended", "mended"]
 
@@ -262,7 +262,12 @@ async def test_a_client_s_words_are_reported_as_they_come_and_never_twice(mode, 
         heard.append((progress, total))
 
     facts = [WORDED["purpose"], WORDED["limitations"]]
-    arguments = {"definition": tool("find_orders", "Finds orders."), "facts": facts, "writer": "sampling"}
+    arguments = {
+        "catalog": tool("find_orders", "Finds orders."),
+        "tool": "find_orders",
+        "material": {"facts": facts},
+        "writer": "sampling",
+    }
     async with in_process(mode=mode, sampling_callback=worded) as client:
         await client.call_tool("suggest_rewrite", arguments, progress_callback=hear)
     assert heard == expected
@@ -272,23 +277,23 @@ async def test_a_client_s_words_are_reported_as_they_come_and_never_twice(mode, 
 async def test_the_client_s_model_words_a_rewrite_from_what_the_author_gives(mode, write):
     definition = tool("find_orders", "Finds orders.")
     facts = ["Finds the open orders of one customer, newest first", "An unknown customer gives an empty list."]
-    material = {"facts": facts, "traces": [], "docs": "Orders are archived after a year.", "mode": "full"}
+    material = {"facts": facts, "traces": [], "docs": "Orders are archived after a year."}
     path = write("tools.json", [definition])
     async with in_process("--root", path.parent, mode=mode, sampling_callback=worded) as client:
-        plain = await client.call_tool("suggest_rewrite", material | {"definition": definition})
-        asked = {"writer": "sampling", "locator": str(path), "tool": "find_orders"}
-        answers = [
-            await client.call_tool("suggest_rewrite", material | asked),
-            await client.call_tool("suggest_rewrite", {"writer": "sampling", "definition": definition}),
-            await client.call_tool("suggest_rewrite", {"definition": definition, "traces": [{"arguments": {}}]}),
-        ]
-    offline, (told, refused, wrong) = plain.structured_content, answers
-    assert "fact 1" in json.dumps(offline["claims"])
-    assert offline["writer"] == "offline"
-    assert set(offline["components"]) >= {"purpose"}
-    draft = told.structured_content
-    assert draft["setback"] is None or "it scores" in draft["setback"]
-    assert refused.structured_content["writer"] == "offline"
-    assert "no source says" in refused.structured_content["setback"]
+
+        async def drafted(**arguments):
+            same = {"tool": "find_orders", "mode": "full", "detail": "full"}
+            return await client.call_tool("suggest_rewrite", same | arguments)
+
+        plain = await drafted(catalog=definition, material=material)
+        told = await drafted(catalog=str(path), material=material, writer="sampling")
+        refused = await drafted(catalog=definition, writer="sampling")
+        wrong = await drafted(catalog=definition, material={"traces": [{"arguments": {}}]})
+    [offline], [draft], [plainer] = (each.structured_content["rewrites"] for each in (plain, told, refused))
+    assert "fact 1" in json.dumps(offline["full"]["claims"])
+    assert offline["full"]["writer"] == "offline"
+    assert "it scores" in draft.get("setback", "it scores")
+    assert plainer["full"]["writer"] == "offline"
+    assert "no source says" in plainer["setback"]
     assert wrong.is_error
     assert "trace 1 must have arguments and either result or error" in wrong.content[0].text

@@ -78,7 +78,7 @@ async def test_an_agent_scores_lints_rewrites_and_scores_again_in_both_eras(mode
 async def test_the_calling_agent_finishes_a_judgement_of_a_live_server_in_pieces(mode):
     locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-everything stdio"
     async with connect("--allow-stdio", start=over_stdio, mode=mode) as (_, call):
-        result = await agent_session.judge(call, locator=locator)
+        result = await agent_session.judge(call, catalog=locator)
     assert result["judge"] == {"id": "host", "version": "1", "model": "⟦a model⟧", "calibration": None}
     assert (result["descriptionQualityScore"], result["overallTier"]) == (3.0, "B")
     assert result["scoredToolCount"] == result["toolCount"] > 10
@@ -91,7 +91,7 @@ async def test_an_agent_goes_from_score_through_plan_and_rewrite_to_proof_on_a_l
     locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-filesystem {tmp_path}"
     raw = {each.name: each.raw for each in (await catalogs.load(locator)).tools}
     async with connect("--allow-stdio", start=over_stdio, mode=mode) as (_, call):
-        scored = await call("score_server", locator=locator)
+        scored = await call("score_server", catalog=locator)
         target = round(scored["overallScore"] + 0.1, 1)
         plan = await call("plan_improvements", catalog=scored["catalog"], target=target)
         assert (plan["before"]["score"], plan["catalog"]) == (scored["overallScore"], scored["catalog"])
@@ -99,17 +99,19 @@ async def test_an_agent_goes_from_score_through_plan_and_rewrite_to_proof_on_a_l
         assert proven
         assert scored["catalog"] in plan["next"]
         tokens = 0
-        for step in proven:
-            draft = await call("suggest_rewrite", catalog=plan["catalog"], tool=step["name"])
-            assert (draft["before"]["tdqs"], draft["after"]["tdqs"]) == (step["tdqs"], step["becomes"])
-            tokens += draft["tokensAfter"] - draft["tokensBefore"]
-            raw[step["name"]] = json.loads(unfence(draft["definition"]))
+        names = [step["name"] for step in proven]
+        drafts = await call("suggest_rewrite", catalog=plan["catalog"], tool=names, detail="full")
+        for step, draft in zip(proven, drafts["rewrites"], strict=True):
+            assert (draft["name"], draft["tdqs"], draft["becomes"]) == (step["name"], step["tdqs"], step["becomes"])
+            tokens += draft["tokensAdded"]
+            raw[step["name"]] = json.loads(unfence(draft["full"]["definition"]))
         assert tokens == plan["tokensAdded"]
-        proof = await call("compare_definitions", old=plan["catalog"], new={"tools": list(raw.values())})
+        proof = await call("compare_definitions", old=plan["catalog"], new={"changed": [raw[each] for each in names]})
+        assert proof["newCatalog"] == drafts["newCatalog"]
         assert (proof["before"], proof["after"]) == (plan["before"], plan["after"])
         assert proof["tokensAfter"] - proof["tokensBefore"] == plan["tokensAdded"]
         assert (proof["worse"], "breaking" in proof["impacts"]) == (False, False)
-        assert [each["name"] for each in proof["scores"]] == [each["name"] for each in proven]
+        assert {each["name"] for each in proof["scores"]} == {each["name"] for each in proven}
         broken = [{**each, "inputSchema": {"type": "object"}} for each in raw.values()]
         worse = await call("compare_definitions", old=plan["catalog"], new=json.dumps(broken))
         assert worse["worse"]
@@ -121,7 +123,7 @@ async def test_plans_and_comparisons_of_200_tools_are_short_and_paging_reaches_a
     worse = [{**each, "description": each["description"][:20], "inputSchema": flat(3)} for each in tools]
     async with connect() as (client, call):
         for name, arguments in (
-            ("plan_improvements", {"tools": tools, "target": "A"}),
+            ("plan_improvements", {"catalog": tools, "target": "A"}),
             ("compare_definitions", {"old": tools, "new": worse}),
         ):
             first = await client.call_tool(name, arguments)
@@ -225,7 +227,7 @@ def test_server_json_fits_the_registry_s_schema_and_our_version():
 
 async def test_a_server_of_200_tools_is_answered_in_20_kb_and_paging_reaches_all_of_it():
     async with connect() as (client, call):
-        result = await client.call_tool("score_server", {"tools": orders(200)})
+        result = await client.call_tool("score_server", {"catalog": orders(200)})
         assert len(result.model_dump_json(by_alias=True).encode()) < 20_000
         first = result.structured_content
         seen, offset = [], 0
@@ -246,7 +248,7 @@ async def test_a_server_of_200_tools_is_answered_in_20_kb_and_paging_reaches_all
 async def test_names_as_long_as_books_do_not_make_the_answer_long():
     async with connect() as (client, _):
         tools = [tool("x " * 5000 + str(number), "y " * 5000) for number in range(50)]
-        result = await client.call_tool("score_server", {"tools": tools})
+        result = await client.call_tool("score_server", {"catalog": tools})
     assert len(result.model_dump_json(by_alias=True).encode()) < 20_000
 
 
@@ -261,12 +263,12 @@ async def test_details_come_only_on_request():
 async def test_findings_are_filtered_by_severity_rule_and_tool():
     async with connect() as (client, call):
         tools = [agent_session.BAD, agent_session.SIBLING]
-        errors = await call("lint_descriptions", tools=tools, severity="error")
+        errors = await call("lint_descriptions", catalog=tools, severity="error")
         assert {each["severity"] for each in errors["findings"]} == {"error"}
-        one = await call("lint_descriptions", tools=tools, select=["missing-output-schema"], tool="find_orders")
+        one = await call("lint_descriptions", catalog=tools, select=["missing-output-schema"], tool="find_orders")
         assert [(each["rule"], each["tool"]) for each in one["findings"]] == [("TDQ109", "find_orders")]
-        assert "TDQ999" in await refusal(client, "lint_descriptions", tools=tools, select=["TDQ999"])
-        near = await refusal(client, "lint_descriptions", tools=tools, ignore=["missing-anotations"])
+        assert "TDQ999" in await refusal(client, "lint_descriptions", catalog=tools, select=["TDQ999"])
+        near = await refusal(client, "lint_descriptions", catalog=tools, ignore=["missing-anotations"])
         assert "did you mean missing-annotations" in near
 
 
@@ -276,16 +278,16 @@ async def test_an_agent_selects_rules_by_word_lane_and_profile():
 
     async with connect() as (client, call):
         tools = [{"name": "silent", "inputSchema": agent_session.BAD["inputSchema"]}, agent_session.SIBLING]
-        default = await call("lint_descriptions", tools=tools)
+        default = await call("lint_descriptions", catalog=tools)
         assert rules(default) >= {"TDQ102", "TDQ109"}
-        strict = await call("lint_descriptions", tools=tools, profile="strict")
-        lane = await call("lint_descriptions", tools=tools, select=["TDQ1"], ignore=["no-output-schema"])
+        strict = await call("lint_descriptions", catalog=tools, profile="strict")
+        lane = await call("lint_descriptions", catalog=tools, select=["TDQ1"], ignore=["no-output-schema"])
         assert rules(lane) == {each for each in rules(strict) if each.startswith("TDQ1")} - {"TDQ109"}
-        glama = await call("lint_descriptions", tools=tools, profile="glama")
+        glama = await call("lint_descriptions", catalog=tools, profile="glama")
         assert rules(glama) <= {registry.find(word).id for word in PROFILES["glama"].rules}
         assert sum(strict["rules"].values()) >= sum(default["rules"].values()) + default["hiddenCount"]
         shadow = [tool("make", "Make.", flat(8)), tool("made", "Make it.", flat(1))]
-        assert (await call("lint_descriptions", tools=shadow))["hiddenCount"] > 0
+        assert (await call("lint_descriptions", catalog=shadow))["hiddenCount"] > 0
         listed = {each.name: each for each in (await client.list_tools()).tools}
         profile = listed["lint_descriptions"].input_schema["properties"]["profile"]
     assert profile["enum"] == ["default", *PROFILES]
@@ -294,7 +296,7 @@ async def test_an_agent_selects_rules_by_word_lane_and_profile():
 async def test_an_incomplete_list_has_no_overall_tier_and_no_final_verdict():
     first = {"tools": [agent_session.BAD, agent_session.SIBLING], "nextCursor": "2"}
     async with connect() as (client, call):
-        scored = await call("score_server", tools=first)
+        scored = await call("score_server", catalog=first)
         assert (scored["overallScore"], scored["overallTier"], scored["scoredToolCount"]) == (None, None, 2)
         assert "the pages after it are missing" in scored["problems"][0]
         compared = await call("compare_definitions", old=scored["catalog"], new=first)
@@ -321,17 +323,17 @@ async def test_orders_in_a_definition_come_back_fenced_in_every_result():
     async with connect() as (client, call):
         for detail in ("summary", "full"):
             assert_fenced(await call("score_tool_definition", definition=HOSTILE, siblings=[ORDER], detail=detail))
-            score = await call("score_server", tools=tools, detail=detail)
+            score = await call("score_server", catalog=tools, detail=detail)
             assert_fenced(score)
-            assert_fenced(await call("lint_descriptions", tools=tools, detail=detail))
+            assert_fenced(await call("lint_descriptions", catalog=tools, detail=detail))
         report = (await client.read_resource(score["report"])).contents[0].text
         assert_fenced(json.loads(report))
         answer = {"name": score["tools"][0]["name"], "inputHash": "0" * 16, "answer": ORDER}
-        assert_fenced(await call("submit_judgement", tools=tools, answers=[answer], coherence=ORDER, model=ORDER))
-        assert_fenced(await refusal(client, "lint_descriptions", tools=tools, tool=ORDER + "x"))
+        assert_fenced(await call("submit_judgement", catalog=tools, answers=[answer], coherence=ORDER, model=ORDER))
+        assert_fenced(await refusal(client, "lint_descriptions", catalog=tools, tool=ORDER + "x"))
         for target in ("B", 5.0):
-            assert_fenced(await call("plan_improvements", tools=tools, target=target))
-        assert_fenced(await refusal(client, "plan_improvements", tools=tools, target=ORDER))
+            assert_fenced(await call("plan_improvements", catalog=tools, target=target))
+        assert_fenced(await refusal(client, "plan_improvements", catalog=tools, target=ORDER))
         assert_fenced(await call("compare_definitions", old=tools, new=[HOSTILE | {"inputSchema": {}}]))
         assert_fenced(await call("compare_definitions", old=[tool("get_orders")], new=json.dumps(tools)))
         assert_fenced(await refusal(client, "compare_definitions", old="{" + ORDER, new=tools))
@@ -346,43 +348,36 @@ async def test_orders_in_a_catalog_s_own_words_and_in_errors_come_back_fenced():
     for _ in range(60):
         deep = {"type": "object", "properties": {"a": deep}}
     async with connect() as (client, call):
-        score = await call("score_server", tools=catalog | {"tools": [HOSTILE]})
+        score = await call("score_server", catalog=catalog | {"tools": [HOSTILE]})
         assert_fenced(score)
         assert_fenced(json.loads((await client.read_resource(score["report"])).contents[0].text))
         failed = {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": ORDER}}
-        assert_fenced(await refusal(client, "score_server", tools=failed))
+        assert_fenced(await refusal(client, "score_server", catalog=failed))
         assert_fenced(await refusal(client, "score_tool_definition", definition=failed))
         nested = json.dumps({"name": ORDER, "inputSchema": deep})
-        assert_fenced(await refusal(client, "suggest_rewrite", definition=nested))
+        assert_fenced(await refusal(client, "suggest_rewrite", catalog=nested, tool=ORDER))
 
 
 async def test_tools_of_one_name_are_never_taken_for_each_other():
     twins = [tool("twin", "First."), tool("twin", "Second one.")]
     async with connect() as (client, call):
-        catalog = (await call("score_server", tools=twins))["catalog"]
-        assert "send the definition itself" in await refusal(client, "suggest_rewrite", catalog=catalog, tool="twin")
-        draft = await call("suggest_rewrite", definition=twins[1])
-        assert "Second one." in unfence(draft["definition"])
-
-
-async def test_a_sibling_may_be_given_as_json_text():
-    other = json.dumps(tool("find_customer", "Finds customers by name."))
-    async with connect() as (_, call):
-        draft = await call("suggest_rewrite", definition=tool("find_order", "Finds orders."), siblings=[other])
-    assert json.loads(unfence(draft["definition"]))["name"] == "find_order"
-    assert '{"name"' not in json.loads(unfence(draft["definition"]))["description"]
+        catalog = (await call("score_server", catalog=twins))["catalog"]
+        assert "give the definition itself" in await refusal(client, "suggest_rewrite", catalog=catalog, tool="twin")
+        [draft] = (await call("suggest_rewrite", catalog=twins[1], tool="twin", detail="full"))["rewrites"]
+        assert "Second one." in unfence(draft["full"]["definition"])
 
 
 async def test_a_rewritten_definition_is_exact_json_between_the_marks():
     async with connect() as (_, call):
-        draft = await call("suggest_rewrite", definition=HOSTILE)
+        draft = await call("suggest_rewrite", catalog=HOSTILE, tool="get_orders", detail="full")
     assert_fenced(draft)
-    assert json.loads(unfence(draft["definition"]))["inputSchema"] == HOSTILE["inputSchema"]
+    [line] = draft["rewrites"]
+    assert json.loads(unfence(line["full"]["definition"]))["inputSchema"] == HOSTILE["inputSchema"]
 
 
 async def test_exact_prompts_stand_between_their_own_hash_and_name_what_cannot_be_seen():
     async with connect() as (_, call):
-        page = await call("prepare_judgement", tools=[HOSTILE, agent_session.SIBLING])
+        page = await call("prepare_judgement", catalog=[HOSTILE, agent_session.SIBLING])
     hostile, plain = page["prompts"]
     published = judging.prompts(catalogs.read([HOSTILE, agent_session.SIBLING]))["tools"]
     assert [each["system"] for each in published] == [page["system"]] * 2
@@ -403,7 +398,7 @@ async def test_exact_prompts_stand_between_their_own_hash_and_name_what_cannot_b
 async def test_a_refused_answer_says_why_and_leaves_the_others():
     async with connect() as (_, call):
         tools = [agent_session.BAD | {"description": "Cancel_Order"}, agent_session.SIBLING]
-        page = await call("prepare_judgement", tools=tools)
+        page = await call("prepare_judgement", catalog=tools)
         good = agent_session.tool_answer(page["answerSchema"], score=2)
         good["scores"]["purpose_clarity"]["score"] = 4
         bad = json.loads(json.dumps(good))
@@ -431,7 +426,7 @@ async def test_only_open_pairs_are_confirmed_and_a_later_word_counts():
     tools = [tool("dear", "Finds sales by query.", flat(8)), tool("cheap", "Gets sales.")]
     pair = {"tool": "dear", "cheaperSibling": "cheap", "justification": "Both report sales."}
     async with connect() as (client, call):
-        page = await call("prepare_judgement", tools=tools)
+        page = await call("prepare_judgement", catalog=tools)
         keys = {"catalog": page["catalog"]}
         answers = [
             {
@@ -452,8 +447,8 @@ async def test_only_open_pairs_are_confirmed_and_a_later_word_counts():
 
 async def test_everything_sent_at_once_needs_no_memory():
     async with connect() as (_, call):
-        page = await call("prepare_judgement", tools=[agent_session.SIBLING])
-        whole = await call("prepare_judgement", tools=[agent_session.SIBLING], part="coherence")
+        page = await call("prepare_judgement", catalog=[agent_session.SIBLING])
+        whole = await call("prepare_judgement", catalog=[agent_session.SIBLING], part="coherence")
     async with connect() as (client, call):
         prompt = page["prompts"][0]
         answer = {
@@ -461,12 +456,12 @@ async def test_everything_sent_at_once_needs_no_memory():
             "inputHash": prompt["inputHash"],
             "answer": agent_session.tool_answer(page["answerSchema"]),
         }
-        assert "send 'tools' or 'locator' again" in await refusal(
+        assert "give the definitions or the locator again" in await refusal(
             client, "submit_judgement", catalog=page["catalog"], answers=[answer]
         )
         result = await call(
             "submit_judgement",
-            tools=[agent_session.SIBLING],
+            catalog=[agent_session.SIBLING],
             answers=[answer],
             coherence=agent_session.set_answer(whole["answerSchema"]),
         )
@@ -479,17 +474,14 @@ async def test_everything_sent_at_once_needs_no_memory():
 @pytest.mark.parametrize(
     ("name", "arguments", "advice"),
     [
-        ("score_server", {}, "give exactly one of 'tools', 'locator' and 'catalog'"),
-        ("score_server", {"tools": [], "locator": "x.json"}, "give exactly one"),
-        ("score_server", {"catalog": "nope"}, "send 'tools' or 'locator' again"),
-        ("score_server", {"tools": {"a": 1}}, "holds no tool definitions; give a tools/list result"),
-        ("score_server", {"tools": [agent_session.BAD] * 2001}, "send them in parts"),
-        ("score_server", {"toolz": []}, "Its arguments are tools, locator"),
+        ("score_server", {}, "score_server was not called: catalog"),
+        ("score_server", {"catalog": "0123456789ab"}, "give the definitions or the locator again"),
+        ("score_server", {"catalog": {"a": 1}}, "holds no tool definitions; give a tools/list result"),
+        ("score_server", {"catalog": [agent_session.BAD] * 2001}, "send them in parts"),
+        ("score_server", {"toolz": []}, "Its arguments are catalog, rubric"),
         *(
             (name, {argument: [entry] * 201}, f"{argument}: List should have at most 200 items")
             for name, argument, entry in [
-                ("suggest_rewrite", "facts", "It is so."),
-                ("suggest_rewrite", "traces", {"arguments": {}, "result": 1}),
                 ("lint_descriptions", "select", "TDQ104"),
                 ("lint_descriptions", "ignore", "TDQ104"),
                 ("submit_judgement", "answers", {"name": "a", "inputHash": "0" * 16, "answer": "{}"}),
@@ -500,27 +492,32 @@ async def test_everything_sent_at_once_needs_no_memory():
         (
             "score_tool_definition",
             {"definition": {"tools": [agent_session.BAD, agent_session.BAD]}},
-            "give lists to score_server",
+            "give a list to score_server",
         ),
-        ("submit_judgement", {"tools": [agent_session.BAD], "rubric": "smells", "coherence": {}}, "leave 'coherence'"),
+        (
+            "submit_judgement",
+            {"catalog": [agent_session.BAD], "rubric": "smells", "coherence": {}},
+            "leave 'coherence'",
+        ),
         (
             "prepare_judgement",
-            {"tools": [agent_session.BAD], "part": "coherence", "rubric": "bundles"},
+            {"catalog": [agent_session.BAD], "part": "coherence", "rubric": "bundles"},
             "by rubric bundles",
         ),
-        ("plan_improvements", {"tools": [tool()], "target": "E"}, "'E' is not a target"),
-        ("plan_improvements", {"tools": [tool()], "target": 3.55}, "give a tier A-D or an overall score such as 3.5"),
-        ("plan_improvements", {"tools": []}, "without an overall score there is nothing to plan"),
+        ("plan_improvements", {"catalog": [tool()], "target": "E"}, "'E' is not a target"),
+        ("plan_improvements", {"catalog": [tool()], "target": 3.55}, "give a tier A-D or an overall score such as 3.5"),
+        ("plan_improvements", {"catalog": []}, "without an overall score there is nothing to plan"),
         ("compare_definitions", {"old": [tool()]}, "compare_definitions was not called: new"),
         ("compare_definitions", {"old": "[{", "new": [tool()]}, "the definitions cannot be read"),
-        ("compare_definitions", {"old": [tool()], "new": "0123456789ab"}, "--root"),
-        ("suggest_rewrite", {}, "give either 'definition'"),
-        ("suggest_rewrite", {"definition": {"description": "x", "name": ""}}, "no usable name"),
-        ("lint_descriptions", {"tools": [agent_session.BAD], "tool": "nope"}, "has no tool nope"),
+        ("compare_definitions", {"old": [tool()], "new": "new.json"}, "--root"),
+        ("compare_definitions", {"old": [tool()], "new": {"changed": "[{"}}, "the definitions cannot be read"),
+        ("suggest_rewrite", {"catalog": [tool()], "tool": "nope"}, "has no tool nope"),
+        ("suggest_rewrite", {"catalog": [tool()], "material": {"fact": []}}, "unknown key 'fact'"),
+        ("lint_descriptions", {"catalog": [agent_session.BAD], "tool": "nope"}, "has no tool nope"),
         ("explain_rule", {"rule": "TDQ999"}, "did you mean TDQ"),
         (
             "prepare_judgement",
-            {"tools": [agent_session.BAD], "part": "shadowing"},
+            {"catalog": [agent_session.BAD], "part": "shadowing"},
             "nothing to judge in part 'shadowing'",
         ),
     ],
@@ -535,7 +532,7 @@ async def test_a_malformed_definition_is_ungraded_with_the_reason():
         result = await call("score_tool_definition", definition=agent_session.BAD | {"name": 7})
         assert (result["tdqs"], result["tier"]) == (None, None)
         assert result["ungraded"] == "⟦name is a number, not a string⟧"
-        server = await call("score_server", tools=[7, agent_session.BAD, None])
+        server = await call("score_server", catalog=[7, agent_session.BAD, None])
         assert (server["scoredToolCount"], server["overallScore"]) == (1, None)
 
 
@@ -548,9 +545,9 @@ async def test_broken_unicode_in_a_definition_breaks_no_answer(write):
     async with connect("--root", file.parent) as (_, call):
         scored = await call("score_tool_definition", definition=text, detail="full")
         assert scored["name"] == "⟦half \\ud800 a pair⟧"
-        await call("suggest_rewrite", definition=text)
-        for name in ("score_server", "lint_descriptions", "prepare_judgement", "submit_judgement"):
-            await call(name, locator=file.name)
+        for name in ("score_server", "lint_descriptions", "suggest_rewrite", "prepare_judgement", "submit_judgement"):
+            await call(name, catalog=text)
+            await call(name, catalog=file.name)
 
 
 # Resources, prompts, completion, progress
@@ -568,7 +565,7 @@ async def test_rules_rubrics_and_reports_are_resources(mode):
         assert (await read("tdqs://rules/tdq104")).startswith("# TDQ104")
         assert json.loads(await read("tdqs://rubrics/tdqs"))["dimensions"][0]["weight"] == 25
         for number in range(20):
-            report = (await call("score_server", tools=orders(number + 1)))["report"]
+            report = (await call("score_server", catalog=orders(number + 1)))["report"]
         kept = json.loads(await read("tdqs://reports"))
         assert (len(kept), kept[0]) == (16, report)
         assert len(json.loads(await read(report))["tools"]) == 20
@@ -594,7 +591,7 @@ async def test_two_prompts_lead_in_and_rule_ids_are_completed(mode):
         review = await client.get_prompt("review_my_server", {"locator": "config:shop"})
         assert "config:shop" in review.messages[0].content.text
         fix = await client.get_prompt("fix_this_tool", {"tool": ORDER})
-        assert named(review) == ["score_server", "plan_improvements", "lint_descriptions", "suggest_rewrite"]
+        assert named(review) == ["score_server", "plan_improvements", "suggest_rewrite"]
         assert named(fix) == ["score_tool_definition", "explain_rule", "suggest_rewrite", "compare_definitions"]
         assert_fenced(fix.messages[0].content.text)
         reference = ResourceTemplateReference(type="ref/resource", uri="tdqs://rules/{rule_id}")
@@ -611,7 +608,7 @@ async def test_a_long_call_reports_its_progress(mode):
         heard.append((progress, total, message))
 
     async with connect(mode=mode) as (client, _):
-        await client.call_tool("score_server", {"tools": orders(40)}, progress_callback=hear)
+        await client.call_tool("score_server", {"catalog": orders(40)}, progress_callback=hear)
     assert heard == [(32, 41, "judged 32 of 41"), (41, 41, "judged 41 of 41")]
 
 
@@ -645,7 +642,7 @@ async def test_a_cancelled_call_ends_the_server_that_it_started(mode):
     locator = f"stdio:{sys.executable} {misbehaving_server.__file__} hangs-at-start {marker}"
     async with connect("--allow-stdio", start=over_stdio, mode=mode) as (client, call):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.call_tool, "score_server", {"locator": locator})
+            tasks.start_soon(client.call_tool, "score_server", {"catalog": locator})
             await until(lambda: processes(marker))
             tasks.cancel_scope.cancel()
         await until(lambda: not processes(marker))
@@ -658,7 +655,7 @@ async def test_a_client_that_leaves_takes_everything_with_it():
     marker = f"marker-{uuid.uuid4().hex}"
     locator = f"stdio:{sys.executable} {misbehaving_server.__file__} hangs-at-start {marker}"
     async with anyio.create_task_group() as tasks, connect("--allow-stdio", start=over_stdio) as (client, _):
-        tasks.start_soon(client.call_tool, "score_server", {"locator": locator})
+        tasks.start_soon(client.call_tool, "score_server", {"catalog": locator})
         await until(lambda: processes(marker))
         tasks.cancel_scope.cancel()
     await until(lambda: not processes(marker))

@@ -93,7 +93,7 @@ async def test_the_walk_is_the_same_over_http_in_both_eras(url, mode):
 async def test_the_calling_agent_finishes_a_judgement_over_http(url, mode):
     async with connect(url, mode) as client:
         locator = f"stdio:{SERVERS}/node_modules/.bin/mcp-server-everything stdio"
-        result = await agent_session.judge(caller(client), model=mode, locator=locator)
+        result = await agent_session.judge(caller(client), model=mode, catalog=locator)
     assert (result["judge"]["id"], result["overallTier"]) == ("host", "B")
 
 
@@ -114,7 +114,7 @@ async def test_progress_arrives_over_http(url, mode):
 
     async with connect(url, mode) as client:
         tools = [agent_session.BAD, agent_session.SIBLING | {"name": f"find_in_{mode}"}]
-        await client.call_tool("score_server", {"tools": tools}, progress_callback=hear)
+        await client.call_tool("score_server", {"catalog": tools}, progress_callback=hear)
         await until(lambda: heard)
     assert heard == [(3, 3)]
 
@@ -196,7 +196,7 @@ async def test_a_client_that_cancels_or_leaves_ends_the_server_that_was_started_
     locator = f"stdio:{sys.executable} {misbehaving_server.__file__} hangs-at-start {marker}"
     async with anyio.create_task_group() as tasks, connect(url, mode) as client:
         async with anyio.create_task_group() as calls:
-            (calls if how == "cancels" else tasks).start_soon(client.call_tool, "score_server", {"locator": locator})
+            (calls if how == "cancels" else tasks).start_soon(client.call_tool, "score_server", {"catalog": locator})
             await until(lambda: processes(marker))
             calls.cancel_scope.cancel()
         if how == "cancels":

@@ -72,6 +72,11 @@ async def rewrite(
     return rewrite_review.conclude(rewrites, improved, basis, before=before, after=after)
 
 
+def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
+    """The catalog with its tools' new definitions."""
+    return apply(catalog, {each.index: each.definition for each in rewrites})
+
+
 async def _drafts(
     measured: Measured,
     proposals: list[Proposal],

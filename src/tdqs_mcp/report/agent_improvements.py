@@ -1,19 +1,21 @@
 """What an agent gets of rewrites, plans and comparisons: short, and in pages."""
 
+import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from tdqs_mcp.report.agent_page import MAX_MESSAGE, AgentAnswer, AnswerPage, CatalogPage, Judge, Window, page_of
 from tdqs_mcp.report.blocks import unjudged_lines
-from tdqs_mcp.results.contract import Inline, Max, Name, Only, Own, Tenths, published
+from tdqs_mcp.report.escape import MAX_FENCED
+from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Inline, Max, Name, Only, Own, Tenths
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
     Advice,
-    Claim,
+    Change,
     Comparison,
-    Component,
     Difference,
     Impact,
     Plan,
@@ -21,6 +23,7 @@ from tdqs_mcp.results.improvements import (
     Question,
     Rewrite,
     ToolComparison,
+    Unused,
 )
 from tdqs_mcp.results.scores import Rollup, ToolScore, unjudged
 
@@ -31,54 +34,60 @@ MAX_ROOMS = 2
 """Dimensions named for one tool."""
 
 MAX_QUESTIONS = 2
+"""Questions of one step."""
+
 Overall = Annotated[Rollup, Only("overall=score overall_tier=tier")]
-_REWRITE = "name definition changes questions unused tokens_before tokens_after findings_removed findings_added writer"
+_FULL = "definition claims findings_removed findings_added likeness_before likeness_after writer"
+
+PAGE_BUDGET = 24_000
+"""Characters of the rewrites in one answer, so that an agent's context can hold it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NearestSibling:
-    """How much of what tool and nearest sibling say of themselves both say, in percent."""
+class RewriteLine:
+    """One tool's new words, and what they bring."""
 
-    sibling: Name | None
-    before: int
-    after: int
+    name: Name
+    changes: Annotated[tuple[Change, ...], Only("path after=new")]
+    tdqs: Tenths | None
+    """As it is; null where the judge gave no score."""
+
+    becomes: Tenths | None
+    tokens_added: int
+    unused: Annotated[tuple[Unused, ...] | Absent, Only("source reason")] = ABSENT
+    """What of your material it does not rest on."""
+
+    setback: str | Absent = ABSENT
+    """Why the writer's text was not used."""
+
+    ungraded: str | Absent = ABSENT
+    full: Encoded | Absent = ABSENT
+    """With detail=full: the whole definition, and each claim with its sources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteAnswer(AgentAnswer):
-    """A better definition and how it was checked."""
+    """Better definitions, those that gain most per token first."""
 
-    rewrite: Annotated[Inline[Rewrite], Only(f"{_REWRITE} setback unjudged")]
+    LISTED: ClassVar = "new_catalog rewrites questions remaining next"
+
+    catalog: str
+    """The catalog as it was."""
+
+    new_catalog: str
+    """Names the catalog with these rewrites."""
+
+    rewrites: Annotated[tuple[RewriteLine, ...], Max(MAX_FENCED)]
+    """name, changes (path, new), tdqs, becomes, tokensAdded."""
+
+    questions: Annotated[tuple[Question, ...], Only("id text"), Max(MAX_FENCED)]
+    """Id and text, to be answered in material."""
+
+    remaining: int
+    """Tools with a rewrite that this answer has no room for."""
+
     next: Own
-    """What to do next."""
-
-    @published(after="changes")
-    def claims(self) -> Annotated[tuple[Claim, ...], Only("text sources")]:
-        """Every new statement; none is without a source."""
-        return self.rewrite.claims
-
-    @published(after="claims")
-    def components(self) -> tuple[Component, ...]:
-        """What the new definition tells of."""
-        return tuple(self.rewrite.components)
-
-    @published(after="unused")
-    def before(self) -> Annotated[ToolScore | None, Only("tdqs tier")]:
-        """Null where there was no score to compare with."""
-        return self.rewrite.before
-
-    @published(after="before")
-    def after(self) -> Annotated[ToolScore | None, Only("tdqs tier")]:
-        """With the new definition."""
-        return self.rewrite.after
-
-    @published(after="findings_added")
-    def likeness(self) -> NearestSibling | None:
-        """Null for a tool without siblings."""
-        before, after = self.rewrite.likeness_before, self.rewrite.likeness_after
-        if before is None or after is None or after.sibling is None:
-            return None
-        return NearestSibling(sibling=after.sibling, before=before.percent, after=after.percent)
+    """The next call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,12 +119,16 @@ class Step:
 class PlanAnswer(CatalogPage):
     """The cheapest way to a target."""
 
+    LISTED: ClassVar = "reached after steps next_offset next"
+
     judge: Judge
     target: Tenths
     reached: bool
     """Whether the proven steps are enough."""
 
     before: Overall
+    """Overall score and tier."""
+
     after: Overall
     """Judged again with the proven steps applied."""
 
@@ -124,8 +137,10 @@ class PlanAnswer(CatalogPage):
     """Proven steps, which come first."""
 
     steps: Annotated[tuple[Step, ...], Max(MAX_MESSAGE)]
+    """By tool: proven, tdqs, becomes, tokensAdded; or what to write, and questions."""
+
     next: Own
-    """What to do next."""
+    """The next call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,13 +155,23 @@ class ToolDifference:
 class CompareAnswer(AnswerPage):
     """Two versions compared."""
 
+    LISTED: ClassVar = "new_catalog worse changes next_offset next"
+
+    old_catalog: str
+    new_catalog: str
+    """Names the new version."""
+
     comparison: Annotated[Inline[Comparison], Only("old new tokens_before tokens_after")]
     judge: Judge
     worse: bool
     """Whether anything is a regression."""
 
     before: Overall
+    """Overall score and tier."""
+
     after: Overall
+    """The same of the new version."""
+
     impacts: Mapping[Impact, int]
     """Differences by what they mean for a caller."""
 
@@ -165,17 +190,51 @@ class CompareAnswer(AnswerPage):
     """What the judge failed on, and why: 10 reasons at most."""
 
     next: Own
-    """What to do next."""
+    """The next call."""
 
 
-def rewrite_answer(rewrite: Rewrite, *, next_step: str) -> RewriteAnswer:
-    """A better definition and how it was checked."""
-    return RewriteAnswer(rewrite=rewrite, next=Own(next_step))
+def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Rewrite], list[RewriteLine]]:
+    """The rewrites that one answer has room for, the most gain per token first, and how they are shown."""
+    room, shown, lines = PAGE_BUDGET, list[Rewrite](), list[RewriteLine]()
+    for rewrite in in_order(rewrites):
+        line = _rewrite_line(rewrite, is_full=is_full)
+        room -= len(json.dumps(answer(line), ensure_ascii=False))
+        if lines and room < 0:
+            break
+        shown.append(rewrite)
+        lines.append(line)
+    return shown, lines
+
+
+def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
+    """The most gain per token first."""
+    return sorted(rewrites, key=lambda each: gain_rank(each.before, each.after, each.tokens_added))
+
+
+def gain_rank(before: ToolScore | None, after: ToolScore | None, tokens: int) -> tuple[bool, float]:
+    """Sorts by gain per token, the highest first; what has no score comes last, what saves tokens first."""
+    gain = after.tdqs - before.tdqs if before and after else 0
+    return not gain, -gain / max(tokens, 1)
+
+
+def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:
+    return RewriteLine(
+        name=rewrite.name,
+        changes=rewrite.changes,
+        tdqs=rewrite.before.tdqs if rewrite.before else None,
+        becomes=rewrite.after.tdqs if rewrite.after else None,
+        tokens_added=rewrite.tokens_added,
+        unused=rewrite.unused or ABSENT,
+        setback=rewrite.setback or ABSENT,
+        ungraded=rewrite.unjudged or ABSENT,
+        full=answer(rewrite, only=_FULL) if is_full else ABSENT,
+    )
 
 
 def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> PlanAnswer:
-    """One page of steps, the proven ones first."""
-    steps: list[PlannedFix | Advice] = [*plan.fixes, *plan.advice]
+    """One page of steps, the proven ones first, by gain per token."""
+    fixes = sorted(plan.fixes, key=lambda each: gain_rank(each.before, each.after, each.tokens_added))
+    steps: list[PlannedFix | Advice] = [*fixes, *plan.advice]
     page = steps[window.offset : window.offset + window.limit]
     return PlanAnswer(
         server=plan.server,
@@ -193,7 +252,9 @@ def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> 
     )
 
 
-def compare_answer(comparison: Comparison, *, window: Window, next_step: str) -> CompareAnswer:
+def compare_answer(
+    comparison: Comparison, *, catalogs: tuple[str, str], window: Window, next_step: str
+) -> CompareAnswer:
     """The numbers of both versions and one page of their differences."""
     rank = list(Impact).index
     changes = [
@@ -202,6 +263,8 @@ def compare_answer(comparison: Comparison, *, window: Window, next_step: str) ->
     changes.sort(key=lambda change: rank(change.difference.impact))
     worst = sorted(comparison.findings_added, key=lambda finding: -finding.severity.rank)
     return CompareAnswer(
+        old_catalog=catalogs[0],
+        new_catalog=catalogs[1],
         comparison=comparison,
         judge=comparison.new.judge,
         worse=bool(comparison.regressions),

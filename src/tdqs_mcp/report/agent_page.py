@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, unseen
 from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Internal, Max, Name, Only, Own, Trait
@@ -36,6 +36,9 @@ class Window:
 class AgentAnswer:
     """What every answer begins with."""
 
+    LISTED: ClassVar[str]
+    """The members that an agent acts on: the output schema tells of them, and leaves the rest open."""
+
     notice: Own = NOTICE
 
 
@@ -50,7 +53,7 @@ class AnswerPage(AgentAnswer):
     """Entries on all pages."""
 
     next_offset: int | None
-    """offset of the next page; null on the last one."""
+    """Null on the last page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +62,14 @@ class CatalogPage(AnswerPage):
 
     server: Name
     catalog: str
-    """Names this catalog in later calls instead of tools or locator."""
+    """Names this catalog in later calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintAnswer(CatalogPage):
     """Findings, the worst first."""
+
+    LISTED: ClassVar = "catalog counts findings next_offset next"
 
     tool_count: int
     clean_tool_count: int
@@ -78,17 +83,21 @@ class LintAnswer(CatalogPage):
     """Low-confidence findings, which profile strict shows."""
 
     findings: Annotated[tuple[Finding, ...], Only("tool index rule severity dimension path message suggestion")]
+    """By place: tool, rule, severity, path, message, suggestion."""
+
     problems: Problems
     limit: Internal[int]
     """Characters of each message."""
 
     next: Own
-    """What to do next."""
+    """The next call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """A page of ours: why, a bad and a good example."""
+
+    LISTED: ClassVar = "page"
 
     id: str
     page: Own
@@ -170,6 +179,8 @@ class PromptLine:
 class PromptsAnswer(CatalogPage):
     """Prompts to be judged by the agent that called."""
 
+    LISTED: ClassVar = "catalog system prompts answer_schema next_offset next"
+
     part: Part
     rubric: str
     answered_count: int
@@ -179,11 +190,13 @@ class PromptsAnswer(CatalogPage):
     """The exact system prompt of every prompt here."""
 
     prompts: tuple[PromptLine, ...]
+    """By tool: name, inputHash, and the exact user message."""
+
     answer_schema: Encoded
     """JSON Schema of one answer."""
 
     next: Own
-    """What to do next."""
+    """The next call."""
 
 
 def prompts_answer(

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from tdqs_mcp.report.agent_page import (
     MAX_MESSAGE,
@@ -51,6 +51,8 @@ class ToolGrade:
     """1.0-5.0; null for an ungraded tool."""
 
     tier: Tier | Absent | None = ABSENT
+    """A, the best, to F."""
+
     label: Label | Absent | None = ABSENT
     """Under rubrics smells and bundles, in place of the tier."""
 
@@ -84,6 +86,8 @@ class ToolLine(ToolGrade):
 class ToolAnswer(ToolGrade):
     """One definition's score and what to fix in it."""
 
+    LISTED: ClassVar = "tdqs tier findings next"
+
     notice: Own = NOTICE
     name: Name
     input_hash: str | None
@@ -98,11 +102,13 @@ class ToolAnswer(ToolGrade):
 
     flags: tuple[Flag, ...]
     findings: Annotated[tuple[Finding, ...], Only("rule severity dimension path message suggestion")]
+    """By place: rule, severity, path, message, suggestion."""
+
     full: Encoded | Absent = ABSENT
     """With detail=full: reasons, evidence and signals."""
 
     next: Own
-    """What to do next."""
+    """The next call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +125,8 @@ class Agreement:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreAnswer(CatalogPage):
     """A server's score, its lowest tools first."""
+
+    LISTED: ClassVar = "catalog overall overall_tier tools next_offset next"
 
     report: str
     """Resource URI of the whole report."""
@@ -147,12 +155,14 @@ class ScoreAnswer(CatalogPage):
 
     findings: SeverityCounts
     tools: Annotated[tuple[ToolLine, ...], Max(MAX_MESSAGE)]
+    """The lowest first: name, tdqs, tier, weakest, fix."""
+
     full: Encoded | Absent = ABSENT
     """With detail=full: reasons for the tool set's scores."""
 
     problems: Problems
     next: Own
-    """What to do next."""
+    """The next call."""
 
 
 def rubric_of(score: Scored) -> str:
@@ -310,10 +320,14 @@ class Doubt:
 class JudgementAnswer(ScoreAnswer):
     """How far the judgement is, and the score so far."""
 
+    LISTED: ClassVar = "overall overall_tier refused missing coherence_missing next"
+
     accepted: int
     """Answers taken in this call."""
 
     refused: tuple[RefusedAnswer, ...]
+    """Name and reason: correct these and send them again."""
+
     unverified: tuple[Doubt, ...]
     """Answers taken in this call that you should check."""
 

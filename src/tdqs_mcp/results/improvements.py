@@ -1,7 +1,7 @@
 """Rewrites with their sources, plans of which ones reach a target, and comparisons of two versions."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from enum import StrEnum
@@ -108,6 +108,10 @@ class Route(StrEnum):
 
     EXAMPLE = "example"
     """A recorded call that succeeded."""
+
+
+AUTHOR = frozenset((Route.FACT, Route.ANSWER, Route.FAILURE, Route.EXAMPLE))
+"""Statements that rest on the author's material."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +283,16 @@ class Rewrite:
         return "\n".join(line for line in lines if line not in ("--- ", "+++ "))
 
     @property
+    def is_told(self) -> bool:
+        """Whether anything in it rests on the author's material."""
+        return any(each.route in AUTHOR for each in self.claims)
+
+    @property
+    def tokens_added(self) -> int:
+        """An estimate; below 0 where the rewrite saves."""
+        return self.tokens_after - self.tokens_before
+
+    @property
     def sources(self) -> frozenset[str]:
         """All that its changes and claims rest on."""
         told = [*(each.sources for each in self.changes), *(each.sources for each in self.claims)]
@@ -295,10 +309,13 @@ class RewriteReport(OfServer, Document):
     @published(after="rewrites")
     def questions(self) -> tuple[Question, ...]:
         """What only the author can know, each once, the greatest gain first."""
-        found = {question.id: question for rewrite in self.rewrites for question in rewrite.questions}
-        return tuple(
-            sorted(found.values(), key=lambda question: (question.about is not Aspect.CONFLICT, -question.gain))
-        )
+        return questions_of(self.rewrites)
+
+
+def questions_of(rewrites: Iterable[Rewrite]) -> tuple[Question, ...]:
+    """What only the author can know, each question once: conflicts first, then by gain."""
+    found = {question.id: question for rewrite in rewrites for question in rewrite.questions}
+    return tuple(sorted(found.values(), key=lambda question: (question.about is not Aspect.CONFLICT, -question.gain)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,7 +335,7 @@ class PlannedFix:
     @published(after="dimensions")
     def tokens_added(self) -> int:
         """An estimate; below 0 where the rewrite saves."""
-        return self.rewrite.tokens_after - self.rewrite.tokens_before
+        return self.rewrite.tokens_added
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

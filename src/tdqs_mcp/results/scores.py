@@ -155,6 +155,7 @@ class Rollup:
 
     coherence: Annotated[Tenths | None, Key("coherenceScore")]
     overall: Annotated[Tenths | None, Key("overallScore")]
+    """Of tools and tool set together, 1.0-5.0; null where a part has no score."""
 
     @published(after="description_quality")
     def description_quality_tier(self) -> Tier | None:

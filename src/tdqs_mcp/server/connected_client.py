@@ -4,7 +4,7 @@ Its model is asked during the call, or between two calls where the protocol has 
 """
 
 import warnings
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -25,8 +25,10 @@ from pydantic import BaseModel, ValidationError
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.judges.client_answers import Answered, Asking, Sample
 from tdqs_mcp.judges.judge import AnswersNeeded, Failure, Judge, Model, ModelWrapper, Request
+from tdqs_mcp.results.improvements import OFFLINE
 from tdqs_mcp.results.verdicts import JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case
+from tdqs_mcp.server.worker import compute, on_loop
 
 SAMPLING = "sampling"
 """The judge's id when the client's model judged."""
@@ -59,13 +61,15 @@ class Paused(Exception):  # noqa: N818  # nothing has failed
         self.result = result
 
 
-async def run_call(call: CallContext, work: Callable[[], Awaitable[Result]], *, catalog: str | None = None) -> Result:
-    """The result of the work, cancelled when the client has gone.
+async def run_call(
+    call: CallContext, work: Callable[[], Coroutine[Any, Any, Result]], *, catalog: str | None = None
+) -> Result:
+    """The result of work that computes, in a thread of its own; cancelled when the client has gone.
 
     Raises Paused where the client has to be asked first; `catalog` is the catalog that the next round goes on with.
     """
     try:
-        return await while_connected(call, work)
+        return await while_connected(call, lambda: compute(work))
     except AnswersNeeded as needed:
         raise Paused(_ask_between_calls(call, needed.requests, catalog=catalog)) from None
 
@@ -97,7 +101,7 @@ async def _cancel_when(is_gone: Callable[[], Awaitable[bool]], scope: anyio.Canc
 
 
 class Progress:
-    """How many requests one call has made and how many are answered; both numbers only grow."""
+    """How many requests one call has made and how many are answered; both numbers only grow. For work in a thread."""
 
     def __init__(self, call: CallContext, *, verb: str = "judged", is_silent: bool = False) -> None:
         """Reports to the client of the call, unless it is silent."""
@@ -110,12 +114,12 @@ class Progress:
         """Adds requests that are about to be made."""
         self._total += count
 
-    async def count(self, count: int) -> None:
+    def count(self, count: int) -> None:
         """Adds requests that have been answered, and reports."""
         self._done += count
         if not self._is_silent:
             message = f"{self._verb} {self._done} of {self._total}"
-            await self._call.report_progress(self._done, self._total, message)
+            on_loop(self._call.report_progress, self._done, self._total, message)
 
 
 class ProgressJudge:
@@ -140,14 +144,18 @@ class ProgressJudge:
         for start in range(0, len(cases), self._batch):
             batch = cases[start : start + self._batch]
             try:
-                verdicts += await self._judge.grade(batch)
+                verdicts += await self._grade(batch)
             except AnswersNeeded as missing:
                 needed += missing.requests
             else:
-                await self._progress.count(len(batch))
+                self._progress.count(len(batch))
         if needed:
             raise AnswersNeeded(needed)
         return verdicts
+
+    async def _grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """The offline judge computes here; every other one waits for somebody, which the event loop does."""
+        return await self._judge.grade(cases) if self.stamp.id == OFFLINE else on_loop(self._judge.grade, cases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,8 +167,8 @@ class ProgressModel(ModelWrapper):
     async def complete(self, requests: Sequence[Request]) -> list[str | Failure]:
         """The model's answers, in the order of the requests."""
         self.progress.expect(len(requests))
-        answers = await self.model.complete(requests)
-        await self.progress.count(len(requests))
+        answers: list[str | Failure] = on_loop(self.model.complete, requests)
+        self.progress.count(len(requests))
         return answers
 
 

@@ -2,7 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any
 
 from cachetools import LRUCache
@@ -20,11 +23,11 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_scores import Scored, report_document
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name, unfence
-from tdqs_mcp.report.json_values import json_text
-from tdqs_mcp.results.improvements import OFFLINE
+from tdqs_mcp.results.improvements import OFFLINE, Rewrite
 from tdqs_mcp.rubrics.rubric import RUBRICS, system_prompt, user_template
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
+from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import (
     BATCH,
     SAMPLING,
@@ -34,10 +37,11 @@ from tdqs_mcp.server.connected_client import (
     ends_to_ask,
     make_client_model,
     resumed_catalog,
+    run_call,
     while_connected,
 )
 from tdqs_mcp.server.permissions import Permissions
-from tdqs_mcp.server.tool_schemas import TEXTS, tools_of
+from tdqs_mcp.server.tool_schemas import TEXTS, Reach, tools_of
 from tdqs_mcp.sources.files import parse_json
 from tdqs_mcp.sources.locator import File, LiveOptions, Url, parse_locator
 
@@ -47,8 +51,25 @@ MAX_TOOLS = 2_000
 MAX_BYTES = 16 * 2**20
 """Bytes of the definitions that a live server may list to a caller of ours."""
 
-MAX_CATALOGS = 16
+MAX_CATALOGS = 32
 MAX_REPORTS = 16
+
+_ID = re.compile("[0-9a-f]{12}")
+"""A catalog's id, which no locator looks like."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """How a catalog with rewrites came about."""
+
+    origin: str
+    """The id of the catalog that was read."""
+
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """The author's material, of all calls on the way."""
+
+    done: frozenset[str] = frozenset()
+    """The tools that have a new definition."""
 
 
 class ServerContext:
@@ -72,8 +93,18 @@ class ServerContext:
         self.has_host = has_host
         self.catalogs: LRUCache[str, Catalog] = LRUCache(MAX_CATALOGS)
         self.reports: LRUCache[str, Scored] = LRUCache(MAX_REPORTS)
+        self._drafts: LRUCache[str, Draft] = LRUCache(MAX_CATALOGS)
         self._permissions = permissions
         self._timeout = timeout
+
+    @property
+    def reach(self) -> Reach:
+        """How far calls may go."""
+        allowed = self._permissions
+        is_remote = self.judge.stamp.id != OFFLINE
+        return Reach(
+            starts=allowed.may_start or allowed.may_import, opens=bool(allowed.configs or allowed.urls) or is_remote
+        )
 
     def find_judge(self, name: str) -> Judge:
         """The operator's judge, or the built-in one. Raises InputError for a jury that waits for the caller."""
@@ -98,22 +129,18 @@ class ServerContext:
         return ProgressJudge(judge, Progress(call), batch=batch)
 
     def repeated_judge(self, name: str, progress: Progress) -> Judge:
-        """The judge of a call that grades many times; the offline judge is done before a report would be read."""
-        judge = self.find_judge(name)
-        return judge if judge.stamp.id == OFFLINE else ProgressJudge(judge, progress)
+        """The judge of a call that grades many times."""
+        return ProgressJudge(self.find_judge(name), progress)
 
-    async def read_catalog(
-        self, call: CallContext, *, tools: object, locator: str | None, catalog: str | None
-    ) -> tuple[Catalog, str]:
-        """The one catalog that a call is about, and its id. Raises InputError and ToolError."""
-        if sum(each is not None for each in (tools, locator, catalog)) != 1:
-            raise InputError("give exactly one of 'tools', 'locator' and 'catalog'")
-        if catalog is not None:
-            return self.find_catalog(catalog), catalog
-        found = _read_definitions(tools) if locator is None else await self._load(call, locator)
+    async def read_catalog(self, call: CallContext, given: schema.Catalog) -> tuple[Catalog, str]:
+        """The catalog that a call is about, and its id. Raises InputError and ToolError."""
+        if isinstance(given, str) and (kept := self.catalogs.get(given)) is not None:
+            return kept, given
+        is_place = isinstance(given, str) and not unfence(given).lstrip().startswith(("{", "["))
+        found = await self._load(call, str(given)) if is_place else await run_call(call, partial(_definitions, given))
         if len(found.tools) > MAX_TOOLS:
             raise InputError(f"{len(found.tools)} tools are more than {MAX_TOOLS}; send them in parts")
-        return found, self.keep_catalog(found)
+        return found, await run_call(call, partial(self._keep, found))
 
     def resumed(self, call: CallContext) -> tuple[Catalog, str] | None:
         """Catalog and id of a call that has waited for its client: the definitions are not read again."""
@@ -121,25 +148,33 @@ class ServerContext:
         found = None if key is None else self.catalogs.get(key)
         return None if key is None or found is None else (found, key)
 
+    async def _keep(self, catalog: Catalog) -> str:
+        return self.keep_catalog(catalog)
+
     def keep_catalog(self, catalog: Catalog) -> str:
         """The catalog's id, which is the same for the same definitions. Raises InputError."""
         try:
-            text = json_text(capture_document(catalog))
+            text = json.dumps(capture_document(catalog))
         except RecursionError as error:
             raise InputError("the definitions nest too deep to be read; simplify the schema") from error
         key = hashlib.sha256(text.encode()).hexdigest()[:12]
         self.catalogs[key] = catalog
         return key
 
-    def find_catalog(self, key: str) -> Catalog:
-        """An earlier call's catalog. Raises InputError when it is no longer known."""
-        found = self.catalogs.get(key)
-        if found is None:
-            raise InputError(
-                f"there is no catalog {key!r} here (any more); send 'tools' or 'locator' again; answers "
-                "that were accepted are still there"
-            )
-        return found
+    def draft_of(self, key: str) -> Draft:
+        """What has been drafted on the way to a catalog; nothing for one that was read."""
+        return self._drafts.get(key) or Draft(origin=key)
+
+    def keep_draft(
+        self, old: Catalog, new: Catalog, draft: Draft, *, told: Mapping[str, Any], done: Iterable[Rewrite]
+    ) -> str:
+        """The id of a catalog with rewrites."""
+        if new.tools == old.tools and told == draft.told:
+            return self.keep_catalog(old)
+        key = self.keep_catalog(new)
+        names = {each.name for each in done if each.changes}
+        self._drafts[key] = Draft(origin=draft.origin, told=told, done=draft.done | names)
+        return key
 
     def keep_report(self, key: str, score: Scored) -> str:
         """Keeps a report and returns its URI."""
@@ -149,6 +184,11 @@ class ServerContext:
 
     async def _load(self, call: CallContext, text: str) -> Catalog:
         """What a locator names, if the operator allows it; a live server has ended when this returns."""
+        if _ID.fullmatch(text):
+            raise InputError(
+                f"there is no catalog {text!r} here (any more): give the definitions or the locator again; answers "
+                "that were accepted are still there"
+            )
         locator = self._permissions.admit(parse_locator(text))
         check = self._permissions.check_and_resolve
         if isinstance(locator, Url):
@@ -168,18 +208,36 @@ def one_tool(definition: dict[str, Any] | str, siblings: Sequence[dict[str, Any]
     if len(others) >= MAX_TOOLS:
         raise InputError(f"{len(others)} siblings are too many; give the names of the nearest ones")
     first = parse_definition(definition) if isinstance(definition, str) else definition
-    catalog = _read_definitions([first, *others])
+    catalog = read_definitions([first, *others])
     if len(catalog.tools) != 1 + len(others):
-        raise InputError("'definition' and each of 'siblings' must be one tool; give lists to score_server as 'tools'")
+        raise InputError("'definition' and each of 'siblings' must be one tool; give a list to score_server")
     return catalog
 
 
-def _read_definitions(definitions: object) -> Catalog:
+def read_definitions(definitions: object) -> Catalog:
     """The catalog in a call's own definitions. Raises ToolError: words of the definitions may be in the reason."""
     try:
-        return catalogs.read(definitions)
+        return catalogs.read(parse_definition(definitions) if isinstance(definitions, str) else definitions)
     except InputError as error:
         raise ToolError(f"the definitions cannot be read: {fence(str(error))}") from error
+
+
+def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Material of two calls: of what has a name, the later word counts; lists are one after the other."""
+    found = dict(old)
+    for key, value in new.items():
+        known = found.get(key)
+        if isinstance(known, Mapping) and isinstance(value, Mapping):
+            found[key] = merged(known, value)
+        elif isinstance(known, list) and isinstance(value, list):
+            found[key] = [*known, *(each for each in value if each not in known)]
+        else:
+            found[key] = value
+    return found
+
+
+async def _definitions(given: object) -> Catalog:
+    return read_definitions(given)
 
 
 def parse_definition(text: str, *, origin: str = "definition") -> object:
@@ -240,7 +298,7 @@ class FullServer(MCPServer[Any]):
 
     def __init__(self, context: ServerContext, groups: Iterable[type[ToolGroup]]) -> None:
         """Builds the schemas of all tools, which takes a while."""
-        tools = [tool for group in groups for tool in tools_of(group(context))]
+        tools = [tool for group in groups for tool in tools_of(group(context), context.reach)]
         super().__init__("tdqs-mcp", tools=tools, log_level="WARNING")
         _add_resources(self, context)
         _add_prompts(self)

@@ -23,7 +23,7 @@ from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.score import disputed
 from tdqs_mcp.server import tool_schemas as schema
-from tdqs_mcp.server.connected_client import CallContext, Progress, ProgressJudge, while_connected
+from tdqs_mcp.server.connected_client import CallContext, Progress, ProgressJudge, run_call
 from tdqs_mcp.server.context import ToolGroup, find_tool, incomplete_note, score_catalog
 from tdqs_mcp.server.tool_schemas import mcp_tool
 
@@ -135,12 +135,10 @@ class JudgeTools(ToolGroup):
         self,
         call: CallContext,
         *,
-        tools: schema.Tools = None,
-        locator: schema.Where = None,
-        catalog: schema.Earlier = None,
+        catalog: schema.WhereAgain,
         tool: schema.ToolName = None,
         part: schema.Part = "tools",
-        rubric: schema.Rubric = "tdqs",
+        rubric: schema.RubricAgain = "tdqs",
         model: schema.ModelName = "",
         again: schema.Again = False,
         limit: schema.PromptLimit = 5,
@@ -148,14 +146,17 @@ class JudgeTools(ToolGroup):
     ) -> agent_page.PromptsAnswer:
         """Get the exact prompts of a rubric, so that you judge the definitions yourself as an LLM judge.
 
-        Use it when a language model's judgement is wanted and no remote judge is configured; then answer every prompt
-        and call submit_judgement. Without that need use score_server instead, which needs no model. Give one of tools,
-        locator or catalog. It is read-only and keeps the bytes of the specification. Returns the system prompt once,
-        one user prompt per tool with its inputHash, 5 per page, and the answer's schema; what you have answered under
-        the same model name, also before a restart, is left out.
+        Use it when a language model's judgement is wanted, for example rubric smells under your own model's name, then
+        answer every prompt and call submit_judgement; otherwise use score_server instead, which needs no model. Returns
+        the system prompt once, one user prompt per tool with its inputHash, 5 per page, and the answer's schema. What
+        you have answered under this model name is left out.
         """
-        found, key = await self._context.read_catalog(call, tools=tools, locator=locator, catalog=catalog)
-        prompts = judging.prompts(found, tool=find_tool(found, tool), rubric=rubric)
+        found, key = await self._context.read_catalog(call, catalog)
+
+        async def render() -> Mapping[str, Any]:
+            return judging.prompts(found, tool=find_tool(found, tool), rubric=rubric)
+
+        prompts = await run_call(call, render)
         if not prompts.get(part):
             raise InputError(
                 f"there is nothing to judge in part {part!r} of this catalog by rubric {rubric}; leave part out"
@@ -178,38 +179,33 @@ class JudgeTools(ToolGroup):
         self,
         call: CallContext,
         *,
+        catalog: schema.WhereAgain,
         answers: schema.Answers = [],  # noqa: B006
         coherence: schema.CoherenceAnswer = None,
         shadowing: schema.ShadowingAnswer = None,
-        rubric: schema.Rubric = "tdqs",
+        rubric: schema.RubricAgain = "tdqs",
         model: schema.ModelName = "",
-        tools: schema.Tools = None,
-        locator: schema.Where = None,
-        catalog: schema.Earlier = None,
-        limit: schema.Limit = 10,
-        offset: schema.Offset = 0,
     ) -> agent_scores.JudgementAnswer:
         """Finish a score from your own answers to the prompts of prepare_judgement.
 
-        Use it after prepare_judgement only, with all answers or batch by batch; for a score without your judgement use
-        score_server instead. Each answer is checked against the output format, its inputHash and the definition; a
-        refused one is returned with the reason and changes nothing, so correct and send it again. Accepted answers
-        outlive the server unless its operator keeps nothing; a second answer overwrites the first. Returns the score so
-        far and the tools still missing; the judge is host, or the operator's jury if it has a seat for you.
+        Use it only after prepare_judgement, with all answers or batch by batch, for example 5; for a score without your
+        judgement use score_server instead. An answer that does not fit is refused with the reason and changes nothing;
+        an accepted one is kept, also across restarts where the operator allows, and overwrites the one before. Returns
+        the score so far and the tools still missing.
         """
-        found, key = await self._context.read_catalog(call, tools=tools, locator=locator, catalog=catalog)
+        found, key = await self._context.read_catalog(call, catalog)
         judgement = self._judgement(found, rubric, model)
         replies = [judgement.take_tool(given) for given in answers]
         replies += [] if coherence is None else [judgement.take_coherence(coherence)]
         replies += [] if shadowing is None else judgement.take_shadowing(shadowing)
         asked = self._make_judge(judgement, call)
-        score = await while_connected(call, lambda: score_catalog(found, rubric=rubric, judge=asked))
+        score = await run_call(call, lambda: score_catalog(found, rubric=rubric, judge=asked))
         missing, is_coherence_missing = judgement.missing, judgement.is_coherence_missing
         return agent_scores.judgement_answer(
             score,
             catalog=key,
             report=self._context.keep_report(f"{key}-{rubric}-{asked.stamp.id}-{short_hash(model)[:8]}", score),
-            window=Window(offset=offset, limit=limit),
+            window=Window(),
             next_step=incomplete_note(found)
             + _after_submit(
                 score, key, rubric=rubric, model=model, is_complete=not missing and not is_coherence_missing

@@ -142,7 +142,7 @@ class Permissions:
     def _file(self, path: str) -> Path:
         """The real path of a regular file below a root, symbolic links resolved."""
         if path == "-":
-            raise InputError("standard input belongs to the protocol here; give the definitions in 'tools'")
+            raise InputError("standard input belongs to the protocol here; give the definitions themselves")
         try:
             below = [real for root in self.roots if (real := _below(root, path)) is not None]
             found = next((real for real in below if real.is_file()), None)
@@ -183,7 +183,7 @@ def is_public(address: str) -> bool:
 
 def _refusal(what: str, option: str) -> InputError:
     return InputError(
-        f"the operator of this server has not allowed {what}; send the definitions themselves in 'tools', or have the "
+        f"the operator of this server has not allowed {what}; send the definitions themselves, or have the "
         f"server started with {option}"
     )
 

@@ -1,24 +1,29 @@
 """The tools that improve a catalog: what to rewrite, how, and whether the new version is better; and the next steps."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 
 from tdqs_mcp.app import improving
 from tdqs_mcp.errors import InputError, UnmeasurableError
+from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_improvements import (
     CompareAnswer,
     PlanAnswer,
     RewriteAnswer,
     compare_answer,
+    in_order,
     plan_answer,
-    rewrite_answer,
+    rewrite_page,
 )
 from tdqs_mcp.report.agent_page import Window
-from tdqs_mcp.report.escape import fence, fence_name, unfence
-from tdqs_mcp.results.improvements import Comparison, Mode, Plan, Rewrite
+from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.report.escape import fence, fence_name
+from tdqs_mcp.results.contract import Own
+from tdqs_mcp.results.improvements import OFFLINE, Comparison, Mode, Plan, Rewrite, questions_of
 from tdqs_mcp.results.scores import unjudged
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import (
@@ -29,80 +34,98 @@ from tdqs_mcp.server.connected_client import (
     ends_to_ask,
     make_client_model,
     run_call,
-    while_connected,
 )
-from tdqs_mcp.server.context import ToolGroup, find_tool, incomplete_note, one_tool, parse_definition
+from tdqs_mcp.server.context import Draft, ToolGroup, find_tool, incomplete_note, merged, read_definitions
 from tdqs_mcp.server.tool_schemas import mcp_tool
 from tdqs_mcp.sources.input_files import parse_material
+
+MAX_WRITTEN = 25
+"""Tools that one call has judged or worded by a model: each is a request of ten kilobytes."""
+
+
+MAX_QUESTIONS = 40
+"""Questions of one answer, those that gain most; the others come when these are answered."""
 
 
 class RewriteTools(ToolGroup):
     """Better definitions, each compared with what was there."""
 
-    @mcp_tool("Suggest a better definition", RewriteAnswer)
+    @mcp_tool("Suggest better definitions", RewriteAnswer)
     async def suggest_rewrite(
         self,
         call: CallContext,
         *,
-        definition: schema.Rewritable = None,
-        siblings: schema.Siblings = [],  # noqa: B006
-        locator: schema.Where = None,
-        catalog: schema.Earlier = None,
-        tool: schema.RewritableTool = None,
-        facts: schema.Facts = [],  # noqa: B006
-        traces: schema.Traces = [],  # noqa: B006
-        docs: schema.Docs = "",
+        catalog: schema.WhereAgain,
+        tool: schema.Names = [],  # noqa: B006
+        material: schema.MaterialOf = {},  # noqa: B006
         mode: schema.ModeName = "compact",
         writer: schema.Writer = "offline",
         judge: schema.JudgeName = "configured",
+        detail: schema.Detail = "summary",
     ) -> RewriteAnswer:
-        """Draft a better definition for one tool from its schema, annotations, old text, siblings and your material.
+        """Draft better definitions for tools of a catalog from schemas, annotations, old texts and your material.
 
-        Use it after score_tool_definition or lint_descriptions has found something; only when the findings are unclear,
-        read explain_rule first. Nothing is written anywhere: you apply the draft. Name, types and requirements stay; a
-        claim without a source is refused, and what only the author can know comes as a question. Returns the new
-        definition as JSON, each claim with its source, and score and tokens before and after.
+        Use it after score_server, lint_descriptions or plan_improvements; explain_rule only explains. Nothing is
+        written: you apply the changes. What only the author knows comes as questions, for example
+        cancel_order.behavior, to be answered in material. Returns changes as path and new value, at most 24 kB, and
+        newCatalog, the id of the catalog with them, for compare_definitions and the next call.
         """
-        resumed = self._context.resumed(call)
-        found, name = await self._find_tool(
-            call,
-            definition=definition,
-            siblings=siblings,
-            locator=None if resumed else locator,
-            catalog=resumed[1] if resumed and definition is None else catalog,
-            tool=tool,
-        )
-        material = parse_material(
-            {"facts": facts, "traces": traces, "docs": docs}, origin="'facts', 'traces' or 'docs'", tool=name
-        )
-        # Where the call ends whenever the client is asked, every report would come again in the next round.
+        found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
+        draft = self._context.draft_of(key)
+        names = [find_tool(found, each) or each for each in ([tool] if isinstance(tool, str) else tool)]
+        told = merged(draft.told, material)
+        known = parse_material(told, origin="'material'", tool=names[0] if len(names) == 1 else None)
         progress = Progress(call, verb="answered", is_silent=writer == SAMPLING and ends_to_ask(call))
-        model = None
-        if writer == SAMPLING:
-            model = ProgressModel(model=make_client_model(call, tools=1), progress=progress)
         asked = self._context.repeated_judge(judge, progress)
+        if writer == SAMPLING and asked.stamp.id == OFFLINE:
+            asked = Offline()  # the reports count what the client is asked
+        rewrite = partial(improving.rewrite, found, mode=Mode(mode), material=known)
+
+        async def work() -> list[Rewrite]:
+            chosen, model = names, None
+            if not names and (writer == SAMPLING or asked.stamp.id != OFFLINE):
+                pending = _pending(await rewrite(), draft)
+                chosen = [each.name for each in in_order(pending)[:MAX_WRITTEN]]
+            if writer == SAMPLING:
+                model = ProgressModel(model=make_client_model(call, tools=len(chosen)), progress=progress)
+            return await rewrite(tools=chosen or None, judge=asked, writer=model)
+
         try:
-            rewrites = await run_call(
-                call,
-                lambda: improving.rewrite(
-                    found, tools=[name], mode=Mode(mode), material=material, writer=model, judge=asked
-                ),
-                catalog=None if locator is None else self._context.keep_catalog(found),
-            )
+            rewrites = await run_call(call, work, catalog=key)
         except UnmeasurableError as error:
             raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
-        if definition is None and len(rewrites) > 1:
-            raise InputError(f"{len(rewrites)} tools are called {fence_name(name)}; send the definition itself")
-        return rewrite_answer(rewrites[0], next_step=_after_rewrite(rewrites[0]))
+        if twin := next((each for each in names if sum(each == one.name for one in rewrites) > 1), None):
+            raise InputError(f"several tools are called {fence_name(twin)}; give the definition itself as catalog")
+        wanted = rewrites if names else _pending(rewrites, draft)
+        shown, lines = rewrite_page(wanted, is_full=detail == "full")
+        new = self._context.keep_draft(found, improving.with_rewrites(found, shown), draft, told=told, done=shown)
+        idle = [] if len(shown) < len(wanted) else [each for each in rewrites if each not in shown]
+        questions = questions_of([*shown, *idle])[:MAX_QUESTIONS]
+        left = len(wanted) - len(shown)
+        return RewriteAnswer(
+            catalog=key,
+            new_catalog=new,
+            rewrites=tuple(lines),
+            questions=questions,
+            remaining=left,
+            next=Own(
+                _after_rewrite(
+                    shown,
+                    old=draft.origin,
+                    new=new,
+                    left=left,
+                    has_questions=bool(questions),
+                    is_measured=bool(rewrites),
+                )
+            ),
+        )
 
     @mcp_tool("Plan improvements", PlanAnswer)
     async def plan_improvements(
         self,
         call: CallContext,
         *,
-        tools: schema.Tools = None,
-        locator: schema.Where = None,
-        catalog: schema.Earlier = None,
+        catalog: schema.WhereAgain,
         target: schema.Target = "A",
         judge: schema.JudgeName = "configured",
         limit: schema.Limit = 10,
@@ -110,17 +133,17 @@ class RewriteTools(ToolGroup):
     ) -> PlanAnswer:
         """Find the cheapest set of tool rewrites that brings a server's overall score to a tier, and prove it.
 
-        Use it after score_server, to learn which few tools to repair; for one known tool use suggest_rewrite instead.
-        Give one of tools, locator or catalog. It is read-only: nothing is applied. Returns the overall score before and
-        after, tokens added, and the steps, 10 per page: proven ones first, each a rewrite that suggest_rewrite hands
-        out; then, where those are not enough, tools that only the author can improve, with what to write.
+        Use it after score_server to learn which few tools to repair, for example to reach tier B; for known tools use
+        suggest_rewrite instead. Nothing is applied; an incomplete list of tools is refused. Returns the overall score
+        before and after, tokens added, and the steps, 10 per page: proven ones first, by gain per token, then tools
+        that only the author can improve, with questions.
         """
-        found, key = await self._context.read_catalog(call, tools=tools, locator=locator, catalog=catalog)
+        found, key = await self._context.read_catalog(call, catalog)
         if note := incomplete_note(found):
             raise InputError(note.strip())
         asked = self._context.repeated_judge(judge, Progress(call))
         wanted = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
-        plan = await while_connected(call, lambda: improving.plan(found, target=wanted, judge=asked))
+        plan = await run_call(call, partial(improving.plan, found, target=wanted, judge=asked))
         window = Window(offset=offset, limit=limit)
         return plan_answer(plan, catalog=key, window=window, next_step=_after_plan(plan, key))
 
@@ -137,86 +160,80 @@ class RewriteTools(ToolGroup):
     ) -> CompareAnswer:
         """Compare two versions of tool definitions: scores, findings, tokens, and changes that break callers.
 
-        Use it to prove a rewrite before it is released, or to see what an update of a server changed; to score one
-        version use score_server or score_tool_definition instead. It is read-only and calls no tool. Returns worse true
-        or false, both overall scores and token counts, and the differences, 10 per page: breaking ones first, then
+        Use it to prove what suggest_rewrite drafted before it is released, or to see what an update changed, for
+        example old "v1.json", new "v2.json"; to score one version use score_server instead. It calls no tool. Returns
+        worse true or false, both overall scores, and the differences, 10 per page: breaking ones first, then
         annotations that became more dangerous, compatible changes and wording.
         """
-        before, after = await self._read_version(call, old), await self._read_version(call, new)
+        before, old_key = await self._context.read_catalog(call, old)
+        changed = new.get("changed") if isinstance(new, dict) and new.keys() == {"changed"} else None
+        after, new_key = await self._context.read_catalog(
+            call, new if changed is None else _with_changed(before, changed)
+        )
         asked = self._context.repeated_judge(judge, Progress(call))
-        comparison = await while_connected(call, lambda: improving.compare(before, after, judge=asked))
-        window = Window(offset=offset, limit=limit)
+        comparison = await run_call(call, partial(improving.compare, before, after, judge=asked))
+        note = incomplete_note(before, after)
         return compare_answer(
-            comparison, window=window, next_step=incomplete_note(before, after) + _after_comparison(comparison)
+            comparison,
+            catalogs=(old_key, new_key),
+            window=Window(offset=offset, limit=limit),
+            next_step=note + _after_comparison(comparison, new_key),
         )
 
-    async def _find_tool(
-        self,
-        call: CallContext,
-        *,
-        definition: dict[str, Any] | str | None,
-        siblings: Sequence[dict[str, Any] | str],
-        locator: str | None,
-        catalog: str | None,
-        tool: str | None,
-    ) -> tuple[Catalog, str]:
-        """The catalog around the tool to rewrite, and the tool's name."""
-        if (definition is None) == (locator is None and catalog is None):
-            raise InputError("give either 'definition', or 'tool' together with 'catalog' or 'locator'")
-        if definition is not None:
-            found = one_tool(definition, siblings)
-            if not found.tools[0].name:
-                raise InputError("the definition has no usable name; give it one, then ask again")
-            return found, found.tools[0].name
-        if tool is None:
-            raise InputError("give 'tool', the exact name of the tool to rewrite")
-        found, _ = await self._context.read_catalog(call, tools=None, locator=locator, catalog=catalog)
-        return found, find_tool(found, tool) or tool
 
-    async def _read_version(self, call: CallContext, given: schema.Version) -> Catalog:
-        """The catalog that is given in one of the ways. Raises InputError and ToolError."""
-        kept = self._context.catalogs.get(given) if isinstance(given, str) else None
-        if kept is not None:
-            return kept
-        if isinstance(given, str) and not unfence(given).lstrip().startswith(("{", "[")):
-            found, _ = await self._context.read_catalog(call, tools=None, locator=given, catalog=None)
-            return found
-        try:
-            tools = parse_definition(given, origin="the definition") if isinstance(given, str) else given
-        except InputError as error:
-            raise ToolError(f"the definitions cannot be read: {fence(str(error))}") from error
-        found, _ = await self._context.read_catalog(call, tools=tools, locator=None, catalog=None)
-        return found
+def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
+    """The rewrites that change something; of tools drafted before, those that rest on what the author has told."""
+    return [each for each in rewrites if each.changes and (each.name not in draft.done or each.is_told)]
 
 
-def _after_rewrite(rewrite: Rewrite) -> str:
-    """The next step after a definition was drafted."""
-    if rewrite.unjudged:
-        return "The judge gave no answer, so nothing is proven: ask again, or with judge=offline."
-    if not rewrite.changes:
-        return "There was nothing to change. Answer the questions, if any, in your own words."
-    return "Answer the questions, apply the definition where it is written, then call score_tool_definition with it."
+def _with_changed(before: Catalog, changed: object) -> dict[str, Any]:
+    """The catalog with other definitions in place of those of the same name, and new ones after them."""
+    given = {tool.name: tool.raw for tool in read_definitions(changed).tools}
+    names = {tool.name for tool in before.tools}
+    kept = [given.get(tool.name, tool.raw) for tool in before.tools]
+    return {**capture_document(before), "tools": [*kept, *(raw for name, raw in given.items() if name not in names)]}
+
+
+def _after_rewrite(
+    shown: Sequence[Rewrite], *, old: str, new: str, left: int, has_questions: bool, is_measured: bool
+) -> str:
+    """The next step after definitions were drafted."""
+    if not is_measured:
+        return f"No tool here can be read as a definition: score_server with catalog {old} says why."
+    if shown and all(each.unjudged for each in shown):
+        return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
+    if left:
+        return f"suggest_rewrite with catalog {new} gives the next of the {left} tools left."
+    ask = (
+        f"Answer the questions that you can: suggest_rewrite with catalog {new} and material={{answers: {{ID: text}}}}."
+        if has_questions
+        else ""
+    )
+    if new == old:
+        return ask or f"There is nothing to change: score_server with catalog {new} says what it is worth."
+    return f"{ask} When done, compare_definitions with old={old} and new={new}, then apply the changes.".strip()
 
 
 def _after_plan(plan: Plan, catalog: str) -> str:
     """The next step after a plan was made."""
+    answer = f"suggest_rewrite with catalog {catalog} and material={{answers: {{ID: text}}}}"
     if plan.fixes:
-        rest = " Then answer the questions of the steps that are not proven." if plan.advice else ""
-        return (
-            f"Call suggest_rewrite with catalog {catalog} and the name of each proven step, apply what it gives, then "
-            f"call compare_definitions with old={catalog} and the new definitions.{rest}"
-        )
+        names = "no tool for all of them, or the names of those you want"
+        rest = f" Questions are answered in the same call: {answer}." if plan.advice else ""
+        return f"suggest_rewrite with catalog {catalog} drafts the proven steps: give {names}.{rest}"
     if plan.is_reached:
         return "The target is reached already: there is nothing to do."
+    if any(each.questions for each in plan.advice):
+        return f"No rewrite helps without the author: answer the questions, {answer}."
     if plan.advice:
-        return "No rewrite helps here: answer the questions in the definitions, then plan again."
+        return "No rewrite helps here: write what the steps say into the definitions, then score_server with them."
     return "No rewrite helps here: make the tool set more coherent, tool definitions alone cannot reach the target."
 
 
-def _after_comparison(comparison: Comparison) -> str:
+def _after_comparison(comparison: Comparison, new: str) -> str:
     """The next step after two versions were compared."""
     if comparison.regressions:
         return "The new version is worse in places: take those changes back, or tell the people who call these tools."
     if unjudged(comparison.old) or unjudged(comparison.new):
-        return "Nothing is worse in what was judged, which is not all: ask again, or with judge=offline."
-    return "Nothing is worse: the new version can be used."
+        return "Nothing is worse in what was judged, which is not all: compare again, or with judge=offline."
+    return f"Nothing is worse: apply the changes; score_server with catalog {new} scores the new version."

@@ -8,7 +8,7 @@ from tdqs_mcp.judges.judge import Subset, tool_at
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer, Wanted, Window, lint_answer
 from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, ToolAnswer, score_answer, tool_answer
 from tdqs_mcp.results.contract import Own
-from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.findings import Finding, LintReport, Severity
 from tdqs_mcp.results.scores import UNMEASURED
 from tdqs_mcp.rules import registry
 from tdqs_mcp.server import tool_schemas as schema
@@ -35,10 +35,10 @@ class ScoreTools(ToolGroup):
     ) -> ToolAnswer:
         """Score one MCP tool definition by TDQS and list what to fix in it.
 
-        Use it while writing or repairing a single definition; for a whole server use score_server instead, for findings
-        without a score lint_descriptions. The definition is only read, never called, and the offline judge gives the
-        same input the same score. Returns TDQS 1.0-5.0, tier A-F, six dimension scores and the findings; a malformed
-        definition comes back ungraded with the reason.
+        Use it while writing or repairing a single definition, for example {"name": "get_order", …}; for a whole server
+        use score_server instead. The definition is only read, never called; the offline judge gives the same input the
+        same score. Returns TDQS 1.0-5.0, tier A-F, six dimension scores and the findings. It cannot read a server; a
+        malformed definition is ungraded, with the reason.
         """
         catalog = one_tool(definition, siblings)
         only_first = Subset(judge=self._context.score_judge(judge, call, tools=1), is_meant=tool_at(0))
@@ -51,9 +51,7 @@ class ScoreTools(ToolGroup):
         self,
         call: CallContext,
         *,
-        tools: schema.Tools = None,
-        locator: schema.Where = None,
-        catalog: schema.Earlier = None,
+        catalog: schema.Where,
         rubric: schema.Rubric = "tdqs",
         judge: schema.ScoreJudge = "configured",
         detail: schema.Detail = "summary",
@@ -62,14 +60,12 @@ class ScoreTools(ToolGroup):
     ) -> ScoreAnswer:
         """Score all tools of one MCP server and how well they fit together, and rank what to fix first.
 
-        Start here with a server; for a single definition use score_tool_definition instead, to judge with your own
-        model prepare_judgement. Give one of tools, locator or catalog. The server's tools are listed, never called; a
-        live one is stopped again. Returns overall score and tier, and the lowest tools each with its first fix, 10 per
-        page; the whole report stays readable as a resource.
+        Start here, for example with "tools.json"; then plan_improvements or suggest_rewrite. Use score_tool_definition
+        for one definition, lint_descriptions for findings alone, compare_definitions for two versions,
+        prepare_judgement, submit_judgement to judge yourself. A live server's tools are never called. Returns overall
+        score and tier, and the lowest tools, 10 per page, each with its first fix; at most 2,000.
         """
-        found, key = self._context.resumed(call) or await self._context.read_catalog(
-            call, tools=tools, locator=locator, catalog=catalog
-        )
+        found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         asked = self._context.score_judge(judge, call, tools=len(found.tools))
         report = f"{key}-{rubric}-{asked.stamp.id}"
         score = self._context.reports.get(report)
@@ -88,9 +84,7 @@ class ScoreTools(ToolGroup):
         self,
         call: CallContext,
         *,
-        tools: schema.Tools = None,
-        locator: schema.Where = None,
-        catalog: schema.Earlier = None,
+        catalog: schema.WhereAgain,
         tool: schema.ToolName = None,
         severity: schema.Mildest = "info",
         select: schema.Rules = [],  # noqa: B006
@@ -102,26 +96,30 @@ class ScoreTools(ToolGroup):
     ) -> LintAnswer:
         """Check tool definitions against the linter's rules and list the findings, the worst first, without a score.
 
-        Use it to see every defect of a server or of one tool, for example after score_server has named the lowest;
-        explain_rule says why a finding matters, suggest_rewrite repairs it. Give one of tools, locator or catalog. It
-        is read-only and deterministic and asks no model. Returns counts, and 20 findings per page, each with rule,
-        severity, place and suggestion; a clean catalog gives an empty list.
+        Use it to see every defect of a server or of one tool, for example all errors with severity "error"; for scores
+        use score_server instead. explain_rule says why a finding matters, suggest_rewrite repairs it. It is
+        deterministic and asks no model. Returns counts, and 20 findings per page, each with rule, severity, place and
+        suggestion; a clean catalog gives an empty list.
         """
-        found, key = await self._context.read_catalog(call, tools=tools, locator=locator, catalog=catalog)
+        found, key = await self._context.read_catalog(call, catalog)
         selection = registry.select(names=select, ignored=ignore, profile=None if profile == "default" else profile)
-        report = linting.lint(found, Policy(selection=selection))
+
+        async def lint() -> LintReport:
+            return linting.lint(found, Policy(selection=selection))
+
+        report = await run_call(call, lint)
         wanted = Wanted(worst_from=Severity(severity), tool=find_tool(found, tool))
         window = Window(offset=offset, limit=limit, is_full=detail == "full")
         next_step = incomplete_note(found) + _after_lint(report.findings, key)
         return lint_answer(report, wanted, catalog=key, window=window, next_step=next_step)
 
-    @mcp_tool("Explain a rule", Explanation, is_open_world=False)
+    @mcp_tool("Explain a rule", Explanation, opens=False)
     async def explain_rule(self, *, rule: schema.RuleName) -> Explanation:
         """Explain one rule, dimension, flag or tier: why it matters, with a bad and a good definition.
 
-        Use it when a finding of lint_descriptions or a score of score_server is unclear; to get the repaired text use
-        suggest_rewrite instead. Returns one Markdown page from the built-in catalog, the same every time; an unknown id
-        is an error that lists the known ones.
+        Use it when a finding of lint_descriptions is unclear, for example TDQ104; to get the repaired text use
+        suggest_rewrite instead. Returns one Markdown page from the built-in catalog, the same every time. An unknown id
+        is an error that lists the known ones; findings of your own definitions are not in it.
         """
         return Explanation(id=rule.strip(), page=Own(judging.explain(rule.strip())))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -88,15 +89,18 @@ class AnswerCache:
         """Opens the disk's cache when the first answer is looked up."""
         self._open = open_cache
         self._latest: LRUCache[CacheKey, str] = LRUCache(MAX_ANSWERS)
+        self._lock = Lock()
 
     def get(self, key: CacheKey) -> str | None:
         """The answer kept under the key."""
-        known = self._latest.get(key)
+        with self._lock:
+            known = self._latest.get(key)
         return self._disk.get(key) if known is None and self._disk else known
 
     def put(self, key: CacheKey, answer: str) -> None:
         """Keeps an answer in place of an earlier one."""
-        self._latest[key] = answer
+        with self._lock:
+            self._latest[key] = answer
         if self._disk:
             self._disk.put(key, answer)
 

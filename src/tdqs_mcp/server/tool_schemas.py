@@ -4,6 +4,7 @@ import inspect
 import json
 import tomllib
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import cached_property, wraps
 from importlib.resources import files
 from typing import Annotated, Any, Literal
@@ -38,18 +39,18 @@ class Answer(BaseModel):
     """The judgement of one tool, with the hash of what was judged."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
-    name: str = Field(description="Tool name as in prepare_judgement")
-    input_hash: str = Field(pattern="^[0-9a-f]{16}$", description="inputHash as in prepare_judgement")
+    name: str = Field(description="As prepared")
+    input_hash: str = Field(pattern="^[0-9a-f]{16}$", description="As prepared")
     answer: dict[str, Any] | str = Field(description="The JSON that the system prompt asks for")
 
 
-Version = dict[str, Any] | list[Any] | str
+Catalog = str | list[Any] | dict[str, Any]
+Where = Annotated[Catalog, _described("catalog", examples=["tools.json"])]
+WhereAgain = Annotated[Catalog, _described("catalog_again")]
 Definition = Annotated[dict[str, Any] | str, _described("definition")]
 Siblings = Annotated[list[dict[str, Any] | str], _described("siblings")]
-Tools = Annotated[list[Any] | dict[str, Any] | None, _described("tools")]
-Where = Annotated[str | None, _described("locator")]
-Earlier = Annotated[str | None, _described("catalog")]
 Rubric = Annotated[Literal["tdqs", "smells", "bundles"], _described("rubric")]
+RubricAgain = Annotated[Literal["tdqs", "smells", "bundles"], _described("rubric_again")]
 ModelName = Annotated[str, _described("model", max_length=100)]
 JudgeName = Annotated[Literal["configured", "offline"], _described("judge")]
 Rules = Annotated[list[str], _described("rules", max_length=MAX_LISTED)]
@@ -58,9 +59,6 @@ Profile = Annotated[
     _described("profile"),
 ]
 ScoreJudge = Annotated[Literal["configured", "offline", "sampling"], _described("score_judge")]
-Facts = Annotated[list[str], _described("facts", max_length=MAX_LISTED)]
-Traces = Annotated[list[dict[str, Any]], _described("traces", max_length=MAX_LISTED)]
-Docs = Annotated[str, _described("docs", max_length=100_000)]
 ModeName = Annotated[
     Literal["compact", "full"],
     Field(description=TEXTS["arguments"]["mode"].format(compact=Mode.COMPACT.growth, full=Mode.FULL.growth)),
@@ -73,12 +71,12 @@ ToolName = Annotated[str | None, _described("tool")]
 Mildest = Annotated[Literal["error", "warning", "info"], _described("mildest")]
 IgnoredRules = Annotated[list[str], _described("ignored_rules", max_length=MAX_LISTED)]
 MessageDetail = Annotated[Literal["summary", "full"], _described("message_detail")]
-RuleName = Annotated[str, _described("rule", min_length=1, max_length=100)]
-Rewritable = Annotated[dict[str, Any] | str | None, _described("rewritable")]
-RewritableTool = Annotated[str | None, _described("rewritable_tool")]
+RuleName = Annotated[str, _described("rule", min_length=1, max_length=100, examples=["TDQ104"])]
+Names = Annotated[str | list[str], _described("names")]
+MaterialOf = Annotated[dict[str, Any], _described("material")]
 Target = Annotated[str | float, _described("target")]
-OldVersion = Annotated[Version, _described("old_version")]
-NewVersion = Annotated[Version, _described("new_version")]
+OldVersion = Annotated[Catalog, _described("old_version")]
+NewVersion = Annotated[Catalog, _described("new_version")]
 Part = Annotated[agent_page.Part, _described("part")]
 Again = Annotated[bool, _described("again")]
 PromptLimit = Annotated[int, _described("prompt_limit", ge=1, le=50)]
@@ -94,15 +92,12 @@ ToolCall = Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
 
 
 def mcp_tool(
-    title: str, answer_type: type[Any], *, is_open_world: bool = True, is_read_only: bool = True
+    title: str, answer_type: type[Any], *, opens: bool = True, is_read_only: bool = True
 ) -> Callable[[Method], ToolCall]:
     """Makes a method a tool: its answer becomes structured content, an error that we raise on purpose a ToolError.
 
-    `is_open_world` says that it may start a server, open a URL or ask a remote judge, where the operator allows that.
+    `opens` says that it takes a locator or asks a judge: its hints depend on what the operator allows.
     """
-    hints = ToolAnnotations(
-        read_only_hint=is_read_only, destructive_hint=False, idempotent_hint=True, open_world_hint=is_open_world
-    )
 
     def wrap(method: Method) -> ToolCall:
         @wraps(method)
@@ -114,15 +109,37 @@ def mcp_tool(
             except TdqsError as error:
                 raise ToolError(str(error)) from error
 
-        call.listed = (title, answer_type, hints)  # type: ignore[attr-defined]  # read by `tools_of`
+        call.listed = (title, answer_type, opens, is_read_only)  # type: ignore[attr-defined]  # read by `tools_of`
         return call
 
     return wrap
 
 
-def tools_of(group: object) -> list[Tool]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How far calls may go, by what the operator allows."""
+
+    starts: bool = False
+    """Commands or modules that the caller names: they may do anything."""
+
+    opens: bool = False
+    """Configured servers, URLs or a remote judge."""
+
+    def hints(self, *, opens: bool, is_read_only: bool) -> ToolAnnotations:
+        """The annotations of a tool that takes locators or asks a judge, or of one that does not."""
+        starts = opens and self.starts
+        return ToolAnnotations(
+            read_only_hint=is_read_only and not starts,
+            destructive_hint=starts,
+            idempotent_hint=not starts,
+            open_world_hint=opens and (self.starts or self.opens),
+        )
+
+
+def tools_of(group: object, reach: Reach) -> list[Tool]:
     """The methods of an object that `mcp_tool` has marked, in their order, as tools of the SDK."""
-    return [_MethodTool.of(getattr(group, name)) for name, each in vars(type(group)).items() if hasattr(each, "listed")]
+    marked = [name for name, each in vars(type(group)).items() if hasattr(each, "listed")]
+    return [_MethodTool.of(getattr(group, name), reach) for name in marked]
 
 
 class _MethodTool(Tool):
@@ -131,9 +148,10 @@ class _MethodTool(Tool):
     _answer: type[Any] = PrivateAttr(default=object)
 
     @classmethod
-    def of(cls, method: Any) -> "_MethodTool":  # noqa: ANN401  # a bound method that `mcp_tool` has marked
+    def of(cls, method: Any, reach: Reach) -> "_MethodTool":  # noqa: ANN401  # a bound method that `mcp_tool` has marked
         """The tool as the SDK registers it: no generated titles in its schemas, unknown arguments refused."""
-        title, answer_type, hints = method.listed
+        title, answer_type, opens, is_read_only = method.listed
+        hints = reach.hints(opens=opens, is_read_only=is_read_only)
         description = " ".join((inspect.getdoc(method) or "").split())
         described = Tool.from_function(
             method, title=title, description=description, annotations=hints, structured_output=False
@@ -187,6 +205,12 @@ class _PlainSchema(GenerateJsonSchema):
         made = super().default_schema(schema)
         if made.get("default", ...) is None:
             del made["default"]
+        return made
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        made = super().dict_schema(schema)
+        if made.get("additionalProperties") is True:
+            del made["additionalProperties"]
         return made
 
 

@@ -1,0 +1,75 @@
+"""A call's computing in a thread: the event loop answers others meanwhile, and cancellation ends the work."""
+
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from functools import cache
+from typing import Any, TypeVar
+
+import anyio
+from anyio import CapacityLimiter, from_thread, to_thread
+
+MAX_WORKERS = 16
+"""Calls that compute at the same time; each gets its share of one core, so more of them would only all be late."""
+
+SWITCH_SECONDS = 0.001
+"""How long a thread computes before another one may: the loop waits for one turn of each worker at every step."""
+
+Result = TypeVar("Result")
+
+
+class _Stopped(BaseException):
+    """Raised inside the work of a call that was cancelled; no handler of errors takes it."""
+
+
+class _Worker:
+    """One coroutine that computes in a thread and waits for nothing there."""
+
+    def __init__(self, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        self._work = work
+        self._lock = threading.Lock()
+        self._thread: int | None = None
+
+    def run(self) -> Any:  # noqa: ANN401  # the work's own result
+        """The result of the work. What it has to wait for goes through `on_loop`."""
+        with self._lock:
+            self._thread = threading.get_ident()
+        try:
+            self._work().send(None)
+        except StopIteration as done:
+            return done.value
+        finally:
+            with self._lock:
+                self._thread = None
+        raise RuntimeError("work in a thread cannot wait")
+
+    def stop(self) -> None:
+        """Ends the work at its next instruction: it has no place where it could look whether it is still wanted."""
+        import ctypes  # noqa: PLC0415  # only a cancelled call needs it
+
+        with self._lock:
+            if self._thread is not None:
+                thread = ctypes.c_ulong(self._thread)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_Stopped))
+
+
+@cache
+def _prepare() -> CapacityLimiter:
+    sys.setswitchinterval(SWITCH_SECONDS)
+    return CapacityLimiter(MAX_WORKERS)
+
+
+async def compute(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+    """The result of a coroutine that only computes, from another thread. Cancelled, it ends there and sends nothing."""
+    worker = _Worker(work)
+    try:
+        found: Result = await to_thread.run_sync(worker.run, abandon_on_cancel=True, limiter=_prepare())
+    except anyio.get_cancelled_exc_class():
+        worker.stop()
+        raise
+    return found
+
+
+def on_loop(function: Callable[..., Any], *args: object) -> Any:  # noqa: ANN401  # what the function gives
+    """What a coroutine function gives that has to wait on the event loop, for work in a thread."""
+    return from_thread.run(function, *args)
