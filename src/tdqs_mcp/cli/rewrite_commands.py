@@ -13,6 +13,7 @@ from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.judge_factory import make_model
 from tdqs_mcp.app.settings import WRITERS, read_settings
 from tdqs_mcp.cli import LOCATOR, command
+from tdqs_mcp.cli.interview import MATERIAL_FILE, check_terminal, interview
 from tdqs_mcp.cli.judge_options import (
     Asked,
     judge_of,
@@ -81,8 +82,12 @@ SUFFIXES = (".patch", ".diff")
     show_default=True,
     help="compact: purpose and guidelines first; full: every component.",
 )
+@click.option("--material", type=TARGET, metavar="FILE", help="What the author knows, in JSON or YAML; see above.")
 @click.option(
-    "--material", type=FILE, help="Facts, traces of real calls and docs from the author, in JSON or YAML; see above."
+    "--interview",
+    "is_interview",
+    is_flag=True,
+    help=f"Ask the open questions on the terminal, and add the answers to the material.  [default: {MATERIAL_FILE}]",
 )
 @click.option(
     "--writer",
@@ -107,6 +112,7 @@ def rewrite(
     source: Path | None,
     mode: str,
     material: Path | None,
+    is_interview: bool,
     writer: str | None,
     growth: int | None,
     asked: Asked,
@@ -116,10 +122,14 @@ def rewrite(
 ) -> None:
     """Propose better definitions from what is known, each with its source, checked, and ask for the rest.
 
-    A file of --material has the keys facts (a list of statements, or of {tool, fact}), traces (a list of {tool,
+    A file of --material has the keys answers ({question id: text}), annotations ({tool: {hint: true or false}}),
+    parameters ({tool: {parameter: text}}), facts (a list of statements, or of {tool, fact}), traces (a list of {tool,
     arguments, result or error}) and docs (a text), each of them optional. Exit code 2 where the judge that was
     named judged no tool to the end, or the writer worded none.
     """
+    if is_interview:
+        check_terminal()
+        material = material or MATERIAL_FILE
     place = _patched_place(locator, target, source)
     ledger = ledger_of(asked)
     author = writer_of(writer, asked, ledger)
@@ -129,13 +139,20 @@ def rewrite(
         tools=tools or None,
         mode=Mode(mode),
         growth=growth,
-        material=read_material(material) if material else NOTHING,
-        writer=author,
         judge=chosen,
         spec=spec,
     )
+    given = read_material(material) if material and (material.exists() or not is_interview) else NOTHING
+    known = partial(improve, material=given)
+    asking = for_each((locator,), live, lambda catalog: (catalog, known(catalog))) if is_interview else []
+    for each in asking:
+        if each is not None and material:
+            interview(_report(*each, spec=spec).questions, material)
+            given = read_material(material) if material.exists() else given
     doing = "rewriting" if author else "judging"
-    results = for_each((locator,), live, lambda catalog: (catalog, improve(catalog)), doing=doing)
+    work = partial(improve, material=given, writer=author)
+    is_known = None not in asking
+    results = for_each((locator,), live, lambda each: (each, work(each)), doing=doing) if is_known else asking
     tell_usage(author, by="writer")
     tell_usage(chosen)
     reports = [None if result is None else _report(*result, spec=spec) for result in results]

@@ -53,7 +53,7 @@ _IMPACTS = {
     Impact.COMPATIBLE: ("Compatible", "green"),
     Impact.WORDING: ("Wording", "cyan"),
 }
-_KINDS = ("fact", "trace", "docs")
+_KINDS = ("answer", "annotations", "parameters", "fact", "trace", "docs")
 
 
 def plan_blocks(plan: Plan) -> list[Block]:

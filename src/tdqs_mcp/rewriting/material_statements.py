@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from tdqs_mcp.facts.schema import arguments
+from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
@@ -80,7 +81,7 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
         if not isinstance(schema, Mapping):
             return "the parameter's schema has no place for a description"
         return TOLD if isinstance(told, str) and _is_told(_without_subject(fact.text, fact.parameter), [told]) else None
-    if not content_stems(words_of(_REPLY.sub("", fact.text, count=1))) and not any(map(str.isdecimal, fact.text)):
+    if _REPLY.fullmatch(fact.text):
         return "it tells nothing by itself; answer in a sentence"
     return TOLD if is_told(fact.text, subject) else None
 
@@ -107,7 +108,8 @@ def _is_told(text: str, sentences: Sequence[str]) -> bool:
     words, denied = content_stems(words_of(text)), read_polarity(text).denied
     known = (content_stems(words_of(each)) for each in sentences for each in sentences_of(each))
     polarities = (read_polarity(each).denied for each in sentences for each in sentences_of(each))
-    return any(words <= said and denied == turned for said, turned in zip(known, polarities, strict=True))
+    told = zip(known, polarities, strict=True)
+    return bool(words) and any(words <= said and denied == turned for said, turned in told)
 
 
 def _plain(text: str) -> str:
@@ -184,8 +186,7 @@ def _say_usage(text: str) -> str:
 def _say_behavior(text: str) -> str:
     """Without the yes or no that it begins with."""
     found = _REPLY.match(text)
-    rest = text[found.end() :] if found else text
-    return rest if content_stems(words_of(rest)) else text
+    return text[found.end() :] if found and found.end() < len(text) else text
 
 
 _FORMS = {
@@ -242,7 +243,7 @@ def _without_subject(text: str, name: str) -> str:
         rf"(?:(?:the )?(?:parameter|argument|field) )?`?{re.escape(name)}`?(?:\s*[:=]|\s+(?:is|are)\b|(?=\s))\s*", text
     )
     rest = text[begun.end() :] if begun else ""
-    return rest if content_stems(words_of(rest)) or any(map(str.isdecimal, rest)) else text
+    return rest if words_of(rest) else text
 
 
 def _hints(subject: Subject, material: Material, facts: Sequence[Fact]) -> Iterator[Statement]:
@@ -250,7 +251,7 @@ def _hints(subject: Subject, material: Material, facts: Sequence[Fact]) -> Itera
     annotations = subject.tool.raw.get("annotations")
     present: Mapping[str, Any] = annotations if isinstance(annotations, Mapping) else {}
     stated = hints_of_facts(subject, material)
-    new = {name: value for name, (value, _) in stated.items() if name not in present}
+    new = {name: stated[name][0] for name in HINTS if name in stated and name not in present}
     if new and subject.tool.is_mcp and (annotations is None or isinstance(annotations, Mapping)):
         sources = tuple(dict.fromkeys(stated[name][1] for name in new))
         given = next((fact for fact in facts if fact.hint in new), None)

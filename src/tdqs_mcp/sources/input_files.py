@@ -1,6 +1,7 @@
 """An author's material from a file or a call, in JSON or YAML."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,6 +180,41 @@ def _trace(number: int, given: object, origin: str, tool: str | None) -> Trace:
     outcome = CallOutcome.SUCCESS if _has_content(answer) else CallOutcome.EMPTY
     outcome = CallOutcome.ERROR if "error" in given else outcome
     return Trace(number=number, tool=str(about), arguments=arguments, outcome=outcome, answer=text)
+
+
+def add_answers(text: str, answers: Mapping[str, str], *, origin: str) -> str:
+    """The text of a material file with more answers; comments of YAML stay. Raises InputError."""
+    data = parse_text(text, origin=origin) if text.strip() else {}
+    parse_material(data, origin=origin)
+    given = dict(data) if isinstance(data, Mapping) else {}
+    wanted = {**given, "answers": {**(given.get("answers") or {}), **answers}}
+    try:
+        json.loads(text)
+    except ValueError:
+        new = _with_answers(text, answers)
+        is_kept = parse_text(new, origin=origin) == wanted
+        return new if is_kept else _yaml(wanted)
+    return json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
+
+
+_ANSWERS = re.compile(r"^answers:[ \t]*(?:#.*)?\n(?P<entries>(?:[ \t]+\S.*\n|[ \t]*\n)*)", re.MULTILINE)
+
+
+def _with_answers(text: str, answers: Mapping[str, str]) -> str:
+    """YAML with more lines at the end of `answers`, or with that key at its end."""
+    whole = f"{text.rstrip()}\n" if text.strip() else ""
+    found = _ANSWERS.search(whole)
+    entries = found["entries"].rstrip() if found else ""
+    indent = entries[: len(entries) - len(entries.lstrip())] or "  "
+    lines = "".join(f"{indent}{line}\n" for line in _yaml(answers).splitlines())
+    if found is None:
+        return f"{whole}answers:\n{lines}"
+    end = found.start("entries") + len(entries)
+    return whole[:end] + ("\n" if entries else "") + lines + whole[end:].removeprefix("\n")
+
+
+def _yaml(value: Mapping[str, Any]) -> str:
+    return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=MAX_YAML))
 
 
 def _has_content(answer: object) -> bool:
