@@ -129,7 +129,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One new statement; every one has a source, for a rewrite with another one is not proposed."""
+    """One new statement. A refused one is never proposed; one without a source is its writer's word."""
 
     path: Pointer
     """JSON pointer inside the definition."""
@@ -145,7 +145,12 @@ class Claim:
     """How it follows from its sources; null for another writer's words."""
 
     refusal: Internal[str | None] = None
-    """Why the claim is refused; None for a claim with sources."""
+    """Why the claim is refused; None for one that may stand."""
+
+    @published(after="sources", key="checked")
+    def is_checked(self) -> bool:
+        """Whether it has a source; what has none could not be checked, and rests on its writer's word."""
+        return bool(self.sources)
 
 
 class Aspect(StrEnum):

@@ -18,9 +18,8 @@ from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import CheckedRequest, ask
 from tdqs_mcp.model import Material
 from tdqs_mcp.results.improvements import Mode, Rewrite
-from tdqs_mcp.rewriting import provenance
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, tokens_added
-from tdqs_mcp.rewriting.provenance import REFUSED, KnownSources
+from tdqs_mcp.rewriting.draft_checks import REFUSED, KnownSources, refused
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
 from tdqs_mcp.rubrics.prompt import Prompt, cleaned, delimiter, fenced
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
@@ -209,7 +208,7 @@ def _definition(job: Job, answer: str, *, sources: KnownSources, growth: int, mo
     made = {**job.draft, "description": " ".join(each.strip() for each in said if each.strip())}
     explained = {each.name: each.description for each in fields.parameters if each.description.strip()}
     made = _explained(made, explained) if explained else made
-    found = provenance.refused(provenance.claims(job.subject, made, sources))
+    found = refused(sources.claims(job.subject, made))
     if found:
         raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in found[:MAX_REASONS]))
     over = tokens_added(job.subject, made) - growth

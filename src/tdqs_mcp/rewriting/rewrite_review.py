@@ -25,12 +25,11 @@ from tdqs_mcp.results.improvements import (
     Unused,
 )
 from tdqs_mcp.results.scores import ToolScore
-from tdqs_mcp.rewriting import material_statements, proposals, provenance
+from tdqs_mcp.rewriting import material_statements
+from tdqs_mcp.rewriting.draft_checks import REFUSED, KnownSources
 from tdqs_mcp.rewriting.material_statements import TOLD, find_objection
 from tdqs_mcp.rewriting.proposals import Proposal
-from tdqs_mcp.rewriting.provenance import KnownSources
 from tdqs_mcp.rewriting.questions import find_questions
-from tdqs_mcp.rewriting.statements import Statement
 
 _COMMON_FIELDS = ("description", "inputSchema")
 """Fields that every format of tool definitions has."""
@@ -161,9 +160,9 @@ def reworded(
 ) -> Rewrite:
     """The rewrite with another writer's definition, not scored yet; the draft with the reason if there is none."""
     if isinstance(outcome, Failure):
-        return replace(draft, setback=outcome.reason, was_written=outcome.fault == provenance.REFUSED)
+        return replace(draft, setback=outcome.reason, was_written=outcome.fault == REFUSED)
     told = replace(draft, definition=outcome, tokens_after=tokens.definition_tokens(outcome), writer=writer)
-    claims = provenance.claims(subject, outcome, basis.sources)
+    claims = basis.sources.claims(subject, outcome)
     by_path: dict[str, list[str]] = {edit.path: [] for edit in compatibility.list_edits(subject.tool.raw, outcome)}
     for claim in claims:
         by_path.get(claim.path, []).extend(claim.sources)
@@ -340,12 +339,6 @@ def _trace_objection(trace: Trace, subject: Subject, rewrite: Rewrite) -> str:
     is_in = said.sentence in str(rewrite.definition.get("description"))
     is_told = is_in or material_statements.is_told(said.sentence, subject)
     return TOLD if is_told else _left_out(rewrite)
-
-
-def _refusal(subject: Subject, parts: Sequence[Statement], sources: KnownSources) -> str | None:
-    """Why these parts alone are refused; None where they are not."""
-    claims = provenance.claims(subject, proposals.apply_parts(subject.tool, parts), sources)
-    return next((claim.refusal for claim in provenance.refused(claims)), None)
 
 
 def _left_out(rewrite: Rewrite) -> str:

@@ -127,9 +127,9 @@ def unlike_units(shape: Shape) -> Iterator[tuple[Remark, str]]:
     """Parameters whose text gives another unit than their name; and the name's unit."""
     for node, text in _described(shape):
         last = (name_parts(node.name or "") or ("",))[-1]
-        unit = _units().get(last)
-        stated = [each for each in _PATTERNS.unit.findall(text.lower()) if each in _units()] if unit else []
-        if unit and stated and all(_is_other(unit, _units()[each]) for each in stated):
+        unit = known_units().get(last)
+        stated = [each for each in _PATTERNS.unit.findall(text.lower()) if each in known_units()] if unit else []
+        if unit and stated and all(_is_other(unit, known_units()[each]) for each in stated):
             yield Remark(node, stated[0]), last
 
 
@@ -139,7 +139,7 @@ def _is_other(one: tuple[str, str], two: tuple[str, str]) -> bool:
 
 
 @cache
-def _units() -> Mapping[str, tuple[str, str]]:
+def known_units() -> Mapping[str, tuple[str, str]]:
     """Kind and unit by the words that stand for it."""
     table = read_table("parameters")["units"]
     return {
