@@ -300,18 +300,22 @@ class FullServer(MCPServer[Any]):
         """Builds the schemas of all tools, which takes a while."""
         tools = [tool for group in groups for tool in tools_of(group(context), context.reach)]
         super().__init__("tdqs-mcp", tools=tools, log_level="WARNING")
+        self._context = context
         _add_resources(self, context)
         _add_prompts(self)
 
     def complete(
         self, ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument
     ) -> Completion | None:
-        """Rule ids and rubric keys that begin with what is there."""
+        """Rules by id or name, rubric keys and report ids that begin with what is there."""
         if not isinstance(ref, ResourceTemplateReference):
             return None
-        if argument.name == "rule_id":
-            return _matching((each.id for each in registry.RULES), argument.value.upper())
-        return _matching(RUBRICS, argument.value.lower()) if argument.name == "key" else None
+        known: dict[str, Iterable[str]] = {
+            "rule_id": [word for each in registry.RULES for word in (each.id, each.name)],
+            "key": RUBRICS,
+            "report_id": reversed(list(self._context.reports)),  # the newest first
+        }
+        return _matching(known[argument.name], argument.value) if argument.name in known else None
 
 
 def _add_resources(server: MCPServer[Any], context: ServerContext) -> None:
@@ -397,7 +401,7 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 
 
 def _matching(values: Iterable[str], start: str) -> Completion:
-    found = [value for value in values if value.startswith(start)]
+    found = [value for value in values if value.lower().startswith(start.lower())]
     return Completion(values=found[:MAX_COMPLETIONS], total=len(found), has_more=len(found) > MAX_COMPLETIONS)
 
 

@@ -152,27 +152,28 @@ class JudgeTools(ToolGroup):
         you have answered under this model name is left out.
         """
         found, key = await self._context.read_catalog(call, catalog)
+        named = find_tool(found, tool)
 
-        async def render() -> Mapping[str, Any]:
-            return judging.prompts(found, tool=find_tool(found, tool), rubric=rubric)
-
-        prompts = await run_call(call, render)
-        if not prompts.get(part):
-            raise InputError(
-                f"there is nothing to judge in part {part!r} of this catalog by rubric {rubric}; leave part out"
+        async def prepare() -> agent_page.PromptsAnswer:
+            prompts = judging.prompts(found, tool=named, rubric=rubric)
+            if not prompts.get(part):
+                raise InputError(
+                    f"there is nothing to judge in part {part!r} of this catalog by rubric {rubric}; leave part out"
+                )
+            judgement = self._judgement(found, rubric, model)
+            return agent_page.prompts_answer(
+                prompts,
+                part,
+                server=found.server,
+                catalog=key,
+                rubric=rubric,
+                is_answered=lambda entry: not again and judgement.is_answered(part, entry),
+                schema=_schema_of(part, rubric=rubric),
+                window=Window(offset=offset, limit=limit),
+                next_step=_after_prepare(key, part, rubric=rubric, model=model, judgement=judgement),
             )
-        judgement = self._judgement(found, rubric, model)
-        return agent_page.prompts_answer(
-            prompts,
-            part,
-            server=found.server,
-            catalog=key,
-            rubric=rubric,
-            is_answered=lambda entry: not again and judgement.is_answered(part, entry),
-            schema=_schema_of(part, rubric=rubric),
-            window=Window(offset=offset, limit=limit),
-            next_step=_after_prepare(key, part, rubric=rubric, model=model, judgement=judgement),
-        )
+
+        return await run_call(call, prepare)
 
     @mcp_tool("Submit a judgement", agent_scores.JudgementAnswer, is_read_only=False)
     async def submit_judgement(
@@ -194,12 +195,16 @@ class JudgeTools(ToolGroup):
         the score so far and the tools still missing.
         """
         found, key = await self._context.read_catalog(call, catalog)
-        judgement = self._judgement(found, rubric, model)
-        replies = [judgement.take_tool(given) for given in answers]
-        replies += [] if coherence is None else [judgement.take_coherence(coherence)]
-        replies += [] if shadowing is None else judgement.take_shadowing(shadowing)
-        asked = self._make_judge(judgement, call)
-        score = await run_call(call, lambda: score_catalog(found, rubric=rubric, judge=asked))
+
+        async def submit() -> tuple[Judgement, Judge, list[Reply], Scored]:
+            judgement = self._judgement(found, rubric, model)
+            replies = [judgement.take_tool(given) for given in answers]
+            replies += [] if coherence is None else [judgement.take_coherence(coherence)]
+            replies += [] if shadowing is None else judgement.take_shadowing(shadowing)
+            asked = self._make_judge(judgement, call)
+            return judgement, asked, replies, await score_catalog(found, rubric=rubric, judge=asked)
+
+        judgement, asked, replies, score = await run_call(call, submit)
         missing, is_coherence_missing = judgement.missing, judgement.is_coherence_missing
         return agent_scores.judgement_answer(
             score,

@@ -7,11 +7,40 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
-from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    Completion,
+    CompletionArgument,
+    CompletionContext,
+    PromptReference,
+    ResourceTemplateReference,
+)
+
+from tdqs_mcp.server.stdio_transport import bounded_stdio
 
 STATE_SECONDS = 3_600.0
 """How long a client may take to answer what a call waits for: a person may have to allow 200 sampling requests."""
+
+
+LISTS: tuple[CacheableMethod, ...] = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
+
+LIST_MILLISECONDS = 3_600_000
+"""How long a client need not ask for a list again: it is the same as long as the server runs."""
+
+
+async def _refuse_cursors(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Every list has one page, so that no cursor can be one of ours."""
+    if ctx.method in LISTS and (ctx.params or {}).get("cursor") is not None:
+        raise MCPError(INVALID_PARAMS, f"{ctx.method} has one page: the cursor is none of ours")
+    return await call_next(ctx)
+
+
+PLAIN = str.maketrans("", "", "{}'")
+"""Takes the marks of a Python set away."""
 
 
 def _delegate(name: str) -> Any:  # noqa: ANN401  # a method of MCPServer, with its signature
@@ -24,10 +53,17 @@ def _delegate(name: str) -> Any:  # noqa: ANN401  # a method of MCPServer, with 
 class LazyServer(MCPServer[Any]):
     """Passes every request for tools, resources and prompts to the full server, which it builds for the first one."""
 
-    def __init__(self, build: Callable[[], Any], **identity: Any) -> None:  # noqa: ANN401  # MCPServer's own
-        """`identity` is what `initialize` answers, `build` makes the full server."""
-        super().__init__(request_state_security=RequestStateSecurity.ephemeral(ttl=STATE_SECONDS), **identity)
+    def __init__(self, build: Callable[[], Any], *, max_message: int, **identity: Any) -> None:  # noqa: ANN401  # MCPServer's own
+        """`identity` is what `initialize` answers, `build` makes the full server; a message has `max_message` bytes."""
+        super().__init__(
+            request_state_security=RequestStateSecurity.ephemeral(ttl=STATE_SECONDS),
+            cache_hints=dict.fromkeys(LISTS, CacheHint(ttl_ms=LIST_MILLISECONDS)),
+            subscriptions=False,  # what we list never changes
+            middleware=[_refuse_cursors],
+            **identity,
+        )
         self._build = build
+        self._max_message = max_message
 
         async def complete(
             ref: PromptReference | ResourceTemplateReference, argument: CompletionArgument, _: CompletionContext | None
@@ -42,10 +78,28 @@ class LazyServer(MCPServer[Any]):
         """The server with everything that we offer."""
         return self._build()
 
+    async def run_stdio_async(self) -> None:
+        """Serves the standard input and output until the input ends."""
+        server = self._lowlevel_server
+        async with bounded_stdio(self._max_message) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    async def call_tool(self, name: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # the SDK's own
+        """The result of a tool. Raises MCPError for one that is not there, as the specification asks."""
+        tools = [each.name for each in await self.list_tools()]
+        if name not in tools:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name!r}; there are {', '.join(tools)}")
+        return await self.full_server.call_tool(name, *args, **kwargs)
+
+    async def get_prompt(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # the SDK's own
+        """A prompt's messages. Raises MCPError for an unknown prompt or a missing argument."""
+        try:
+            return await self.full_server.get_prompt(*args, **kwargs)
+        except ValueError as error:
+            raise MCPError(INVALID_PARAMS, str(error).translate(PLAIN)) from error
+
     list_tools = _delegate("list_tools")
-    call_tool = _delegate("call_tool")
     list_resources = _delegate("list_resources")
     list_resource_templates = _delegate("list_resource_templates")
     read_resource = _delegate("read_resource")
     list_prompts = _delegate("list_prompts")
-    get_prompt = _delegate("get_prompt")

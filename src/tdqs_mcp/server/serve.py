@@ -36,7 +36,15 @@ MIN_TOKEN = 16
 """Characters of a bearer token: shorter ones can be guessed."""
 
 MAX_BODY = 8 * 2**20
-"""Bytes of one HTTP request: a catalog of 2,000 tools has about half."""
+"""Bytes of one request: a catalog of 2,000 tools has about half."""
+
+WEBSITE = "https://github.com/tdqs-mcp/tdqs-mcp"
+
+ICON = (
+    "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'>"
+    "<path d='M1 5h1v2H1zm2-2h1v4H3zm2-2h1v6H5z'/></svg>"
+)
+"""Three bars; 8 by 8, because the protocol repeats it in answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +130,8 @@ def make_server(
     """
     from importlib.metadata import version  # noqa: PLC0415
 
+    from mcp.types import Icon  # noqa: PLC0415
+
     from tdqs_mcp.server.lazy_server import LazyServer  # noqa: PLC0415  # the SDK: half a second, which only a server pays
 
     answers = AnswerCache(open_cache)
@@ -147,7 +157,10 @@ def make_server(
         description="Scores, lints and rewrites MCP tool definitions",
         instructions=" ".join(files("tdqs_mcp.server").joinpath("instructions.txt").read_text("utf-8").split()),
         version=version("tdqs-mcp"),
+        website_url=WEBSITE,
+        icons=[Icon(src=ICON, mime_type="image/svg+xml", sizes=["any"])],
         log_level="WARNING",
+        max_message=MAX_BODY,
     )
 
 
