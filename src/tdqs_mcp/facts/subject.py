@@ -13,6 +13,7 @@ from tdqs_mcp.facts.schema.tokens import estimate_tokens
 from tdqs_mcp.facts.schema.walk import Shape
 from tdqs_mcp.facts.text.claims import Topic, find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import Clash, read_mentions
+from tdqs_mcp.facts.text.parameter_texts import Remark, read_remarks
 from tdqs_mcp.facts.text.prose import Prose, read
 from tdqs_mcp.facts.text.vocabulary import LEAD_IN, STOPWORDS, Cue, Effect, words_from
 from tdqs_mcp.facts.text.words import name_parts
@@ -102,6 +103,11 @@ class Subject:
         return walk.walk_schema(self.tool.output_schema, "/outputSchema")
 
     @cached_property
+    def remarks(self) -> tuple[Remark, ...]:
+        """Each described property of the input schema with its text."""
+        return read_remarks(self.input_shape)
+
+    @cached_property
     def part_names(self) -> frozenset[str]:
         """The names of all properties of both schemas, at any depth."""
         return self.input_shape.names | self.output_shape.names
@@ -186,19 +192,27 @@ class Measured:
         return tuple(tool.name for tool in self.catalog.tools if tool.name)
 
     @cached_property
+    def described(self) -> tuple[Described, ...]:
+        """What is compared of each measured tool."""
+        return tuple(
+            Described(
+                tool=each.tool.name,
+                prose=each.prose,
+                parameters=frozenset(parameter.name for parameter in each.signals.parameters),
+                mentions=each.mentions,
+            )
+            for each in self.subjects
+        )
+
+    @cached_property
     def purposes(self) -> tuple[Purpose, ...]:
         """What each measured tool is for."""
-        return overlaps.read_purposes(
-            [
-                Described(
-                    tool=each.tool.name,
-                    prose=each.prose,
-                    parameters=frozenset(parameter.name for parameter in each.signals.parameters),
-                    mentions=each.mentions,
-                )
-                for each in self.subjects
-            ]
-        )
+        return overlaps.read_purposes(self.described)
+
+    @cached_property
+    def copies(self) -> tuple[Overlap, ...]:
+        """Pairs of tools with one description."""
+        return overlaps.find_copies(self.described)
 
     @cached_property
     def overlaps(self) -> tuple[Overlap, ...]:

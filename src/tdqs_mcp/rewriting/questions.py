@@ -170,7 +170,10 @@ def find_open_parameters(subject: Subject) -> dict[str, Node]:
     """The parameters that neither their own description nor the tool's explains, by name."""
     shape = subject.input_shape
     empty = {node.path for node in parameter_texts.undescribed(shape, is_nested=False)}
-    empty |= {remark.node.path for remark in (*parameter_texts.restated(shape), *parameter_texts.placeholders(shape))}
+    empty |= {
+        remark.node.path
+        for remark in (*parameter_texts.restated(subject.remarks), *parameter_texts.placeholders(subject.remarks))
+    }
     silent = {node.name: node for node in shape.nodes if node.is_top and node.name and node.path in empty}
     told = read_mentions(subject.tool.description, shape) if silent else ()
     explained = {each.node.name for each in told if each.kind is not MentionKind.OWN}

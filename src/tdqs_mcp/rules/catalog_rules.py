@@ -1,13 +1,13 @@
 """Lane 3, between tools: colliding names, copies, references to missing tools and parameters, shadowing."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.facts.toolset.names import fold
-from tdqs_mcp.facts.toolset.overlaps import OverlapKind
+from tdqs_mcp.facts.toolset.overlaps import Overlap, OverlapKind
 from tdqs_mcp.facts.toolset.unknown_names import unknown_parameters, unknown_tools
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
@@ -73,10 +73,10 @@ def shadow_candidate(measured: Measured) -> Iterator[Hit]:
 def copied_description(measured: Measured) -> Iterator[Hit]:
     """The description is a copy of an earlier tool's, so the agent cannot choose between them."""
     yield from _overlapping(
-        measured, OverlapKind.DEFINITION, fix="remove one of them, or say when each is the right one"
+        measured, measured.copies, OverlapKind.DEFINITION, fix="remove one of them, or say when each is the right one"
     )
     yield from _overlapping(
-        measured, OverlapKind.DESCRIPTION, fix="describe what this tool does that the other does not"
+        measured, measured.copies, OverlapKind.DESCRIPTION, fix="describe what this tool does that the other does not"
     )
 
 
@@ -90,7 +90,9 @@ def copied_description(measured: Measured) -> Iterator[Hit]:
 )
 def repeated_purpose(measured: Measured) -> Iterator[Hit]:
     """An earlier tool says the same in other words, so the agent cannot choose between them."""
-    yield from _overlapping(measured, OverlapKind.PURPOSE, fix="say when each is the right one, or make them one tool")
+    yield from _overlapping(
+        measured, measured.overlaps, OverlapKind.PURPOSE, fix="say when each is the right one, or make them one tool"
+    )
 
 
 @rule("TDQ310", aliases=("smell:repeated-display-name",), severity=Severity.WARNING, source="MCPBundles, server smells")
@@ -177,10 +179,10 @@ def faulty_listing(measured: Measured) -> Iterator[Hit]:
         yield Hit("", problem, "clients may see less than the server offers")
 
 
-def _overlapping(measured: Measured, kind: OverlapKind, *, fix: str) -> Iterator[Hit]:
+def _overlapping(measured: Measured, pairs: Sequence[Overlap], kind: OverlapKind, *, fix: str) -> Iterator[Hit]:
     tools = {subject.tool.name: subject.tool for subject in measured.subjects}
     earlier: dict[str, dict[str, None]] = defaultdict(dict)
-    for overlap in measured.overlaps:
+    for overlap in pairs:
         if overlap.kind is kind:
             earlier[overlap.second][repr(overlap.first)] = None
     for name, others in earlier.items():

@@ -41,11 +41,11 @@ class Audience(NamedTuple):
     clients: Sequence[str]
     """The ids that somebody named; empty if nobody did."""
 
-    def limits(self, *checks: str) -> list[tuple[Limit, Client]]:
-        """The limits of these checks that are findings here, with each client that they hold for."""
+    def limits(self, *checks: str) -> list[tuple[Limit, list[Client]]]:
+        """The limits of these checks that are findings here, each with the clients that it holds for."""
         limits = (limit for limit in all_limits() if limit.check in checks and self.severity(limit))
-        pairs = ((limit, CLIENTS[name]) for limit in limits for name in limit.clients)
-        return [(limit, client) for limit, client in pairs if self._counts(client)]
+        found = ((limit, [CLIENTS[name] for name in limit.clients if self._counts(CLIENTS[name])]) for limit in limits)
+        return [(limit, clients) for limit, clients in found if clients]
 
     def severity(self, limit: Limit) -> Severity | None:
         """The severity of a finding about a limit, which is mild where nobody names the client; None for no finding."""
@@ -65,7 +65,7 @@ def check_clients(names: Sequence[str]) -> tuple[str, ...]:
 
 def tool_breaches(subject: Subject, limit: Limit, client: Client, *, server: str) -> tuple[Breach, ...]:
     """Where a tool goes beyond a client's limit."""
-    if limit.check == "tool-name":
+    if limit.check == CLIENTS_OWN:
         return _name_breaches(subject, limit, client, server=server)
     if limit.check == "description":
         length = utf16_length(subject.tool.description or "")
@@ -130,6 +130,9 @@ def _clients() -> dict[str, Client]:
 
 
 CLIENTS: Mapping[str, Client] = _clients()
+
+CLIENTS_OWN = "tool-name"
+"""The check that each client has of its own: it reads the name that the client makes of the tool's."""
 
 _BOTH = "schema-objects"
 """The check that also reads the output schema: clients read it when they list the tools."""

@@ -6,7 +6,7 @@ from tdqs_mcp.facts.schema.conformance import Breach
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.results.findings import Severity
 from tdqs_mcp.results.portability import Handling, Limit
-from tdqs_mcp.rules.client_limits import Audience, Client, server_breaches, tool_breaches
+from tdqs_mcp.rules.client_limits import CLIENTS_OWN, Audience, Client, server_breaches, tool_breaches
 from tdqs_mcp.rules.rule import Hit, rule
 
 _SOURCE = "limits of clients and model APIs, each with its own source"
@@ -82,19 +82,21 @@ def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
     server = audience.measured.catalog.server
     for subject in audience.measured.subjects:
         found: dict[tuple[str, Handling, str], tuple[tuple[Breach, ...], list[tuple[Limit, Client]]]] = {}
-        for limit, client in limits:
-            breaches = tool_breaches(subject, limit, client, server=server)
-            if breaches:
-                key = (breaches[0].path, limit.outcome, limit.loses)
-                found.setdefault(key, (breaches, []))[1].append((limit, client))
+        for limit, clients in limits:
+            for client in clients if limit.check == CLIENTS_OWN else clients[:1]:
+                breaches = tool_breaches(subject, limit, client, server=server)
+                if breaches:
+                    key = (breaches[0].path, limit.outcome, limit.loses)
+                    concerned = found.setdefault(key, (breaches, []))[1]
+                    concerned += [(limit, each) for each in ([client] if limit.check == CLIENTS_OWN else clients)]
         for breaches, concerned in found.values():
             yield _hit(audience, breaches, concerned, fix=fix, subject=subject)
 
 
 def _server_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
-    for limit, client in audience.limits(*checks):
+    for limit, clients in audience.limits(*checks):
         breaches = server_breaches(audience.measured, limit)
-        if breaches:
+        for client in clients if breaches else ():
             yield _hit(audience, breaches, [(limit, client)], fix=fix)
 
 
@@ -142,5 +144,5 @@ def _consequence(limit: Limit, *, is_plural: bool) -> str:
 def _severity(audience: Audience, limit: Limit, client: Client, subject: Subject | None) -> Severity:
     """Never an error for a name that only the server's makes too long: whoever installs the server names it."""
     severity = audience.severity(limit) or Severity.INFO
-    is_certain = limit.check != "tool-name" or not subject or tool_breaches(subject, limit, client, server="s")
+    is_certain = limit.check != CLIENTS_OWN or not subject or tool_breaches(subject, limit, client, server="s")
     return severity if is_certain or severity is not Severity.ERROR else Severity.WARNING

@@ -21,8 +21,8 @@ def placeholder_text(subject: Subject) -> Iterator[Hit]:
     text = subject.tool.description or ""
     if parameter_texts.is_placeholder(text) and text.strip():
         yield Hit("/description", f"the description is a placeholder: {text.strip()!r}", "write the description")
-    for shape in (subject.input_shape, subject.output_shape):
-        for node, said in parameter_texts.placeholders(shape):
+    for remarks in (subject.remarks, parameter_texts.read_remarks(subject.output_shape)):
+        for node, said in parameter_texts.placeholders(remarks):
             yield Hit(
                 f"{node.path}/description",
                 f"{node.name!r}: the description is a placeholder: {said.strip()!r}",
@@ -33,7 +33,7 @@ def placeholder_text(subject: Subject) -> Iterator[Hit]:
 @rule("TDQ132", severity=Severity.INFO, dimension="parameter_semantics", source="TDQS, checklist 4")
 def restated_parameter(subject: Subject) -> Iterator[Hit]:
     """A parameter's description has no word that its name does not have."""
-    for node, said in parameter_texts.restated(subject.input_shape):
+    for node, said in parameter_texts.restated(subject.remarks):
         yield Hit(
             f"{node.path}/description",
             f"{node.name!r}: the description {said.strip()!r} only restates the name",
@@ -80,7 +80,7 @@ def _dotted(path: str) -> str:
 @rule("TDQ135", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, validation")
 def unenforced_range(subject: Subject) -> Iterator[Hit]:
     """The range of a number is only in its description, where no client can check it."""
-    for node, said in parameter_texts.unenforced_limits(subject.input_shape):
+    for node, said in parameter_texts.unenforced_limits(subject.remarks):
         yield Hit(
             f"{node.path}/description",
             f"{node.name!r}: the range {said!r} is only in the text",
@@ -91,7 +91,7 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
 @rule("TDQ136", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, default")
 def unenforced_default(subject: Subject) -> Iterator[Hit]:
     """The default of an optional number or boolean is only in its description."""
-    for node, said in parameter_texts.unenforced_defaults(subject.input_shape):
+    for node, said in parameter_texts.unenforced_defaults(subject.remarks):
         yield Hit(
             f"{node.path}/description", f"{node.name!r}: the default {said} is only in the text", "add it to the schema"
         )
@@ -119,7 +119,7 @@ def untitled_tools(measured: Measured) -> Iterator[Hit]:
 )
 def contradicted_unit(subject: Subject) -> Iterator[Hit]:
     """A parameter's name has one unit, its description another."""
-    for (node, said), unit in parameter_texts.unlike_units(subject.input_shape):
+    for (node, said), unit in parameter_texts.unlike_units(subject.remarks):
         yield Hit(
             f"{node.path}/description",
             f"{node.name!r}: the text says {said}, the name says {unit}",

@@ -115,7 +115,8 @@ def choices_in_prose(tool: Tool) -> Iterator[tuple[str, str]]:
     """
     for name, schema in _described(tool):
         text = schema["description"][:MAX_EXPLANATION]
-        may_list = any(word in text.lower() for word in _CHOICE_WORDS) and _is_free_text(schema)
+        lowered = text.lower()
+        may_list = any(word in lowered for word in _CHOICE_WORDS) and _is_free_text(schema)
         found = _PATTERNS.choice.search(text) if may_list else None
         names_arguments = found and not properties(tool).keys().isdisjoint(_NAME.findall(found[0]))
         if found and not names_arguments and not _PATTERNS.structured.search(text):

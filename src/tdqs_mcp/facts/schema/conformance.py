@@ -268,10 +268,22 @@ def _shown(value: object) -> str:
 
 def lone_surrogates(raw: object) -> Iterator[Breach]:
     """Strings and keys of a definition that hold half a UTF-16 pair, which JSON can spell and UTF-8 cannot carry."""
-    try:
-        json.dumps(raw, ensure_ascii=False).encode()
-    except (UnicodeEncodeError, RecursionError):
+    if not all(map(is_well_formed, _all_texts(raw))):
         yield from _locate_surrogates(raw)
+
+
+def _all_texts(raw: object) -> list[str]:
+    """The strings and keys of a definition, without their places."""
+    pending, texts = [raw], list[str]()
+    for value in pending:  # grows while it is walked
+        if isinstance(value, str):
+            texts.append(value)
+        elif isinstance(value, dict):
+            texts += value
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return texts
 
 
 def _locate_surrogates(raw: object) -> Iterator[Breach]:
@@ -311,11 +323,14 @@ def find_flaw(shape: Shape) -> tuple[str, str] | None:
 
 def _is_ordinary(shape: Shape) -> bool:
     """The schema is valid in every draft by its simple keywords alone. Cheap, and enough for nine in ten."""
-    checks = ((keyword, _ORDINARY[keyword]) for keyword in shape.by_keyword if keyword in _ORDINARY)
     return (
         _KNOWN.issuperset(shape.by_keyword)
         and len(shape.nodes) < MAX_SCHEMAS
-        and all(is_fit(node.schema[keyword]) for keyword, is_fit in checks for node in shape.by_keyword[keyword])
+        and all(
+            all(map(_ORDINARY[keyword], [node.schema[keyword] for node in nodes]))
+            for keyword, nodes in shape.by_keyword.items()
+            if keyword in _ORDINARY
+        )
     )
 
 

@@ -31,16 +31,26 @@ def is_placeholder(text: str) -> bool:
     return len(text) <= MAX_PLACEHOLDER and _PATTERNS.placeholder.fullmatch(text.strip()) is not None
 
 
-def placeholders(shape: Shape) -> Iterator[Remark]:
-    """Properties whose description is a placeholder."""
-    yield from (Remark(node, text) for node, text in _described(shape) if is_placeholder(text))
+def read_remarks(shape: Shape) -> tuple[Remark, ...]:
+    """Every property that has a description, with its text, cut at MAX_EXPLANATION characters."""
+    return tuple(
+        Remark(node, text[:MAX_EXPLANATION])
+        for node in shape.by_keyword.get("description", ())
+        if node.name is not None and isinstance(text := node.schema["description"], str) and text.strip()
+    )
 
 
-def restated(shape: Shape) -> Iterator[Remark]:
-    """Properties whose description has no word that their name does not have."""
-    for node, text in _described(shape):
+def placeholders(remarks: Sequence[Remark]) -> Iterator[Remark]:
+    """Those whose description is a placeholder."""
+    yield from (remark for remark in remarks if is_placeholder(remark.said))
+
+
+def restated(remarks: Sequence[Remark]) -> Iterator[Remark]:
+    """Those whose description has no word that their name does not have."""
+    for remark in remarks:
+        node, text = remark
         if len(text) <= MAX_PLACEHOLDER and _SAID.isdisjoint(text) and _restates(text, node.name or ""):
-            yield Remark(node, text)
+            yield remark
 
 
 _SAID = frozenset("'\"`0123456789")
@@ -57,13 +67,6 @@ def _restates(text: str, name: str) -> bool:
 @cache
 def _fillers() -> frozenset[str]:
     return frozenset(map(stem, STOPWORDS | _words("fillers")))
-
-
-def _described(shape: Shape) -> Iterator[tuple[Node, str]]:
-    for node in shape.by_keyword.get("description", ()):
-        text = node.schema["description"]
-        if node.name is not None and isinstance(text, str) and text.strip():
-            yield node, text[:MAX_EXPLANATION]
 
 
 def undescribed(shape: Shape, *, is_nested: bool) -> Iterator[Node]:
@@ -123,9 +126,10 @@ def _has_text(schema: Mapping[str, object]) -> bool:
     return isinstance(text, str) and bool(text.strip())
 
 
-def unlike_units(shape: Shape) -> Iterator[tuple[Remark, str]]:
+def unlike_units(remarks: Sequence[Remark]) -> Iterator[tuple[Remark, str]]:
     """Parameters whose text gives another unit than their name; and the name's unit."""
-    for node, text in _described(shape):
+    for remark in remarks:
+        node, text = remark
         last = (name_parts(node.name or "") or ("",))[-1]
         unit = known_units().get(last)
         stated = [each for each in _PATTERNS.unit.findall(text.lower()) if each in known_units()] if unit else []
@@ -147,9 +151,9 @@ def known_units() -> Mapping[str, tuple[str, str]]:
     }
 
 
-def unenforced_limits(shape: Shape) -> Iterator[Remark]:
+def unenforced_limits(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """Numbers whose range only the text gives: no client can check it."""
-    for node, text in _described(shape):
+    for node, text in remarks:
         kind = node.schema.get("type")
         if kind in ("integer", "number") and not _BOUNDS & node.schema.keys() and (said := stated_limits(text)):
             yield Remark(node, said)
@@ -158,9 +162,9 @@ def unenforced_limits(shape: Shape) -> Iterator[Remark]:
 _BOUNDS = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum enum const".split())
 
 
-def unenforced_defaults(shape: Shape) -> Iterator[Remark]:
+def unenforced_defaults(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """Parameters whose default only the text gives."""
-    for node, text in _described(shape):
+    for node, text in remarks:
         is_plain = node.schema.get("type") in ("integer", "number", "boolean")
         if is_plain and "default" not in node.schema and not node.is_required and (said := stated_default(text)):
             yield Remark(node, said)

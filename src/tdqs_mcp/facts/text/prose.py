@@ -36,11 +36,14 @@ MIN_REPEATED = 5
 """Words of a sentence that counts as repeated."""
 
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!etc\.)\s+|(?<=[。！？])|"
-    r"(?<=[a-z0-9)\]])\s+(?=(?:This (?:tool|function|is)|It (?:is|was|will|can|offers|provides|helps|allows|does)|"
-    r"The tool|Use (?:this|it|when)|Please|You (?:can|will)|(?:Parameters?|Args|Arguments|Returns|Note)(?=:))\b)"
+    r"\s(?:(?<=[.!?。！？]\s)(?<!e\.g\.\s)(?<!i\.e\.\s)(?<!etc\.\s)\s*|"
+    r"(?<=[a-z0-9)\]]\s)\s*(?=(?:This (?:tool|function|is)|It (?:is|was|will|can|offers|provides|helps|allows|does)|"
+    r"The tool|Use (?:this|it|when)|Please|You (?:can|will)|(?:Parameters?|Args|Arguments|Returns|Note)(?=:))\b))"
 )
-"""Punctuation, or the opening of a sentence after one that nobody ended."""
+"""White space after punctuation, or before the opening of a sentence after one that nobody ended."""
+
+_FULL_STOP = re.compile(r"(?<=[。！？])(?!\s)")
+"""Where a sentence ends without white space."""
 
 _NEW_BLOCK = re.compile(r"[^\w\s]|\d{1,3}[.)]|\w{1,80}(?: \([^)]{0,60}\))?:")
 """How a line begins that continues nothing: a list item or other mark, or a label such as `name (string): …`."""
@@ -232,7 +235,8 @@ def sentences_of(text: str) -> tuple[str, ...]:
         if line.strip():
             blocks[len(blocks) - (not begins_anew) :] = [line if begins_anew else f"{blocks[-1]}\n{line}"]
         is_open = bool(line.strip()) and not line.rstrip().endswith(":")
-    parts = (part.strip() for block in blocks for part in _SENTENCE_END.split(block))
+    spaced = blocks if text.isascii() else [_FULL_STOP.sub(" ", block) for block in blocks]
+    parts = (part.strip() for block in spaced for part in _SENTENCE_END.split(block))
     return tuple(part for part in parts if part)
 
 

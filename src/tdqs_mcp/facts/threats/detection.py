@@ -100,13 +100,14 @@ def locate_threats(catalog: Catalog, known: Mapping[int, tuple[Threat, ...]]) ->
 
 def find_threats(raw: object) -> tuple[Threat, ...]:
     """What the strings of one part hold, one threat for each kind and place; linear in their length."""
-    texts = tuple(text for _, text in _strings(raw))
+    strings = list(_strings(raw))
+    texts = tuple(dict.fromkeys([text for _, text in strings]))
     is_long = sum(map(len, texts)) > MAX_REMEMBERED
     checks = _checks_for.__wrapped__(texts) if is_long else _checks_for(texts)
     if not checks:
         return ()
     found: dict[tuple[Kind, str], Threat] = {}
-    for place, text in _strings(raw):
+    for place, text in strings:
         for threat in _threats_in(place, text, checks):
             if len(found) < MAX_THREATS:
                 found.setdefault((threat.kind, threat.path), threat)
@@ -125,11 +126,13 @@ class _Checks(NamedTuple):
 
 @lru_cache(maxsize=2048)
 def _checks_for(texts: tuple[str, ...]) -> _Checks | None:
-    """The checks that the strings of a part call for; None for most definitions."""
+    """The checks that the different strings of a part call for; None for most definitions."""
     text = "\n".join(texts)
+    lowered = text.lower()
+    spoken = [each.replace("_", " ") for each in texts]
     checks = _Checks(
-        phrases=structure.find_patterns("phrases", [each.replace("_", " ") for each in texts]),
-        marks=structure.find_patterns("structure", texts),
+        phrases=structure.find_patterns("phrases", spoken, lowered.replace("_", " ")),
+        marks=structure.find_patterns("structure", texts, lowered),
         has_secret=structure.may_hold_secret(text),
         has_payload=structure.may_be_encoded(text),
         is_odd=structure.may_hold_odd_characters(text),
@@ -230,8 +233,8 @@ def _strings(raw: object) -> Iterator[tuple[_Place, str]]:
     strings_left, characters_left = MAX_STRINGS, MAX_CHARACTERS
     for place, value in pending:
         if isinstance(value, str):
-            said = [(place, value)]
-        elif isinstance(value, Mapping):
+            said: Sequence[tuple[_Place, str]] = ((place, value),)
+        elif isinstance(value, dict):
             pending += [((place, name), child) for name, child in value.items()]
             said = [((place, name), name) for name in value if name not in _KEYWORDS]
         elif isinstance(value, list | tuple):

@@ -48,10 +48,8 @@ def load_patterns(table: str) -> Mapping[str, tuple[Pattern, ...]]:
     }
 
 
-def find_patterns(table: str, texts: Sequence[str]) -> dict[str, tuple[Pattern, ...]]:
-    """The patterns of a table that match one of some texts, by kind."""
-    lowered = [text.lower() for text in texts]
-    together = "\n".join(lowered)
+def find_patterns(table: str, texts: Sequence[str], together: str) -> dict[str, tuple[Pattern, ...]]:
+    """The patterns of a table that match one of some texts, by kind; `together` holds all texts in lower case."""
     found: dict[str, list[Pattern]] = {}
     for clues, kind, each in _by_clues(table):
         for clue in clues:
@@ -59,9 +57,7 @@ def find_patterns(table: str, texts: Sequence[str]) -> dict[str, tuple[Pattern, 
                 break
         else:
             continue
-        if each.may_match(together) and any(
-            each.may_match(low) and each.match.search(text) for low, text in zip(lowered, texts, strict=True)
-        ):
+        if each.may_match(together) and any(each.may_match(text.lower()) and each.match.search(text) for text in texts):
             found.setdefault(kind, []).append(each)
     return {kind: tuple(patterns) for kind, patterns in found.items()}
 
@@ -229,6 +225,9 @@ _OTHER = lazy_pattern(
 MIN_RUN = 24
 """Characters of an encoded run that can hold a sentence."""
 
+MIN_ENCODED = 13
+"""Characters of the shortest encoded run, `a%20b%20c%20d`; no run holds white space."""
+
 MAX_RUNS = 40
 """Runs of one text that are decoded: an instruction needs one, a screenful of hashes has hundreds."""
 
@@ -255,8 +254,9 @@ def may_be_encoded(text: str) -> bool:
 def decode_prose(text: str) -> Iterator[tuple[str, str]]:
     """The encoding and the text of every run that decodes to readable prose."""
     left = MAX_RUNS
+    words = [word for word in text.split() if len(word) >= MIN_ENCODED]
     for encoding, pattern, decode in _ENCODINGS:
-        for run in pattern.finditer(text):
+        for run in (run for word in words for run in pattern.finditer(word)):
             left -= 1
             if left < 0:
                 return

@@ -142,6 +142,21 @@ def read_purposes(tools: Sequence[Described]) -> tuple[Purpose, ...]:
     return tuple(_read(tool, label, usual) for tool, label in zip(tools, labels, strict=True))
 
 
+def find_copies(tools: Sequence[Described]) -> tuple[Overlap, ...]:
+    """The pairs of one description, by their later tool, which meets the MAX_CROWD before it."""
+    alike: dict[tuple[str, ...], list[Described]] = {}
+    for tool in tools:
+        alike.setdefault(tool.prose.words, []).append(tool)
+    pairs = (
+        (other, own)
+        for crowd in alike.values()
+        for place, own in enumerate(crowd)
+        for other in crowd[max(0, place - MAX_CROWD) : place]
+    )
+    found = ((other, own, _copied(other, own)) for other, own in pairs)
+    return tuple(Overlap(first=other.tool, second=own.tool, kind=kind) for other, own, kind in found if kind)
+
+
 def find_overlaps(purposes: Sequence[Purpose]) -> tuple[Overlap, ...]:
     """The pairs, by their later tool. A tool meets MAX_CROWD siblings of its text or name, and MAX_RIVALS others.
 
@@ -272,11 +287,17 @@ def _kind(one: Purpose, other: Purpose, weights: Mapping[str, int]) -> OverlapKi
     first, second = one.source, other.source
     if first.tool == second.tool:
         return None
-    if first.prose.words == second.prose.words and len(first.prose.words) >= MIN_COPIED:
-        return OverlapKind.DEFINITION if first.parameters == second.parameters else OverlapKind.DESCRIPTION
+    if copied := _copied(first, second):
+        return copied
     if first.tool in second.mentions or second.tool in first.mentions:
         return None
     return OverlapKind.PURPOSE if _is_one_purpose(one, other, weights) else None
+
+
+def _copied(first: Described, second: Described) -> OverlapKind | None:
+    if first.tool == second.tool or first.prose.words != second.prose.words or len(first.prose.words) < MIN_COPIED:
+        return None
+    return OverlapKind.DEFINITION if first.parameters == second.parameters else OverlapKind.DESCRIPTION
 
 
 def _is_one_purpose(one: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
