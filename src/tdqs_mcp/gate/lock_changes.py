@@ -27,8 +27,8 @@ _SHOWN = frozenset({"icons", "_meta"})
 
 def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None) -> LockReport:
     """What has changed since the server was locked; `again` is a second listing, which must not differ."""
-    hosts = _known_hosts(locked)
-    changes = [*_tool_changes(locked, catalog, hosts), *_part_changes(locked, catalog, hosts)]
+    known = _Known(_hosts(locked), frozenset(each.name for each in locked.tools))
+    changes = [*_tool_changes(locked, catalog, known), *_part_changes(locked, catalog, known)]
     problems = list(catalog.problems)
     if again is not None:
         told = {part.label for part, _ in changes}
@@ -56,7 +56,14 @@ def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None)
 _Changes = Iterator[tuple[Location, Difference]]
 
 
-def _known_hosts(locked: LockedServer) -> frozenset[str]:
+class _Known(NamedTuple):
+    """What a new text may name without a warning: hosts; and tools, unless it orders to call them."""
+
+    hosts: frozenset[str]
+    tools: frozenset[str]
+
+
+def _hosts(locked: LockedServer) -> frozenset[str]:
     parts = [locked.server_info, locked.instructions, locked.prompts, locked.resources]
     return find_hosts([*parts, *(each.definition for each in locked.tools)])
 
@@ -70,13 +77,13 @@ def _unverified(locked: LockedServer, catalog: Catalog) -> Iterator[str]:
         yield catalog.incomplete
 
 
-def _tool_changes(locked: LockedServer, catalog: Catalog, hosts: frozenset[str]) -> _Changes:
+def _tool_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Changes:
     old = [_Entry(each.name, each.digest, each.definition, is_deep=each.definition is None) for each in locked.tools]
     for index, (before, after) in enumerate(_paired(old, [_entry(tool) for tool in catalog.tools])):
         if after is None and catalog.incomplete:
             continue
         name = next(each.name for each in (after, before) if each is not None)
-        for difference in _tool_differences(before, after, hosts):
+        for difference in _tool_differences(before, after, known):
             yield Location(kind="tool", name=name, index=index, path=""), difference
 
 
@@ -114,47 +121,48 @@ def _without(entries: Sequence[_Entry], same: Counter[str]) -> Iterator[_Entry]:
             yield each
 
 
-def _tool_differences(old: _Entry | None, new: _Entry | None, hosts: frozenset[str]) -> Iterator[Difference]:
+def _tool_differences(old: _Entry | None, new: _Entry | None, known: _Known) -> Iterator[Difference]:
     """Everything that differs, so that what is allowed lets nothing else pass."""
     if new is None:
         yield _breaking("removed-tool", "the tool is gone")
     elif old is None:
         yield _dangerous("added-tool", "the tool is new: nobody has reviewed it")
-        yield from _additions({}, new.raw, hosts)
+        yield from _additions({}, new.raw, known)
     elif old.is_deep or new.is_deep:
-        yield _breaking("unreadable", "it has changed, and nests too deep to be compared")
+        yield _breaking("unreadable", "it has changed, and nests too deeply to be compared")
     else:
         before, after = (read_tool(each.raw, 0) for each in (old, new))
         found = catalog_diff.contract_differences(before, after)
         hints = safer_hints(before.annotations, after.annotations)
         found += [Difference(impact=Impact.DANGEROUS, **each._asdict()) for each in hints]
         yield from found
-        yield from _additions(old.raw, new.raw, hosts)
+        yield from _additions(old.raw, new.raw, known)
         yield from _edits(old.raw, new.raw, said={each.path for each in found})
 
 
-def _additions(old: Any, new: Any, hosts: frozenset[str]) -> Iterator[Difference]:  # noqa: ANN401
-    for each in find_additions(old, new, hosts=hosts):
+def _additions(old: Any, new: Any, known: _Known) -> Iterator[Difference]:  # noqa: ANN401
+    own = {new.get("name")} if isinstance(new, Mapping) else set()
+    for each in find_additions(old, new, hosts=known.hosts, tools=known.tools - own):
         yield Difference(impact=Impact.DANGEROUS, **each._asdict())
 
 
 def _edits(old: Any, new: Any, *, said: Collection[str] = ()) -> Iterator[Difference]:  # noqa: ANN401
     """Every edit that nothing has been said of, by what it touches."""
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
-        yield Difference(impact=Impact.COMPATIBLE, change="changed", path="", message="it is no object")
+        yield Difference(impact=Impact.COMPATIBLE, change="changed", path="", message="it is not an object")
         return
     for edit in list_edits(old, new):
         what = "new" if edit.before is MISSING else "gone" if edit.after is MISSING else "changed"
         values = [each for each in (edit.before, edit.after) if each is not MISSING]
         field = edit.path.split("/")[1]
         if field in _SHOWN:
-            message = "clients act on it, and nobody who reads the description sees it"
+            message = "clients act on it, but people who read the description do not see it"
             yield _dangerous(f"{what}-{field.strip('_')}", message, edit.path)
         elif edit.path.rpartition("/")[2] in _TEXTS and all(isinstance(each, str) for each in values):
             message = _reworded(*map(str, values)) if len(values) > 1 else what
             yield Difference(impact=Impact.WORDING, change=f"{what}-text", path=edit.path, message=message)
         elif not _is_said(edit.path, said):
-            message = f"{what}; nothing is taken from a caller"
+            message = f"{what}; callers can go on as before"
             yield Difference(impact=Impact.COMPATIBLE, change=what, path=edit.path, message=message)
 
 
@@ -169,8 +177,11 @@ def _reworded(old: str, new: str) -> str:
     before, after = old.split(), new.split()
     start = _common(before, after)
     end = _common(before[start:][::-1], after[start:][::-1])
-    parts = (_cut(" ".join(words[start : len(words) - end])) for words in (before, after))
-    return " → ".join(map(repr, parts)) if before != after else "only white space differs"
+    parts = [_cut(" ".join(words[start : len(words) - end])) for words in (before, after)]
+    if before == after:
+        return "only white space differs"
+    gone, new = parts
+    return f"{gone!r} → {new!r}" if gone and new else f"added {new!r}" if new else f"removed {gone!r}"
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
@@ -190,48 +201,46 @@ def _dangerous(change: str, message: str, path: str = "") -> Difference:
     return Difference(impact=Impact.DANGEROUS, change=change, path=path, message=message)
 
 
-def _part_changes(locked: LockedServer, catalog: Catalog, hosts: frozenset[str]) -> _Changes:
+def _part_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Changes:
     """Changes of what stands beside the tools, where both sides have it."""
     present = parts_of(catalog)
     server = Location(kind="server", name=catalog.server, index=None, path="")
     if locked.server_info is not None and present["server_info"] is not None:
         old, new = {"serverInfo": locked.server_info}, {"serverInfo": present["server_info"]}
-        for each in (*_additions(old, new, hosts), *_edits(locked.server_info, present["server_info"])):
+        for each in (*_additions(old, new, known), *_edits(locked.server_info, present["server_info"])):
             yield server, each
     if locked.instructions is not None and present["instructions"] not in (None, locked.instructions):
         part, text = replace(server, kind="instructions"), present["instructions"]
         what = "gone" if not text else "changed" if locked.instructions else "new"
-        message = "agents read them as orders"
+        message = "agents follow them"
         yield part, _dangerous(f"{what}-instructions", f"{message}: {_reworded(locked.instructions, text)}")
-        for each in _additions(locked.instructions, text, hosts):
+        for each in _additions(locked.instructions, text, known):
             yield part, each
     for kind in ("prompt", "resource"):
         entries, now = getattr(locked, f"{kind}s"), present[f"{kind}s"]
         if entries is not None and now is not None:
-            yield from _entry_changes(kind, entries, now, hosts)
+            yield from _entry_changes(kind, entries, now, known)
 
 
-def _entry_changes(kind: str, old: Sequence[Any], new: Sequence[Any], hosts: frozenset[str]) -> _Changes:
+def _entry_changes(kind: str, old: Sequence[Any], new: Sequence[Any], known: _Known) -> _Changes:
     sides = ([_Entry(identity(each), canonical_json(each), each) for each in side] for side in (old, new))
     for index, (before, after) in enumerate(_paired(*sides)):
         name = next(each.name for each in (after, before) if each is not None)
-        for difference in _entry_differences(kind, before, after, hosts):
+        for difference in _entry_differences(kind, before, after, known):
             yield Location(kind=kind, name=name, index=index, path=""), difference
 
 
-def _entry_differences(
-    kind: str, old: _Entry | None, new: _Entry | None, hosts: frozenset[str]
-) -> Iterator[Difference]:
+def _entry_differences(kind: str, old: _Entry | None, new: _Entry | None, known: _Known) -> Iterator[Difference]:
     if new is None:
         yield _breaking(f"removed-{kind}", f"the {kind} is gone")
     elif old is None:
         yield Difference(impact=Impact.COMPATIBLE, change=f"added-{kind}", path="", message=f"the {kind} is new")
-        yield from _additions({}, new.raw, hosts)
+        yield from _additions({}, new.raw, known)
     else:
         lost = _lost_arguments(old.raw, new.raw)
         if lost:
             yield replace(_breaking("narrowed-arguments", lost), path="/arguments")
-        yield from _additions(old.raw, new.raw, hosts)
+        yield from _additions(old.raw, new.raw, known)
         yield from _edits(old.raw, new.raw, said=["/arguments"] if lost else [])
 
 

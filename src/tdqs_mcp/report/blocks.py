@@ -26,6 +26,8 @@ MAX_COMMENT = 65_536
 _ROWS = (1_000_000, 500, 200, 100, 50, 20, 5, 0)
 """Rows of each table and list, fewer until the comment fits."""
 
+_ADDRESSES = ("https://", "http://")
+
 _DIFF_STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 
@@ -266,7 +268,12 @@ class _Fitting:
 def _indented(words: Words, style: str, indent: int) -> "RenderableType":
     from rich.padding import Padding  # noqa: PLC0415
 
-    return Padding(_styled(words, style), (0, 0, 0, indent)) if indent else _styled(words, style)
+    text = _styled(words, style)
+    if text.plain.startswith(_ADDRESSES):  # a wrapped address cannot be opened
+        text.no_wrap, text.overflow = True, "ignore"
+        text.pad_left(indent)
+        return text
+    return Padding(text, (0, 0, 0, indent)) if indent else text
 
 
 def _styled(words: Words, style: str) -> "Text":

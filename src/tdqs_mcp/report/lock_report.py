@@ -30,7 +30,7 @@ def lock_blocks(report: LockReport, *, is_lock: bool = False) -> list[Block]:
         if found:
             allowed = ", allowed by the lock" if all(each.is_allowed for each in found) else ""
             blocks += [Heading(f"{impact.capitalize()} ({len(found)}){allowed}", STYLES[impact])]
-            blocks.append(Items([(_line(each), "") for each in found], indent=2, shown=MAX_CHANGES))
+            blocks.append(Items([(_line(each, report), "") for each in found], indent=2, shown=MAX_CHANGES))
     blocks += [
         Items([(f"not verified: {each}", "yellow") for each in report.unverified]),
         problem_items(report.problems),
@@ -51,9 +51,10 @@ def _summary(report: LockReport) -> str:
     return f"{count}{since}" + ("" if report.refused else ", all allowed by the lock")
 
 
-def _line(change: LockedChange) -> str:
+def _line(change: LockedChange, report: LockReport) -> str:
     found = change.difference
-    return ": ".join(filter(None, (change.part, found.path, f"{found.message} [{found.change}]")))
+    accepted = ", accepted" if change.part in report.accepted else ""
+    return ": ".join(filter(None, (change.part, found.path, f"{found.message} [{found.change}{accepted}]")))
 
 
 def _next(report: LockReport, *, is_lock: bool) -> Words:

@@ -30,7 +30,7 @@ def portability_blocks(report: PortabilityReport) -> list[Block]:
 def _tally(view: ClientView) -> str:
     counts = Counter(tool.handling for tool in view.tools)
     words = ", ".join(f"{counts[each]} {each}" for each in Handling if counts[each])
-    return f"{words}; one refusal loses all" if view.loses_all else words
+    return f"{words}: the whole list is refused" if view.loses_all else words
 
 
 def _changes(view: ClientView) -> Table:
@@ -44,7 +44,7 @@ def _changes(view: ClientView) -> Table:
     rows = [
         (
             Span(limit.outcome, STYLES[limit.outcome]),
-            f"{first_of([name for name, _ in found], MAX_NAMED)}: {found[0][1].what}; taken: {limit.says}",
+            f"{first_of([name for name, _ in found], MAX_NAMED)}: {found[0][1].what}; it takes {limit.says}",
         )
         for limit, found in sorted(by_limit.items(), key=lambda each: -each[0].outcome.rank)
     ]

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from tdqs_mcp.facts.text.vocabulary import lazy_pattern, read_table
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, lazy_pattern, read_table
 from tdqs_mcp.facts.threats.detection import MAX_QUOTE, Kind, Threat, find_threats, list_strings
 
 _CHANGES = {
@@ -37,15 +37,18 @@ def find_hosts(raw: object) -> frozenset[str]:
     return frozenset(host for path, text in list_strings(raw) for host in _hosts_in(path, text))
 
 
-def find_additions(old: object, new: object, *, hosts: AbstractSet[str] = frozenset()) -> Iterator[Addition]:
-    """What the strings of the new version say and those of the old one do not; `hosts` are known from elsewhere.
+def find_additions(
+    old: object, new: object, *, hosts: AbstractSet[str] = frozenset(), tools: AbstractSet[str] = frozenset()
+) -> Iterator[Addition]:
+    """What the strings of the new version say and those of the old one do not.
 
-    Only new sentences count: what is moved, or joined in another order, is not new.
+    `hosts` are known from elsewhere; `tools` are the other tools' names. Only new sentences count: what is moved, or
+    joined in another order, is not new.
     """
     texts = {text for _, text in list_strings(old)}
     known = {sentence for text in texts for sentence in _sentences(text)}
     seen, quotes = hosts | find_hosts(old), {(each.kind, each.quote) for each in find_threats(old)}
-    given = {order for sentence in known for order, _ in _orders(sentence)}
+    given = {_order(sentence, tools) for sentence in known}
     for path, text in list_strings(new):
         fresh = [] if text in texts else [each for each in _sentences(text) if each not in known]
         if not fresh:
@@ -53,10 +56,10 @@ def find_additions(old: object, new: object, *, hosts: AbstractSet[str] = frozen
         threats = [each for each in find_threats("\n".join(fresh)) if (each.kind, each.quote) not in quotes]
         yield from (Addition(_CHANGES[each.kind], path, _said(each)) for each in threats)
         if not any(_CHANGES[each.kind] == "new-imperative" for each in threats):
-            found = (said for sentence in fresh for order, said in _orders(sentence) if order not in given)
-            yield from (Addition("new-imperative", path, f"it orders: {said!r}") for said in islice(found, 1))
+            found = (each for each in fresh if (order := _order(each, tools)) and order not in given)
+            yield from (Addition("new-imperative", path, f"new order: {_cut(each)!r}") for each in islice(found, 1))
         for host in sorted({*_hosts_in(path, text)} - seen):
-            yield Addition("new-host", path, f"{host!r} was in no text before")
+            yield Addition("new-host", path, f"new host: {host!r}")
 
 
 def _said(threat: Threat) -> str:
@@ -67,17 +70,38 @@ def _sentences(text: str) -> Iterator[str]:
     return (joined for each in _SENTENCE_END.split(text) if (joined := " ".join(each.split())))
 
 
-def _orders(sentence: str) -> Iterator[tuple[str, str]]:
-    """What a sentence tells the agent to do, beside filling a parameter: the words of the order, and the sentence."""
-    said = f"{sentence[:MAX_QUOTE]}…" if len(sentence) > MAX_QUOTE else sentence
-    return ((found[0], said) for order in _order_patterns() if (found := order.search(sentence)))
+def _order(sentence: str, tools: AbstractSet[str]) -> tuple[str, str] | None:
+    """What a sentence tells the agent to do beyond this call: the word that orders, and what it reaches."""
+    patterns = _order_patterns()
+    main = patterns["condition"].sub(" ", sentence)
+    duty = patterns["duty"].search(main)
+    word = _word(duty or patterns["reader"].search(main)) or next(_imperatives(sentence), "")
+    found = _word(patterns["file"].search(sentence) or patterns["reach"].search(main))
+    called = (each[1] for each in patterns["call"].finditer(main) if duty and each[1] in tools)
+    reached = found or next(called, "")
+    return (word, reached) if word and reached else None
+
+
+def _word(found: re.Match[str] | None) -> str:
+    return found[0].lower() if found else ""
+
+
+def _imperatives(sentence: str) -> Iterator[str]:
+    """Words that begin a clause as a bare verb does: a known one, or any before a determiner."""
+    patterns = _order_patterns()
+    yield from (word for each in patterns["clause"].finditer(sentence) if LEMMAS.get(word := each[1].lower()) == word)
+    opening = patterns["opening"].match(sentence)
+    if opening and opening[1].lower() not in STOPWORDS and not opening[1].endswith(("s", "ing", "ed", "lly")):
+        yield opening[1].lower()
 
 
 @cache
-def _order_patterns() -> tuple[re.Pattern[str], ...]:
-    table = read_table("threats")["orders"]
-    words = {name: source for name, source in table.items() if name != "patterns"}
-    return tuple(re.compile(source.format(**words), re.IGNORECASE) for source in table["patterns"])
+def _order_patterns() -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(source, re.IGNORECASE) for name, source in read_table("threats")["orders"].items()}
+
+
+def _cut(text: str) -> str:
+    return f"{text[:MAX_QUOTE]}…" if len(text) > MAX_QUOTE else text
 
 
 def _hosts_in(path: str, text: str) -> Iterator[str]:
