@@ -53,7 +53,7 @@ def permitted(*patterns):
         ("tools.json", "--root FOLDER"),
         ("/etc/passwd", "--root FOLDER"),
         ("config:shop", "--allow-config shop"),
-        ("stdio:node server.js --token=hunter2-hunter2", "--allow-stdio"),
+        ("stdio:node server.js --token=hunter2-hunter2", "--allow-command 'node server.js --token=***'"),
         ("py:package:server", "--allow-py"),
         ("https://example.org/mcp", "--allow-url https://example.org"),
         ("http://127.0.0.1:8000/mcp", "--allow-url http://127.0.0.1:8000"),

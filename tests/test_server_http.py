@@ -168,7 +168,7 @@ async def test_off_the_loopback_only_the_token_opens_and_nothing_repeats_it(writ
             {"authorization": b"Bearer \xe9"},
         ):
             answer = post(url, **authorization)
-            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+            assert (answer.status_code, answer.headers["www-authenticate"].split()[0]) == (401, "Bearer")
             assert TOKEN not in answer.text
         right = {"authorization": f"Bearer {TOKEN}"}
         assert post(url, **right, host="evil.example").status_code == 421

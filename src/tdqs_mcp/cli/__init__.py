@@ -52,6 +52,10 @@ _COMMANDS = {
         "plan": "Find the cheapest rewrites that bring a server to a tier.",
         "select": "Test whether the right tool is found for a query, before and after a change.",
     },
+    "tdqs_mcp.cli.install_commands": {
+        "install": "Add this MCP server to a client's configuration.",
+        "uninstall": "Remove this MCP server from a client's configuration.",
+    },
     "tdqs_mcp.server.serve": {"serve": "Run the MCP server, on stdio unless --http is given."},
 }
 """Module and first sentence of each command, so that the group's help imports none of them."""

@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+import shlex
 import socket
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.locator import Config, File, InProcess, Locator, Stdio, Url, public
+from tdqs_mcp.sources.locator import Config, File, InProcess, Locator, Stdio, Url, public, read_stdio
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
@@ -47,6 +48,9 @@ class UrlPattern:
     path: str
     """A glob of the path."""
 
+    text: str = ""
+    """As the operator has written it."""
+
     @property
     def names_host(self) -> bool:
         """Whether one host is meant: then it may be a private one."""
@@ -77,7 +81,13 @@ def read_pattern(text: str) -> UrlPattern:
         host=found["host"].strip("[]").lower().rstrip("."),
         port=None if port == "*" else int(port or _PORTS[scheme]),
         path=found["path"] or "*",
+        text=text,
     )
+
+
+def read_command(text: str) -> Stdio:
+    """The command of an `--allow-command`, with or without `stdio:`. Raises InputError."""
+    return read_stdio(text.removeprefix("stdio:"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +97,9 @@ class Permissions:
     roots: tuple[Path, ...] = ()
     configs: tuple[str, ...] = ()
     urls: tuple[UrlPattern, ...] = ()
+    commands: tuple[Stdio, ...] = ()
+    """Commands that may be started exactly so."""
+
     may_start: bool = False
     """`stdio:` runs any command that the caller gives."""
 
@@ -99,11 +112,12 @@ class Permissions:
             case File(path=path):
                 return File(path=str(self._file(path)))
             case Config(name=name) if name not in self.configs:
-                raise _refusal(f"config:{name}", f"--allow-config {name}")
-            case Stdio() if not self.may_start:
-                raise _refusal(public(locator), "--allow-stdio")
+                raise self._refusal(f"config:{name}", f"--allow-config {name}")
+            case Stdio() if not self.may_start and locator not in self.commands:
+                command = shlex.quote(public(locator).removeprefix("stdio:"))
+                raise self._refusal(public(locator), f"--allow-command {command}")
             case InProcess() if not self.may_import:
-                raise _refusal(public(locator), "--allow-py")
+                raise self._refusal(public(locator), "--allow-py")
             case Url(url=url):
                 self.check_url(url)
         return locator
@@ -116,7 +130,7 @@ class Permissions:
             raise InputError(f"{shown} is not plain; give it in ASCII as https://host/path, without dot segments")
         fitting = [pattern for pattern in self.urls if pattern.fits(url)]
         if not fitting:
-            raise _refusal(shown, f"--allow-url {parts.scheme}://{parts.netloc.rpartition('@')[2]}")
+            raise self._refusal(shown, f"--allow-url {parts.scheme}://{parts.netloc.rpartition('@')[2]}")
         return any(pattern.names_host for pattern in fitting)
 
     def check_addresses(self, url: str, addresses: Iterable[str]) -> list[str]:
@@ -139,6 +153,25 @@ class Permissions:
         port = parts.port or _PORTS[parts.scheme]
         return self.check_addresses(url, await (lookup or resolve)(parts.hostname or "", port))
 
+    def describe(self) -> str:
+        """What callers may name, in one line."""
+        allowed = [
+            "definitions in the call",
+            *(f"files below {str(root)!r}" for root in self.roots),
+            *(f"config:{name}" for name in self.configs),
+            *(f"URLs like {pattern.text}" for pattern in self.urls),
+            *(public(command) for command in self.commands),
+            *(["any stdio: command"] if self.may_start else []),
+            *(["any py: module"] if self.may_import else []),
+        ]
+        return ", ".join(allowed)
+
+    def _refusal(self, what: str, option: str) -> InputError:
+        return InputError(
+            f"the operator of this server has not allowed {what}, only {self.describe()}; send the definitions "
+            f"themselves, or have the server started with {option}"
+        )
+
     def _file(self, path: str) -> Path:
         """The real path of a regular file below a root, symbolic links resolved."""
         if path == "-":
@@ -150,7 +183,7 @@ class Permissions:
         except (OSError, RuntimeError) as error:  # a name too long, a loop of links
             raise InputError(f"{path[:80]!r} is not a path that can be followed; check it") from error
         if not below:
-            raise _refusal(repr(path), "--root FOLDER")
+            raise self._refusal(repr(path), "--root FOLDER")
         if found is None:
             raise InputError(f"{path!r} is not a regular file below the allowed folders; check the path")
         if is_large:
@@ -179,13 +212,6 @@ def is_public(address: str) -> bool:
         if found.ipv4_mapped:
             return True
     return found.is_global and not found.is_multicast and not found.is_reserved
-
-
-def _refusal(what: str, option: str) -> InputError:
-    return InputError(
-        f"the operator of this server has not allowed {what}; send the definitions themselves, or have the "
-        f"server started with {option}"
-    )
 
 
 async def resolve(host: str, port: int) -> list[str]:

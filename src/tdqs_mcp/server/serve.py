@@ -1,11 +1,12 @@
-"""`tdqs-mcp serve`: its options, and the server over stdio or over HTTP behind Host, Origin and bearer token checks."""
+"""`tdqs-mcp serve`: its options, the server that they describe, and how it begins and ends on a terminal."""
 
 import gc
-import hmac
-import ipaddress
+import json
 import os
+import signal
+import sys
+import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -15,28 +16,25 @@ from typing import TYPE_CHECKING, Any
 import click
 from cachetools import LRUCache
 
+from tdqs_mcp.app.installing import SERVER_NAME, client_names, own_entry
 from tdqs_mcp.app.judge_factory import make_judge, open_cache
 from tdqs_mcp.app.settings import CHOICES, Settings, read_settings
-from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, read_dollars
 from tdqs_mcp.judges.judge import Cache, CacheKey
-from tdqs_mcp.server.permissions import Permissions, read_pattern
+from tdqs_mcp.server.http_transport import DEFAULT_ADDRESS, MAX_BODY, read_http, run_http
+from tdqs_mcp.server.permissions import Permissions, read_command, read_pattern
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
-    from mcp.server.transport_security import TransportSecuritySettings
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from tdqs_mcp.server.context import FullServer
 
+GRACE_SECONDS = 0.3
+"""How long an interrupted server may end the processes that it has started."""
+
 MAX_ANSWERS = 10_000
 """Answers in memory: five of the largest catalogs that a call may bring."""
-
-MIN_TOKEN = 16
-"""Characters of a bearer token: shorter ones can be guessed."""
-
-MAX_BODY = 8 * 2**20
-"""Bytes of one request: a catalog of 2,000 tools has about half."""
 
 WEBSITE = "https://github.com/tdqs-mcp/tdqs-mcp"
 
@@ -45,49 +43,6 @@ ICON = (
     "<path d='M1 5h1v2H1zm2-2h1v4H3zm2-2h1v6H5z'/></svg>"
 )
 """Three bars; 8 by 8, because the protocol repeats it in answers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Http:
-    """Where the server listens. The token is a credential: it is not in the repr and in no log."""
-
-    host: str = "127.0.0.1"
-    port: int = 8000
-    token: str | None = field(default=None, repr=False)
-    allowed_hosts: tuple[str, ...] = ()
-    """Host headers that are answered beside the loopback's: `mcp.example.org` or `mcp.example.org:8443`."""
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether only this machine can connect."""
-        try:
-            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
-
-    def check(self) -> None:
-        """Raises InputError for an address that others can reach without a token and a list of host names."""
-        if self.token is not None and len(self.token) < MIN_TOKEN:
-            raise InputError(f"the token has fewer than {MIN_TOKEN} characters; make one with: openssl rand -hex 32")
-        if self.is_loopback:
-            return
-        if self.token is None:
-            raise InputError(
-                f"{self.host} can be reached by others: set TDQS_SERVE_TOKEN or --token-file, or listen on 127.0.0.1"
-            )
-        if not self.allowed_hosts:
-            raise InputError(
-                f"{self.host} can be reached by others: name the hosts it is called by with --allowed-host, as in "
-                "--allowed-host mcp.example.org"
-            )
-
-
-def read_address(text: str) -> tuple[str, int]:
-    """Host and port of `HOST:PORT`, `[::1]:PORT` or `PORT`. Raises InputError."""
-    host, _, port = text.rpartition(":")
-    if not (port.isascii() and port.isdigit() and int(port) < 2**16):
-        raise InputError(f"{text!r} is not an address; give HOST:PORT, as in 127.0.0.1:8000")
-    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 class AnswerCache:
@@ -122,6 +77,7 @@ def make_server(
     permissions: Permissions,
     settings: Settings,
     timeout: float = 60.0,
+    log_level: str = "warning",
     open_cache: Callable[[], Cache | None] = lambda: None,
 ) -> "MCPServer[Any]":
     """The server, ready for any transport; `open_cache` opens the place where callers' answers outlive it.
@@ -159,64 +115,9 @@ def make_server(
         version=version("tdqs-mcp"),
         website_url=WEBSITE,
         icons=[Icon(src=ICON, mime_type="image/svg+xml", sizes=["any"])],
-        log_level="WARNING",
+        log_level=log_level.upper(),
         max_message=MAX_BODY,
     )
-
-
-def run_server(server: "MCPServer[Any]", http: Http | None = None) -> None:
-    """Serves until the client has gone, or for ever over HTTP."""
-    if http is None:
-        server.run("stdio")
-        return
-    import uvicorn  # noqa: PLC0415  # only HTTP needs it
-
-    config = uvicorn.Config(
-        http_app(server, http),
-        host=http.host,
-        port=http.port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-    )
-    uvicorn.Server(config).run()
-
-
-def http_app(server: "MCPServer[Any]", http: Http) -> "ASGIApp":
-    """The ASGI application: the token first, then Host and Origin, then the protocol."""
-    app = server.streamable_http_app(host=http.host, transport_security=_security(http), max_request_body_size=MAX_BODY)
-    return app if http.token is None else _guarded(app, http.token)
-
-
-def _security(http: Http) -> "TransportSecuritySettings":
-    from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415
-
-    names = [*http.allowed_hosts, *(("127.0.0.1", "localhost", "[::1]") if http.is_loopback else ())]
-    hosts = [host for name in names for host in (name, f"{name}:*")]
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=hosts,
-        allowed_origins=[f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts],
-    )
-
-
-def _guarded(app: "ASGIApp", token: str) -> "ASGIApp":
-    """Answers 401 to every HTTP request without the token, compared in constant time."""
-    from starlette.datastructures import Headers  # noqa: PLC0415
-    from starlette.responses import Response  # noqa: PLC0415
-
-    expected = token.encode()
-
-    async def guard(scope: "Scope", receive: "Receive", send: "Send") -> None:
-        given = Headers(scope=scope).getlist("authorization") if scope["type"] == "http" else []
-        scheme, _, sent = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        is_known = scheme.lower() == "bearer" and hmac.compare_digest(sent.strip().encode(), expected)
-        if scope["type"] == "lifespan" or is_known:
-            await app(scope, receive, send)
-        else:
-            await Response(status_code=401, headers={"www-authenticate": "Bearer"})(scope, receive, send)
-
-    return guard
 
 
 def _read_with(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
@@ -233,16 +134,40 @@ def _read_with(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Par
 
 _read_patterns = _read_with(lambda values: tuple(map(read_pattern, values)))
 _read_cost = _read_with(read_dollars)
+_read_commands = _read_with(lambda values: tuple(map(read_command, values)))
+
+
+def _refuse_foreign(_: click.Context, option: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise click.UsageError(
+            f"serve has no {', '.join(option.opts)}: it speaks stdio, and streamable HTTP with --http [HOST:PORT], as "
+            f"in --http {DEFAULT_ADDRESS}"
+        )
 
 
 @click.command()
-@click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP at /mcp instead of stdio.")
+@click.option(
+    "--http",
+    "address",
+    is_flag=False,
+    flag_value=DEFAULT_ADDRESS,
+    metavar="[HOST:PORT]",
+    help=f"Serve streamable HTTP at /mcp instead of stdio, on {DEFAULT_ADDRESS} unless another address is given.",
+)
+@click.option("--transport", "--host", "--port", "foreign", hidden=True, expose_value=False, callback=_refuse_foreign)
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Bearer token that HTTP clients must send; or set TDQS_SERVE_TOKEN.",
 )
 @click.option("--allowed-host", "allowed_hosts", multiple=True, metavar="HOST", help="Host name that HTTP answers to.")
+@click.option(
+    "--allowed-origin",
+    "allowed_origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Origin whose pages may call the server over HTTP, such as https://app.example.org.",
+)
 @click.option(
     "--root",
     "roots",
@@ -253,6 +178,14 @@ _read_cost = _read_with(read_dollars)
 @click.option("--allow-config", "configs", multiple=True, metavar="NAME", help="config:NAME may be started or opened.")
 @click.option(
     "--allow-url", "urls", multiple=True, metavar="PATTERN", callback=_read_patterns, help="These URLs may be opened."
+)
+@click.option(
+    "--allow-command",
+    "commands",
+    multiple=True,
+    metavar='"COMMAND ARG..."',
+    callback=_read_commands,
+    help="This stdio: command may be started, exactly as it stands here.",
 )
 @click.option("--allow-stdio", "may_start", is_flag=True, help="Any stdio: command may be started.")
 @click.option("--allow-py", "may_import", is_flag=True, help="Any py: module may be imported.")
@@ -265,22 +198,68 @@ _read_cost = _read_with(read_dollars)
 @click.option(
     "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for a live server."
 )
-def serve(*, address: str | None, token_file: Path | None, allowed_hosts: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401  # those of `configure_server`
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"], case_sensitive=False),
+    default="warning",
+    show_default=True,
+    help="What is logged to standard error.",
+)
+def serve(
+    *,
+    address: str | None,
+    token_file: Path | None,
+    allowed_hosts: tuple[str, ...],
+    allowed_origins: tuple[str, ...],
+    log_level: str,
+    **options: Any,  # noqa: ANN401  # those of `configure_server`
+) -> None:
     """Run the MCP server, on stdio unless --http is given.
 
     Definitions that come with a call are always scored. What else a caller may have read, started or opened is what the
     options allow. What the configured judge may take, it may take once, until the server ends.
     """
-    try:
-        http = _read_http(address, token_file, allowed_hosts)
-        # What the SDK allocates on import stays for good: collecting it again and again costs an eighth of the start.
-        gc.disable()
-        server = configure_server(os.environ, **options)
-        gc.freeze()
-        gc.enable()
-        run_server(server, http)
-    except TdqsError as error:
-        raise click.UsageError(str(error)) from error
+    http = read_http(address, token_file=token_file, allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
+    # What the SDK allocates on import stays for good: collecting it again and again costs an eighth of the start.
+    gc.disable()
+    server = configure_server(os.environ, log_level=log_level, **options)
+    gc.freeze()
+    gc.enable()
+    if http is not None:
+        run_http(server, http, log_level=log_level, tell=_tell_url)
+        return
+    if sys.stdin.isatty():
+        _tell_what_is_missing()
+    signal.signal(signal.SIGINT, _end)
+    server.run("stdio")
+
+
+def _tell_url(url: str) -> None:
+    click.echo(
+        f"serving {url} (Ctrl-C ends it); for a client:\n{_configuration({'type': 'http', 'url': url})}", err=True
+    )
+
+
+def _tell_what_is_missing() -> None:
+    """Says to a person at a terminal that a client should have started the server."""
+    arguments = sys.argv[sys.argv.index("serve") + 1 :] if "serve" in sys.argv else []
+    clients = ", ".join(client_names())
+    click.echo(
+        "waiting for an MCP client on standard input (Ctrl-C ends it). Clients start this command themselves:\n"
+        f"{_configuration(own_entry(arguments))}\n"
+        f"To add it to a client: tdqs-mcp install CLIENT ({clients}). To serve over HTTP: tdqs-mcp serve --http",
+        err=True,
+    )
+
+
+def _configuration(entry: Mapping[str, Any]) -> str:
+    return json.dumps({"mcpServers": {SERVER_NAME: entry}}, indent=2, ensure_ascii=False)
+
+
+def _end(*_: object) -> None:
+    """Ends the server; the thread that reads standard input would keep a terminal's waiting for another line."""
+    threading.Timer(GRACE_SECONDS, os._exit, [128 + signal.SIGINT]).start()
+    raise KeyboardInterrupt
 
 
 def configure_server(
@@ -293,36 +272,16 @@ def configure_server(
     max_tokens: int | None,
     max_cost: int | None,
     timeout: float,
+    log_level: str = "warning",
     **allowed: Any,  # noqa: ANN401  # the fields of Permissions
 ) -> "MCPServer[Any]":
     """The server that options and environment describe. Raises InputError."""
     budget = Budget(calls=max_calls, tokens=max_tokens, cost=max_cost)
     settings = read_settings(environ, judge=judge, base_url=base_url, model=model, budget=budget, in_server=True)
     return make_server(
-        permissions=Permissions(**allowed), settings=settings, timeout=timeout, open_cache=lambda: open_cache(environ)
+        permissions=Permissions(**allowed),
+        settings=settings,
+        timeout=timeout,
+        log_level=log_level,
+        open_cache=lambda: open_cache(environ),
     )
-
-
-def _read_http(address: str | None, token_file: Path | None, allowed_hosts: tuple[str, ...]) -> Http | None:
-    if address is None:
-        if token_file or allowed_hosts:
-            raise InputError("--token-file and --allowed-host belong to --http HOST:PORT")
-        return None
-    host, port = read_address(address)
-    http = Http(host=host, port=port, token=_read_token(token_file), allowed_hosts=allowed_hosts)
-    http.check()
-    return http
-
-
-def _read_token(file: Path | None) -> str | None:
-    """The token that was meant; an empty one is refused, because somebody wanted protection."""
-    if file is None and "TDQS_SERVE_TOKEN" not in os.environ:
-        return None
-    source = "TDQS_SERVE_TOKEN" if file is None else f"the token file {str(file)!r}"
-    try:
-        token = (os.environ["TDQS_SERVE_TOKEN"] if file is None else file.read_text(encoding="utf-8")).strip()
-    except (OSError, UnicodeError) as error:
-        raise InputError(f"{source} cannot be read as text; make one with: openssl rand -hex 32") from error
-    if not token:
-        raise InputError(f"{source} is empty; put a token there or take the option away")
-    return token

@@ -12,7 +12,7 @@ from typing import Any
 
 import json5
 
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.sources.locator import Stdio, Url
 
 _VARIABLE = re.compile(r"\$\{([^}]+)\}")
@@ -82,16 +82,63 @@ def find_server(
     return found[0]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientFile:
+    """Where a client keeps the servers of its user, and what an entry needs there."""
+
+    name: str
+    title: str
+    file: Path
+    keys: tuple[str, ...]
+    """The keys that lead to the servers."""
+
+    entry: Mapping[str, Any]
+    """What stands in an entry beside command and args."""
+
+    then: str
+    """What makes the client read it."""
+
+
+def client_files(
+    *, home: Path | None = None, environ: Mapping[str, str] | None = None, platform: str = sys.platform
+) -> list[ClientFile]:
+    """The user's file of each client."""
+    around = _Surroundings(home=home or Path.home(), cwd=Path(), environ=os.environ if environ is None else environ)
+    folders = _folders(around, platform)
+    own: dict[str, tuple[str, list[str]]] = {}
+    for client, place, *groups in _table()["files"]:
+        if "{cwd}" not in place and "{cwd}" not in groups[0]:
+            own.setdefault(client, (place, groups[0]))
+    return [
+        ClientFile(
+            name=client,
+            title=facts["title"],
+            file=Path(own[client][0].format_map(folders)),
+            keys=tuple(own[client][1]),
+            entry=facts.get("entry", {}),
+            then=facts["then"],
+        )
+        for client, facts in _table()["clients"].items()
+    ]
+
+
+def client_file(name: str, **around: Any) -> ClientFile:  # noqa: ANN401  # those of `client_files`
+    """The user's file of one client. Raises InputError for an unknown one."""
+    found = {each.name: each for each in client_files(**around)}
+    if name not in found:
+        raise InputError(f"there is no client {name!r}{nearest(name, found)}; give one of {', '.join(found)}")
+    return found[name]
+
+
 def configured_names(file: Path) -> list[str]:
     """The servers that a file configures if it is one of a client. Raises OSError, and ValueError for bad syntax."""
     content = _load(file)
-    groups = [group for _, _, *groups in _table() for group in groups]
+    groups = [group for _, _, *groups in _table()["files"] for group in groups]
     return list(dict.fromkeys(name for keys in groups for name, _ in _entries(content, keys)))
 
 
-def _table() -> list[Any]:
-    files: list[Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["files"]
-    return files
+def _table() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 def _read_all(around: _Surroundings, platform: str) -> tuple[list[ConfiguredServer], list[str]]:
@@ -99,7 +146,7 @@ def _read_all(around: _Surroundings, platform: str) -> tuple[list[ConfiguredServ
     servers: dict[tuple[str, str], ConfiguredServer] = {}
     unreadable = []
     folders = _folders(around, platform)
-    for client, place, *groups in _table():
+    for client, place, *groups in _table()["files"]:
         file = Path(place.format_map(folders))
         try:
             content = _load(file)

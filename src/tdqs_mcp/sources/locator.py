@@ -102,7 +102,7 @@ def parse_locator(text: str) -> Locator:
     if scheme in ("http", "https"):
         return _url(text)
     if scheme == "stdio":
-        return _stdio(rest)
+        return read_stdio(rest)
     if scheme == "config":
         return _config(rest)
     if scheme == "py":
@@ -158,7 +158,8 @@ def _url(text: str) -> Url:
     return Url(url=text)
 
 
-def _stdio(rest: str) -> Stdio:
+def read_stdio(rest: str) -> Stdio:
+    """The command of a server, as a shell would split it. Raises InputError."""
     try:
         words = shlex.split(rest)
     except ValueError as error:

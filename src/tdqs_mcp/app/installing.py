@@ -1,0 +1,132 @@
+"""Our entry in the configuration of an MCP client: what would change, and the change with a backup."""
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.sources.clients import ClientFile, client_file, client_files
+from tdqs_mcp.sources.config_edits import JsonText, TomlText
+from tdqs_mcp.sources.files import read_bytes, write_bytes
+from tdqs_mcp.sources.locator import HIDDEN
+
+SERVER_NAME = "tdqs"
+"""The name of our entry."""
+
+_SECRET = ("env", "headers")
+"""Parts of an entry whose values are nobody's business."""
+
+
+_UNREADABLE = (ValueError, RecursionError)
+"""What text that is neither JSON nor TOML, or nests too deep, leads to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """What installing or uninstalling does to a client's file."""
+
+    client: ClientFile
+    before: str | None
+    """None for a file that is not there."""
+
+    after: str | None
+
+    @property
+    def difference(self) -> list[str]:
+        """The lines of our entry that go and come, as in a diff; empty where nothing changes."""
+        old, new = (_shown(self.client, text) for text in (self.before, self.after))
+        return [line for line in list(unified_diff(old, new, n=20, lineterm=""))[2:] if not line.startswith("@@")]
+
+    def write(self) -> Path | None:
+        """Writes the file; gives back where the old one is kept, None if there was none. Raises InputError."""
+        file, backup = self.client.file, None
+        if self.before is not None:
+            places = (file.with_name(f"{file.name}.bak{number or ''}") for number in count())
+            backup = next(place for place in places if not place.exists())
+            write_bytes(backup, read_bytes(file))
+            backup.chmod(file.stat().st_mode & 0o777)
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        mark = "\ufeff" if self.before is not None and read_bytes(file).startswith(b"\xef\xbb\xbf") else ""
+        write_bytes(file, f"{mark}{self.after}".encode())
+        return backup
+
+
+def client_names() -> list[str]:
+    """The clients that we can be installed in."""
+    return [each.name for each in client_files()]
+
+
+def own_entry(arguments: Sequence[str] = ()) -> dict[str, Any]:
+    """How a client starts this server, wherever it is started from: with the absolute path of this program."""
+    program = Path(sys.executable).with_name("tdqs-mcp.exe" if sys.platform == "win32" else "tdqs-mcp")
+    if any(part.startswith("archive-v") for part in program.parts):  # uvx: the folder may be gone tomorrow
+        command = [shutil.which("uvx") or "uvx", "tdqs-mcp"]
+    else:
+        command = [str(program)] if program.exists() else [sys.executable, "-m", "tdqs_mcp"]
+    return {"command": command[0], "args": [*command[1:], "serve", *arguments]}
+
+
+def plan_install(name: str, arguments: Sequence[str] = (), **around: Any) -> Installation:  # noqa: ANN401  # client_file's
+    """Our entry in a client's file, its other parts kept. Raises InputError for a file that cannot be edited."""
+    client = client_file(name, **around)
+    before = _read(client)
+    entry = {**client.entry, **own_entry(arguments)}
+    try:
+        after = _text(client, before or "").with_entry([*client.keys, SERVER_NAME], entry)
+    except _UNREADABLE as error:
+        raise _refusal(client, error) from error
+    return Installation(
+        client=client, before=before, after=before if before and _entry(client, before) == entry else after
+    )
+
+
+def plan_uninstall(name: str, **around: Any) -> Installation:  # noqa: ANN401  # client_file's
+    """A client's file without our entry. Raises InputError for a file that cannot be edited."""
+    client = client_file(name, **around)
+    before = _read(client)
+    try:
+        is_there = before is not None and _entry(client, before) is not None
+        after = _text(client, before or "").without_entry([*client.keys, SERVER_NAME]) if is_there else before
+    except _UNREADABLE as error:
+        raise _refusal(client, error) from error
+    return Installation(client=client, before=before, after=after)
+
+
+def _read(client: ClientFile) -> str | None:
+    try:
+        return read_bytes(client.file).decode("utf-8-sig") if client.file.exists() else None
+    except UnicodeDecodeError as error:
+        raise _refusal(client, error) from error
+
+
+def _text(client: ClientFile, text: str) -> JsonText | TomlText:
+    return TomlText(text) if client.file.suffix == ".toml" else JsonText(text)
+
+
+def _entry(client: ClientFile, text: str) -> Any:  # noqa: ANN401  # foreign JSON or TOML
+    """Our entry as it stands in a text; None without one. Raises ValueError."""
+    found = _text(client, text).content
+    for key in (*client.keys, SERVER_NAME):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def _shown(client: ClientFile, text: str | None) -> list[str]:
+    """The lines of our entry, without credentials."""
+    entry = None if text is None else _entry(client, text)
+    if not isinstance(entry, Mapping):
+        return []
+    hidden = {key: dict.fromkeys(entry[key], HIDDEN) for key in _SECRET if isinstance(entry.get(key), Mapping)}
+    name = ".".join((*client.keys, SERVER_NAME))
+    return f"{name}: {json.dumps({**entry, **hidden}, indent=2, ensure_ascii=False)}".split("\n")
+
+
+def _refusal(client: ClientFile, error: Exception) -> InputError:
+    return InputError(f"{str(client.file)!r} cannot be edited, and was left as it is: {error}; correct it first")

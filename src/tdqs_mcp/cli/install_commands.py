@@ -1,0 +1,56 @@
+"""`install` and `uninstall`: our entry in the configuration of an MCP client."""
+
+import shlex
+
+import click
+
+from tdqs_mcp.app.installing import Installation, client_names, plan_install, plan_uninstall
+from tdqs_mcp.cli import command
+from tdqs_mcp.report.escape import visible
+
+_client_argument = click.argument("client", type=click.Choice(client_names(), case_sensitive=False), metavar="CLIENT")
+_dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+
+
+@command()
+@_client_argument
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- SERVE-OPTION...]")
+@_dry_run_option
+def install(client: str, *, arguments: tuple[str, ...], dry_run: bool) -> None:
+    """Add this MCP server to a client's configuration.
+
+    CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, zed, codex or gemini-cli. The file of the user is
+    changed, not the project's: only our entry in it, and the file as it was is kept beside it. What follows -- are
+    options of serve, such as --root /home/you/servers. Restart the client where it says so.
+    """
+    from tdqs_mcp.server.serve import serve  # noqa: PLC0415  # its options, and no server
+
+    with serve.make_context("serve", list(arguments)):
+        pass  # an option that serve does not have would keep the client from starting it
+    _make(plan_install(client, arguments), is_dry_run=dry_run)
+
+
+@command()
+@_client_argument
+@_dry_run_option
+def uninstall(client: str, *, dry_run: bool) -> None:
+    """Remove this MCP server from a client's configuration.
+
+    CLIENT is one of those of install. Only our entry goes, and the file as it was is kept beside it.
+    """
+    _make(plan_uninstall(client), is_dry_run=dry_run)
+
+
+def _make(change: Installation, *, is_dry_run: bool) -> None:
+    """Shows the difference, and writes it."""
+    file = shlex.quote(str(change.client.file))
+    if not change.difference:
+        click.echo(f"{file}: nothing to change")
+        return
+    click.echo("\n".join([file, *(f"  {visible(line)}" for line in change.difference)]))
+    if is_dry_run:
+        click.echo("nothing was written (--dry-run)")
+        return
+    backup = change.write()
+    kept = f"; as it was: {shlex.quote(str(backup))}" if backup else ""
+    click.echo(f"written{kept}. Next, in {change.client.title}: {change.client.then}")

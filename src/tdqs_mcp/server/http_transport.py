@@ -1,0 +1,223 @@
+"""The server over streamable HTTP: where it listens, who may connect, health, and what browsers may read."""
+
+import errno
+import hmac
+import ipaddress
+import logging
+import os
+import re
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from tdqs_mcp.errors import InputError
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+DEFAULT_ADDRESS = "127.0.0.1:8000"
+
+HEALTH = "/health"
+"""Where a supervisor asks whether the server answers; without the token, because it tells nothing else."""
+
+IDLE_SECONDS = 1_800.0
+"""A session that nobody has used for so long ends; its client then starts another."""
+
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:]+\]|[^\s/?#@:]+)(:([0-9]{1,5}|\*))?", re.IGNORECASE)
+
+MIN_TOKEN = 16
+"""Characters of a bearer token: shorter ones can be guessed."""
+
+MAX_BODY = 8 * 2**20
+"""Bytes of one request: a catalog of 2,000 tools has about half."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Http:
+    """Where the server listens. The token is a credential: it is not in the repr and in no log."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str | None = field(default=None, repr=False)
+    allowed_hosts: tuple[str, ...] = ()
+    """Host headers that are answered beside the loopback's: `mcp.example.org` or `mcp.example.org:8443`."""
+
+    allowed_origins: tuple[str, ...] = ()
+    """Origins whose pages may call, beside those of the hosts: `https://app.example.org`."""
+
+    @property
+    def hosts(self) -> list[str]:
+        """Every Host header that is answered; `:*` stands for any port."""
+        names = [*self.allowed_hosts, *(("127.0.0.1", "localhost", "[::1]") if self.is_loopback else ())]
+        return [host for name in names for host in (name, f"{name}:*")]
+
+    @property
+    def origins(self) -> list[str]:
+        """Every origin whose pages may call; `:*` stands for any port."""
+        return [*self.allowed_origins, *(f"{scheme}://{host}" for scheme in ("http", "https") for host in self.hosts)]
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can connect."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def check(self) -> None:
+        """Raises InputError for an address that others can reach without a token and a list of host names."""
+        if self.token is not None and len(self.token) < MIN_TOKEN:
+            raise InputError(f"the token has fewer than {MIN_TOKEN} characters; make one with: openssl rand -hex 32")
+        if self.is_loopback:
+            return
+        if self.token is None:
+            raise InputError(
+                f"{self.host} can be reached by others: set TDQS_SERVE_TOKEN or --token-file, or listen on 127.0.0.1"
+            )
+        if not self.allowed_hosts:
+            raise InputError(
+                f"{self.host} can be reached by others: name the hosts it is called by with --allowed-host, as in "
+                "--allowed-host mcp.example.org"
+            )
+
+
+def read_address(text: str) -> tuple[str, int]:
+    """Host and port of `HOST:PORT`, `[::1]:PORT` or `PORT`. Raises InputError."""
+    host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) < 2**16):
+        raise InputError(f"{text!r} is not an address; give HOST:PORT, as in 127.0.0.1:8000")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def run_http(server: "MCPServer[Any]", http: Http, *, log_level: str, tell: Callable[[str], None]) -> None:
+    """Serves until somebody ends it; `tell` gets the URL as soon as clients can connect. Raises InputError."""
+    import uvicorn  # noqa: PLC0415  # only HTTP needs it
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it would report each open event stream
+            super().handle_exit(sig, frame)
+
+    listening = _listen(http)
+    is_verbose = log_level in ("debug", "info")
+    config = uvicorn.Config(
+        http_app(server, http),
+        log_level=log_level,
+        access_log=is_verbose,
+        server_header=False,
+        timeout_graceful_shutdown=0,
+    )
+    host = f"[{http.host}]" if ":" in http.host else http.host
+    tell(f"http://{host}:{listening.getsockname()[1]}/mcp")
+    Server(config).run(sockets=[listening])
+
+
+def _listen(http: Http) -> socket.socket:
+    """A socket that clients can connect to. Raises InputError."""
+    family = socket.AF_INET6 if ":" in http.host else socket.AF_INET
+    try:
+        return socket.create_server((http.host, http.port), family=family)
+    except OSError as error:
+        told = {
+            errno.EADDRINUSE: f"another program listens on port {http.port}; end it, or give another port, as in "
+            f"--http {http.host}:{http.port + 1}",
+            errno.EACCES: f"port {http.port} needs special rights here; give one from 1024 on",
+            errno.EADDRNOTAVAIL: f"{http.host} is not an address of this machine; give 127.0.0.1 or 0.0.0.0",
+        }
+        unknown = f"{http.host} cannot be listened on ({error.strerror}); give HOST:PORT, as in {DEFAULT_ADDRESS}"
+        raise InputError(told.get(error.errno or 0, unknown)) from error
+
+
+def http_app(server: "MCPServer[Any]", http: Http) -> "ASGIApp":
+    """The ASGI application: what browsers may read, then the token, then Host and Origin, then the protocol."""
+    from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415
+    from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
+
+    @server.custom_route(HEALTH, methods=["GET"])  # type: ignore[untyped-decorator]  # the SDK's has no types
+    async def health(_: "Request") -> "Response":
+        from starlette.responses import JSONResponse  # noqa: PLC0415
+
+        return JSONResponse({"status": "ok", "version": version("tdqs-mcp")})
+
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True, allowed_hosts=http.hosts, allowed_origins=http.origins
+    )
+    app: ASGIApp = server.streamable_http_app(
+        host=http.host, transport_security=security, max_request_body_size=MAX_BODY, session_idle_timeout=IDLE_SECONDS
+    )
+    return CORSMiddleware(
+        app if http.token is None else _guarded(app, http.token),
+        allow_origin_regex="|".join(re.escape(origin).replace(r":\*", r":\d+") for origin in http.origins),
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["*"],
+        expose_headers=["mcp-session-id", "mcp-protocol-version", "www-authenticate"],
+    )
+
+
+def _guarded(app: "ASGIApp", token: str) -> "ASGIApp":
+    """Answers 401 to every HTTP request without the token, compared in constant time; health is for everybody."""
+    from starlette.datastructures import Headers  # noqa: PLC0415
+    from starlette.responses import PlainTextResponse  # noqa: PLC0415
+
+    expected = token.encode()
+
+    async def guard(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        given = Headers(scope=scope).getlist("authorization") if scope["type"] == "http" else []
+        scheme, _, sent = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        is_known = scheme.lower() == "bearer" and hmac.compare_digest(sent.strip().encode(), expected)
+        if scope["type"] == "lifespan" or is_known or scope.get("path") == HEALTH:
+            await app(scope, receive, send)
+            return
+        fault, error = ("is not the one", ' error="invalid_token"') if given else ("is missing", "")
+        told = f"The bearer token {fault} that the operator of this server has set; send Authorization: Bearer TOKEN.\n"
+        answer = PlainTextResponse(told, status_code=401, headers={"www-authenticate": f"Bearer{error}"})
+        await answer(scope, receive, send)
+
+    return guard
+
+
+def read_http(
+    address: str | None, *, token_file: Path | None, allowed_hosts: tuple[str, ...], allowed_origins: tuple[str, ...]
+) -> Http | None:
+    """Where to listen and who may connect; None for stdio. Raises InputError."""
+    if address is None:
+        if token_file or allowed_hosts or allowed_origins:
+            raise InputError("--token-file, --allowed-host and --allowed-origin belong to --http HOST:PORT")
+        return None
+    host, port = read_address(address)
+    origins = tuple(map(_read_origin, allowed_origins))
+    http = Http(
+        host=host, port=port, token=_read_token(token_file), allowed_hosts=allowed_hosts, allowed_origins=origins
+    )
+    http.check()
+    return http
+
+
+def _read_origin(text: str) -> str:
+    """An origin as browsers send it. Raises InputError."""
+    if not _ORIGIN.fullmatch(text):
+        raise InputError(
+            f"{text!r} is not an origin; give SCHEME://HOST, as in https://app.example.org, without a path"
+        )
+    return text.lower()
+
+
+def _read_token(file: Path | None) -> str | None:
+    """The token that was meant; an empty one is refused, because somebody wanted protection."""
+    if file is None and "TDQS_SERVE_TOKEN" not in os.environ:
+        return None
+    source = "TDQS_SERVE_TOKEN" if file is None else f"the token file {str(file)!r}"
+    try:
+        token = (os.environ["TDQS_SERVE_TOKEN"] if file is None else file.read_text(encoding="utf-8")).strip()
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"{source} cannot be read as text; make one with: openssl rand -hex 32") from error
+    if not token:
+        raise InputError(f"{source} is empty; put a token there or take the option away")
+    return token

@@ -1,0 +1,228 @@
+"""Our entry in the configurations of eight clients: it comes, stays alone, and goes, and nothing else moves."""
+
+import json
+import sys
+import tomllib
+
+import json5
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tdqs_mcp.app.installing import SERVER_NAME, client_names, own_entry, plan_install, plan_uninstall
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.sources.clients import client_file, find_server
+from tdqs_mcp.sources.config_edits import JsonText
+
+OTHER = {"command": "npx", "args": ["-y", "server-github"], "env": {"GITHUB_TOKEN": "ghp_secret"}}
+
+JSONC = """\
+// settings of this editor
+{
+\t"theme": "dark", // not too bright
+\t/* two servers:
+\t   one of them is off */
+\t"KEY": {
+\t\t"github": { "command": "npx", "env": { "TOKEN": "a//b, }" } }, // the one
+\t\t// "old": {},
+\t\t"files": { "command": "uvx", "args": ["mcp-files"], }, // the other
+\t},
+}
+"""
+
+TOML = """\
+# my Codex
+model = "o5"
+
+[mcp_servers.github] # the one
+command = "npx"
+args = ["-y", "server-github"]
+
+[profiles.fast]
+model = "o5-mini"  # cheap
+"""
+
+
+@pytest.fixture
+def client(tmp_path):
+    """Where a client keeps its servers below a made home, and the two changes there."""
+
+    class Client:
+        def __init__(self, name):
+            around = {"home": tmp_path, "environ": {}, "platform": "linux"}
+            self.known = client_file(name, **around)
+            self.file, self.keys, self.name = self.known.file, self.known.keys, name
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self.install = lambda *arguments: plan_install(name, arguments, **around)
+            self.uninstall = lambda: plan_uninstall(name, **around)
+
+        @property
+        def usual(self):
+            """A configuration as its users have it."""
+            if self.file.suffix == ".toml":
+                return TOML
+            if self.name in ("vscode", "zed"):
+                return JSONC.replace("KEY", self.keys[0])
+            return json.dumps({"theme": "dark", self.keys[0]: {"github": OTHER}}, indent=2)
+
+        def read(self):
+            text = self.file.read_text("utf-8")
+            return tomllib.loads(text) if self.file.suffix == ".toml" else json5.loads(text)
+
+    return Client
+
+
+def test_there_are_eight_clients():
+    assert len(client_names()) == 8
+
+
+@pytest.mark.parametrize("name", client_names())
+def test_our_entry_comes_and_goes_and_every_other_byte_stays(client, name):
+    made = client(name)
+    made.file.write_text(made.usual, "utf-8")
+    before = made.read()
+    backup = made.install("--root", "/srv").write()
+    assert backup.read_text("utf-8") == made.usual
+    after = made.read()
+    assert after[made.keys[0]].pop(SERVER_NAME) == {**made.known.entry, **own_entry(["--root", "/srv"])}
+    assert after == before
+    assert [line for line in made.usual.split("\n") if line not in made.file.read_text("utf-8")] in ([], ["    }"])
+    assert not made.install("--root", "/srv").difference
+    made.uninstall().write()
+    assert made.file.read_text("utf-8") == made.usual
+    assert not made.uninstall().difference
+
+
+@pytest.mark.parametrize("name", client_names())
+@pytest.mark.parametrize("start", [None, "", "{}", "{}\n"])
+def test_a_file_that_is_not_there_or_empty_is_made(client, name, start):
+    made = client(name)
+    if start is not None:
+        made.file.write_text("" if made.file.suffix == ".toml" else start, "utf-8")
+    assert (made.install().write() is None) == (start is None)
+    assert made.read()[made.keys[0]][SERVER_NAME]["args"][-1] == "serve"
+    made.uninstall().write()
+    assert not made.read().get(made.keys[0])
+
+
+@pytest.mark.parametrize("name", client_names())
+def test_what_is_installed_is_found_as_a_server_of_the_client(client, name, tmp_path):
+    client(name).install().write()
+    found = find_server(f"{name}/{SERVER_NAME}", home=tmp_path, cwd=tmp_path / "x", environ={}, platform="linux")
+    assert [found.command, *found.args] == [own_entry()["command"], *own_entry()["args"]]
+
+
+@pytest.mark.parametrize("name", client_names())
+def test_what_the_user_has_added_to_our_entry_stays(client, name):
+    made = client(name)
+    made.file.write_text(made.usual, "utf-8")
+    made.install().write()
+    text = made.file.read_text("utf-8")
+    added = 'env = { TDQS_MODEL = "m" }\n' if made.file.suffix == ".toml" else '"env": {"TDQS_API_KEY": "sk-1"},'
+    mark = f"[{made.keys[0]}.{SERVER_NAME}]\n" if made.file.suffix == ".toml" else f'"{SERVER_NAME}": {{'
+    made.file.write_text(text.replace(mark, mark + added), "utf-8")
+    change = made.install("--allow-py")
+    assert "sk-1" not in "\n".join(change.difference)
+    change.write()
+    assert made.read()[made.keys[0]][SERVER_NAME]["args"][-1] == "--allow-py"
+    assert "env" in made.read()[made.keys[0]][SERVER_NAME]
+
+
+@pytest.mark.parametrize("name", client_names())
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '{"mcpServers": ',
+        "= x [",
+        '{"KEY": []}',
+        "KEY = 3",
+        "[1",
+        '{"KEY": {}, "KEY": {}}',
+        '{"KEY": {"tdqs": 3}}',
+        b"\xff\xfe{",
+    ],
+)
+def test_a_malformed_file_stays_untouched(client, name, broken):
+    made = client(name)
+    content = broken if isinstance(broken, bytes) else broken.replace("KEY", made.keys[0]).encode()
+    made.file.write_bytes(content)
+    with pytest.raises(InputError, match="cannot be edited, and was left as it is"):
+        made.install()
+    assert made.file.read_bytes() == content
+    assert list(made.file.parent.glob("*.bak*")) == []
+
+
+def test_no_backup_replaces_another(client):
+    made = client("cursor")
+    made.file.write_text(made.usual, "utf-8")
+    kept = [made.install().write(), made.uninstall().write(), made.install().write()]
+    assert [each.name for each in kept] == ["mcp.json.bak", "mcp.json.bak1", "mcp.json.bak2"]
+
+
+def test_a_byte_order_mark_and_other_line_ends_stay(client):
+    made = client("windsurf")
+    content = b"\xef\xbb\xbf" + made.usual.replace("\n", "\r\n").encode()
+    made.file.write_bytes(content)
+    made.install().write()
+    assert made.file.read_bytes().startswith(b"\xef\xbb\xbf{\r\n")
+    assert b"\n" not in made.file.read_bytes().replace(b"\r\n", b"")
+    made.uninstall().write()
+    assert made.file.read_bytes() == content
+
+
+NAMES = st.text("ab/*\"', {}:\\", max_size=6).filter(lambda name: name != SERVER_NAME)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | NAMES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+)
+SERVERS = st.dictionaries(NAMES, VALUES, max_size=3)
+SPACES = st.sampled_from(["", " ", "\n", "\n\t", " // {\n", " /* , } */ ", "\r\n  "])
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=3), SERVERS | st.none(), st.sampled_from([None, 2, "\t"]), st.data())
+def test_any_json_with_comments_anywhere_gets_our_entry_and_gives_it_back(around, servers, indent, data):
+    content = around if servers is None else {**around, "servers": servers}
+    text = json.dumps(content, indent=indent)
+    for place in sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=4)), reverse=True):
+        if text[:place].replace("\\\\", "").replace('\\"', "").count('"') % 2 == 0 and text[place - 1 : place] in tuple(
+            "{}[],:"
+        ):
+            text = text[:place] + data.draw(SPACES) + text[place:]
+    known = JsonText(text)
+    assert known.content == content
+    entry = {"command": "tdqs-mcp", "args": ["serve"]}
+    installed = JsonText(known.with_entry(["servers", SERVER_NAME], entry))
+    assert installed.content == {**content, "servers": {**(servers or {}), SERVER_NAME: entry}}
+    assert JsonText(installed.with_entry(["servers", SERVER_NAME], entry)).text == installed.text
+    left = JsonText(installed.without_entry(["servers", SERVER_NAME]))
+    assert left.content == {**content, "servers": servers or {}}
+
+
+def test_the_commands_show_the_difference_and_write_only_without_dry_run(command, tmp_path, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
+    file = tmp_path / ".cursor" / "mcp.json"
+    run = command("install", "cursor", "--dry-run", "--", "--root", tmp_path)
+    assert (run.returncode, file.exists()) == (0, False)
+    assert b"nothing was written" in run.stdout
+    run = command("install", "cursor", "--", "--root", tmp_path)
+    assert b"+mcpServers.tdqs: {" in run.stdout
+    assert json.loads(file.read_text())["mcpServers"]["tdqs"]["args"][-2:] == ["--root", str(tmp_path)]
+    assert b"nothing to change" in command("install", "cursor", "--", "--root", tmp_path).stdout
+    run = command("uninstall", "Cursor")
+    assert b"-mcpServers.tdqs: {" in run.stdout
+    assert b"mcp.json.bak" in run.stdout
+    assert json.loads(file.read_text()) == {"mcpServers": {}}
+
+
+def test_what_serve_would_refuse_is_not_installed(command, tmp_path, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.home", lambda: tmp_path)
+    run = command("install", "cursor", "--", "--rot", "/srv")
+    assert run.returncode == 2
+    assert b"--root" in run.stderr
+    assert list(tmp_path.rglob("mcp.json")) == []
+    assert b"'cursor'" in command("install", "nobody").stderr
+
+
+def test_a_program_in_uvx_s_cache_is_started_by_uvx(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/home/x/.cache/uv/archive-v0/abc/bin/python")
+    assert own_entry()["args"] == ["tdqs-mcp", "serve"]
