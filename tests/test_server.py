@@ -24,6 +24,7 @@ from mcp.types import ResourceTemplateReference
 from own_server import SERVE, caller, in_process, over_stdio, refusal
 
 from tdqs_mcp.app import catalogs, judging, linting
+from tdqs_mcp.app.installing import client_names, plan_install
 from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.report.escape import unfence
 from tdqs_mcp.results.findings import Severity
@@ -188,28 +189,14 @@ async def test_every_tool_has_title_hints_described_parameters_and_an_output_sch
 ROOT = Path(__file__).parents[1]
 
 
-def snippets():
-    """The JSON in docs/agents.md, with the client's file that it belongs into."""
-    places = [
-        ".config/Claude/claude_desktop_config.json",
-        ".claude.json",
-        ".cursor/mcp.json",
-        ".config/Code/User/mcp.json",
-    ]
-    blocks = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "agents.md").read_text(encoding="utf-8"), re.DOTALL)
-    return list(zip(places, blocks, strict=True))
-
-
 @pytest.mark.process
-@pytest.mark.parametrize(("place", "block"), snippets(), ids=["claude-desktop", "claude-code", "cursor", "vscode"])
-async def test_every_snippet_starts_our_server(place, block, tmp_path, monkeypatch):
-    command = Path(sys.executable).with_name("tdqs-mcp")
-    (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / place).write_text(block.replace("/path/to/tdqs-mcp", str(command)), encoding="utf-8")
+@pytest.mark.parametrize("client", client_names())
+async def test_what_is_installed_in_a_client_starts_our_server(client, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert [each.name for each in (await catalogs.load("config:tdqs")).tools] == agent_session.TOOLS
+    plan_install(client).write()
+    assert [each.name for each in (await catalogs.load(f"config:{client}/tdqs")).tools] == agent_session.TOOLS
 
 
 def test_server_json_fits_the_registry_s_schema_and_our_version():

@@ -103,7 +103,8 @@ class ServerContext:
         allowed = self._permissions
         is_remote = self.judge.stamp.id != OFFLINE
         return Reach(
-            starts=allowed.may_start or allowed.may_import, opens=bool(allowed.configs or allowed.urls) or is_remote
+            starts=bool(allowed.commands) or allowed.may_start or allowed.may_import,
+            opens=bool(allowed.configs or allowed.urls) or is_remote,
         )
 
     def find_judge(self, name: str) -> Judge:
