@@ -19,9 +19,11 @@ from tdqs_mcp.app import catalogs, improving
 from tdqs_mcp.judges.client_answers import Answered
 from tdqs_mcp.judges.endpoint import Endpoint
 from tdqs_mcp.judges.judge import AnswersNeeded
+from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.openai import OpenAI
 from tdqs_mcp.judges.prompted import Prompted
 from tdqs_mcp.results.improvements import Mode
+from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Verdict
 from tdqs_mcp.sources.input_files import parse_material
 
 MODEL = "m-1"
@@ -53,6 +55,20 @@ WORDS = {
 }
 
 
+class Severe:
+    """A judge that likes longer descriptions better."""
+
+    stamp = JudgeStamp(id="severe", version="1")
+
+    async def grade(self, cases):
+        keys = (await Offline().grade(cases[:1]))[0].judgements if cases else ()
+        scores = (min(5, 1 + len(case.subject.tool.description) // 18) for case in cases)
+        return [
+            Verdict(judgements={key: Judgement(score=score, justification="x") for key in keys}, summary="x")
+            for score in scores
+        ]
+
+
 def definition(name):
     return {"name": name, "description": "This tool finds orders.", "inputSchema": SCHEMA}
 
@@ -80,7 +96,10 @@ class Author(Loopback):
     async def behave(self, stage, text, is_corrected, request):
         if stage in USUAL:
             return says(tdqs(2, 2, 2, 2, 2, 2) if stage == "tdqs" else USUAL[stage])
-        kind = next(name for name in (*WORDS, "garbage", "down", "hanging", "learning") if f"{name}_orders" in text)
+        kinds = (*WORDS, "garbage", "down", "hanging", "learning")
+        kind = min(
+            kinds, key=lambda name: text.find(f"{name}_orders") % len(text)
+        )  # the tool stands before its siblings
         if kind == "down":
             return JSONResponse({"error": {"message": "maintenance"}}, 401)
         if kind == "hanging":
@@ -161,21 +180,57 @@ def test_no_model_gets_the_secrets_of_recorded_calls(author):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("praising_orders", "'powerful' praises and tells nothing"),
-        ("inventing_orders", "no source gives the number 137"),
         ("steering_orders", f"3 answers of '{MODEL}' said what may not stand in a definition, the last one because"),
         ("rambling_orders", f"3 answers of '{MODEL}' said what may not stand in a definition, the last one because"),
         ("garbage_orders", "the answer is not JSON"),
         ("down_orders", "HTTP 401 (maintenance)"),
     ],
 )
-def test_words_that_may_not_stand_leave_the_offline_draft_with_the_reason(author, name, words):
+def test_an_answer_without_usable_words_leaves_the_offline_draft_with_the_reason(author, name, words):
     judge = Prompted(id="openai", model=model_of(author))
     rewrite, draft = rewritten(author, name, judge=judge), rewritten(None, name, judge=judge)
     assert words in rewrite.setback
     assert rewrite.writer == "offline"
     assert replace(rewrite, setback=None, was_written=True) == draft
-    assert draft.changes
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "reason"),
+    [
+        ("praising_orders", "A powerful, seamless way to find", "'powerful' praises and tells nothing"),
+        ("inventing_orders", "Returns at most 137 orders", "no source gives the number 137"),
+    ],
+)
+def test_a_refused_statement_is_left_out_and_becomes_a_question_and_the_rest_stands(author, name, sentence, reason):
+    rewrite = rewritten(author, name)
+    assert (rewrite.writer, rewrite.setback) == (MODEL, None)
+    assert sentence not in rewrite.definition["description"]
+    assert GOOD["guidelines"] in rewrite.definition["description"]
+    [claim] = rewrite.refused
+    assert sentence in claim.text
+    assert reason in claim.refusal
+    [question] = [each for each in rewrite.questions if each.about == "claim"]
+    assert sentence in question.text
+    assert reason in question.text
+    assert question.id.startswith(f"{name}.claim.")
+
+
+def test_the_model_sees_every_sibling_and_what_is_open(author):
+    names = [f"tool_{number}" for number in range(40)]
+    others = [tool(name, f"Does the thing number {number}.") for number, name in enumerate(names)]
+    catalog = catalogs.read({"tools": [definition("good_orders"), *others]})
+    tdqs_mcp.rewrite(catalog, tools=["good_orders"], writer=model_of(author), growth=200)
+    sent = author.asked[0][1][1]["content"]
+    assert all(f"{name}: " in sent for name in names)
+    assert "What does `good_orders` return" in sent
+
+
+def test_the_offline_judge_overrules_no_model_and_a_named_judge_may(author):
+    rewrite = rewritten(author, "empty_orders")
+    assert rewrite.writer == MODEL
+    judged = rewritten(author, "empty_orders", judge=Severe())
+    assert judged.writer == "offline"
+    assert "it scores lower" in judged.setback
 
 
 def test_a_definition_that_addresses_its_reader_reaches_no_model_and_keeps_its_draft(author):
@@ -202,12 +257,6 @@ def test_refused_claims_go_back_with_the_reasons_at_most_twice(author):
 def test_a_model_that_learns_from_the_objection_is_heard(author):
     assert rewritten(author, "learning_orders").writer == MODEL
     assert author.stages == ["augment", "consolidate", "consolidate"]
-
-
-def test_words_that_score_no_better_do_not_stand(author):
-    rewrite = rewritten(author, "empty_orders")
-    assert rewrite.writer == "offline"
-    assert "it scores" in rewrite.setback or "said what may not stand" in rewrite.setback
 
 
 def test_a_model_that_hangs_costs_one_draft_nothing_and_the_others_stay(author):

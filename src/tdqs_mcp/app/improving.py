@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tdqs_mcp.app.judging import guarded, score, score_measured
 from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
@@ -15,7 +16,7 @@ from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import NOTHING, Catalog, Material, Tool
 from tdqs_mcp.results.checks import Mutation, Query, Selection
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import OFFLINE, Comparison, Mode, Plan, Rewrite, WhatIf
+from tdqs_mcp.results.improvements import DRAFT, OFFLINE, Comparison, Mode, Plan, Question, Rewrite, WhatIf
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
@@ -30,6 +31,8 @@ from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.scoring.score import finish, tool_cases
 from tdqs_mcp.sources.files import read_bytes, read_sources
 
+_NO_DRAFTS: Mapping[str, Mapping[str, Any]] = {}
+
 _UNSHOWN = "the definition addresses the model that reads it ({!r}), so no model was asked; remove these words"
 
 
@@ -41,20 +44,22 @@ async def rewrite(
     growth: int | None = None,
     material: Material = NOTHING,
     writer: Model | None = None,
+    drafts: Mapping[str, Mapping[str, Any]] = _NO_DRAFTS,
     judge: Judge | None = None,
     spec: str = DEFAULT_SPEC,
 ) -> list[Rewrite]:
     """A better definition for every tool that can be measured, or for the named ones, checked.
 
     A proposal that scores lower or adds a finding as bad as those it removes loses parts, the least certain first,
-    until it holds; a part with a claim that has no source is always dropped. A `writer` then words each of them anew;
-    its words are taken if the checks refuse none of them and the judge scores them higher. No definition grows by
-    more than `growth` tokens. The judge sees the chosen tools, then those of their new definitions that differ. Raises
-    UnknownIdError, UnmeasurableError for a named tool that has no facts, and InputError for material about a tool that
-    is not there.
+    until it holds. A `writer` then words each of them anew, without what the checks refuse; a judge other than the
+    offline one may prefer the proposal. `drafts` are definitions, or changed fields of them, that somebody has written
+    for the tools of these names: they get the same checks and are the rewrites. No definition grows by more than
+    `growth` tokens, but for those. The judge sees the chosen tools, then those of their new definitions that differ.
+    Raises UnknownIdError, UnmeasurableError for a named tool that has no facts, and InputError for material about a
+    tool that is not there.
     """
     measured, judge = catalog if isinstance(catalog, Measured) else measure(catalog), judge or Offline()
-    chosen, known = _chosen(measured, tools), registry.check(measured)
+    chosen, known = _chosen(measured, tools or (tuple(drafts) or None)), registry.check(measured)
     if material != NOTHING:
         material = assign_places(material, measured, find_questions(measured, known, {}))
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
@@ -62,8 +67,14 @@ async def rewrite(
     proposals = [rewrite_review.admit(each, basis, mode) for each in proposed if each.index in chosen]
     before = await _assessed(measured, chosen, known, judge=judge, spec=spec)
     rewrites, tried = await _drafts(measured, proposals, before, found=known, basis=basis, judge=judge, spec=spec)
-    if writer is not None:
-        worded = await _worded(measured, rewrites, basis=basis, mode=mode, writer=writer)
+    if writer is not None or drafts:
+        asked = find_questions(measured, known, {index: each.score for index, each in before.items()}) if writer else ()
+        worded = [_handed_in(each, drafts, basis) for each in rewrites]
+        if writer is not None:
+            open_ = [each for each in worded if each.writer == OFFLINE]
+            told = await _worded(measured, open_, basis=basis, mode=mode, writer=writer, questions=asked)
+            by_index = {each.index: each for each in told}
+            worded = [by_index.get(each.index, each) for each in worded]
         rewrites, tried = await _better(measured, worded, rewrites, before, judge=judge, spec=spec), None
     improved = tried[0] if tried else _remeasured(measured, rewrites)
     found = tried[1] if tried else registry.check(improved)
@@ -125,7 +136,19 @@ async def _better(
     improved, tried = _remeasured(measured, worded), {each.index for each in worded if each.writer != OFFLINE}
     after = {**before, **await _assessed(improved, tried, registry.check(improved), judge=judge, spec=spec)}
     pairs = zip(worded, drafts, strict=True)
-    return [rewrite_review.better(new, old, before[new.index], after[new.index]) for new, old in pairs]
+    is_judged = judge.stamp.id != OFFLINE
+    return [
+        rewrite_review.better(new, old, before[new.index], after[new.index], is_judged=is_judged) for new, old in pairs
+    ]
+
+
+def _handed_in(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: ReviewBasis) -> Rewrite:
+    """The rewrite with the definition that was handed in for its tool, checked; as it is where there is none."""
+    if draft.name not in drafts:
+        return draft
+    subject = basis.sources.subjects[draft.index]
+    checked = basis.sources.check_draft(subject, drafts[draft.name])
+    return rewrite_review.reworded(draft, subject, checked, writer=DRAFT)
 
 
 def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewrite]) -> Measured:
@@ -135,7 +158,13 @@ def _remeasured(measured: Measured, proposed: Sequence[Proposal] | Sequence[Rewr
 
 
 async def _worded(
-    measured: Measured, drafts: Sequence[Rewrite], *, basis: ReviewBasis, mode: Mode, writer: Model
+    measured: Measured,
+    drafts: Sequence[Rewrite],
+    *,
+    basis: ReviewBasis,
+    mode: Mode,
+    writer: Model,
+    questions: Sequence[Question],
 ) -> list[Rewrite]:
     """The drafts in a model's words, unscored; a draft that the model gave no words for stays, with the reason.
 
@@ -146,13 +175,12 @@ async def _worded(
     subjects = {each.tool.index: each for each in measured.subjects}
     addressed = {each.index: words for each in drafts if (words := first_aimed_at_model(subjects[each.index].threats))}
     safe = [each for each in drafts if each.index not in addressed]
-    work = writing.jobs(measured, safe, basis.sources)
+    work = writing.jobs(measured, safe, basis.sources, questions)
     written = await writing.write(work, model=writer, sources=basis.sources, growth=basis.growth, mode=mode)
     outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
     outcomes |= {index: Failure(reason=_UNSHOWN.format(words)) for index, words in addressed.items()}
     return [
-        rewrite_review.reworded(each, subjects[each.index], outcomes[each.index], basis=basis, writer=writer.name)
-        for each in drafts
+        rewrite_review.reworded(each, subjects[each.index], outcomes[each.index], writer=writer.name) for each in drafts
     ]
 
 

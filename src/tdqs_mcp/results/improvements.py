@@ -27,6 +27,9 @@ from tdqs_mcp.results.findings import Finding, OfServer
 from tdqs_mcp.results.scores import STANDING, Rollup, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
 
+DRAFT = "draft"
+"""The writer of a text that was handed in."""
+
 OFFLINE = "offline"
 """The writer that composes from facts and asks no model."""
 
@@ -144,8 +147,8 @@ class Claim:
     route: Route | None = None
     """How it follows from its sources; null for another writer's words."""
 
-    refusal: Internal[str | None] = None
-    """Why the claim is refused; None for one that may stand."""
+    refusal: str | None = None
+    """Why it is refused; null for one that may stand."""
 
     @published(after="sources", key="checked")
     def is_checked(self) -> bool:
@@ -168,6 +171,9 @@ class Aspect(StrEnum):
     OPEN_WORLD = "openWorldHint"
     CONFLICT = "conflict"
     """Two statements of which only one can hold."""
+
+    CLAIM = "claim"
+    """A statement of a draft that was refused."""
 
 
 HINT_ASPECTS = (Aspect.READ_ONLY, Aspect.DESTRUCTIVE, Aspect.IDEMPOTENT, Aspect.OPEN_WORLD)
@@ -220,6 +226,17 @@ _NUMBERS = Only("tdqs tier scores judge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherDraft:
+    """A draft of another writer for the same tool."""
+
+    writer: Annotated[str, Max(100)]
+    definition: Annotated[Mapping[str, Any], Trait.AS_JSON]
+    after: Annotated[ToolScore | None, _NUMBERS]
+    tokens_after: int
+    """An estimate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
     """A proposed definition and how it was checked; name, types and requirements are what they were."""
 
@@ -256,6 +273,12 @@ class Rewrite:
     claims: tuple[Claim, ...] = ()
     """Every new statement."""
 
+    refused: tuple[Claim, ...] = ()
+    """What the writer said and the checks refused; the definition does not have it."""
+
+    beside: OtherDraft | None = None
+    """The other writer's draft: the offline one beside a text that no named judge has compared with it."""
+
     unused: tuple[Unused, ...] = ()
     """What of the author's material about this tool it does not rest on."""
 
@@ -268,7 +291,7 @@ class Rewrite:
     """Tokens that the definition was allowed to grow by."""
 
     writer: Annotated[str, Max(100)] = OFFLINE
-    """Whose words these are: offline, or the model's name."""
+    """Whose words these are: offline, the model's name, or draft for a text that was handed in."""
 
     setback: str | None = None
     """Why the requested writer's text was not used."""

@@ -1,13 +1,15 @@
 """Checks another writer's draft: each new statement is refused with a reason, supported with sources, or unchecked."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tdqs_mcp.facts.schema import arguments, compatibility
 from tdqs_mcp.facts.schema.compatibility import Edit, EditKind
+from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import fact_conflicts
 from tdqs_mcp.facts.text.fact_conflicts import Conflict
@@ -22,8 +24,11 @@ from tdqs_mcp.rewriting.draft_sources import Source, ToolSources, plain_numbers,
 from tdqs_mcp.rewriting.pointer_checks import read_siblings
 from tdqs_mcp.rewriting.sentence_checks import Sentence, check_sentence
 
-REFUSED = "said what may not stand in a definition"
-"""The fault of words that were refused: an answer all the same."""
+HOSTILE = "its text "
+"""How the reason begins to refuse a draft as a whole: it tries to steer its reader."""
+
+DROPPED = "the rewrite drops this; an agent needs it"
+"""Why a definition without a sentence of the old one is refused."""
 
 KEPT = 60
 """Percent of a warning's words that must stand somewhere in the new definition."""
@@ -32,6 +37,19 @@ MAX_SHOWN = 80
 """Characters of a value that a claim quotes."""
 
 _WARNINGS = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUISITE, Cue.LIMIT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedDraft:
+    """What of another writer's draft may stand."""
+
+    definition: Mapping[str, Any]
+    """The draft without what is refused, and with what it must not lose."""
+
+    claims: tuple[Claim, ...]
+    """The statements that stand; one without a source could not be checked."""
+
+    refused: tuple[Claim, ...]
 
 
 class KnownSources:
@@ -61,6 +79,19 @@ class KnownSources:
         found = compatibility.list_edits(subject.tool.raw, definition)
         weighed = [claim for edit in found for claim in self._weigh(edit, subject)]
         return (*weighed, *_lost(subject, definition, found), *_threats(subject, definition))
+
+    def check_draft(self, subject: Subject, draft: Mapping[str, Any]) -> CheckedDraft:
+        """A draft with the fields that it leaves out taken from the definition; pure."""
+        definition = {**subject.tool.raw, **draft}
+        claims = self.claims(subject, definition)
+        refused = tuple(claim for claim in claims if claim.refusal is not None)
+        if any(claim.refusal and claim.refusal.startswith(HOSTILE) for claim in refused):
+            return CheckedDraft(definition=subject.tool.raw, claims=(), refused=refused)
+        return CheckedDraft(
+            definition=_without(subject.tool.raw, definition, refused) if refused else definition,
+            claims=tuple(claim for claim in claims if claim.refusal is None),
+            refused=refused,
+        )
 
     def check(self, text: str, path: str, subject: Subject) -> Claim:
         """One sentence for the text at a path."""
@@ -105,9 +136,32 @@ class KnownSources:
                 yield from _dropped(edit.path, filter(_is_telling, old), [edit.after])
 
 
-def refused(found: Iterable[Claim]) -> list[Claim]:
-    """The claims that were refused."""
-    return [claim for claim in found if claim.refusal is not None]
+def _without(old: Mapping[str, Any], new: Mapping[str, Any], refused: Sequence[Claim]) -> Mapping[str, Any]:
+    """The old definition with every change that is not refused; of a description only the refused sentences go."""
+    made = old
+    wrong = {claim.path for claim in refused}
+    for edit in compatibility.list_edits(old, new):
+        value = edit.after
+        if edit.path == "/description" and isinstance(value, str):
+            value = _mended(value, [claim for claim in refused if claim.path == edit.path])
+        elif edit.path in wrong:
+            continue
+        if value:
+            made = _put(made, split_pointer(edit.path), value)
+    return made
+
+
+def _mended(text: str, refused: Sequence[Claim]) -> str:
+    """A description without refused sentences, and with those that it must keep."""
+    for claim in refused:
+        text = f"{text.rstrip()} {claim.text}" if claim.refusal == DROPPED else text.replace(claim.text, "", 1)
+    return re.sub(r"[ \t]{2,}", " ", text).strip()
+
+
+def _put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping[str, Any]:
+    """A copy with something else at one place, in an object that need not be there yet."""
+    first, *rest = steps
+    return {**value, first: _put(value.get(first) or {}, rest, new) if rest else new}
 
 
 def _beyond(sentence: str, old: AbstractSet[str]) -> str:
@@ -184,7 +238,7 @@ def _dropped(path: str, sentences: Iterable[str], texts: Sequence[str]) -> Itera
             all(has_word(each, word) for word in denied) for each in denials
         )
         if not (is_told and is_warned and is_denied):
-            yield Claim(path=path, text=sentence, refusal="the rewrite drops this; an agent needs it")
+            yield Claim(path=path, text=sentence, refusal=DROPPED)
 
 
 def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:
@@ -193,7 +247,7 @@ def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:
     for threat in find_threats(new):
         left[threat.path, threat.kind] -= 1
         if left[threat.path, threat.kind] < 0:
-            yield Claim(path=threat.path, text=threat.quote, refusal=f"its text {threat.kind}")
+            yield Claim(path=threat.path, text=threat.quote, refusal=f"{HOSTILE}{threat.kind}")
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
+from tdqs_mcp.facts.schema.tokens import estimate_tokens
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.support import redact
 from tdqs_mcp.facts.text.wording import purpose
@@ -18,8 +19,10 @@ from tdqs_mcp.judges.judge import Failure, Model, Request
 from tdqs_mcp.judges.prompted import CheckedRequest, ask
 from tdqs_mcp.model import Material
 from tdqs_mcp.results.improvements import Mode, Rewrite
+from tdqs_mcp.results.improvements import Question as OpenQuestion
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, tokens_added
-from tdqs_mcp.rewriting.draft_checks import REFUSED, KnownSources, refused
+from tdqs_mcp.rewriting.draft_checks import CheckedDraft, KnownSources
+from tdqs_mcp.rewriting.rewrite_review import REFUSED
 from tdqs_mcp.rubrics.answer import object_schema, parse_json
 from tdqs_mcp.rubrics.prompt import Prompt, cleaned, delimiter, fenced
 from tdqs_mcp.rubrics.rubric import system_prompt, user_template
@@ -117,6 +120,9 @@ MAX_TRACES = 8
 MAX_ANSWER = 600
 """Characters of one recorded answer in a prompt."""
 
+MAX_SIBLING_TOKENS = 4_000
+"""Tokens of what the other tools do."""
+
 MAX_REASONS = 5
 """Refused claims that one correction names."""
 
@@ -143,7 +149,10 @@ class Job:
     """What speaks of this tool."""
 
     siblings: str
-    """The other tools in a line each."""
+    """The other tools in a line each, the nearest first."""
+
+    questions: str
+    """What only the author can answer, in a line each."""
 
     @property
     def facts(self) -> str:
@@ -151,11 +160,13 @@ class Job:
         return "\n".join(f"{fact.source}: {fact.text}" for fact in self.material.facts)
 
 
-def jobs(measured: Measured, drafts: Sequence[Rewrite], sources: KnownSources) -> list[Job]:
-    """A job for each draft; a tool sees its nearest siblings, with what they do in harmless words."""
+def jobs(
+    measured: Measured, drafts: Sequence[Rewrite], sources: KnownSources, questions: Sequence[OpenQuestion]
+) -> list[Job]:
+    """A job for each draft; a tool sees its siblings, with what they do in harmless words."""
     context = CatalogContext.of(measured)
     subjects = {subject.tool.index: subject for subject in measured.subjects}
-    siblings = {
+    lines = {
         name: f"{name}: {purpose(subject, context.labels[name]) or context.labels[name].phrase}"
         for name, subject in context.subjects.items()
     }
@@ -164,16 +175,32 @@ def jobs(measured: Measured, drafts: Sequence[Rewrite], sources: KnownSources) -
             subject=subjects[draft.index],
             draft=draft.definition,
             material=sources.material(subjects[draft.index]),
-            siblings="\n".join(siblings[name] for name in context.near(subjects[draft.index], 2)),
+            siblings=_siblings(draft.name, context.near(subjects[draft.index], len(lines)), lines),
+            questions="\n".join(each.text for each in questions if draft.name in each.tools),
         )
         for draft in drafts
     ]
 
 
+def _siblings(own: str, near: Sequence[str], lines: Mapping[str, str]) -> str:
+    """Every other tool with its first sentence, the nearest first; by name alone where the budget is spent."""
+    left, told, bare = MAX_SIBLING_TOKENS, list[str](), list[str]()
+    for name in dict.fromkeys((*near, *lines)):
+        cost = estimate_tokens(lines[name])
+        if name != own and cost <= left:
+            told.append(lines[name])
+            left -= cost
+        elif name != own:
+            bare.append(name)
+    return "\n".join([*told, *([f"and {', '.join(bare)}"[:MAX_DOCS]] if bare else [])])
+
+
 async def write(
     work: Sequence[Job], *, model: Model, sources: KnownSources, growth: int, mode: Mode
-) -> list[Mapping[str, Any] | Failure]:
-    """A definition for each job, in order, without refused words; a Failure where the model gave none.
+) -> list[CheckedDraft | Failure]:
+    """A draft for each job, in order, without refused words; a Failure where the model gave none.
+
+    What is refused goes back to the model with the reasons; what is refused still is left out and stays known.
 
     Each stage asks for all tools at once. Without recorded calls there is nothing to read from them, and that stage is
     left out.
@@ -186,35 +213,45 @@ async def write(
     ready = {place: each for place, each in enumerate(augmented) if not isinstance(each, Failure)}
     ours = {"growth": str(growth), "wish": _WISHES[mode]}
 
-    def consolidate(place: int, text: str) -> CheckedRequest[Mapping[str, Any]]:
-        request = _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), ours)
-        return request, partial(_definition, work[place], sources=sources, growth=growth, mode=mode)
+    last: dict[int, CheckedDraft] = {}
+
+    def consolidate(place: int, text: str) -> CheckedRequest[CheckedDraft]:
+        def read(answer: str) -> CheckedDraft:
+            last[place] = _draft(work[place], answer, sources=sources, growth=growth, mode=mode)
+            return _accepted(last[place])
+
+        return _request(Stage.CONSOLIDATE, _consolidate(work[place], text, notes.get(place)), ours), read
 
     final = await ask(model, [consolidate(place, each.model_dump_json()) for place, each in ready.items()])
-    written = dict(zip(ready, final, strict=True))
+    written: dict[int, CheckedDraft | Failure] = dict(zip(ready, final, strict=True))
+    written |= {place: draft for place, draft in last.items() if draft.claims}
     return [each if isinstance(each, Failure) else written[place] for place, each in enumerate(augmented)]
 
 
 class Refusal(ContractError):  # noqa: N818  # what happened to the words
-    """An answer in form whose claims may not stand."""
+    """An answer in form that may not stand as it is."""
 
     fault: ClassVar = REFUSED
 
 
-def _definition(job: Job, answer: str, *, sources: KnownSources, growth: int, mode: Mode) -> Mapping[str, Any]:
-    """The definition that an answer makes. Raises Refusal, which names the claims, and ContractError."""
+def _accepted(draft: CheckedDraft) -> CheckedDraft:
+    """The draft. Raises Refusal, which names the refused claims."""
+    if draft.refused:
+        raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in draft.refused[:MAX_REASONS]))
+    return draft
+
+
+def _draft(job: Job, answer: str, *, sources: KnownSources, growth: int, mode: Mode) -> CheckedDraft:
+    """The draft that an answer makes. Raises ContractError, and Refusal for one that is too long."""
     fields = read_stage(Consolidated, answer)
     said = [fields.purpose, fields.guidelines, fields.limitations, fields.examples if mode is Mode.FULL else ""]
     made = {**job.draft, "description": " ".join(each.strip() for each in said if each.strip())}
     explained = {each.name: each.description for each in fields.parameters if each.description.strip()}
     made = _explained(made, explained) if explained else made
-    found = refused(sources.claims(job.subject, made))
-    if found:
-        raise Refusal("; ".join(f"{claim.text!r}: {claim.refusal}" for claim in found[:MAX_REASONS]))
     over = tokens_added(job.subject, made) - growth
     if over > 0:
         raise Refusal(f"the definition is {over} tokens too long: say less, the least useful first")
-    return made
+    return sources.check_draft(job.subject, made)
 
 
 def _explained(definition: dict[str, Any], explained: Mapping[str, str]) -> dict[str, Any]:
@@ -241,6 +278,7 @@ def _augment(job: Job) -> dict[str, str]:
         "tool": pretty_json(job.subject.tool.raw),
         "draft": str(job.draft.get("description") or ""),
         "siblings": job.siblings,
+        "questions": job.questions,
         "facts": job.facts,
         "docs": job.material.docs[:MAX_DOCS],
     }

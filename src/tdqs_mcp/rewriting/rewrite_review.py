@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.schema import compatibility, tokens
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
@@ -14,22 +15,27 @@ from tdqs_mcp.judges.judge import Failure
 from tdqs_mcp.model import CallOutcome, Material, Trace
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
+    DRAFT,
     OFFLINE,
     Aspect,
     Change,
     Component,
     Likeness,
     Mode,
+    OtherDraft,
     Question,
     Rewrite,
     Unused,
 )
 from tdqs_mcp.results.scores import ToolScore
 from tdqs_mcp.rewriting import material_statements
-from tdqs_mcp.rewriting.draft_checks import REFUSED, KnownSources
+from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, KnownSources
 from tdqs_mcp.rewriting.material_statements import TOLD, find_objection
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.questions import find_questions
+
+REFUSED = "said what may not stand in a definition"
+"""The fault of words that were refused: an answer all the same."""
 
 _COMMON_FIELDS = ("description", "inputSchema")
 """Fields that every format of tool definitions has."""
@@ -155,36 +161,50 @@ def review(proposal: Proposal, basis: ReviewBasis, *, before: Assessment, after:
     )
 
 
-def reworded(
-    draft: Rewrite, subject: Subject, outcome: Mapping[str, Any] | Failure, *, basis: ReviewBasis, writer: str
-) -> Rewrite:
-    """The rewrite with another writer's definition, not scored yet; the draft with the reason if there is none."""
+def reworded(draft: Rewrite, subject: Subject, outcome: CheckedDraft | Failure, *, writer: str) -> Rewrite:
+    """The rewrite with another writer's words, not scored yet; the offline draft with the reason if there are none."""
     if isinstance(outcome, Failure):
         return replace(draft, setback=outcome.reason, was_written=outcome.fault == REFUSED)
-    told = replace(draft, definition=outcome, tokens_after=tokens.definition_tokens(outcome), writer=writer)
-    claims = basis.sources.claims(subject, outcome)
-    by_path: dict[str, list[str]] = {edit.path: [] for edit in compatibility.list_edits(subject.tool.raw, outcome)}
-    for claim in claims:
+    definition = outcome.definition
+    by_path: dict[str, list[str]] = {edit.path: [] for edit in compatibility.list_edits(subject.tool.raw, definition)}
+    for claim in outcome.claims:
         by_path.get(claim.path, []).extend(claim.sources)
-    return replace(told, claims=claims, changes=_changes(subject.tool.raw, outcome, by_path))
+    return replace(
+        draft,
+        definition=definition,
+        tokens_after=tokens.definition_tokens(definition),
+        writer=writer,
+        claims=outcome.claims,
+        refused=outcome.refused,
+        changes=_changes(subject.tool.raw, definition, by_path),
+    )
 
 
-def better(rewrite: Rewrite, draft: Rewrite, before: Assessment, after: Assessment) -> Rewrite:
-    """Another writer's rewrite where it beats the draft, else the draft with the reason why."""
+def better(rewrite: Rewrite, draft: Rewrite, before: Assessment, after: Assessment, *, is_judged: bool) -> Rewrite:
+    """Another writer's rewrite, with the offline draft beside it; the draft where a named judge prefers it.
+
+    A text that was handed in is never exchanged, and no text is for the offline judge's score.
+    """
     if rewrite.writer == draft.writer:
         return rewrite
     scored = replace(rewrite, after=after.score, unjudged=draft.unjudged or after.unjudged)
-    setback = _objection(scored, draft, is_sound=is_improvement(before, after))
-    return scored if setback is None else replace(draft, setback=setback, unjudged=scored.unjudged)
+    setback = _objection(scored, draft, before, after) if is_judged and rewrite.writer != DRAFT else None
+    best, other = (scored, draft) if setback is None else (replace(draft, setback=setback), scored)
+    if not other.changes:
+        return replace(best, unjudged=scored.unjudged)
+    beside = OtherDraft(
+        writer=other.writer, definition=other.definition, after=other.after, tokens_after=other.tokens_after
+    )
+    return replace(best, beside=beside, refused=rewrite.refused, unjudged=scored.unjudged)
 
 
-def _objection(rewrite: Rewrite, draft: Rewrite, *, is_sound: bool) -> str | None:
-    """Why another writer's words, none of which were refused, may not replace the draft."""
+def _objection(rewrite: Rewrite, draft: Rewrite, before: Assessment, after: Assessment) -> str | None:
+    """Why the named judge prefers the offline draft."""
     if rewrite.after is None or draft.after is None:
         return "the judge gave it no score to compare with"
-    if not is_sound:
+    if not is_improvement(before, after):
         return "it scores lower than the definition that it would replace, or brings a finding as bad as any it removes"
-    if rewrite.after.tdqs <= draft.after.tdqs:
+    if rewrite.after.tdqs < draft.after.tdqs:
         return f"it scores {rewrite.after.tdqs / 10}, the offline draft {draft.after.tdqs / 10}"
     return None
 
@@ -209,6 +229,7 @@ def conclude(
             each,
             questions=(
                 *_conflict_questions(basis.sources.subjects[each.index], basis.sources),
+                *_claim_questions(each),
                 *(question for question in asked if each.name in question.tools),
             ),
             components=describe_components(subjects[each.index]),
@@ -244,6 +265,15 @@ def _conflict_questions(subject: Subject, sources: KnownSources) -> list[Questio
         )
         for text, source in reversed(found.items())
     ]
+
+
+def _claim_questions(rewrite: Rewrite) -> Iterator[Question]:
+    """A question for each refused statement of another writer; what was dropped is there again."""
+    for claim in rewrite.refused:
+        if claim.refusal != DROPPED and not str(claim.refusal).startswith(HOSTILE):
+            text = f"Does this hold of `{rewrite.name}`: {claim.text!r}? Refused because {claim.refusal}"
+            name = f"{rewrite.name}.{Aspect.CLAIM}.{short_hash(claim.text)[:8]}"
+            yield Question(id=name, text=text, about=Aspect.CLAIM, tools=(rewrite.name,), parameter=None, gain=0)
 
 
 def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
