@@ -7,16 +7,24 @@ import re
 import pytest
 from definitions import tool
 
+import tdqs_mcp
+from tdqs_mcp.app import catalogs
+from tdqs_mcp.errors import InputError, UnknownIdError
 from tdqs_mcp.facts.subject import measure
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.statements import read_polarity
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model import NOTHING, Fact, Material
-from tdqs_mcp.rewriting.draft_checks import KnownSources, refused
+from tdqs_mcp.rewriting.draft_checks import KnownSources
 from tdqs_mcp.sources.files import read_file
+from tdqs_mcp.sources.input_files import parse_material
 
 SHARE = 8
 """One tool in so many is mutated, chosen by its hash."""
+
+
+def refused(claims):
+    return [claim for claim in claims if claim.refusal]
 
 
 def saying(text):
@@ -378,3 +386,50 @@ def test_a_warning_may_be_reworded(catalog):
     measured = measure(catalog(*SHOP))
     text = "Cancels one order and mails its customer. An order that is shipped cannot be cancelled any more."
     assert refused(KnownSources(measured).claims(measured.subjects[0], {**SHOP[0], "description": text})) == []
+
+
+def handed_in(*drafts, **options):
+    catalog = catalogs.read({"tools": list(SHOP)})
+    return tdqs_mcp.rewrite(catalog, drafts={each["name"]: each for each in drafts}, **options)
+
+
+def test_a_text_that_is_handed_in_is_checked_scored_and_compared_and_no_score_exchanges_it():
+    text = f"{CANCEL['description']} To find the number of an order, use `find_orders`. At most 20 a day."
+    [rewrite] = handed_in({"name": "cancel_order", "description": text})
+    assert rewrite.writer == "draft"
+    assert rewrite.definition["description"] == text.removesuffix(" At most 20 a day.")
+    assert [claim.refusal for claim in rewrite.refused] == ["no source gives the number 20"]
+    assert rewrite.after.tdqs >= rewrite.before.tdqs
+    assert any(each.about == "claim" and "At most 20 a day." in each.text for each in rewrite.questions)
+    given = parse_material({"facts": [{"tool": "cancel_order", "fact": "At most 20 orders a day can be cancelled."}]})
+    [proven] = handed_in({"name": "cancel_order", "description": text}, material=given)
+    assert (proven.definition["description"], proven.refused) == (text, ())
+
+
+def test_a_draft_changes_neither_the_contract_nor_loses_a_warning():
+    schema = {**SCHEMA, "required": []}
+    [rewrite] = handed_in({"name": "cancel_order", "description": "Cancels one order.", "inputSchema": schema})
+    assert rewrite.definition["inputSchema"] == SCHEMA
+    assert "Shipped orders cannot be cancelled." in rewrite.definition["description"]
+
+
+def test_a_draft_of_no_known_tool_and_one_without_a_change_are_refused():
+    with pytest.raises(UnknownIdError, match="there is no tool 'find_parcels'"):
+        handed_in({"name": "find_parcels", "description": "Finds parcels."})
+    with pytest.raises(InputError, match="as they are"):
+        handed_in(SHOP[3])
+
+
+def test_the_command_takes_definitions_and_texts(command, write):
+    shop = write("shop.json", list(SHOP))
+    other = write(
+        "other.json", [*SHOP[:3], {**SHOP[3], "description": "Creates an order, which `cancel_order` cancels."}]
+    )
+    shown = command("rewrite", shop, "--draft", other, "--format", "json")
+    [rewrite] = json.loads(shown.stdout)["rewrites"]
+    assert (rewrite["name"], rewrite["writer"], rewrite["refused"]) == ("create_order", "draft", [])
+    text = write("text.md", "Creates 7 orders.")
+    shown = command("rewrite", shop, "--tool", "create_order", "--draft", text)
+    assert b"no source gives the number 7" in shown.stdout
+    failed = command("rewrite", shop, "--draft", text)
+    assert (failed.returncode, b"needs --tool" in failed.stderr) == (2, True)

@@ -15,7 +15,7 @@ from tdqs_mcp.model import Fact, Material
 from tdqs_mcp.report.agent_improvements import rewrite_page
 from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.improvements import Mode
-from tdqs_mcp.rewriting.draft_checks import KnownSources, refused
+from tdqs_mcp.rewriting.draft_checks import KnownSources
 from tdqs_mcp.sources.input_files import parse_material, read_material
 
 FIND = tool(
@@ -32,6 +32,10 @@ FIND = tool(
     },
 )
 OTHER = tool("find_customer", "Finds customers by name.")
+
+
+def refused(claims):
+    return [claim for claim in claims if claim.refusal]
 
 
 def claims_of(catalog, definition, *, material=None):

@@ -59,6 +59,7 @@ async def rewrite(
     tool that is not there.
     """
     measured, judge = catalog if isinstance(catalog, Measured) else measure(catalog), judge or Offline()
+    drafts = _changed(drafts, measured.catalog) if drafts else drafts
     chosen, known = _chosen(measured, tools or (tuple(drafts) or None)), registry.check(measured)
     if material != NOTHING:
         material = assign_places(material, measured, find_questions(measured, known, {}))
@@ -140,6 +141,15 @@ async def _better(
     return [
         rewrite_review.better(new, old, before[new.index], after[new.index], is_judged=is_judged) for new, old in pairs
     ]
+
+
+def _changed(drafts: Mapping[str, Mapping[str, Any]], catalog: Catalog) -> dict[str, Mapping[str, Any]]:
+    """The drafts that differ from their tools' definitions. Raises InputError where none does."""
+    known = {tool.name: tool.raw for tool in catalog.tools}
+    found = {name: each for name, each in drafts.items() if known.get(name) != {**known.get(name, {}), **each}}
+    if not found:
+        raise InputError("the drafts are the definitions as they are: change their texts, then hand them in again")
+    return found
 
 
 def _handed_in(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: ReviewBasis) -> Rewrite:

@@ -1,7 +1,7 @@
 """`rewrite`, `plan`, `compare` and `select`: better definitions, and what a change achieves or has achieved."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ from tdqs_mcp.results.improvements import Comparison, Mode, Rewrite, RewriteRepo
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.text_patches import LeftOut, write_json
 from tdqs_mcp.rewriting.tool_selection import Embedded, Prompted, Selector
-from tdqs_mcp.sources.files import write_bytes
+from tdqs_mcp.sources.files import read_file, read_text, write_bytes
 from tdqs_mcp.sources.input_files import read_embeddings, read_material, read_queries
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator
 
@@ -95,6 +95,12 @@ SUFFIXES = (".patch", ".diff")
     help=f"Who words it: {WRITERS}; keys and addresses as for --judge.  [default: offline]",
 )
 @click.option(
+    "--draft",
+    type=FILE,
+    help="Check, score and compare definitions that somebody has written: tools as in LOCATOR, or a .md or .txt file "
+    "with the description of --tool.",
+)
+@click.option(
     "--growth",
     type=click.IntRange(min=0),
     metavar="TOKENS",
@@ -114,6 +120,7 @@ def rewrite(
     material: Path | None,
     is_interview: bool,
     writer: str | None,
+    draft: Path | None,
     growth: int | None,
     asked: Asked,
     spec: str,
@@ -139,6 +146,7 @@ def rewrite(
         tools=tools or None,
         mode=Mode(mode),
         growth=growth,
+        drafts=_read_drafts(draft, tools) if draft else {},
         judge=chosen,
         spec=spec,
     )
@@ -167,6 +175,15 @@ def rewrite(
 
 def _report(catalog: Catalog, rewrites: Sequence[Rewrite], *, spec: str) -> RewriteReport:
     return RewriteReport(**catalog.origin, rewrites=tuple(rewrites), spec_version=spec)
+
+
+def _read_drafts(path: Path, tools: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """The definitions in a file by tool; the description of the only named tool in a file of text."""
+    if path.suffix not in (".md", ".txt"):
+        return {tool.name: tool.raw for tool in read_file(path).tools}
+    if len(tools) != 1:
+        raise click.UsageError("a text as --draft needs --tool, the one tool that it describes")
+    return {tools[0]: {"description": read_text(path).strip()}}
 
 
 def _patched_place(locator: str, target: Path | None, source: Path | None) -> Path | None:
