@@ -22,7 +22,6 @@ from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.material_places import assign_places
 from tdqs_mcp.rewriting.proposals import Proposal, apply, propose
-from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.text_patches import Patch, patch_json
 from tdqs_mcp.rewriting.tool_selection import Lexical, Prompted, Selector
@@ -62,7 +61,7 @@ async def rewrite(
     drafts = _changed(drafts, measured.catalog) if drafts else drafts
     chosen, known = _chosen(measured, tools or (tuple(drafts) or None)), registry.check(measured)
     if material != NOTHING:
-        material = assign_places(material, measured, find_questions(measured, known, {}))
+        material = assign_places(material, measured)
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
     proposed = propose(measured, mode=mode, growth=basis.growth)
     proposals = [rewrite_review.admit(each, basis, mode) for each in proposed if each.index in chosen]

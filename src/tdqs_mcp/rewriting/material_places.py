@@ -1,24 +1,25 @@
 """What each entry of an author's material is about: a parameter, a hint or another aspect of one tool."""
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.text.statements import stated_hints
 from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, Fact, Material
-from tdqs_mcp.results.improvements import HINT_ASPECTS, Aspect, Question
-from tdqs_mcp.rewriting.questions import SHARED, find_open_parameters
+from tdqs_mcp.results.improvements import HINT_ASPECTS, Aspect
+from tdqs_mcp.rewriting.questions import SHARED, find_groups, find_open_places
 
 _TEXT_PLACES = frozenset(map(str, Aspect)) - {*HINT_ASPECTS, Aspect.PARAMETER, Aspect.CONFLICT}
 
 _HINT = re.compile(rf"\W*({'|'.join(HINTS)})`?\s*(?:[:=]|is)\s*`?(true|false)\W*", re.IGNORECASE)
 """A hint with its value and nothing else."""
 
-_YES_NO = re.compile(r"(yes|true|no|false)\b[\s,.;:!\u2013-]*", re.IGNORECASE)
+_YES_NO = re.compile(r"(yes|true|no|false)(?:\s*[,.;:!\u2013-]+\s*|\s*$)", re.IGNORECASE)
 
 _SUBJECT = re.compile(
     r"(?:(?:the )?(?:parameter|argument|field) )?(?:`(?P<marked>[^`]+)`|(?P<plain>[\w.-]*\w))", re.IGNORECASE
@@ -42,11 +43,11 @@ class _Catalog:
     parameters: Mapping[str, Sequence[str]]
     """The tools that have each parameter."""
 
-    shared: Mapping[str, Question]
-    """Questions about several tools, by id."""
+    groups: Mapping[str, Collection[str]]
+    """The tools of which one answer can be true, by parameter and by hint."""
 
 
-def assign_places(material: Material, measured: Measured, questions: Iterable[Question]) -> Material:
+def assign_places(material: Material, measured: Measured) -> Material:
     """The material with all that is said of one place of one tool among its facts.
 
     Raises InputError for an entry about a tool, a parameter or a question that is not there.
@@ -56,8 +57,7 @@ def assign_places(material: Material, measured: Measured, questions: Iterable[Qu
     for name, subject in tools.items():
         for parameter in subject.signals.parameters:
             owners.setdefault(parameter.name, []).append(name)
-    shared = {question.id: question for question in questions if len(question.tools) > 1}
-    catalog = _Catalog(tools=tools, parameters=owners, shared=shared)
+    catalog = _Catalog(tools=tools, parameters=owners, groups=find_groups(measured))
     every = {each.name for each in measured.catalog.tools}
     for trace in material.traces:
         _check_tool(trace.tool, every, f"trace {trace.number}")
@@ -91,17 +91,18 @@ def _is_shared(fact: Fact) -> bool:
 def _facts(origin: str, key: str, text: str, catalog: _Catalog) -> Iterator[Fact]:
     """An answer as facts about each tool that its question is about; of no tool where none leaves this open."""
     tool, place = _split(key, catalog, origin)
-    tools: Sequence[str | None] = [tool] if tool != SHARED else _sharing(key, place, catalog)
+    tools: Sequence[str | None] = [tool] if tool != SHARED else _sharing(place, catalog)
     for name in tools or [None]:
         fact = Fact(text=text, tool=name, place=place, origin=origin)
         yield from _read_hint(fact) if fact.hint else [fact]
 
 
 def _read_hint(fact: Fact) -> Iterator[Fact]:
-    """The value of a hint, and what its author adds to it; an answer without yes or no stays as it is."""
+    """The value of a hint, and what its author adds to it; an answer that gives no value stays as it is."""
     found = _YES_NO.match(fact.text)
     if not found:
-        yield fact
+        value = dict(stated_hints(fact.text)).get(str(fact.hint))
+        yield fact if value is None else replace(fact, place="")
         return
     yield replace(fact, text="true" if found[1].lower() in ("yes", "true") else "false")
     if found.end() < len(fact.text):
@@ -133,18 +134,10 @@ def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
     return tool, place
 
 
-def _sharing(key: str, place: str, catalog: _Catalog) -> Sequence[str]:
-    """The tools that share a question; without such a question, those that leave the parameter or the hint open."""
-    if key in catalog.shared:
-        return catalog.shared[key].tools
-    return [name for name, subject in catalog.tools.items() if _is_open(place, subject)]
-
-
-def _is_open(place: str, subject: Subject) -> bool:
-    if place.startswith(PARAMETERS):
-        return place.removeprefix(PARAMETERS) in find_open_parameters(subject)
-    hints = subject.tool.annotations or {}
-    return place.startswith(ANNOTATIONS) and not isinstance(hints.get(place.removeprefix(ANNOTATIONS)), bool)
+def _sharing(place: str, catalog: _Catalog) -> Sequence[str]:
+    """The tools of the group that leave a parameter or a hint open."""
+    group = catalog.groups.get(place, ())
+    return [name for name, subject in catalog.tools.items() if name in group and place in find_open_places(subject)]
 
 
 def _check_tool(name: str, known: Collection[str], origin: str) -> None:
@@ -178,7 +171,7 @@ def _told(fact: Fact, catalog: _Catalog) -> Iterator[Fact]:
         return
     name = _find_parameter(fact.text, catalog.parameters)
     place = f"{PARAMETERS}{name}"
-    tools = [tool for tool in catalog.parameters.get(name or "", ()) if _is_open(place, catalog.tools[tool])]
+    tools = [tool for tool in catalog.parameters.get(name or "", ()) if place in find_open_places(catalog.tools[tool])]
     yield from (replace(fact, tool=tool, place=place) for tool in tools) if tools else [fact]
 
 

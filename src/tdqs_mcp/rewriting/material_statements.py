@@ -9,7 +9,7 @@ from typing import Any
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.prose import cues_of, sentences_of
+from tdqs_mcp.facts.text.prose import cues_of
 from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
 from tdqs_mcp.facts.text.support import is_plain_value, is_showable, redact
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Cue, words_from
@@ -43,8 +43,9 @@ _COMPONENTS = {
 _WARNINGS = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUISITE, Cue.LIMIT})
 """Cues of a first sentence that another one may not replace."""
 
-_REPLY = re.compile(r"(?:yes|no)\b\s*(?:[,.;:\u2013-]+\s*)?", re.IGNORECASE)
+_REPLY = re.compile(r"(?:yes|no)(?:\s*[,.;:!\u2013-]+\s*|\s*$)", re.IGNORECASE)
 _CHOICE = re.compile(r",\s*(?:use|call|choose|prefer)\b", re.IGNORECASE)
+_END = re.compile(r";|[.!?](?:\s|$)")
 _AMOUNT = re.compile(
     r"(?:(?:at most|up to|a maximum of) )?(?P<number>\d[\d,.]*)(?P<thing>(?: [a-z]+){0,3})\.?", re.IGNORECASE
 )
@@ -80,10 +81,12 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
         told = schema.get("description") if isinstance(schema, Mapping) else None
         if not isinstance(schema, Mapping):
             return "the parameter's schema has no place for a description"
-        return TOLD if isinstance(told, str) and _is_told(_without_subject(fact.text, fact.parameter), [told]) else None
+        said = _plain(_without_subject(fact.text, fact.parameter))
+        return TOLD if isinstance(told, str) and said in _plain(told) else None
     if _REPLY.fullmatch(fact.text):
         return "it tells nothing by itself; answer in a sentence"
-    return TOLD if is_told(fact.text, subject) else None
+    is_said = _plain(_form(fact, subject)) in _plain(" ".join(subject.prose.sentences))
+    return TOLD if is_said or (not fact.place and is_told(fact.text, subject)) else None
 
 
 def _hint_objection(fact: Fact, subject: Subject) -> str | None:
@@ -96,19 +99,10 @@ def _hint_objection(fact: Fact, subject: Subject) -> str | None:
 
 
 def is_told(text: str, subject: Subject) -> bool:
-    """A sentence of the description says all that a text says."""
-    return _is_told(text, subject.prose.sentences)
-
-
-def _is_told(text: str, sentences: Sequence[str]) -> bool:
-    """Word for word, or with all its words in one sentence that denies the same."""
-    plain = _plain(text)
-    if plain in _plain(" ".join(sentences)):
-        return True
+    """A sentence of the description has all words of a text and denies the same."""
     words, denied = content_stems(words_of(text)), read_polarity(text).denied
-    known = (content_stems(words_of(each)) for each in sentences for each in sentences_of(each))
-    polarities = (read_polarity(each).denied for each in sentences for each in sentences_of(each))
-    told = zip(known, polarities, strict=True)
+    sentences = subject.prose.sentences
+    told = ((content_stems(words_of(each)), read_polarity(each).denied) for each in sentences)
     return bool(words) and any(words <= said and denied == turned for said, turned in told)
 
 
@@ -148,24 +142,31 @@ def _sentences(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
     for place in _ORDER:
         for fact in facts:
             if fact.place == place:
-                said = _FORMS[Aspect(place)](fact.text) if place else fact.text
+                said = _form(fact, subject)
                 cues = cues_of(words_of(said))
                 component = Component.GUIDELINES if cues & {Cue.WHEN, Cue.ALTERNATIVE} else Component.LIMITATIONS
                 component = Component.PURPOSE if Cue.RETURN in cues else component
                 yield add_sentence(
-                    to_sentence(said, subject),
+                    said,
                     _route(fact),
                     [fact.source],
                     component=_COMPONENTS.get(Aspect(place)) if place else component,
                 )
 
 
+def _form(fact: Fact, subject: Subject) -> str:
+    """A fact or an answer about the whole tool as a sentence; a bare answer in English gets what its question says."""
+    is_bare = fact.place in _FORMS and can_continue_in_english(subject) and fact.text.isascii()
+    return to_sentence(_FORMS[Aspect(fact.place)](fact.text) if is_bare else fact.text, subject)
+
+
 def _say_return(text: str) -> str:
     """A thing is what a call returns; a whole sentence stays."""
     words = words_of(text)
-    is_begun = not words or words[0] in PREPOSITIONS or (words[0] in LEMMAS and words[0].endswith("s"))
+    is_noun = words[1:2] == ["of"]
+    is_begun = not words or words[0] in PREPOSITIONS or (words[0] in LEMMAS and words[0].endswith("s") and not is_noun)
     end = next((place for place, word in enumerate(words) if word in words_from("rewriting", "relatives")), len(words))
-    if is_begun or not words_from("rewriting", "finite").isdisjoint(words[:end]):
+    if is_begun or not words_from("rewriting", "finite").isdisjoint(words[is_noun:end]):
         return text
     return f"Returns {_continued(text)}"
 
@@ -178,9 +179,8 @@ def _say_limit(text: str) -> str:
 
 def _say_usage(text: str) -> str:
     """A condition is when to use the tool; a whole sentence stays."""
-    words = words_of(text)
-    is_condition = not words_from("rewriting", "conditions").isdisjoint(words[:1]) and not _CHOICE.search(text)
-    return f"Use it {_continued(text)}" if is_condition else text
+    is_condition = not words_from("rewriting", "conditions").isdisjoint(words_of(text)[:1])
+    return f"Use it {_continued(text)}" if is_condition and not _CHOICE.search(_END.split(text, 1)[0]) else text
 
 
 def _say_behavior(text: str) -> str:
@@ -205,6 +205,10 @@ def _continued(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}" if is_common else text
 
 
+_CJK = "\u2e80"
+"""The first of the characters that are written without spaces, and end a sentence with a full stop of their own."""
+
+
 def to_sentence(text: str, subject: Subject) -> str:
     """The author's words as a sentence: a capital, a full stop, and names in their own case."""
     said = (text if "\n" in text.strip() else " ".join(text.split())).strip().removeprefix("- ").rstrip(" ,;:")
@@ -214,7 +218,8 @@ def to_sentence(text: str, subject: Subject) -> str:
         said = f"`{first}`{said[len(first) :]}"
     elif first.isalpha() and first.islower():
         said = said[:1].upper() + said[1:]
-    return said if said.endswith((*".!?…。", '."', ".)")) else f"{said}."
+    stop = "。" if said[-1:] >= _CJK else "."
+    return said if said.endswith((*".!?…。", '."', ".)")) else f"{said}{stop}"
 
 
 def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from tdqs_mcp.canonical import canonical_json
 from tdqs_mcp.facts.schema.walk import Node
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
 from tdqs_mcp.facts.text.parameter_mentions import MentionKind, read_mentions
-from tdqs_mcp.facts.text.vocabulary import Effect, words_from
+from tdqs_mcp.facts.text.vocabulary import Cue, Effect, words_from
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.names import Label, NameNeighbors
+from tdqs_mcp.model import ANNOTATIONS, PARAMETERS
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import HINT_ASPECTS, Aspect, Question
 from tdqs_mcp.results.scores import ToolScore
@@ -29,8 +29,11 @@ MAX_NAMED = 3
 MAX_RIVALS = 2
 """Siblings that a question about usage names."""
 
-HINT_SHARE = 6
-"""A hint brings at most one of so many parts of what behavioral_transparency lacks."""
+HINT_SHARE = 20
+"""A hint brings one of so many parts of what behavioral_transparency lacks, as the offline judge scores hints."""
+
+LOW = 3
+"""A dimension with a higher score needs no question that no rule asks for."""
 
 _DIMENSIONS = {
     Aspect.PURPOSE: "purpose_clarity",
@@ -48,9 +51,6 @@ class Gap:
     tool: str
     about: Aspect
     parameter: Node | None = None
-    group: tuple[str, ...] | None = None
-    """Gaps of one aspect and group are one question; None for a gap that only its own tool has."""
-
     wording: str
     """The question, with `{}` for the tools."""
 
@@ -61,8 +61,8 @@ class Gap:
     def place(self) -> str:
         """The id without the tool."""
         if self.parameter is not None:
-            return f"parameters.{self.parameter.name}"
-        return f"annotations.{self.about}" if self.about in HINT_ASPECTS else self.about
+            return f"{PARAMETERS}{self.parameter.name}"
+        return f"{ANNOTATIONS}{self.about}" if self.about in HINT_ASPECTS else self.about
 
 
 def find_questions(
@@ -76,21 +76,52 @@ def find_questions(
 
     Nothing is asked about a tool and a place that are `answered`.
     """
-    gaps: dict[tuple[str, tuple[str, ...] | str], list[Gap]] = {}
+    groups = find_groups(measured)
+    shared: dict[str, list[Gap]] = {}
+    single: list[list[Gap]] = []
     for gap in _find_gaps(measured, findings, scores):
-        if (gap.tool, gap.place) in answered:
-            continue
-        gaps.setdefault((gap.place, gap.tool if gap.group is None else gap.group), []).append(gap)
-    largest: dict[str, list[Gap]] = {}
-    for found in gaps.values():
-        place = found[0].place
-        if found[0].group is not None and len(found) > max(1, len(largest.get(place, ()))):
-            largest[place] = found
-    shared = [_question(found, SHARED) for found in largest.values()]
-    known = {id(gap) for found in largest.values() for gap in found}
-    single = [_question([gap], gap.tool) for found in gaps.values() for gap in found if id(gap) not in known]
+        if (gap.tool, gap.place) not in answered:
+            if gap.tool in groups.get(gap.place, ()):
+                shared.setdefault(gap.place, []).append(gap)
+            else:
+                single.append([gap])
+    found = [_question(gaps, SHARED if len(gaps) > 1 else gaps[0].tool) for gaps in (*shared.values(), *single)]
     order = list(Aspect).index
-    return tuple(sorted((*shared, *single), key=lambda each: (-each.gain, order(each.about))))
+    return tuple(sorted(found, key=lambda each: (-each.gain, order(each.about))))
+
+
+def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
+    """The tools of which one answer can be true, by parameter and by hint; of several groups the largest.
+
+    A group depends on names and types alone: what it is asked is the same before a definition is rewritten and after.
+    """
+    labels = names.read_names(each.tool.name for each in measured.subjects)
+    groups: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    for subject in measured.subjects:
+        name = subject.tool.name
+        for place, group in _groups(subject, labels[name]):
+            groups.setdefault(place, {}).setdefault(group, []).append(name)
+    return {place: frozenset(sorted(found.values(), key=len, reverse=True)[0]) for place, found in groups.items()}
+
+
+def _groups(subject: Subject, label: Label) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Parameters of one name and type mean the same, an `id` only of one thing; like verbs have like hints."""
+    for node in subject.input_shape.nodes:
+        if node.is_top and node.name:
+            is_bare = node.name.lower() in words_from("rewriting", "identifiers")
+            yield f"{PARAMETERS}{node.name}", (str(_kind(node.schema)), *(label.resource if is_bare else ()))
+    yield f"{ANNOTATIONS}{Aspect.OPEN_WORLD}", ()
+    effect = subject.prose.name_effect
+    if effect is Effect.READ:
+        yield f"{ANNOTATIONS}{Aspect.READ_ONLY}", (effect,)
+    elif effect in (Effect.CREATE, Effect.UPDATE):
+        yield f"{ANNOTATIONS}{Aspect.DESTRUCTIVE}", (effect,)
+        yield f"{ANNOTATIONS}{Aspect.IDEMPOTENT}", (effect,)
+
+
+def find_open_places(subject: Subject) -> frozenset[str]:
+    """The parameters and the hints that a definition leaves open, as questions name them."""
+    return frozenset(gap.place for gap in (*_parameter_gaps(subject), *_hint_gaps(subject)))
 
 
 def _question(gaps: Sequence[Gap], tool: str) -> Question:
@@ -128,9 +159,9 @@ def _find_gaps(
         name = subject.tool.name
         known = rules.get(subject.tool.index, set())
         near = neighbors.nearest(name, MAX_RIVALS) if subject.is_quotable else ()
-        gaps = [*_text_gaps(subject, near, known), *_parameter_gaps(subject, labels[name])]
-        gaps += _hint_gaps(subject)
         score = scores.get(subject.tool.index)
+        low = {key for key, points in score.scores.items() if points <= LOW} if score else frozenset[str]()
+        gaps = [*_text_gaps(subject, near, known, low), *_parameter_gaps(subject), *_hint_gaps(subject)]
         dimensions = [_DIMENSIONS.get(gap.about, "behavioral_transparency") for gap in gaps]
         for gap, dimension in zip(gaps, dimensions, strict=True):
             lacking = 5 - score.scores[dimension] if score else 1
@@ -138,19 +169,21 @@ def _find_gaps(
             yield replace(gap, gain=weights[dimension] * lacking // share)
 
 
-def _text_gaps(subject: Subject, near: Sequence[str], rules: AbstractSet[str]) -> Iterator[Gap]:
-    """What the description leaves open."""
+def _text_gaps(subject: Subject, near: Sequence[str], rules: AbstractSet[str], low: AbstractSet[str]) -> Iterator[Gap]:
+    """What the description leaves open, as rules and the dimensions with a low score have it."""
     ask = partial(Gap, tool=subject.tool.name)
-    is_silent = subject.signals.is_missing_description
-    is_vague = subject.prose.has_vague_verb and subject.prose.opens_with_verb
+    prose, is_silent = subject.prose, subject.signals.is_missing_description
+    is_vague = prose.has_vague_verb and prose.opens_with_verb
     if is_silent or is_vague or rules & {"TDQ101", "TDQ103"}:
         yield ask(about=Aspect.PURPOSE, wording="What does {} do, in a sentence that says more than its name?")
-    if is_silent or rules & {"TDQ104", "TDQ105"}:
+    is_guiding = not _GUIDING.isdisjoint(prose.cues) or any(words[:1] == ["use"] for words in prose.spoken)
+    if is_silent or (not is_guiding and (rules & {"TDQ104", "TDQ105"} or "usage_guidelines" in low)):
         rivals = " or ".join(f"`{each}`" for each in near).replace("{", "{{").replace("}", "}}")
         wording = f"When should an agent choose {{}} rather than {rivals}?" if near else _USAGE
         yield ask(about=Aspect.USAGE, wording=wording)
-    if subject.is_effect_open:
-        yield ask(about=Aspect.BEHAVIOR, wording=_EFFECTS.get(subject.prose.effect, _CHANGE))
+    is_low = "behavioral_transparency" in low and _DISCLOSING.isdisjoint(prose.cues)
+    if (subject.is_effect_open or is_low) and not _tells_more(subject):
+        yield ask(about=Aspect.BEHAVIOR, wording=_about_behavior(subject))
     if subject.is_result_open:
         yield ask(about=Aspect.RETURNS, wording="What does {} return?")
     if subject.is_amount_open:
@@ -158,12 +191,36 @@ def _text_gaps(subject: Subject, near: Sequence[str], rules: AbstractSet[str]) -
 
 
 _USAGE = "When should an agent use {}, and when not?"
-_CHANGE = "What does {} change, and can that be undone?"
-_EFFECTS: Mapping[Effect | None, str] = {
-    Effect.DELETE: "Can what {} deletes be restored, and does anything else go with it?",
-    Effect.UPDATE: "What happens to values that a call of {} leaves out?",
-    Effect.CREATE: "What does {} do if what it would create exists already?",
-}
+_GUIDING = frozenset({Cue.WHEN, Cue.WHEN_NOT})
+_DISCLOSING = frozenset({Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION, Cue.ERROR})
+
+
+def _tells_more(subject: Subject) -> bool:
+    """A sentence behind the first is about neither results, usage nor parameters, so it is about what a call does."""
+    prose, names = subject.prose, _POINTING | {each.name.lower() for each in subject.signals.parameters}
+    others = {place for cue, places in prose.cue_places.items() if cue in _OTHER for place in places}
+    return any(
+        place not in others and words and words[0] not in names for place, words in enumerate(prose.spoken) if place > 0
+    )
+
+
+_OTHER = frozenset({Cue.RETURN, Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.EXAMPLE, Cue.FORMAT})
+_POINTING = frozenset({"use", "find", "to", "example", "examples", "args", "arguments", "parameters", "returns"})
+
+
+def _about_behavior(subject: Subject) -> str:
+    """The question that fits what the tool does."""
+    prose = subject.prose
+    effect = prose.name_effect if prose.effect is Effect.ACT and prose.name_effect else prose.effect
+    if effect is Effect.DELETE:
+        return "Can what {} deletes be restored, and does anything else go with it?"
+    if effect is Effect.UPDATE and sum(not each.is_required for each in subject.signals.parameters) > 1:
+        return "What happens to values that a call of {} leaves out?"
+    if effect is Effect.CREATE:
+        return "What does {} do if what it would create exists already?"
+    if effect is Effect.READ or subject.signals.read_only:
+        return "What does {} do if there is nothing to return?"
+    return "What does {} change, and can that be undone?"
 
 
 def find_open_parameters(subject: Subject) -> dict[str, Node]:
@@ -180,28 +237,20 @@ def find_open_parameters(subject: Subject) -> dict[str, Node]:
     return {name: node for name, node in silent.items() if name not in explained}
 
 
-def _parameter_gaps(subject: Subject, label: Label) -> Iterator[Gap]:
+def _parameter_gaps(subject: Subject) -> Iterator[Gap]:
     """A question for each parameter that nothing explains."""
     for node in find_open_parameters(subject).values():
         yield Gap(
             tool=subject.tool.name,
             about=Aspect.PARAMETER,
             parameter=node,
-            group=_group(node, label),
             wording=_about_parameter(node),
         )
 
 
-def _group(node: Node, label: Label) -> tuple[str, ...]:
-    """Parameters of one name and type mean the same; an `id` only where the tools are about the same thing."""
-    schema = {key: value for key, value in node.schema.items() if key not in ("title", "description", "default")}
-    is_bare = (node.name or "").lower() in words_from("rewriting", "identifiers")
-    return (canonical_json(schema), *(label.resource if is_bare else ()))
-
-
 def _about_parameter(node: Node) -> str:
     """The question that fits the parameter's type."""
-    name, kind = f"`{node.name}`".replace("{", "{{").replace("}", "}}"), node.schema.get("type")
+    name, kind = f"`{node.name}`".replace("{", "{{").replace("}", "}}"), _kind(node.schema)
     parts = name_parts(node.name or "")
     if node.schema.get("enum"):
         return f"What does each value of {name} of {{}} mean?"
@@ -216,6 +265,17 @@ def _about_parameter(node: Node) -> str:
     return f"What does {name} of {{}} stand for, and in which form is it given?"
 
 
+def _kind(schema: Mapping[str, Any]) -> object:
+    """The one type that a value has, beside null."""
+    branches = [
+        schema,
+        *(each for key in ("anyOf", "oneOf") for each in schema.get(key) or () if isinstance(each, dict)),
+    ]
+    types = [each.get("type") for each in branches]
+    kinds = {kind for each in types for kind in (each if isinstance(each, list) else [each])} - {None, "null"}
+    return next(iter(kinds)) if len(kinds) == 1 else None
+
+
 def _hint_gaps(subject: Subject) -> Iterator[Gap]:
     """The hints that matter for the effect and are not set; a tool that only reads needs no others."""
     hints: Mapping[str, Any] = subject.tool.annotations or {}
@@ -228,8 +288,7 @@ def _hint_gaps(subject: Subject) -> Iterator[Gap]:
     is_reading = effect is Effect.READ and is_read_only is None
     for hint in [Aspect.READ_ONLY] if is_reading else HINT_ASPECTS:
         if hint not in passed:
-            group = () if hint is Aspect.OPEN_WORLD else (str(effect),)
-            yield Gap(tool=subject.tool.name, about=hint, group=group if effect else None, wording=_HINTS[hint])
+            yield Gap(tool=subject.tool.name, about=hint, wording=_HINTS[hint])
 
 
 _HINTS = {
