@@ -101,7 +101,8 @@ def find_groups(measured: Measured) -> dict[str, frozenset[str]]:
         name = subject.tool.name
         for place, group in _groups(subject, labels[name]):
             groups.setdefault(place, {}).setdefault(group, []).append(name)
-    return {place: frozenset(sorted(found.values(), key=len, reverse=True)[0]) for place, found in groups.items()}
+    largest = {place: max(found.values(), key=len) for place, found in groups.items()}
+    return {place: frozenset(tools) for place, tools in largest.items()}
 
 
 def _groups(subject: Subject, label: Label) -> Iterator[tuple[str, tuple[str, ...]]]:
