@@ -22,6 +22,7 @@ from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.material_places import assign_places
 from tdqs_mcp.rewriting.proposals import Proposal, apply, propose
+from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.text_patches import Patch, patch_json
 from tdqs_mcp.rewriting.tool_selection import Lexical, Prompted, Selector
