@@ -95,7 +95,23 @@ def test_a_finding_names_the_source_of_its_own_limit(command, write):
 
 def test_a_name_that_only_the_server_s_name_makes_too_long_is_a_warning(findings):
     assert findings(tool("a" * 58, "Finds orders."), "--client", "cursor") == ([("TDQ703", "warning")], 0)
-    assert findings(tool("a" * 60, "Finds orders."), "--client", "cursor") == ([("TDQ703", "error")], 1)
+    assert findings(tool("a" * 59, "Finds orders."), "--client", "cursor") == ([("TDQ703", "error")], 1)
+
+
+def test_a_finding_says_what_each_client_takes(command, write):
+    run = command(
+        "lint", write("shop.json", [tool("orders.find", "Finds orders.")]), "--select", "TDQ703", "--format", "json"
+    )
+    [found] = [each["message"] for each in json.loads(run.stdout)["findings"]]
+    assert "the Anthropic API takes 1 to 128 letters" in found
+    assert "Amazon Bedrock and the OpenAI API take 1 to 64 letters" in found
+
+
+def test_the_address_of_a_source_is_not_wrapped(command, write):
+    lines = command("portability", write("shop.json", [BRACKETS])).stdout.decode().splitlines()
+    addresses = [line for line in lines if "https://" in line]
+    assert max(map(len, addresses)) > 110
+    assert all(line.endswith(")") for line in addresses)
 
 
 def test_portability_shows_what_is_kept_and_under_which_name(view):

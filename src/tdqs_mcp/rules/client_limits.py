@@ -129,6 +129,9 @@ def _clients() -> dict[str, Client]:
     return {name: Client(id=name, **entry) for name, entry in _data()["clients"].items()}
 
 
+LONG_NAME = 50
+"""Characters of a name from which a message says how many there are: below, only a character can be refused."""
+
 CLIENTS: Mapping[str, Client] = _clients()
 
 CLIENTS_OWN = "tool-name"
@@ -174,7 +177,8 @@ def _name_breaches(subject: Subject, limit: Limit, client: Client, *, server: st
     name = client.named(subject.tool.name, server=server)
     if re.fullmatch(limit.takes, name):
         return ()
-    return (Breach("/name", f"the name {name[:140]!r} of {len(name)} characters"),)
+    length = f" of {len(name)} characters" if len(name) > LONG_NAME else ""
+    return (Breach("/name", f"the name {name[:140]!r}{length}"),)
 
 
 SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Breach]]] = {

@@ -81,12 +81,12 @@ def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
     limits = audience.limits(*checks)
     server = audience.measured.catalog.server
     for subject in audience.measured.subjects:
-        found: dict[tuple[str, Handling, str], tuple[tuple[Breach, ...], list[tuple[Limit, Client]]]] = {}
+        found: dict[tuple[Breach, Handling, str], tuple[tuple[Breach, ...], list[tuple[Limit, Client]]]] = {}
         for limit, clients in limits:
             for client in clients if limit.check == CLIENTS_OWN else clients[:1]:
                 breaches = tool_breaches(subject, limit, client, server=server)
                 if breaches:
-                    key = (breaches[0].path, limit.outcome, limit.loses)
+                    key = (breaches[0], limit.outcome, limit.loses)
                     concerned = found.setdefault(key, (breaches, []))[1]
                     concerned += [(limit, each) for each in ([client] if limit.check == CLIENTS_OWN else clients)]
         for breaches, concerned in found.values():
@@ -113,11 +113,9 @@ def _hit(
         key=lambda each: each[1].rank,
     )
     more = f" and {len(breaches) - 1} more" if len(breaches) > 1 else ""
-    who = list(dict.fromkeys(client.title for _, client in concerned))
-    whom = f"{', '.join(who[:-1])} and {who[-1]}" if len(who) > 1 else who[0]
     return Hit(
         breaches[0].path,
-        f"{breaches[0].what}{more}: {whom} {_consequence(limit, is_plural=len(who) > 1)}",
+        f"{breaches[0].what}{more}: {_who(concerned)}",
         fix,
         severity,
         subject.tool if subject else None,
@@ -125,20 +123,39 @@ def _hit(
     )
 
 
-def _consequence(limit: Limit, *, is_plural: bool) -> str:
+def _who(concerned: Sequence[tuple[Limit, Client]]) -> str:
+    """The clients, what they do, and what they take."""
+    titles: dict[str, list[str]] = {}
+    for limit, client in concerned:
+        titles.setdefault(limit.says, []).append(client.title)
+    everybody = [each for clients in titles.values() for each in clients]
+    limit, is_one = concerned[0][0], len(everybody) == 1
+    done = f"{_listed(everybody)} {_consequence(limit, s='s' * is_one)}"
+    if limit.outcome is Handling.CUT:
+        return f"{done} {limit.says}"
+    if len(titles) == 1:
+        return f"{done}; {'it takes' if is_one else 'they take'} {limit.says}"
+    takes = (f"{_listed(each)} take{'s' * (len(each) == 1)} {says}" for says, each in titles.items())
+    return "; ".join([done, *takes])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _consequence(limit: Limit, *, s: str) -> str:
     """What happens, after the names of the clients."""
-    s, they = ("", "they take") if is_plural else ("s", "it takes")
     match limit.outcome, limit.loses:
         case Handling.REFUSED, "tool":
-            return f"leave{s} the tool out; {they} {limit.says}"
+            return f"leave{s} the tool out"
         case Handling.REFUSED, "server":
-            return f"drop{s} all tools of the server; {they} {limit.says}"
+            return f"drop{s} all tools of the server"
         case Handling.REFUSED, _:
-            return f"refuse{s} the whole request; {they} {limit.says}"
+            return f"refuse{s} the whole request"
         case Handling.RENAMED, _:
-            return f"rename{s} the tool; {they} {limit.says}"
+            return f"rename{s} the tool"
         case _:
-            return f"keep{s} only {limit.says}"
+            return f"keep{s} only"
 
 
 def _severity(audience: Audience, limit: Limit, client: Client, subject: Subject | None) -> Severity:
