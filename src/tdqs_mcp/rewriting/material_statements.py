@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -271,24 +271,15 @@ def _hints(subject: Subject, material: Material, facts: Sequence[Fact]) -> Itera
 
 
 def hints_of_facts(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
-    """The hints that facts about this tool state, with value and fact; none that its name contradicts."""
+    """The hints that facts about this tool state, with value and fact; of two values the first."""
     own = [fact for fact in material.facts if fact.tool == subject.tool.name]
-    stated = {hint: fact.source for fact in reversed(own) for hint in _stated(fact)}
-    found = ((name, value, source) for (name, value), source in stated.items())
-    return {name: (value, source) for name, value, source in found if not is_contradicted_hint(name, subject, stated)}
+    return {hint: (value, fact.source) for fact in reversed(own) for hint, value in _stated(fact)}
 
 
 def _stated(fact: Fact) -> Sequence[tuple[str, bool]]:
     if fact.hint:
         return [(fact.hint, fact.text == "true")] if fact.text in ("true", "false") else []
     return () if fact.parameter else stated_hints(fact.text)
-
-
-def is_contradicted_hint(hint: str, subject: Subject, stated: Container[tuple[str, bool]]) -> bool:
-    """Whether a verb that changes things, or a stated destruction, rules out readOnlyHint."""
-    effect = subject.prose.name_effect
-    is_changing = ("destructiveHint", True) in stated or (effect is not None and effect.is_mutating)
-    return hint == "readOnlyHint" and is_changing
 
 
 def trace_statement(trace: Trace) -> Statement | None:

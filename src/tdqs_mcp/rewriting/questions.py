@@ -220,8 +220,10 @@ def _about_behavior(subject: Subject) -> str:
     if effect is Effect.CREATE:
         return "What does {} do if what it would create exists already?"
     if effect is Effect.READ or subject.signals.read_only:
-        return "What does {} do if there is nothing to return?"
-    return "What does {} change, and can that be undone?"
+        return "When does a call of {} fail, and what comes back then?"
+    if effect is Effect.UPDATE:
+        return "What does {} change, and can that be undone?"
+    return "What does a call of {} change, if anything?"
 
 
 def find_open_parameters(subject: Subject) -> dict[str, Node]:
@@ -278,7 +280,7 @@ def _kind(schema: Mapping[str, Any]) -> object:
 
 
 def _hint_gaps(subject: Subject) -> Iterator[Gap]:
-    """The hints that matter for the effect and are not set; a tool that only reads needs no others."""
+    """The hints that matter for the effect and are not set; a tool that may only read is asked about that first."""
     hints: Mapping[str, Any] = subject.tool.annotations or {}
     is_read_only, effect = hints.get("readOnlyHint"), subject.prose.effect
     if not subject.tool.is_mcp or is_read_only is True:
@@ -286,8 +288,8 @@ def _hint_gaps(subject: Subject) -> Iterator[Gap]:
     passed = {hint for hint in HINT_ASPECTS if isinstance(hints.get(hint), bool)}
     passed |= {Aspect.READ_ONLY} if effect is not None and effect.is_mutating else set()
     passed |= {Aspect.DESTRUCTIVE} if effect is Effect.DELETE else set()
-    is_reading = effect is Effect.READ and is_read_only is None
-    for hint in [Aspect.READ_ONLY] if is_reading else HINT_ASPECTS:
+    may_read = is_read_only is None and (effect is None or not effect.is_mutating)
+    for hint in [Aspect.READ_ONLY] if may_read else HINT_ASPECTS:
         if hint not in passed:
             yield Gap(tool=subject.tool.name, about=hint, wording=_HINTS[hint])
 

@@ -243,7 +243,8 @@ def conclude(
 
 
 def _answered(subject: Subject, sources: KnownSources) -> Iterator[tuple[str, str]]:
-    """The tool with each of its places of which the definition says what the author has answered."""
+    """The tool with each of its places that the author has answered, or that another question names with two sides."""
+    yield from ((subject.tool.name, each.place) for each in sources.conflicts(subject) if each.place)
     for fact in sources.material(subject).facts:
         objection = find_objection(fact, subject) if fact.place else TOLD
         if fact.place and objection in (None, TOLD):

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tdqs_mcp.facts.subject import Subject
+from tdqs_mcp.facts.text.hint_claims import said_deleting
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.statements import Bound, bound_keywords, find_bounds, read_polarity, stated_hints
-from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, Effect, lazy_pattern
+from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, lazy_pattern
 from tdqs_mcp.facts.text.words import content_stems, words_of
+from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.model import Fact
 
 _ACTS = lazy_pattern(
@@ -31,6 +33,9 @@ class Conflict:
     """A statement of the author's and what it cannot stand beside."""
 
     source: str
+    place: str
+    """What the statement is about; empty where only its words say."""
+
     one: str
     """The statement as a question names it."""
 
@@ -62,12 +67,15 @@ def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, .
         others = (who for thing, said in positions for other, who in known[thing].items() if other != said)
         other = _beyond_schema(fact, subject) or next((who for who in others if who != side), None)
         if other:
-            found.append(Conflict(source=fact.source, one=side, other=other))
+            found.append(Conflict(source=fact.source, place=fact.place, one=side, other=other))
     return tuple(found)
 
 
 def _side(fact: Fact) -> str:
-    return f"{fact.source} says {fact.text!r}"
+    if fact.hint and fact.origin:
+        return f"{fact.source} is {fact.text}"
+    said = f"{fact.hint}: {fact.text}" if fact.hint else fact.text
+    return f"{fact.source} says {said!r}"
 
 
 def _text(fact: Fact) -> str:
@@ -97,11 +105,12 @@ def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
             yield f"`{name}` is {str(value).lower()}", (name, value)
     if hints.get("destructiveHint") is True:
         yield "`destructiveHint` is true", ("readOnlyHint", False)
-    effect = subject.prose.name_effect
-    if effect is not None and effect.is_mutating and hints.get("readOnlyHint") is not True:
-        yield f"the name says {subject.tool.name!r}", ("readOnlyHint", False)
-    if effect is Effect.DELETE and hints.get("destructiveHint") is not False:
-        yield f"the name says {subject.tool.name!r}", ("destructiveHint", True)
+    name = subject.tool.name
+    label = read_names([name])[name]
+    if label.verb and label.effect and label.effect.is_mutating and hints.get("readOnlyHint") is not True:
+        yield f"the name says {name!r}", ("readOnlyHint", False)
+    if (word := said_deleting(subject.tool, subject.prose)) and hints.get("destructiveHint") is not False:
+        yield f"{name!r} says {word!r}", ("destructiveHint", True)
     for sentence in subject.prose.sentences:
         for position in _positions(sentence, subject):
             yield f"the description says {sentence!r}", position
