@@ -1,0 +1,110 @@
+"""What is published beside the package: bundle, plugin, image, links, completion."""
+
+import base64
+import importlib.metadata
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import agent_session
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PUBLISHED = {"command": "uvx", "args": ["tdqs-mcp", "serve"]}
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
+}
+
+
+@pytest.mark.parametrize("file", ["packaging/manifest.json", "plugin/.claude-plugin/plugin.json", "server.json"])
+def test_every_manifest_has_our_version(file):
+    assert json.loads((ROOT / file).read_text("utf-8"))["version"] == importlib.metadata.version("tdqs-mcp")
+
+
+@pytest.mark.process
+def test_the_bundle_is_valid_and_starts_from_its_own_files(tmp_path):
+    if not shutil.which("npx"):
+        pytest.skip("npx builds the bundle")
+    bundle = tmp_path / "x.mcpb"
+    subprocess.run(["bash", ROOT / "packaging" / "bundle.sh", bundle], check=True, capture_output=True, timeout=180)
+    with zipfile.ZipFile(bundle) as packed:
+        packed.extractall(tmp_path / "bundle")
+    server = json.loads((tmp_path / "bundle" / "manifest.json").read_text("utf-8"))["server"]
+    assert server["mcp_config"]["args"][-2:] == ["tdqs-mcp", "serve"]
+    run = subprocess.run(
+        [sys.executable, "-P", "-m", "tdqs_mcp", "serve"],
+        input=json.dumps(HELLO).encode() + b"\n",
+        capture_output=True,
+        timeout=60,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str((tmp_path / "bundle" / server["entry_point"]).parents[1])},
+        cwd=tmp_path,
+    )
+    assert json.loads(run.stdout)["result"]["serverInfo"]["name"] == "tdqs-mcp"
+
+
+@pytest.mark.process
+def test_the_plugin_is_valid():
+    skillsaw = Path(sys.executable).with_name("skillsaw")
+    run = subprocess.run([skillsaw, "lint", ROOT / "plugin"], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stdout
+    assert re.search(r"Warnings: +0\n", run.stdout)
+
+
+def test_the_skill_names_tools_that_there_are():
+    folder = ROOT / "plugin" / "skills" / "improve-tool-definitions"
+    _, head, body = (folder / "SKILL.md").read_text("utf-8").split("---\n", 2)
+    assert yaml.safe_load(head)["name"] == folder.name
+    named = set(re.findall(r"`([a-z]+_[a-z_]+)`", body))
+    assert {"score_server", "plan_improvements", "suggest_rewrite", "compare_definitions"} <= named
+    assert named <= set(agent_session.TOOLS)
+
+
+def test_the_plugin_starts_what_is_published_below_the_project():
+    entry = json.loads((ROOT / "plugin" / ".mcp.json").read_text("utf-8"))["mcpServers"]["tdqs"]
+    assert entry == {**PUBLISHED, "args": [*PUBLISHED["args"], "--root", "."]}
+
+
+@pytest.mark.parametrize("file", ["README.md", "docs/agents.md"])
+def test_the_links_install_what_is_published(file):
+    links = [
+        urlsplit(link)
+        for link in re.findall(r"^\[\w+\]: (https://\S+install\S+)", (ROOT / file).read_text("utf-8"), re.MULTILINE)
+    ]
+    found = {link.netloc: parse_qs(link.query) for link in links}
+    assert json.loads(base64.b64decode(found["cursor.com"]["config"][0])) == PUBLISHED
+    assert json.loads(unquote(found["insiders.vscode.dev"]["url"][0].partition("?")[2])) == {
+        "name": "tdqs",
+        **PUBLISHED,
+    }
+
+
+def test_the_image_copies_files_that_there_are_and_starts_our_command():
+    lines = (ROOT / "Dockerfile").read_text("utf-8").splitlines()
+    copied = [
+        word for line in lines if line.startswith("COPY ") and "--from" not in line for word in line.split()[1:-1]
+    ]
+    allowed = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    assert copied
+    assert all((ROOT / each).exists() and f"!{each}" in allowed for each in copied)
+    assert 'ENTRYPOINT ["/opt/tdqs-mcp/bin/tdqs-mcp"]' in lines
+    assert 'CMD ["serve"]' in lines
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("tdqs-mcp sco", "score"), ("tdqs-mcp score --fail-u", "--fail-under"), ("tdqs-mcp install z", "zed")],
+)
+def test_the_shell_completes_commands_options_and_clients(command, words, completed):
+    env = {"_TDQS_MCP_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    assert command(env=env).stdout.decode() == f"plain,{completed}\n"
