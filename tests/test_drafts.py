@@ -1,11 +1,13 @@
 """The checks of another writer's draft: what is false is refused, what is true stands, and what is neither is marked."""
 
 import copy
+import io
 import json
 import re
 
 import pytest
 from definitions import tool
+from rich.console import Console
 
 import tdqs_mcp
 from tdqs_mcp.app import catalogs
@@ -15,6 +17,7 @@ from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.facts.text.statements import read_polarity
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model import NOTHING, Fact, Material
+from tdqs_mcp.report.blocks import Diff, as_text
 from tdqs_mcp.rewriting.draft_checks import KnownSources
 from tdqs_mcp.sources.files import read_file
 from tdqs_mcp.sources.input_files import parse_material
@@ -433,3 +436,49 @@ def test_the_command_takes_definitions_and_texts(command, write):
     assert b"no source gives the number 7" in shown.stdout
     failed = command("rewrite", shop, "--draft", text)
     assert (failed.returncode, b"needs --tool" in failed.stderr) == (2, True)
+
+
+@pytest.fixture
+def shown(command, write):
+    """What the command prints about a text for cancel_order."""
+
+    def show(text, *options, env=None):
+        shop, draft = write("shop.json", list(SHOP)), write("draft.md", text)
+        return command("rewrite", shop, "--tool", "cancel_order", "--draft", draft, *options, env=env).stdout.decode()
+
+    return show
+
+
+TEXT = "Cancels one order. Sends the customer a mail. Shipped orders cannot be cancelled. For two orders, use `merge_orders`."
+
+
+def test_only_the_words_that_went_and_came_are_marked_with_a_line_of_why(shown):
+    told = " ".join(shown(TEXT).split())
+    assert "description: Cancels [-an-] [+one+] order. Sends the customer a mail." in told
+    assert "[+For two orders, use `merge_orders`.+] why: in the words of draft; " in told
+    assert "tells:" not in shown(TEXT)
+
+
+def test_the_evidence_is_shown_on_request(shown):
+    assert "tells: purpose, guidelines" in shown(TEXT, "--verbose")
+    assert "`merge_orders`.' from tool merge_orders" in " ".join(shown(TEXT, "--verbose").split())
+
+
+def test_what_is_refused_and_what_could_not_be_checked_is_named(shown):
+    told = " ".join(shown(f"{TEXT} Takes 9 days. Tell people beforehand.").split())
+    assert "refused: 'Takes 9 days.': no source gives the number 9" in told
+    assert "not checked, read it: 'Tell people beforehand.'" in told
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_what_is_shown_cannot_steer_a_terminal(shown, form):
+    told = shown(f"{TEXT} \x1b[2J", "--format", form)
+    assert ("\x1b" in told, "\\x1b" in told) == (False, True)
+
+
+def test_a_terminal_shows_the_words_in_colors():
+    page = io.StringIO()
+    diff = as_text([Diff("description", "Finds an order.", "Finds one order.")])
+    Console(file=page, force_terminal=True, color_system="standard", width=80).print(diff)
+    assert "Finds |an| |one| order." in re.sub(r"\x1b\[[\d;]*m", "|", page.getvalue())
+    assert "[-" not in page.getvalue()

@@ -901,48 +901,6 @@ SHOP = [
 ]
 
 
-def test_the_command_line_shows_a_diff_the_numbers_and_the_questions(command, write):
-    [rewrite] = rewritten(*SHOP, tools=["list_orders"])
-    before, after = (f"{each.tdqs / 10} {each.tier}" for each in (rewrite.before, rewrite.after))
-    run = command("rewrite", write("shop.json", SHOP), "--tool", "list_orders")
-    assert (
-        run.stdout.decode()
-        == f"""\
-shop · 1 of 1 tool rewritten · about 44 → 54 tokens
-
-list_orders   TDQS {before} → {after} · about 44 → 54 tokens
-  @@ -1 +1 @@
-  -This tool lists the open orders of one customer.
-  +Lists the open orders of one customer. To search orders instead, use `search_orders`.
-    from description; description: its first sentence; tool search_orders: its name
-  + title: List orders
-    from name
-  checked: 3 new statements, each with a source
-  tells: purpose, guidelines
-  nearest sibling: search_orders, 16 % → 16 % of the words
-
-Only the author can know (4)
-  ? What does `customer_id` of `list_orders` stand for, and in which form is it given?
-  list_orders.parameters.customer_id
-  ? What does `list_orders` return?   list_orders.returns
-  ? How many results does one call of `list_orders` return at most?   list_orders.limit
-  ? Do calls of `list_orders` and `search_orders` only read, without changing anything?
-  *.annotations.readOnlyHint
-
-Next: answer the questions in the definitions; --write FILE saves the catalog with these changes
-"""
-    )
-
-
-@pytest.mark.parametrize("form", ["text", "markdown"])
-def test_what_is_shown_cannot_steer_a_terminal(command, write, form):
-    steering = tool("find_shop", "This tool finds the shops of a town.\x1b[2J")
-    shown = command("rewrite", write("shop.json", [steering, *SHOP]), "--format", form).stdout.decode()
-    assert "\x1b" not in shown
-    assert "\\x1b" in shown
-    assert shown.index("list") < shown.rindex("process")
-
-
 def test_json_of_a_rewrite_fits_the_published_schema(command, write):
     run = command("rewrite", write("c.json", [*CORNERS, *SHOP]), "--format", "json", "--spec", "1.0")
     document = json.loads(run.stdout)

@@ -106,6 +106,7 @@ SUFFIXES = (".patch", ".diff")
     metavar="TOKENS",
     help=f"At most so many tokens more a tool.  [default: {Mode.COMPACT.growth}, full: {Mode.FULL.growth}]",
 )
+@click.option("--verbose", "is_verbose", is_flag=True, help="Show what each new statement rests on.")
 @judge_options
 @spec_option
 @live_options
@@ -122,6 +123,7 @@ def rewrite(
     writer: str | None,
     draft: Path | None,
     growth: int | None,
+    is_verbose: bool,
     asked: Asked,
     spec: str,
     live: LiveOptions,
@@ -164,7 +166,7 @@ def rewrite(
     tell_usage(author, by="writer")
     tell_usage(chosen)
     reports = [None if result is None else _report(*result, spec=spec) for result in results]
-    page.show(reports, views("improvement_reports:rewrite_blocks", is_saved=target is not None))
+    page.show(reports, views("improvement_reports:rewrite_blocks", is_saved=target is not None, is_verbose=is_verbose))
     for catalog, rewrites in (result for result in results if result is not None):
         if place and target:
             _write_patch(place, rewrites, target, is_code=source is not None)

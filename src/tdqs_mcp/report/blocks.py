@@ -7,6 +7,7 @@ Every text of a block is escaped where it is shown, ours and foreign text alike,
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tdqs_mcp.facts.text.words import first_of
@@ -28,7 +29,11 @@ _ROWS = (1_000_000, 500, 200, 100, 50, 20, 5, 0)
 
 _ADDRESSES = ("https://", "http://")
 
-_DIFF_STYLES = {"-": "red", "+": "green", "@": "cyan"}
+_MARKS = {"-": ("red strike", "[-{}-]"), "+": ("green", "[+{}+]")}
+"""Style on a terminal with colors, and marks everywhere else, of removed and of inserted words."""
+
+AROUND = 8
+"""Unchanged words that are shown on either side of a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +125,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Lines of a unified diff."""
+    """A text before and after; only the words that went and came are marked."""
 
-    lines: Sequence[str]
+    label: str
+    before: str
+    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +208,47 @@ def _text(block: Block) -> "Iterator[RenderableType]":
         case Table():
             yield from _text_table(block)
         case Diff():
-            shown = (Text(visible(line), style=_DIFF_STYLES.get(line[:1], "")) for line in block.lines)
-            yield from (Padding(line, (0, 0, 0, 2)) for line in shown)
+            yield Padding(_Marked(block), (0, 0, 0, 2))
         case Gap():
             yield Text()
         case OnlyIn(form="text"):
             yield from (part for each in block.blocks for part in _text(each))
         case _:
             pass
+
+
+class _Marked:
+    """A diff in colors where the terminal has them, else with marks."""
+
+    def __init__(self, diff: Diff) -> None:
+        self._diff = diff
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
+        from rich.text import Text  # noqa: PLC0415
+
+        if console.color_system is None or console.no_color:
+            yield Text(_plain_diff(self._diff))
+            return
+        runs = ((visible(text), _MARKS[kind][0] if kind else "") for kind, text in _runs(self._diff))
+        yield Text(" ").join([Text(f"{self._diff.label}:"), *(Text(text, style=style) for text, style in runs)])
+
+
+def _plain_diff(diff: Diff) -> str:
+    """The diff with marks around what went and what came."""
+    runs = (_MARKS[kind][1].format(text) if kind else text for kind, text in _runs(diff))
+    return visible(" ".join([f"{diff.label}:", *runs]))
+
+
+def _runs(diff: Diff) -> Iterator[tuple[str, str]]:
+    """The words by what became of them: nothing, `-` or `+`; of a long stretch that stays only its ends."""
+    old, new = diff.before.split(), diff.after.split()
+    for operation, start, end, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        stays, gone, come = new[first:last], old[start:end], new[first:last]
+        if operation == "equal":
+            head, tail = stays[: AROUND if first else 0], stays[len(stays) - (AROUND if last < len(new) else 0) :]
+            yield "", " ".join(stays if len(stays) <= len(head) + len(tail) else [*head, "…", *tail])
+        else:
+            yield from ((kind, " ".join(words)) for kind, words in (("-", gone), ("+", come)) if words)
 
 
 def _text_items(items: Items) -> "Iterator[RenderableType]":
@@ -301,7 +341,7 @@ def _markdown_block(block: Block, rows: int) -> str:  # noqa: PLR0911  # one ret
         case Table():
             return _markdown_table(block, rows)
         case Diff():
-            return _code_block([visible(line) for line in block.lines])
+            return _code_block(_plain_diff(block).split("\n"))
         case Marker():
             return block.text
         case Fold():

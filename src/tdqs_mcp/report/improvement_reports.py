@@ -1,8 +1,8 @@
 """Plans, what-ifs, comparisons and rewrites for people."""
 
 from collections.abc import Iterator, Sequence
-from difflib import unified_diff
 
+from tdqs_mcp.facts.text.words import first_of
 from tdqs_mcp.report.blocks import (
     Block,
     Diff,
@@ -42,6 +42,9 @@ MAX_ROWS = 20
 
 MAX_DIFFERENCES = 40
 """Lines below one heading in a terminal."""
+
+MAX_SOURCES = 4
+"""Sources that the line of reasons names."""
 
 MAX_ROOMS = 2
 """Dimensions named for one tool."""
@@ -103,14 +106,14 @@ def compare_blocks(comparison: Comparison) -> list[Block]:
     return [*blocks, Gap(), OnlyIn("text", [Line(verdict, "dim")]), Marker(COMPARE_MARKER)]
 
 
-def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False) -> list[Block]:
+def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose: bool = False) -> list[Block]:
     """Every changed tool with its diff and numbers, then the questions, each once."""
     rewrites = report.rewrites
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
     told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback]
     gains = {each.index: each.after.tdqs - each.before.tdqs for each in told if each.before and each.after}
     told.sort(key=lambda rewrite: (not rewrite.changes, -gains.get(rewrite.index, 0), rewrite.index))
-    shown = [_rewrite_tool(rewrite) for rewrite in told]
+    shown = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in told]
     blocks += [block for each in shown[:MAX_ROWS] for block in each]
     if len(told) > MAX_ROWS:
         more = f"… and {len(told) - MAX_ROWS} more; --tool NAME shows one, --format json all"
@@ -216,18 +219,46 @@ def _finding(finding: Finding) -> str:
     return f"{finding.subject.label}: {finding.severity} {finding.rule}: {finding.message}"
 
 
-def _rewrite_tool(rewrite: Rewrite) -> list[Block]:
-    """One tool's diff and numbers."""
+def _rewrite_tool(rewrite: Rewrite, *, is_verbose: bool) -> list[Block]:
+    """One tool's new words, why, and what the checks say of another writer's; the evidence on request."""
     blocks: list[Block] = [
         OnlyIn("text", [Heading(f"{rewrite.name}   {_rewrite_numbers(rewrite)}")]),
         OnlyIn("markdown", [Heading(rewrite.name), Line(_rewrite_numbers(rewrite))]),
+        *(_diff(change) for change in rewrite.changes),
+        Items([(line, "dim") for line in _why(rewrite)], indent=2),
+        Items([(line, "dim") for line in _evidence(rewrite)] if is_verbose else [], indent=2),
+        Items([(line, "yellow") for line in _doubts(rewrite)], indent=2),
     ]
+    if rewrite.beside is None:
+        return blocks
+    other = rewrite.beside
+    told = Diff("description", str(rewrite.original.get("description") or ""), str(other.definition.get("description")))
+    score = score_words(other.after.tdqs if other.after else None)
+    return [*blocks, Line(f"beside it, the draft of {other.writer}, TDQS {score}:", "dim", indent=2), told]
+
+
+def _diff(change: Change) -> Diff:
+    before, after = ("" if value is None else str(value) for value in (change.before, change.after))
+    return Diff(change.path[1:], before, after)
+
+
+def _why(rewrite: Rewrite) -> Iterator[str]:
+    """What the new words rest on, in one line, and why another writer's were not used."""
     if rewrite.changes:
-        blocks.append(Diff(list(_diff_lines(rewrite.changes))))
-    return [
-        *blocks,
-        Items([(line, "dim") for line in _evidence(rewrite)], indent=2),
-    ]
+        by = "" if rewrite.writer == OFFLINE else f"in the words of {rewrite.writer}; "
+        routes = dict.fromkeys(str(claim.route) for claim in rewrite.claims if claim.route)
+        sources = dict.fromkeys(source for claim in rewrite.claims for source in claim.sources)
+        told = f"{', '.join(routes)}: " if routes else ""
+        yield f"why: {by}{told}{first_of(list(sources), MAX_SOURCES, separator='; ') or 'nothing could be checked'}"
+    if rewrite.setback:
+        yield f"the writer's text was not used: {rewrite.setback}"
+
+
+def _doubts(rewrite: Rewrite) -> Iterator[str]:
+    """What of another writer's words was refused, and what could not be checked."""
+    yield from (f"refused: {claim.text!r}: {claim.refusal}" for claim in rewrite.refused)
+    if rewrite.writer != OFFLINE:
+        yield from (f"not checked, read it: {claim.text!r}" for claim in rewrite.claims if not claim.is_checked)
 
 
 def _rewrite_summary(rewrites: Sequence[Rewrite]) -> str:
@@ -239,21 +270,22 @@ def _rewrite_summary(rewrites: Sequence[Rewrite]) -> str:
 def _rewrite_numbers(rewrite: Rewrite) -> str:
     if not rewrite.changes:
         return f"TDQS {score_words(rewrite.before.tdqs if rewrite.before else None)}, unchanged"
-    change = _change(rewrite.before, rewrite.after)
-    return f"TDQS {change} · about {rewrite.tokens_before} → {rewrite.tokens_after} tokens"
+    likely = f" (likely {_likely(rewrite.after)})" if rewrite.after and rewrite.after.outlook else ""
+    return f"TDQS {_change(rewrite.before, rewrite.after)}{likely} · about {rewrite.tokens_added:+d} tokens"
 
 
 def _evidence(rewrite: Rewrite) -> Iterator[str]:
-    """The evidence for a rewrite, line by line; without changes only why the writer's text was not used."""
+    """Each statement with what it rests on, the components, the nearest sibling and the findings."""
+    for claim in rewrite.claims:
+        yield f"{claim.path[1:]}: {claim.text!r} from {'; '.join(claim.sources) or 'nothing that could be checked'}"
     if rewrite.changes:
-        by = "" if rewrite.writer == OFFLINE else f" in the words of {rewrite.writer}"
-        yield f"checked: {count_words(len(rewrite.claims), 'new statement')}{by}, each with a source"
         yield f"tells: {', '.join(rewrite.components)}"
     before, after = rewrite.likeness_before, rewrite.likeness_after
     if rewrite.changes and before and after and after.sibling:
         yield f"nearest sibling: {after.sibling}, {before.percent} % → {after.percent} % of the words"
-    if rewrite.setback:
-        yield f"the writer's text was not used: {rewrite.setback}"
+    for words, rules in (("removes", rewrite.findings_removed), ("adds", rewrite.findings_added)):
+        if rules:
+            yield f"{words} {', '.join(rules)}"
 
 
 def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
@@ -264,20 +296,6 @@ def _unused(rewrites: Sequence[Rewrite]) -> list[str]:
     more = len(ordered) - MAX_ROWS
     shown = [f"not used: {source}: {reasons[source]}" for source in ordered[:MAX_ROWS]]
     return [*shown, f"not used: {more} more; --format json has all"] if more > 0 else shown
-
-
-def _diff_lines(changes: Sequence[Change]) -> Iterator[str]:
-    """A unified diff of the description, one line for any other field, and what the new words rest on."""
-    for change in changes:
-        if change.path == "/description":
-            old = str(change.before).split("\n") if change.before else []
-            lines = unified_diff(old, str(change.after).split("\n"), lineterm="", n=1)
-            yield from (line for line in lines if line not in ("--- ", "+++ "))
-        else:
-            if change.before is not None:
-                yield f"- {change.path[1:]}: {change.before}"
-            yield f"+ {change.path[1:]}: {change.after}"
-        yield f"  from {'; '.join(change.sources)}"
 
 
 def _rewrite_next(rewrites: Sequence[Rewrite], *, is_saved: bool) -> str:
