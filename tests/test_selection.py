@@ -300,3 +300,9 @@ def test_a_directory_s_profile_asks_for_each_hint(profile, annotations, paths):
     report = findings(listing, profile=profile)
     assert [each.path.rpartition("/")[2] for each in report.findings if "is not declared" in each.message or "has no title" in each.message] == paths  # fmt: skip
     assert {each.severity for each in report.findings if each.rule in ("TDQ720", "TDQ721")} <= {Severity.ERROR}
+
+
+def test_a_server_without_a_tool_that_is_named_says_so(command, write):
+    files = write("x.json", [SILENT]), write("y.json", [DEAR | {"name": "other"}])
+    run = command("lint", *files, "--tool", "other")
+    assert b"PASS: --tool names no tool of this server" in run.stdout

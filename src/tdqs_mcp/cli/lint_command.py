@@ -96,7 +96,7 @@ _rules_option = click.option(
     multiple=True,
     metavar="RULE",
     callback=_split,
-    help="Only these rules: ids, names, aliases or lanes, such as TDQ104, missing-usage, DESC-003, TDQ5 or DESC.",
+    help="Only these rules: ids, names, aliases or lanes, such as TDQ104, missing-usage, DESC-003, TDQ5, DESC or ALL.",
 )
 @click.option("--ignore", multiple=True, metavar="RULE", callback=_split, help="Not these; spelled as for --select.")
 @click.option(
@@ -240,7 +240,10 @@ def _views(policy: Policy, listing: str | None) -> dict[str, View]:
 @live_options
 @page_options()
 def portability(locator: str, *, clients: tuple[str, ...] | None, live: LiveOptions, page: Page) -> None:
-    """Show what each client and model API would take of the tools: kept, renamed, cut or refused."""
+    """Show what each client and model API would take of the tools: kept, renamed, cut or refused.
+
+    Strict modes of model APIs are shown only if --client names them.
+    """
     reports = for_each((locator,), live, partial(linting.portability, clients=clients or ()))
     page.show(reports, _PORTABILITY)
     end(reports, is_portable)

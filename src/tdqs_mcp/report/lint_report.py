@@ -95,6 +95,8 @@ class Verdict:
             return Span(f"FAIL: {count_words(count, one, several)} (--fail-on {limit})", "bold red")
         if report.findings:
             return Span(f"PASS: no {one} (--fail-on {limit})", "bold green")
+        if not report.tools and located.catalog.tools:
+            return Span("PASS: --tool names no tool of this server", "bold green")
         new = "nothing new" if report.baseline else "nothing"
         tools = count_words(len(report.tools), "tool")
         return Span(f"PASS: {count_words(self.rule_count, 'rule')} found {new} in {tools}", "bold green")
