@@ -54,9 +54,6 @@ class RewriteLine:
 
     becomes: Tenths | None
     tokens_added: int
-    unused: Annotated[tuple[Unused, ...] | Absent, Only("source reason")] = ABSENT
-    """What of your material it does not rest on."""
-
     setback: str | Absent = ABSENT
     """Why the writer's text was not used."""
 
@@ -83,6 +80,9 @@ class RewriteAnswer(AgentAnswer):
     questions: Annotated[tuple[Question, ...], Only("id text"), Max(MAX_FENCED)]
     """Id and text, to be answered in material."""
 
+    unused: Annotated[tuple[Unused, ...], Max(MAX_MESSAGE)]
+    """What of your material no rewrite rests on, and why: 20 at most."""
+
     remaining: int
     """Tools with a rewrite that this answer has no room for."""
 
@@ -94,9 +94,6 @@ class RewriteAnswer(AgentAnswer):
 class Step:
     """One tool to improve."""
 
-    index: int
-    """Position in the catalog."""
-
     name: Name
     proven: bool
     """true: suggest_rewrite gives this result; false: only the author can write it."""
@@ -105,21 +102,21 @@ class Step:
     becomes: Tenths
     """TDQS by the rewrite; of a step that is not proven, what it has to reach."""
 
-    tokens_added: int | None = None
-    """An estimate; null for a step that is not proven."""
+    tokens_added: int | Absent = ABSENT
+    """An estimate; only of a proven step."""
 
-    write: tuple[str, ...] = ()
+    write: tuple[str, ...] | Absent = ABSENT
     """What to write, for the dimensions with the most to win."""
 
-    questions: Annotated[tuple[Question, ...], Only("id text")] = ()
-    """What only the author can answer."""
+    questions: tuple[str, ...] | Absent = ABSENT
+    """Ids of what only the author can answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanAnswer(CatalogPage):
     """The cheapest way to a target."""
 
-    LISTED: ClassVar = "reached after steps next_offset next"
+    LISTED: ClassVar = "reached steps questions next_offset next"
 
     judge: Judge
     target: Tenths
@@ -137,7 +134,10 @@ class PlanAnswer(CatalogPage):
     """Proven steps, which come first."""
 
     steps: Annotated[tuple[Step, ...], Max(MAX_MESSAGE)]
-    """By tool: proven, tdqs, becomes, tokensAdded; or what to write, and questions."""
+    """name, proven, tdqs, becomes, tokensAdded; or what to write, and ids of questions."""
+
+    questions: Annotated[tuple[Question, ...], Only("id text"), Max(MAX_FENCED)]
+    """The questions of these steps."""
 
     next: Own
     """The next call."""
@@ -155,7 +155,7 @@ class ToolDifference:
 class CompareAnswer(AnswerPage):
     """Two versions compared."""
 
-    LISTED: ClassVar = "new_catalog worse changes next_offset next"
+    LISTED: ClassVar = "new_catalog worse regressions changes next_offset next"
 
     old_catalog: str
     new_catalog: str
@@ -165,6 +165,9 @@ class CompareAnswer(AnswerPage):
     judge: Judge
     worse: bool
     """Whether anything is a regression."""
+
+    regressions: Annotated[tuple[str, ...], Max(MAX_MESSAGE)]
+    """What is worse: 10 sentences at most."""
 
     before: Overall
     """Overall score and tier."""
@@ -224,7 +227,6 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:
         tdqs=rewrite.before.tdqs if rewrite.before else None,
         becomes=rewrite.after.tdqs if rewrite.after else None,
         tokens_added=rewrite.tokens_added,
-        unused=rewrite.unused or ABSENT,
         setback=rewrite.setback or ABSENT,
         ungraded=rewrite.unjudged or ABSENT,
         full=answer(rewrite, only=_FULL) if is_full else ABSENT,
@@ -247,6 +249,14 @@ def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> 
         tokens_added=plan.tokens_added,
         proven=len(plan.fixes),
         steps=tuple(map(_step, page)),
+        questions=tuple(
+            {
+                question.id: question
+                for each in page
+                if isinstance(each, Advice)
+                for question in each.questions[:MAX_QUESTIONS]
+            }.values()
+        ),
         next=Own(next_step),
         **page_of(window, len(steps)),
     )
@@ -268,6 +278,7 @@ def compare_answer(
         comparison=comparison,
         judge=comparison.new.judge,
         worse=bool(comparison.regressions),
+        regressions=comparison.regressions[:MAX_FINDINGS],
         before=comparison.old.rollup,
         after=comparison.new.rollup,
         impacts=dict(Counter(change.difference.impact for change in changes)),
@@ -284,18 +295,15 @@ def compare_answer(
 
 def _step(each: PlannedFix | Advice) -> Step:
     if isinstance(each, PlannedFix):
-        tool, tdqs, becomes = each.rewrite, each.before.tdqs, each.after.tdqs
-        return Step(
-            index=tool.index, name=tool.name, proven=True, tdqs=tdqs, becomes=becomes, tokens_added=each.tokens_added
-        )
+        tdqs, becomes = each.before.tdqs, each.after.tdqs
+        return Step(name=each.rewrite.name, proven=True, tdqs=tdqs, becomes=becomes, tokens_added=each.tokens_added)
     return Step(
-        index=each.tool.index,
         name=each.tool.name,
         proven=False,
         tdqs=each.tool.tdqs,
         becomes=each.wanted,
         write=tuple(f"{room.dimension}: {room.advice}" for room in each.rooms[:MAX_ROOMS]),
-        questions=each.questions[:MAX_QUESTIONS],
+        questions=tuple(question.id for question in each.questions[:MAX_QUESTIONS]) or ABSENT,
     )
 
 

@@ -69,7 +69,7 @@ class CatalogPage(AnswerPage):
 class LintAnswer(CatalogPage):
     """Findings, the worst first."""
 
-    LISTED: ClassVar = "catalog counts findings next_offset next"
+    LISTED: ClassVar = "catalog findings next_offset next"
 
     tool_count: int
     clean_tool_count: int

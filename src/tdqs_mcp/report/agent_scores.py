@@ -320,7 +320,7 @@ class Doubt:
 class JudgementAnswer(ScoreAnswer):
     """How far the judgement is, and the score so far."""
 
-    LISTED: ClassVar = "overall overall_tier refused missing coherence_missing next"
+    LISTED: ClassVar = "overall refused missing coherence_missing next"
 
     accepted: int
     """Answers taken in this call."""

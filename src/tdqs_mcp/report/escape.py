@@ -55,7 +55,7 @@ NOTICE = Own(
 MAX_FENCED = 1_000
 """Characters of one fenced text: six of the longest quotations that the offline judge makes."""
 
-_PLAIN = re.compile(r"[A-Za-z0-9_.:/~$#@+-]{1,128}")
+_PLAIN = re.compile(r"[A-Za-z0-9_.:/~$#@+*-]{1,128}")
 """One word that is not a sentence: an identifier (MCP allows 128 characters), a pointer, a hash, a number."""
 
 _UNSEEN = re.compile(

@@ -1,7 +1,7 @@
 """Rewrites with their sources, plans of which ones reach a target, and comparisons of two versions."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from enum import StrEnum
@@ -338,6 +338,13 @@ class RewriteReport(OfServer, Document):
     def questions(self) -> tuple[Question, ...]:
         """What only the author can know, each once, the greatest gain first."""
         return questions_of(self.rewrites)
+
+
+def unused_by_all(rewrites: Sequence[Rewrite]) -> tuple[Unused, ...]:
+    """What of the author's material none of the rewrites rests on."""
+    used = {source for each in rewrites for source in each.sources}
+    found = {each.source: each for rewrite in rewrites for each in rewrite.unused if each.source not in used}
+    return tuple(found.values())
 
 
 def questions_of(rewrites: Iterable[Rewrite]) -> tuple[Question, ...]:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.agent_scores import Scored, report_document
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name, unfence
-from tdqs_mcp.results.improvements import OFFLINE, Rewrite
+from tdqs_mcp.results.improvements import OFFLINE, Question
 from tdqs_mcp.rubrics.rubric import RUBRICS, system_prompt, user_template
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
@@ -66,10 +66,31 @@ class Draft:
     """The id of the catalog that was read."""
 
     told: Mapping[str, Any] = field(default_factory=dict)
-    """The author's material, of all calls on the way."""
+    """The author's material, as long as tools are left that the answer had no room for."""
 
     done: frozenset[str] = frozenset()
     """The tools that have a new definition."""
+
+    asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The tools of the questions that were put last, by id."""
+
+    answered: frozenset[tuple[str, tuple[str, ...]]] = frozenset()
+    """Questions that have an answer, by id and tools."""
+
+    def has_answer(self, question: Question) -> bool:
+        """Whether the author has answered it: then it is not put again, whatever came of the answer."""
+        return (question.id, question.tools) in self.answered
+
+    def with_answers(self, material: Mapping[str, Any]) -> "Draft":
+        """With the answers of one more call."""
+        given = material.get("answers")
+        ids = given if isinstance(given, Mapping) else {}
+        return replace(self, answered=self.answered | {(each, self.asked.get(each, _tools_in(each))) for each in ids})
+
+
+def _tools_in(question: str) -> tuple[str, ...]:
+    """The tool of a question's id that nobody here has put; a plan has."""
+    return (question.partition(".")[0],)
 
 
 class ServerContext:
@@ -166,15 +187,10 @@ class ServerContext:
         """What has been drafted on the way to a catalog; nothing for one that was read."""
         return self._drafts.get(key) or Draft(origin=key)
 
-    def keep_draft(
-        self, old: Catalog, new: Catalog, draft: Draft, *, told: Mapping[str, Any], done: Iterable[Rewrite]
-    ) -> str:
-        """The id of a catalog with rewrites."""
-        if new.tools == old.tools and told == draft.told:
-            return self.keep_catalog(old)
-        key = self.keep_catalog(new)
-        names = {each.name for each in done if each.changes}
-        self._drafts[key] = Draft(origin=draft.origin, told=told, done=draft.done | names)
+    def keep_draft(self, catalog: Catalog, draft: Draft, *, asked: Iterable[Question]) -> str:
+        """The id of a catalog with rewrites, and how it came about."""
+        key = self.keep_catalog(catalog)
+        self._drafts[key] = replace(draft, asked={each.id: each.tools for each in asked})
         return key
 
     def keep_report(self, key: str, score: Scored) -> str:
@@ -224,12 +240,17 @@ def read_definitions(definitions: object) -> Catalog:
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Material of two calls: of what has a name, the later word counts; lists are one after the other."""
+    """Material of two calls: of what has a name, the later word counts; lists are one after the other.
+
+    Names may have the marks with which our answers show them.
+    """
     found = dict(old)
-    for key, value in new.items():
+    for key, value in ((unfence(name), each) for name, each in new.items()):
         known = found.get(key)
         if isinstance(known, Mapping) and isinstance(value, Mapping):
             found[key] = merged(known, value)
+        elif isinstance(value, Mapping):
+            found[key] = merged({}, value)
         elif isinstance(known, list) and isinstance(value, list):
             found[key] = [*known, *(each for each in value if each not in known)]
         else:

@@ -1,6 +1,7 @@
 """The tools that improve a catalog: what to rewrite, how, and whether the new version is better; and the next steps."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,11 +20,11 @@ from tdqs_mcp.report.agent_improvements import (
     plan_answer,
     rewrite_page,
 )
-from tdqs_mcp.report.agent_page import Window
+from tdqs_mcp.report.agent_page import MAX_NAMES, Window
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.contract import Own
-from tdqs_mcp.results.improvements import OFFLINE, Comparison, Mode, Plan, Rewrite, questions_of
+from tdqs_mcp.results.improvements import OFFLINE, Comparison, Mode, Plan, Rewrite, questions_of, unused_by_all
 from tdqs_mcp.results.scores import unjudged
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import (
@@ -71,7 +72,7 @@ class RewriteTools(ToolGroup):
         newCatalog, the id of the catalog with them, for compare_definitions and the next call.
         """
         found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
-        draft = self._context.draft_of(key)
+        draft = self._context.draft_of(key).with_answers(merged({}, material))
         names = [find_tool(found, each) or each for each in ([tool] if isinstance(tool, str) else tool)]
         told = merged(draft.told, material)
         known = parse_material(told, origin="'material'", tool=names[0] if len(names) == 1 else None)
@@ -98,26 +99,21 @@ class RewriteTools(ToolGroup):
             raise InputError(f"several tools are called {fence_name(twin)}; give the definition itself as catalog")
         wanted = rewrites if names else _pending(rewrites, draft)
         shown, lines = rewrite_page(wanted, is_full=detail == "full")
-        new = self._context.keep_draft(found, improving.with_rewrites(found, shown), draft, told=told, done=shown)
-        idle = [] if len(shown) < len(wanted) else [each for each in rewrites if each not in shown]
-        questions = questions_of([*shown, *idle])[:MAX_QUESTIONS]
         left = len(wanted) - len(shown)
+        open_to = shown if left else rewrites
+        questions = [each for each in questions_of(open_to) if not draft.has_answer(each)][:MAX_QUESTIONS]
+        done = draft.done | {each.name for each in shown if each.changes}
+        # An answer about several tools holds for those that were asked about, not for those of a later question.
+        after = replace(draft, told=told if left else {}, done=done)
+        new = self._context.keep_draft(improving.with_rewrites(found, shown), after, asked=questions)
         return RewriteAnswer(
             catalog=key,
             new_catalog=new,
             rewrites=tuple(lines),
-            questions=questions,
+            questions=tuple(questions),
+            unused=unused_by_all(rewrites)[:MAX_NAMES],
             remaining=left,
-            next=Own(
-                _after_rewrite(
-                    shown,
-                    old=draft.origin,
-                    new=new,
-                    left=left,
-                    has_questions=bool(questions),
-                    is_measured=bool(rewrites),
-                )
-            ),
+            next=Own(_after_rewrite(shown, draft.origin, new, left=left, asks=bool(questions), reads=bool(rewrites))),
         )
 
     @mcp_tool("Plan improvements", PlanAnswer)
@@ -194,11 +190,9 @@ def _with_changed(before: Catalog, changed: object) -> dict[str, Any]:
     return {**capture_document(before), "tools": [*kept, *(raw for name, raw in given.items() if name not in names)]}
 
 
-def _after_rewrite(
-    shown: Sequence[Rewrite], *, old: str, new: str, left: int, has_questions: bool, is_measured: bool
-) -> str:
-    """The next step after definitions were drafted."""
-    if not is_measured:
+def _after_rewrite(shown: Sequence[Rewrite], old: str, new: str, *, left: int, asks: bool, reads: bool) -> str:
+    """The next step after definitions were drafted; `reads` says that there are any, `asks` that questions are open."""
+    if not reads:
         return f"No tool here can be read as a definition: score_server with catalog {old} says why."
     if shown and all(each.unjudged for each in shown):
         return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
@@ -206,7 +200,7 @@ def _after_rewrite(
         return f"suggest_rewrite with catalog {new} gives the next of the {left} tools left."
     ask = (
         f"Answer the questions that you can: suggest_rewrite with catalog {new} and material={{answers: {{ID: text}}}}."
-        if has_questions
+        if asks
         else ""
     )
     if new == old:
@@ -233,7 +227,7 @@ def _after_plan(plan: Plan, catalog: str) -> str:
 def _after_comparison(comparison: Comparison, new: str) -> str:
     """The next step after two versions were compared."""
     if comparison.regressions:
-        return "The new version is worse in places: take those changes back, or tell the people who call these tools."
+        return "The new version is worse where regressions says so: leave those changes out, or tell the tools' users."
     if unjudged(comparison.old) or unjudged(comparison.new):
         return "Nothing is worse in what was judged, which is not all: compare again, or with judge=offline."
     return f"Nothing is worse: apply the changes; score_server with catalog {new} scores the new version."

@@ -9,7 +9,8 @@ from tdqs_mcp.report.agent_page import Explanation, LintAnswer, Wanted, Window, 
 from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, ToolAnswer, score_answer, tool_answer
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Finding, LintReport, Severity
-from tdqs_mcp.results.scores import UNMEASURED
+from tdqs_mcp.results.scores import UNMEASURED, ServerScore
+from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rules import registry
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import CallContext, run_call
@@ -37,8 +38,8 @@ class ScoreTools(ToolGroup):
 
         Use it while writing or repairing a single definition, for example {"name": "get_order", …}; for a whole server
         use score_server instead. The definition is only read, never called; the offline judge gives the same input the
-        same score. Returns TDQS 1.0-5.0, tier A-F, six dimension scores and the findings. It cannot read a server; a
-        malformed definition is ungraded, with the reason.
+        same score. Returns TDQS 1.0-5.0, tier A-F, six dimension scores and the findings. It fails on no definition: a
+        malformed one is ungraded, with the reason. At most 1,999 siblings.
         """
         catalog = one_tool(definition, siblings)
         only_first = Subset(judge=self._context.score_judge(judge, call, tools=1), is_meant=tool_at(0))
@@ -61,9 +62,9 @@ class ScoreTools(ToolGroup):
         """Score all tools of one MCP server and how well they fit together, and rank what to fix first.
 
         Start here, for example with "tools.json"; then plan_improvements or suggest_rewrite. Use score_tool_definition
-        for one definition, lint_descriptions for findings alone, compare_definitions for two versions,
-        prepare_judgement, submit_judgement to judge yourself. A live server's tools are never called. Returns overall
-        score and tier, and the lowest tools, 10 per page, each with its first fix; at most 2,000.
+        for one definition, lint_descriptions for findings alone, compare_definitions for versions, prepare_judgement,
+        submit_judgement to judge yourself. A live server's tools are never called. Returns overall score and tier, and
+        the lowest tools, 10 per page, each with its first fix; at most 2,000.
         """
         found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         asked = self._context.score_judge(judge, call, tools=len(found.tools))
@@ -128,25 +129,38 @@ def _after_tool(score: Scored, *, has_siblings: bool) -> str:
     """The next step after the first tool of a catalog was scored."""
     if any(tool.index == 0 and tool.ungraded.judge not in (UNMEASURED, "offline") for tool in score.ungraded):
         return "The judge gave no answer: ask again, or with judge=offline. The findings hold all the same."
+    if any(tool.index == 0 for tool in score.ungraded):
+        return "Correct what makes the definition ungraded, then score_tool_definition with it again."
     if not any(finding.tool_index == 0 for finding in score.findings):
         return CLEAN
     alone = "" if has_siblings else " Give siblings too, so that the tool is compared with its neighbors."
-    return f"Call suggest_rewrite with this definition, apply what is true, then score it again.{alone}"
+    return (
+        "suggest_rewrite with catalog=[definition, ...siblings] and tool=its name drafts a better one; apply what is "
+        f"true, then score_tool_definition again.{alone}"
+    )
 
 
 def _after_server(score: Scored, catalog: str) -> str:
     """The next step after a server was scored."""
     if not score.tool_count:
         return "There is no tool here to score; check where the definitions come from."
+    if not score.tools:
+        if all(tool.ungraded.judge in (UNMEASURED, "offline") for tool in score.ungraded):
+            return "No tool could be graded: correct what `ungraded` says, then score_server with the new definitions."
+        return f"The judge graded no tool: score_server with catalog {catalog} again, or with judge=offline."
     if not score.findings:
         return CLEAN
-    return (
-        f"Take the tools above in turn: suggest_rewrite with catalog {catalog} and the tool's name, then score again."
-    )
+    rewrite = f"suggest_rewrite with catalog {catalog} drafts those that gain most"
+    overall = score.rollup.overall if isinstance(score, ServerScore) else None
+    if overall is None:
+        return f"{rewrite}; then compare_definitions."
+    higher = [tier for tier in Tier if tier.floor > overall]
+    plan = f"plan_improvements with catalog {catalog} and target {higher[-1]} says what to repair; " if higher else ""
+    return f"{plan}{rewrite}."
 
 
 def _after_lint(findings: Sequence[Finding], catalog: str) -> str:
     """The next step after a catalog was linted."""
     if not findings:
         return CLEAN
-    return f"explain_rule says why a rule matters; suggest_rewrite with catalog {catalog} and a tool's name repairs it."
+    return f"explain_rule says why a rule matters; suggest_rewrite with catalog {catalog} and tool=names repairs."
