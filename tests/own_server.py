@@ -9,6 +9,9 @@ from mcp import Client, StdioServerParameters
 
 from tdqs_mcp.server.serve import configure_server, serve
 
+OF_HTTP = ("address", "token_file", "allowed_hosts", "allowed_origins")
+"""Options that say where the server listens."""
+
 SERVE = (sys.executable, "-m", "tdqs_mcp", "serve")
 
 
@@ -22,9 +25,7 @@ async def in_process(*options, mode="auto", cwd=None, env=None, **client):
     """A client of our server with these options of `serve`, in this process."""
     with chdir(cwd) if cwd else nullcontext():
         given = serve.make_context("serve", [str(option) for option in options]).params
-        described = {
-            name: value for name, value in given.items() if name not in ("address", "token_file", "allowed_hosts")
-        }
+        described = {name: value for name, value in given.items() if name not in OF_HTTP}
         server = configure_server(environment(**(env or {})), **described)
         async with Client(server, mode=mode, **client) as connected:
             yield connected

@@ -53,16 +53,27 @@ class Agent:
             left = draft["remaining"] or questions
         compared = await self.call("compare_definitions", old=before["catalog"], new=catalog)
         assert compared["newCatalog"] == catalog
-        assert set(compared["impacts"]) == {"wording"}
+        assert "breaking" not in compared["impacts"]
         return before, await self.call("score_server", catalog=catalog)
 
 
+TOLD = {
+    "purpose": "Keeps the {0} of one workspace, with their names and dates.",
+    "usage": "Use it when the workspace of the {0} is known; to find one, search first.",
+    "behavior": "Nothing outside the {0} changes, and a second person sees it at once.",
+    "returns": "Returns the {0} with ID, name and time of the last change.",
+    "limit": "At most 100 of the {0} come in one answer.",
+}
+"""What an author says, of the length that authors write."""
+
+
 def told(question):
-    """What an author says, of the length that authors write."""
-    name = question.rpartition(".")[2]
-    if name.endswith("Hint"):
+    """The answer to a question by its id."""
+    tool, _, about = question.partition(".")
+    thing = tool.replace("_", " ").strip("*") or "entries"
+    if about.endswith("Hint"):
         return "no"
-    return f"Read from the workspace's {name} settings, at most 100 at a time."
+    return TOLD.get(about, "ID of the {0}, as its address ends, such as 120455.").format(thing)
 
 
 @pytest.fixture

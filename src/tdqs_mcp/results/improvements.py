@@ -347,6 +347,15 @@ def unused_by_all(rewrites: Sequence[Rewrite]) -> tuple[Unused, ...]:
     return tuple(found.values())
 
 
+MIN_GAIN = 10
+"""Hundredths of TDQS: an answer that brings less than a tenth moves no score."""
+
+
+def is_worth_asking(question: Question) -> bool:
+    """Whether the answer can move a score, or decides between two statements."""
+    return question.gain >= MIN_GAIN or question.about is Aspect.CONFLICT
+
+
 def questions_of(rewrites: Iterable[Rewrite]) -> tuple[Question, ...]:
     """What only the author can know, each question once: conflicts first, then by gain."""
     found = {question.id: question for rewrite in rewrites for question in rewrite.questions}

@@ -24,8 +24,18 @@ from tdqs_mcp.report.agent_page import MAX_NAMES, Window
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name
 from tdqs_mcp.results.contract import Own
-from tdqs_mcp.results.improvements import OFFLINE, Comparison, Mode, Plan, Rewrite, questions_of, unused_by_all
+from tdqs_mcp.results.improvements import (
+    OFFLINE,
+    Comparison,
+    Mode,
+    Plan,
+    Rewrite,
+    is_worth_asking,
+    questions_of,
+    unused_by_all,
+)
 from tdqs_mcp.results.scores import unjudged
+from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import (
     SAMPLING,
@@ -100,8 +110,9 @@ class RewriteTools(ToolGroup):
         wanted = rewrites if names else _pending(rewrites, draft)
         shown, lines = rewrite_page(wanted, is_full=detail == "full")
         left = len(wanted) - len(shown)
-        open_to = shown if left else rewrites
-        questions = [each for each in questions_of(open_to) if not draft.has_answer(each)][:MAX_QUESTIONS]
+        asked_of = shown if left else rewrites if names else _below_target(rewrites)
+        open_ones = [each for each in questions_of(asked_of) if not draft.has_answer(each)]
+        questions = [each for each in open_ones if names or is_worth_asking(each)][:MAX_QUESTIONS]
         done = draft.done | {each.name for each in shown if each.changes}
         # An answer about several tools holds for those that were asked about, not for those of a later question.
         after = replace(draft, told=told if left else {}, done=done)
@@ -175,6 +186,11 @@ class RewriteTools(ToolGroup):
             window=Window(offset=offset, limit=limit),
             next_step=note + _after_comparison(comparison, new_key),
         )
+
+
+def _below_target(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
+    """The tools that tier A is still ahead of, whose authors are asked unless they name others."""
+    return [each for each in rewrites if each.after is None or each.after.tdqs < Tier.A.floor]
 
 
 def _pending(rewrites: Sequence[Rewrite], draft: Draft) -> list[Rewrite]:
