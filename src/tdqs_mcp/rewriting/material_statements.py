@@ -40,11 +40,15 @@ _COMPONENTS = {
     Aspect.USAGE: Component.GUIDELINES,
 }
 
+_CLAUSES = frozenset({Aspect.PURPOSE, Aspect.USAGE, Aspect.BEHAVIOR})
+"""What no single word answers."""
+
 _WARNINGS = frozenset({Cue.DESTRUCTION, Cue.PERMISSION, Cue.ERROR, Cue.PREREQUISITE, Cue.LIMIT})
 """Cues of a first sentence that another one may not replace."""
 
 _REPLY = re.compile(r"(?:yes|no)(?:\s*[,.;:!\u2013-]+\s*|\s*$)", re.IGNORECASE)
 _CHOICE = re.compile(r",\s*(?:use|call|choose|prefer)\b", re.IGNORECASE)
+_RETURNS = re.compile(r"returns?\s*:\s*", re.IGNORECASE)
 _END = re.compile(r";|[.!?](?:\s|$)")
 _AMOUNT = re.compile(
     r"(?:(?:at most|up to|a maximum of) )?(?P<number>\d[\d,.]*)(?P<thing>(?: [a-z]+){0,3})\.?", re.IGNORECASE
@@ -83,7 +87,8 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
             return "the parameter's schema has no place for a description"
         said = _plain(_without_subject(fact.text, fact.parameter))
         return TOLD if isinstance(told, str) and said in _plain(told) else None
-    if _REPLY.fullmatch(fact.text):
+    is_short = fact.place in _CLAUSES and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
+    if _REPLY.fullmatch(fact.text) or is_short:
         return "it tells nothing by itself; answer in a sentence"
     is_said = _plain(_form(fact, subject)) in _plain(" ".join(subject.prose.sentences))
     return TOLD if is_said or (not fact.place and is_told(fact.text, subject)) else None
@@ -162,19 +167,27 @@ def _form(fact: Fact, subject: Subject) -> str:
 
 def _say_return(text: str) -> str:
     """A thing is what a call returns; a whole sentence stays."""
-    words = words_of(text)
-    is_noun = words[1:2] == ["of"]
-    is_begun = not words or words[0] in PREPOSITIONS or (words[0] in LEMMAS and words[0].endswith("s") and not is_noun)
+    text = _RETURNS.sub("", text, count=1)
+    words = words_of(_END.split(text, 1)[0])
     end = next((place for place, word in enumerate(words) if word in words_from("rewriting", "relatives")), len(words))
-    if is_begun or not words_from("rewriting", "finite").isdisjoint(words[is_noun:end]):
+    is_whole = not words or words[0] in PREPOSITIONS | words_from("rewriting", "pronouns") or _is_verb(words)
+    if is_whole or not words_from("rewriting", "finite").isdisjoint(words[1:end]):
         return text
     return f"Returns {_continued(text)}"
+
+
+def _is_verb(words: Sequence[str]) -> bool:
+    """The first word is a verb in the third person: "prints the path", not "prints of a page"."""
+    is_before_object = bool(words[1:]) and words[1] in words_from("hints", "determiners") | {"and"}
+    return words[0].startswith("return") or (words[0] in LEMMAS and words[0].endswith("s") and is_before_object)
 
 
 def _say_limit(text: str) -> str:
     """A number is how many results come back at most; a whole sentence stays."""
     found = _AMOUNT.fullmatch(text)
-    return f"Returns at most {found['number']}{found['thing'] or ' results'}" if found else _say_return(text)
+    if found:
+        return f"Returns at most {found['number']}{found['thing'] or ' results'}"
+    return _say_return(text) if text[:1].isdecimal() or text.lower().startswith(("at most ", "up to ", "all")) else text
 
 
 def _say_usage(text: str) -> str:
@@ -184,7 +197,9 @@ def _say_usage(text: str) -> str:
 
 
 def _say_behavior(text: str) -> str:
-    """Without the yes or no that it begins with."""
+    """Without the yes or no that it begins with; nothing is what a call changes."""
+    if text.lower().rstrip(".") == "nothing":
+        return "It changes nothing"
     found = _REPLY.match(text)
     return text[found.end() :] if found and found.end() < len(text) else text
 

@@ -191,9 +191,9 @@ def add_answers(text: str, answers: Mapping[str, str], *, origin: str) -> str:
     try:
         json.loads(text)
     except ValueError:
+        is_new = not answers.keys() & (given.get("answers") or {}).keys()
         new = _with_answers(text, answers)
-        is_kept = parse_text(new, origin=origin) == wanted
-        return new if is_kept else _yaml(wanted)
+        return new if is_new and parse_text(new, origin=origin) == wanted else _yaml(wanted)
     return json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
 
 
