@@ -960,7 +960,9 @@ def test_what_was_saved_is_named_once_and_scores_as_it_was_said_to(command, writ
     for form in ("text", "markdown"):
         args = ("rewrite", file, "--tool", "list_orders", "--write", target, "--format", form)
         lines = command(*args).stdout.decode().splitlines()
-        assert [line for line in lines if "Next" in line] == ["Next: answer the questions in the definitions"]
+        assert [line for line in lines if "Next" in line] == [
+            "Next: answer the questions with --interview or --material"
+        ]
     assert json.loads(target.read_bytes())["tools"] == [rewrite["definition"], *SHOP[1:]]
     scored = json.loads(command("score", target, "--format", "json").stdout)
     assert scored["tools"][0]["tdqs"] == rewrite["after"]["tdqs"]

@@ -141,7 +141,7 @@ def _plan_summary(plan: Plan) -> str:
 
 def _plan_next(plan: Plan) -> str:
     if plan.advice:
-        return "Next: answer the questions in the definitions, then plan again"
+        return "Next: answer the questions with tdqs-mcp rewrite --interview, then plan again"
     if not plan.is_reached:
         return "Even with every tool at 5.0 the target is missed: the tool set itself has to become more coherent"
     if not plan.fixes:
@@ -303,7 +303,11 @@ def _rewrite_next(rewrites: Sequence[Rewrite], *, is_saved: bool) -> str:
     if any(rewrite.unjudged for rewrite in rewrites):
         return "What was not judged is not checked. Next: see that the judge answers, then rewrite again"
     is_changed = any(rewrite.changes for rewrite in rewrites)
-    steps = ["answer the questions in the definitions"] if any(rewrite.questions for rewrite in rewrites) else []
+    steps = (
+        ["answer the questions with --interview or --material"]
+        if any(rewrite.questions for rewrite in rewrites)
+        else []
+    )
     steps += ["--write FILE saves the catalog with these changes"] if is_changed and not is_saved else []
     if not is_changed and not steps:
         return "Nothing to rewrite and nothing to ask"
