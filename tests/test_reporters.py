@@ -384,7 +384,7 @@ def test_text_lists_everything_by_tool_with_place_source_and_fix(command, write,
     assert lines.splitlines()[1:7] == [
         "",
         "silent",
-        "error    TDQ102 missing-description: 'silent' has no description, so every dimension scores 1",
+        "error    TDQ102 missing-description: the tool has no description, so every dimension scores 1",
         "         at x.json:2:36 /description",
         "         fix: write one sentence with verb, resource and scope",
         "info     TDQ109 missing-output-schema: there is no output schema",

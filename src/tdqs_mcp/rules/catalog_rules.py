@@ -186,5 +186,5 @@ def _overlapping(measured: Measured, pairs: Sequence[Overlap], kind: OverlapKind
         if overlap.kind is kind:
             earlier[overlap.second][repr(overlap.first)] = None
     for name, others in earlier.items():
-        said = f"{name!r} {SHARED[kind]} {first_of(list(others), MAX_NAMED)}"
+        said = f"the tool {SHARED[kind]} {first_of(list(others), MAX_NAMED)}"
         yield Hit("/description", said, fix, part=tools[name])

@@ -78,6 +78,6 @@ def unhinted_reading(subject: Subject) -> Iterator[Hit]:
     if "readOnlyHint" not in (subject.tool.annotations or {}) and hint_claims.is_reading(subject.prose):
         yield Hit(
             "/annotations",
-            f"{subject.tool.name!r} only reads, but does not declare readOnlyHint, which defaults to false",
+            "the tool only reads, but does not declare readOnlyHint, which defaults to false",
             "set readOnlyHint to true",
         )

@@ -107,7 +107,7 @@ def untitled_tools(measured: Measured) -> Iterator[Hit]:
         yield Hit("", f"none of the {len(tools)} tools has a title", suggestion)
     else:
         for tool in silent:
-            yield Hit("/title", f"{tool.name!r} has no title", suggestion, part=tool)
+            yield Hit("/title", "the tool has no title", suggestion, part=tool)
 
 
 @rule(

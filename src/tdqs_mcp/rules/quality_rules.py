@@ -47,7 +47,7 @@ def missing_description(subject: Subject) -> Iterator[Hit]:
     if subject.signals.is_missing_description:
         yield Hit(
             "/description",
-            f"{subject.tool.name!r} has no description, so every dimension scores 1",
+            "the tool has no description, so every dimension scores 1",
             "write one sentence with verb, resource and scope",
         )
 
