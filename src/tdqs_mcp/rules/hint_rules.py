@@ -24,8 +24,9 @@ def contradictory_hints(subject: Subject) -> Iterator[Hit]:
 @rule("TDQ228", severity=Severity.WARNING, dimension="behavioral_transparency", source=_SOURCE)
 def writing_read_only_tool(subject: Subject) -> Iterator[Hit]:
     """The name or a later sentence says that the tool writes, but the annotations say that it only reads."""
-    said = hint_claims.said_writing(subject.tool, subject.prose) if subject.signals.read_only is True else None
-    if said:
+    if not subject.signals.read_only:
+        return
+    if said := hint_claims.said_writing(subject.tool, subject.prose, subject.mentions):
         yield Hit("/annotations/readOnlyHint", f"readOnlyHint is true, but {said}", "correct whichever is wrong")
 
 

@@ -97,6 +97,7 @@ def missing_usage(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ105",
     severity=Severity.INFO,
+    persona=Persona.AUDITOR,
     confidence=Confidence.MEDIUM,
     dimension="usage_guidelines",
     source="TDQS, checklist 1",
@@ -207,11 +208,12 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     entails=("TDQ122",),
 )
 def unstated_result(subject: Subject) -> Iterator[Hit]:
-    """The tool changes something, and neither an output schema nor the description says what comes back."""
+    """The tool makes or changes something, and neither an output schema nor the description says what comes back."""
     prose = subject.prose
     effects = (prose.name_effect, prose.effect)
     is_change = all(each is not None and each.is_mutating for each in effects) and not subject.signals.read_only
-    if _is_described(subject) and is_change and subject.is_result_open:
+    is_deletion = Effect.DELETE in effects  # it returns little more than that it is done
+    if _is_described(subject) and is_change and not is_deletion and subject.is_result_open:
         yield Hit(
             "/description",
             "neither the description nor an output schema says what the tool returns",

@@ -11,16 +11,18 @@ from tdqs_mcp.model import Tool
 _words = partial(words_from, "hints")
 
 
-def said_writing(tool: Tool, prose: Prose) -> str | None:
-    """How the name or a sentence after the first says that the tool writes."""
+def said_writing(tool: Tool, prose: Prose, siblings: Sequence[str]) -> str | None:
+    """How the name, or a sentence after the first that names no sibling, says that the tool writes."""
     parts = name_parts(tool.name)
     if parts and parts[0] in _words("writing"):
         return f"the name says {parts[0]!r}"
-    for sentence, words in zip(prose.sentences, prose.spoken, strict=True):
+    said = zip(prose.sentences, prose.spoken, strict=True)
+    own = [(sentence, words) for sentence, words in said if not any(name in sentence for name in siblings)]
+    for sentence, words in own:
         if not _words("final").isdisjoint(words):
             return f"a sentence says that its effect is final: {' '.join(sentence.split())[:MAX_QUOTE]!r}"
-    for sentence, words in zip(prose.sentences[1:], prose.spoken[1:], strict=True):
-        if verb := _writing_verb(words):
+    for sentence, words in own:
+        if sentence is not prose.sentences[0] and (verb := _writing_verb(words)):
             return f"a sentence says that it {verb}: {' '.join(sentence.split())[:MAX_QUOTE]!r}"
     return None
 
