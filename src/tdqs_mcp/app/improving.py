@@ -21,7 +21,7 @@ from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.material_places import assign_places
-from tdqs_mcp.rewriting.proposals import Proposal, apply, propose
+from tdqs_mcp.rewriting.proposals import Proposal, apply, keep_found, propose
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
 from tdqs_mcp.rewriting.text_patches import Patch, patch_json
@@ -65,7 +65,8 @@ async def rewrite(
         material = assign_places(material, measured)
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
     proposed = propose(measured, mode=mode, growth=basis.growth)
-    proposals = [rewrite_review.admit(each, basis, mode) for each in proposed if each.index in chosen]
+    admitted = [rewrite_review.admit(each, basis, mode) for each in proposed if each.index in chosen]
+    proposals = keep_found(measured, admitted)
     before = await _assessed(measured, chosen, known, judge=judge, spec=spec)
     rewrites, tried = await _drafts(measured, proposals, before, found=known, basis=basis, judge=judge, spec=spec)
     if writer is not None or drafts:

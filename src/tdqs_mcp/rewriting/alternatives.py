@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, Effect, words_from
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, words_from
 from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.facts.text.words import add_article, content_stems, is_plural, name_parts, plurals_in, stem, words_of
 from tdqs_mcp.facts.toolset.names import Label
@@ -25,7 +25,7 @@ def find_alternatives(
     labels: Mapping[str, Label],
     plurals: AbstractSet[str],
 ) -> Iterator[tuple[str, Statement]]:
-    """The name of, and a sentence for, each sibling whose own first sentence says what this tool is not for, the nearest first.
+    """Siblings whose own first sentence says what this tool is not for, each with a sentence, the nearest first.
 
     Not for a sibling that only has another verb, or whose text says no more than this one's.
     """
@@ -48,7 +48,7 @@ def _is_alike(own: Label, other: Label) -> bool:
     if set(mine) == set(theirs):
         return True
     is_kind = mine[-1] == theirs[-1] and (set(mine) < set(theirs) or set(theirs) < set(mine))
-    is_view = theirs[:-1] == mine and theirs[-1] in words_from("wording", "generic") and own.effect is Effect.READ
+    is_view = theirs[:-1] == mine and other.thing.lower().split()[-1] in words_from("names", "views")
     return (is_kind or is_view) and _is_many(own) == _is_many(other)
 
 

@@ -32,7 +32,7 @@ MAX_LOOKUPS = 3
 """Parameters of which one description says where their values come from."""
 
 MAX_TAKERS = 2
-"""Tools that one description names as the use of its answer; the others are counted."""
+"""Tools that one description names as the use of its answer; more names would make a search find it for theirs."""
 
 MAX_FIELDS = 6
 """Fields of an answer that one sentence names; the others are counted."""
@@ -122,8 +122,12 @@ def tokens_added(subject: Subject, definition: Mapping[str, Any]) -> int:
 
 def listed(names: Sequence[str], joint: str = "and") -> str:
     """Backticked names: "`a`, `b` and `c`"."""
-    marked = [f"`{name}`" for name in names]
-    return f" {joint} ".join(part for part in (", ".join(marked[:-1]), marked[-1]) if part)
+    return joined([f"`{name}`" for name in names], joint)
+
+
+def joined(parts: Sequence[str], joint: str = "and") -> str:
+    """Parts of a sentence: "a, b and c"."""
+    return f" {joint} ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
 
 
 def find_statements(subject: Subject, context: CatalogContext, mode: Mode, *, growth: int) -> tuple[Statement, ...]:
@@ -185,7 +189,8 @@ def _guidance(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:
         yield Candidate(_lookup(origins), is_told=_is_named(subject, named))
     takers = context.takers.get(subject.tool.name, ())
     if takers:
-        yield Candidate(_use(takers), is_told=_is_named(subject, {name for _, name in takers}))
+        use = _use(takers)
+        yield Candidate(use, is_told=_is_named(subject, {name for _, name in takers} | {use.sentence}))
     rivals = [context.subjects[name] for name in context.near(subject, MAX_RIVALS) if name not in named]
     found = find_alternatives(subject, rivals, context.labels, context.plurals) if context.knows(subject) else ()
     for name, statement in islice(found, MAX_ALTERNATIVES):
@@ -206,28 +211,26 @@ def _is_named(subject: Subject, tools: set[str]) -> bool:
 
 def _lookup(origins: Sequence[ValueSource]) -> Statement:
     """Where the values of identifying parameters come from: "Find `board_id` with `list_boards`."."""
-    said: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    said: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
     for origin in origins:
-        verb = "Get {} from {}" if origin.is_made else "Find {} with {}"
-        said.setdefault((verb, origin.tools), []).append(origin.parameter)
-    clauses = [verb.format(listed(names), listed(tools, "or")) for (verb, tools), names in said.items()]
-    rest = [clause[:1].lower() + clause[1:] for clause in clauses[1:]]
-    text = " and ".join(part for part in (", ".join([clauses[0], *rest][:-1]), [clauses[0], *rest][-1]) if part)
-    return add_sentence(f"{text}.", Route.LOOKUP, [source for origin in origins for source in origin.sources])
+        said.setdefault((origin.is_made, origin.tools), []).append(origin.parameter)
+    found = [f"{listed(names)} with {listed(tools, 'or')}" for (is_made, tools), names in said.items() if not is_made]
+    made = [f"{listed(names)} from {listed(tools, 'or')}" for (is_made, tools), names in said.items() if is_made]
+    sentences = [f"{verb} {joined(each)}." for verb, each in (("Find", found), ("Get", made)) if each]
+    return add_sentence(" ".join(sentences), Route.LOOKUP, [source for origin in origins for source in origin.sources])
 
 
 def _use(takers: Sequence[tuple[str, str]]) -> Statement:
-    """What the answer of a listing is for: the parameter that most siblings take from it, and which they are."""
+    """What the answer of a listing is for: the parameter that most siblings take from it; a few of them by name."""
     by_parameter: dict[str, list[str]] = {}
     for parameter, name in takers:
         by_parameter.setdefault(parameter, []).append(name)
     parameter, tools = max(by_parameter.items(), key=lambda each: len(each[1]))
-    shown, more = tools[:MAX_TAKERS], len(tools) - MAX_TAKERS
-    rest = f" and {more} more tool{'s' if more > 1 else ''}"
-    others = f"{', '.join(f'`{name}`' for name in shown)}{rest}" if more > 0 else listed(shown)
-    sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in shown)]
+    is_few = len(tools) <= MAX_TAKERS
     verb = "takes" if len(tools) == 1 else "take"
-    return add_sentence(f"Use it to find the `{parameter}` that {others} {verb}.", Route.LOOKUP, sources)
+    others = f"{listed(tools)} {verb}" if is_few else "other tools take"
+    sources = ["name", *(f"tool {name}: its parameter {parameter}" for name in tools[:MAX_TAKERS])]
+    return add_sentence(f"Use it to find the `{parameter}` that {others}.", Route.LOOKUP, sources)
 
 
 def _end(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:

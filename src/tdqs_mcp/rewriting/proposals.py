@@ -8,8 +8,9 @@ from typing import Any
 from tdqs_mcp.facts.schema.walk import split_pointer
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.model import Catalog, Tool, read_tool
-from tdqs_mcp.results.improvements import Mode
+from tdqs_mcp.results.improvements import Mode, Route
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, find_statements
+from tdqs_mcp.rewriting.lost_requests import find_overtaken
 from tdqs_mcp.rewriting.statements import Statement
 
 
@@ -45,6 +46,13 @@ class Proposal:
         given = tuple(part for part in own if part.is_given)
         return self.only(left[0] if left else given, left[1:])
 
+    def without(self, name: str, *, kept: "Proposal") -> "Proposal":
+        """Without the last statement that names a tool, or else without the last one; but for those that are kept."""
+        own = [place for place, part in enumerate(self.parts) if part not in kept.parts and part.route is not Route.CUT]
+        naming = [place for place in own if f"`{name}`" in self.parts[place].sentence]
+        last = (naming or own)[-1:]
+        return self.only(tuple(part for place, part in enumerate(self.parts) if place not in last))
+
     def only(self, parts: tuple[Statement, ...], left: tuple[tuple[Statement, ...], ...] = ()) -> "Proposal":
         """Other statements, and what to try after them."""
         return replace(self, parts=parts, next=left)
@@ -56,6 +64,51 @@ def propose(measured: Measured, *, mode: Mode = Mode.COMPACT, growth: int) -> li
     return [
         Proposal(subject=subject, parts=find_statements(subject, context, mode, growth=growth))
         for subject in measured.subjects
+    ]
+
+
+def keep_found(measured: Measured, proposals: Sequence[Proposal]) -> list[Proposal]:
+    """The proposals without the statements by which a search would no longer show the tool that a request means.
+
+    What goes is tried once more beside what stays, until nothing comes back: a second run finds nothing either.
+    """
+    kept = [each.only(tuple(part for part in each.parts if part.is_given)) for each in proposals]
+    while (more := _trimmed(measured, kept, proposals)) != kept:
+        kept = more
+    return kept
+
+
+def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[Proposal]) -> list[Proposal]:
+    """One round, in which what is kept already stays.
+
+    Where a rewritten sibling overtakes a tool, the sibling loses what it says of that tool, or else its last statement;
+    where none does, the tool loses its own last one. What nobody in particular is to blame for is left as it is.
+    """
+    held = {each.index: each for each in kept}
+    wanted = {each.index: each for each in proposals}
+    tools = [subject.tool for subject in measured.subjects]
+    before = _rewritten(tools, held)
+    while found := find_overtaken(before, _rewritten(tools, wanted)):
+        fewer: dict[int, Proposal] = {}
+        for place, rivals in found.items():
+            changed = [
+                tools[each].index for each in rivals if wanted.get(tools[each].index) != held.get(tools[each].index)
+            ]
+            for index in changed or [tools[place].index]:
+                if index in wanted and index not in fewer:
+                    fewer[index] = wanted[index].without(tools[place].name, kept=held[index])
+        if all(each == wanted[index] for index, each in fewer.items()):
+            break
+        wanted |= fewer
+    return list(wanted.values())
+
+
+def _rewritten(tools: Sequence[Tool], proposals: Mapping[int, Proposal]) -> list[Tool]:
+    return [
+        read_tool(proposals[each.index].definition, each.index)
+        if each.index in proposals and proposals[each.index].parts
+        else each
+        for each in tools
     ]
 
 

@@ -40,6 +40,9 @@ REFUSED = "said what may not stand in a definition"
 _COMMON_FIELDS = ("description", "inputSchema")
 """Fields that every format of tool definitions has."""
 
+MIN_GAIN = 2
+"""Tenths of TDQS that the judge must see in a rewrite: below the judge's own error, nothing is claimed."""
+
 MENDED_ELSEWHERE = frozenset({"TDQ322"})
 """Rules whose findings are about a gap in another definition."""
 
@@ -107,7 +110,7 @@ def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
     """Whether the statements that no author gave are worth their words: the judge scores the definition higher."""
     if all(part.is_given for part in proposal.parts):
         return True
-    is_higher = not (before.score and after.score) or after.score.tdqs > before.score.tdqs
+    is_higher = not (before.score and after.score) or after.score.tdqs - before.score.tdqs >= MIN_GAIN
     return is_higher and is_improvement(before, after)
 
 

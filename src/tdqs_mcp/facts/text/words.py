@@ -199,7 +199,9 @@ def add_article(rest: str, countable: AbstractSet[str]) -> str:
     `order by ID` -> an order by ID, where orders are spoken of elsewhere.
     """
     words = rest.split()
-    end = next((place for place, word in enumerate(words) if word.lower() in PREPOSITIONS | _ENDS), len(words))
+    ends = PREPOSITIONS | _ENDS
+    places = (place for place, word in enumerate(words) if word.lower() in (ends | _ARTICLES if place else ends))
+    end = next(places, len(words))
     thing, noun = words[:end], words[end - 1] if end else ""
     if not thing:
         return rest if words and words[0].lower() in PREPOSITIONS else ""
@@ -213,7 +215,9 @@ def add_article(rest: str, countable: AbstractSet[str]) -> str:
 
 
 _ARTICLES = frozenset("a an the this that its their each another".split())
-_ENDS = frozenset("and or that which whose where when using via including not".split())
+_ENDS = frozenset(
+    "and or that which whose where when using via including not near about across between within under".split()
+)
 
 
 def _determined(thing: Sequence[str], verb: str) -> Sequence[str]:

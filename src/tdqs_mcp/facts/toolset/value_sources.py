@@ -6,7 +6,9 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
+from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import Parameter
+from tdqs_mcp.facts.schema.walk import schema_of
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Effect, lazy_pattern, words_from
 from tdqs_mcp.facts.text.words import PREPOSITIONS, is_plain, name_parts, stem
@@ -66,14 +68,17 @@ class ValueSources:
                 self._listers.setdefault(listed[-1], []).append(lister)
 
     def of(self, subject: Subject) -> tuple[ValueSource, ...]:
-        """The sources of a tool's parameters, required ones first."""
+        """The sources of a tool's parameters, required ones first; no name's where the thing's id has the same."""
         ordered = sorted(subject.signals.parameters, key=lambda each: not each.is_required)
-        found = (self._origin(subject, each) for each in ordered if is_plain(each.name))
-        return tuple(origin for origin in found if origin)
+        found = [origin for each in ordered if is_plain(each.name) and (origin := self._origin(subject, each))]
+        strong = {origin.tools for origin in found if not _is_weak(origin.parameter)}
+        return tuple(origin for origin in found if origin.tools not in strong or not _is_weak(origin.parameter))
 
     def _origin(self, subject: Subject, parameter: Parameter) -> ValueSource | None:
         """None where the parameter's own text says that the caller chooses the value, or names a tool that gives it."""
         if _CHOSEN.search(parameter.description) or not self._names.isdisjoint(_NAME.findall(parameter.description)):
+            return None
+        if "enum" in schema_of(arguments.properties(subject.tool).get(parameter.name)):
             return None
         listers = self._listing(subject, parameter)
         if listers:
@@ -81,8 +86,7 @@ class ValueSources:
                 parameter=parameter.name, tools=listers, sources=tuple(f"tool {name}: its name" for name in listers)
             )
         label = self._labels[subject.tool.name]
-        kind = (name_parts(parameter.name) or ("",))[-1]
-        found = self._makers.get(_thing(parameter, label), ()) if kind not in _words("weak_identifiers") else ()
+        found = () if _is_weak(parameter.name) else self._makers.get(_thing(parameter, label), ())
         makers = [each.tool.name for each in _without(found, subject, parameter)]
         is_opened = any(self._labels[name].verb in _words("opening_verbs") for name in makers)
         if not is_opened or len(makers) > MAX_MAKERS:
@@ -99,9 +103,11 @@ class ValueSources:
         label = self._labels[subject.tool.name]
         thing, own = _thing(parameter, label), _keys(label.resource)
         is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
+        # Of a `session_id`, "the search session": another one than that which is listed.
+        foreign = (_said_thing(parameter) - thing) & own if thing < _said_thing(parameter) else frozenset[str]()
         # What is listed after the action: `download_paper` does not need a downloaded paper.
         done = {f"{label.verb}ed", f"{label.verb}d"} if label.verb else frozenset()
-        is_weak = (name_parts(parameter.name) or ("",))[-1] not in _words("identifiers") - _words("weak_identifiers")
+        is_weak = _is_weak(parameter.name)
         ranked = sorted(
             (len(each.things - thing), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
             for word in sorted(thing)
@@ -109,7 +115,8 @@ class ValueSources:
             if thing <= each.things
             and each.things - thing <= own
             and (is_loose or not each.is_scoped)
-            and (not is_weak or each.verb in ("list", "search"))
+            and (not is_weak or each.verb == "list" or (each.verb != "search" and not _required(each.subject)))
+            and foreign <= each.things
             and done.isdisjoint(each.subject.prose.spoken[0] if each.subject.prose.spoken else ())
             and _without([each.subject], subject, parameter)
         )
@@ -132,6 +139,11 @@ _IDENTIFIES = lazy_pattern(
 _CHOSEN = lazy_pattern(
     r"\b(?:custom|your own|of your choice|(?:any|a) unique|(?:a|the) new|arbitrary|label for)\b", re.IGNORECASE
 )
+
+
+def _is_weak(name: str) -> bool:
+    """A parameter that does not identify a thing by its name's last word alone."""
+    return name_parts(name)[-1:] == () or name_parts(name)[-1] not in _words("identifiers") - _words("weak_identifiers")
 
 
 def _key(word: str) -> str:
@@ -213,6 +225,12 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
     return frozenset() if is_made or is_named else thing
 
 
+def _said_thing(parameter: Parameter) -> frozenset[str]:
+    found = _IDENTIFIES.match(parameter.description)
+    said = [word.lower() for word in (found[1] or found[2] or "").split()] if found else []
+    return _keys(word for word in said if word not in STOPWORDS)
+
+
 def _is_making(label: Label) -> bool:
     return label.effect in (Effect.CREATE, Effect.PRODUCE) or label.verb in _words("opening_verbs")
 
@@ -222,13 +240,13 @@ def _described_thing(words: Sequence[str], parameter: Parameter, label: Label) -
 
     Nothing where the tool makes it, or where the text speaks of another thing than the parameter's name.
     """
-    found = _IDENTIFIES.match(parameter.description)
-    said = [word.lower() for word in (found[1] or found[2] or "").split()] if found else []
-    thing = _keys(word for word in said if word not in STOPWORDS)
+    thing = _said_thing(parameter)
     own = _keys(label.thing.lower().split())
     is_same = not words or thing == _keys(words)
     is_made = _is_making(label) and thing <= own
-    is_silent = not thing or thing <= _keys(_words("generic_things")) or not _words("no_resources").isdisjoint(said)
+    is_silent = (
+        not thing or thing <= _keys(_words("generic_things")) or not _keys(_words("no_resources")).isdisjoint(thing)
+    )
     return thing if is_same and not is_made and not is_silent else frozenset()
 
 
