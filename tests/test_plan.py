@@ -33,9 +33,9 @@ def takes(*required):
 ORDER_TOOLS = [
     tool("cancel_order", "Cancel order", takes("order_id", "reason")),
     tool("find_orders", "Finds the open orders of one customer, newest first, at most 50.", takes("customer")),
-    tool("get_invoice", "Get invoice", takes("invoice_id")),
+    tool("get_invoice", "Get invoice", takes("order_id")),
 ]
-"""Two of three only restate their names."""
+"""Two of three take what the third one finds."""
 
 HARD = [tool("do_it", "Does it."), tool("run", "Runs.")]
 """Nothing is known of them, so there is nothing to rewrite."""
@@ -209,7 +209,7 @@ class Moved:
         return replace(verdict, judgements=judgements)
 
     def _is_good(self, subject):
-        return " by `" in subject.tool.description
+        return "Find `" in subject.tool.description
 
 
 @pytest.mark.parametrize(

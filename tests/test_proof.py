@@ -328,8 +328,9 @@ def test_many_facts_cost_no_more_than_their_number(compare_work):
 
 
 def test_no_definition_grows_beyond_what_is_allowed():
-    empty = {**FIND, "description": "Find orders."}
-    free, bound, none = (rewritten(empty, growth=growth)[0] for growth in (60, 3, 0))
+    listed = tool("list_customers", "Lists the customers of the shop.")
+    pair = ({**FIND, "description": "Find orders."}, listed)
+    free, bound, none = (rewritten(*pair, growth=growth)[0] for growth in (60, 3, 0))
     assert free.tokens_after - free.tokens_before > 3
     assert bound.tokens_after - bound.tokens_before <= 3
     assert none.tokens_after <= none.tokens_before
@@ -337,7 +338,9 @@ def test_no_definition_grows_beyond_what_is_allowed():
 
 
 def test_a_sentence_that_tells_two_siblings_apart_does_not_make_them_more_alike():
-    twin = tool("find_open_orders", "Finds the open orders of a shop.")
+    twin = tool(
+        "find_open_orders", "Finds the unpaid orders of a shop, with the day on which each was due and a reminder sent."
+    )
     [rewrite, _] = rewritten(tool("find_orders", "Finds the orders of a shop."), twin)
     assert "find_open_orders" in rewrite.definition["description"]
     assert rewrite.likeness_before.sibling == "find_open_orders"

@@ -24,10 +24,12 @@ def find_alternatives(
     rivals: Sequence[Subject],
     labels: Mapping[str, Label],
     plurals: AbstractSet[str],
+    given: Mapping[str, str],
 ) -> Iterator[tuple[str, Statement]]:
     """Siblings whose own first sentence says what this tool is not for, each with a sentence, the nearest first.
 
-    Not for a sibling that only has another verb, or whose text says no more than this one's.
+    Not for a sibling that only has another verb, or whose text says no more than this one's. `given` has, by sibling,
+    the parameter whose values this tool returns.
     """
     own, clauses = labels[subject.tool.name], {}
     for rival in rivals:
@@ -36,8 +38,12 @@ def find_alternatives(
         clauses[rival.tool.name] = _contrast(clause, subject, own, other) if clause else ""
     for name, told in clauses.items():
         if told and Counter(clauses.values())[told] == 1:
-            source = f"tool {name}: its first sentence"
-            yield name, add_sentence(f"To {told}, use `{name}` instead.", Route.ALTERNATIVE, [source])
+            sources = [f"tool {name}: its first sentence"]
+            way = f"use `{name}` instead"
+            if name in given:
+                sources.append(f"tool {name}: its parameter {given[name]}")
+                way = f"pass its `{given[name]}` to `{name}`"
+            yield name, add_sentence(f"To {told}, {way}.", Route.ALTERNATIVE, sources)
 
 
 def _is_alike(own: Label, other: Label) -> bool:

@@ -188,12 +188,13 @@ def _guidance(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:
     if origins:
         yield Candidate(_lookup(origins), is_told=_is_named(subject, named))
     takers = context.takers.get(subject.tool.name, ())
-    if takers:
+    rivals = [context.subjects[name] for name in context.near(subject, MAX_RIVALS) if name not in named]
+    given = {name: parameter for parameter, name in takers if not parameter.endswith("s")}
+    found = dict(islice(find_alternatives(subject, rivals, context.labels, context.plurals, given), MAX_ALTERNATIVES))
+    if takers and found.keys().isdisjoint(given):
         use = _use(takers)
         yield Candidate(use, is_told=_is_named(subject, {name for _, name in takers} | {use.sentence}))
-    rivals = [context.subjects[name] for name in context.near(subject, MAX_RIVALS) if name not in named]
-    found = find_alternatives(subject, rivals, context.labels, context.plurals) if context.knows(subject) else ()
-    for name, statement in islice(found, MAX_ALTERNATIVES):
+    for name, statement in found.items():
         yield Candidate(statement, is_told=_is_named(subject, {name}))
     if context.knows(subject):
         yield from _end(subject, context)

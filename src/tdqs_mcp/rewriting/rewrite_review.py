@@ -41,7 +41,7 @@ _COMMON_FIELDS = ("description", "inputSchema")
 """Fields that every format of tool definitions has."""
 
 MIN_GAIN = 2
-"""Tenths of TDQS that the judge must see in a rewrite: below the judge's own error, nothing is claimed."""
+"""Tenths of TDQS that new words must be worth to the judge."""
 
 MENDED_ELSEWHERE = frozenset({"TDQ322"})
 """Rules whose findings are about a gap in another definition."""
@@ -107,10 +107,11 @@ def is_improvement(before: Assessment, after: Assessment) -> bool:
 
 
 def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
-    """Whether the statements that no author gave are worth their words: the judge scores the definition higher."""
+    """Whether the judge finds the statements worth their words; the author's need no judge."""
     if all(part.is_given for part in proposal.parts):
         return True
-    is_higher = not (before.score and after.score) or after.score.tdqs - before.score.tdqs >= MIN_GAIN
+    least = MIN_GAIN if any(part.has_words and not part.is_given for part in proposal.parts) else 0
+    is_higher = not (before.score and after.score) or after.score.tdqs - before.score.tdqs >= least
     return is_higher and is_improvement(before, after)
 
 

@@ -40,6 +40,11 @@ class Statement:
         """The author's own words, or what the author recorded: no score decides about them."""
         return all(source.split(" ", 1)[0] in _MATERIAL for source in self.sources)
 
+    @property
+    def has_words(self) -> bool:
+        """It makes the definition longer for its reader."""
+        return bool(self.sentence) or isinstance(self.value, str)
+
     def claim(self) -> Claim:
         """The statement as it is reported."""
         spliced = " ".join(splice.text.strip() for splice in self.splices) or self.route

@@ -102,12 +102,14 @@ class ValueSources:
         """
         label = self._labels[subject.tool.name]
         thing, own = _thing(parameter, label), _keys(label.resource)
+        is_weak = _is_weak(parameter.name)
+        if is_weak and name_parts(parameter.name)[-1:] == ("url",) and label.verb in _words("setting_verbs"):
+            return ()  # the address is what is set
         is_loose = label.effect in (Effect.READ, Effect.UPDATE, Effect.DELETE)
         # Of a `session_id`, "the search session": another one than that which is listed.
         foreign = (_said_thing(parameter) - thing) & own if thing < _said_thing(parameter) else frozenset[str]()
         # What is listed after the action: `download_paper` does not need a downloaded paper.
         done = {f"{label.verb}ed", f"{label.verb}d"} if label.verb else frozenset()
-        is_weak = _is_weak(parameter.name)
         ranked = sorted(
             (len(each.things - thing), each.is_scoped, _required(each.subject), each.subject.tool.index, each)
             for word in sorted(thing)
@@ -228,7 +230,8 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
 def _said_thing(parameter: Parameter) -> frozenset[str]:
     found = _IDENTIFIES.match(parameter.description)
     said = [word.lower() for word in (found[1] or found[2] or "").split()] if found else []
-    return _keys(word for word in said if word not in STOPWORDS)
+    is_made = not _words("no_resources").isdisjoint(said)
+    return frozenset() if is_made else _keys(word for word in said if word not in STOPWORDS)
 
 
 def _is_making(label: Label) -> bool:
