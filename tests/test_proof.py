@@ -261,8 +261,11 @@ def test_what_of_the_material_is_not_used_is_listed_with_the_reason():
     assert unused() == {}
 
 
+FACTS = [{"tool": "find_orders", "fact": "Orders are kept for 90 days."}]
+
+
 def test_an_agent_is_told_what_is_not_used():
-    [rewrite] = rewritten(FIND, material=parse_material({"docs": "Old."}))
+    [rewrite] = rewritten(FIND, material=parse_material({"docs": "Old.", "facts": FACTS}))
     [shown] = rewrite_page([rewrite], is_full=False)[1]
     [line] = answer(shown)["unused"]
     assert (line["source"], "model's writer" in line["reason"]) == ("docs", True)
@@ -339,7 +342,7 @@ def test_no_definition_grows_beyond_what_is_allowed():
 
 def test_a_sentence_that_tells_two_siblings_apart_does_not_make_them_more_alike():
     twin = tool(
-        "find_open_orders", "Finds the unpaid orders of a shop, with the day on which each was due and a reminder sent."
+        "find_open_orders", "Finds the unpaid orders of a shop for a reminder that goes out to each of the customers."
     )
     [rewrite, _] = rewritten(tool("find_orders", "Finds the orders of a shop."), twin)
     assert "find_open_orders" in rewrite.definition["description"]
@@ -418,7 +421,6 @@ def test_the_command_takes_material_in_yaml_and_shows_the_proof(command, write):
     shop = write("shop.json", [FIND, OTHER])
     text = command("rewrite", shop, "--tool", "find_orders", "--material", material).stdout.decode()
     text = " ".join(text.split())
-    assert "+Finds the open orders of one customer." in text
     assert "Returns at most 25 orders a call." in text
     assert "each with a source" in text
     shown = command("rewrite", shop, "--material", material, "--format", "json").stdout
