@@ -161,7 +161,7 @@ def _find_gaps(
         known = rules.get(subject.tool.index, set())
         near = neighbors.nearest(name, MAX_RIVALS) if subject.is_quotable else ()
         score = scores.get(subject.tool.index)
-        low = {key for key, points in score.scores.items() if points <= LOW} if score else frozenset[str]()
+        low = {key for key in weights if score is None or score.scores[key] <= LOW}
         gaps = [*_text_gaps(subject, near, known, low), *_parameter_gaps(subject), *_hint_gaps(subject)]
         dimensions = [_DIMENSIONS.get(gap.about, "behavioral_transparency") for gap in gaps]
         for gap, dimension in zip(gaps, dimensions, strict=True):
@@ -174,7 +174,7 @@ def _text_gaps(subject: Subject, near: Sequence[str], rules: AbstractSet[str], l
     """What the description leaves open, as rules and the dimensions with a low score have it."""
     ask = partial(Gap, tool=subject.tool.name)
     prose, is_silent = subject.prose, subject.signals.is_missing_description
-    is_vague = prose.has_vague_verb and prose.opens_with_verb
+    is_vague = prose.has_vague_verb and prose.opens_with_verb and "purpose_clarity" in low
     if is_silent or is_vague or rules & {"TDQ101", "TDQ103"}:
         yield ask(about=Aspect.PURPOSE, wording="What does {} do, in a sentence that says more than its name?")
     is_guiding = not _GUIDING.isdisjoint(prose.cues) or any(words[:1] == ["use"] for words in prose.spoken)
@@ -217,11 +217,13 @@ def _about_behavior(subject: Subject) -> str:
         return "Can what {} deletes be restored, and does anything else go with it?"
     if effect is Effect.UPDATE and sum(not each.is_required for each in subject.signals.parameters) > 1:
         return "What happens to values that a call of {} leaves out?"
-    if effect is Effect.CREATE:
+    if effect is Effect.CREATE and not words_from("rewriting", "creating").isdisjoint(
+        (prose.verb, *name_parts(subject.tool.name))
+    ):
         return "What does {} do if what it would create exists already?"
     if effect is Effect.READ or subject.signals.read_only:
         return "When does a call of {} fail, and what comes back then?"
-    if effect is Effect.UPDATE:
+    if effect in (Effect.CREATE, Effect.UPDATE):
         return "What does {} change, and can that be undone?"
     return "What does a call of {} change, if anything?"
 
