@@ -1,46 +1,8 @@
-"""What a name's words are in a sentence: with the articles that names leave out, and none where none belongs."""
+"""Which siblings a name leaves a choice between, and with which verb it opens."""
 
 import pytest
 
-from tdqs_mcp.facts.text.words import is_natural, to_clause
 from tdqs_mcp.facts.toolset import names
-
-
-@pytest.mark.parametrize(
-    ("phrase", "said"),
-    [
-        ("create board", "create a board"),
-        ("add tag to task", "add a tag to a task"),
-        ("get comments for paragraph", "get comments for a paragraph"),
-        ("find text in document", "find text in a document"),
-        ("get item", "get an item"),
-        ("get hour", "get an hour"),
-        ("get user", "get a user"),
-        ("get one-time code", "get one-time code"),
-        ("update url", "update a URL"),
-        ("get html", "get HTML"),
-        ("get api key", "get an API key"),
-        ("get SQL result", "get an SQL result"),
-        ("get AHO run", "get an AHO run"),
-        ("get r2 object", "get an r2 object"),
-        ("get Excel table", "get an Excel table"),
-        ("get access", "get access"),
-        ("get address", "get an address"),
-        ("mark watching as read", "mark watching as read"),
-        ("create or update file", "create or update file"),
-        ("get status", "get the status"),
-        ("get active board", "get the active board"),
-        ("set table width", "set the table width"),
-        ("get my profile", "get my profile"),
-        ("list calendar view", "list calendar view"),
-        ("search batch in folder", "search batch in a folder"),
-        ("list endpoints by platform application", "list endpoints by platform application"),
-        ("add footnote robust", "add footnote robust"),
-        ("merge", "merge"),
-    ],
-)
-def test_a_name_is_said_as_people_say_it(phrase, said):
-    assert to_clause(phrase) == said
 
 
 @pytest.mark.parametrize(
@@ -69,8 +31,3 @@ def test_a_description_tells_that_a_name_opens_with_a_verb():
 
 def test_a_search_engine_is_no_order_to_search():
     assert names.read_names(["search_engine_batch"])["search_engine_batch"].verb is None
-
-
-@pytest.mark.parametrize(("phrase", "natural"), [("add footnote robust", False), ("add robust footnote", True)])
-def test_an_adjective_behind_its_noun_is_no_phrase(phrase, natural):
-    assert is_natural(phrase) is natural

@@ -191,12 +191,6 @@ def find_praise(text: str) -> str | None:
     return found[0] if found else None
 
 
-def find_reader_address(text: str) -> str | None:
-    """The first word that speaks to the reader."""
-    found = _PATTERNS.addressed.search(text)
-    return found[0] if found else None
-
-
 def lead_in_length(text: str) -> int:
     """Characters of a sentence before its verb that only say that it is a tool: "This tool allows you to "."""
     found = _PATTERNS.lead_in.match(text)

@@ -161,25 +161,6 @@ def spell_acronyms(phrase: str) -> str:
     return " ".join(acronyms.get(word, word) for word in phrase.split())
 
 
-def to_clause(phrase: str) -> str:
-    """A name's words, the verb first, as an order: add tag to task -> add a tag to a task."""
-    verb, *words = spell_acronyms(phrase).split()
-    said, thing, is_open = [verb], list[str](), verb not in _words("of_many")
-    for word in words:
-        if word in PREPOSITIONS:
-            said += [*(_determined(thing, verb) if is_open else thing), word]
-            thing, is_open = [], word in _words("of_things")
-        else:
-            thing.append(word)
-    return " ".join((*said, *(_determined(thing, verb) if is_open else thing)))
-
-
-def is_natural(phrase: str) -> bool:
-    """Not so where an adjective stands behind its noun, as in `add footnote robust`, or where a noun is a bare verb."""
-    last = phrase.split()[-1:]
-    return _words("postposed").isdisjoint(last) and "do" not in phrase.split()
-
-
 def is_plural(noun: str) -> bool:
     """It looks like more than one."""
     return noun.endswith("s") and not noun.endswith(("ss", "us", "is"))
@@ -218,18 +199,6 @@ _ARTICLES = frozenset("a an the this that its their each another".split())
 _ENDS = frozenset(
     "and or that which whose where when using via including not near about across between within under".split()
 )
-
-
-def _determined(thing: Sequence[str], verb: str) -> Sequence[str]:
-    """With its article; none before many things, before what is not counted and behind another determiner."""
-    noun = thing[-1] if thing else ""
-    is_many = is_plural(noun)
-    is_mass = noun.endswith("ing") or noun.lower() in _words("uncounted") | _words("postposed")
-    if not thing or thing[0] in _words("determiners") or is_many or is_mass:
-        return thing
-    if verb == "set" or thing[0] in _words("single") or thing[-1] in _words("single"):
-        return ("the", *thing)
-    return ("an" if _VOWEL.match(thing[0]) else "a", *thing)
 
 
 def quotations_in(text: str) -> tuple[str, ...]:
