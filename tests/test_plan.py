@@ -186,12 +186,12 @@ def test_a_judge_is_asked_but_once_about_a_definition():
     plan = tdqs_mcp.plan(orders(), target="A", judge=judge)
     rewritten = {fix.rewrite.definition["description"] for fix in plan.fixes}
     old = {each["description"] for each in ORDER_TOOLS}
-    assert len(rewritten) == 3
+    assert len(rewritten) == 2
     assert sorted(judge.asked) == sorted(old | rewritten)
 
 
 class Moved:
-    """A judge to whom only tools that say what they take are good, and a tool set coheres as their number says."""
+    """A judge to whom only tools that name something are good, and a tool set coheres as their number says."""
 
     def __init__(self, scores):
         self.stamp = JudgeStamp(id="moved", version="1")
@@ -276,11 +276,29 @@ def test_without_an_overall_score_there_is_no_plan(tools):
 
 def test_the_command_exits_1_out_of_reach_and_says_what_only_the_author_can_write(command, write):
     done = command("plan", write("orders.json", ORDER_TOOLS), "--target", "4.9")
-    text = done.stdout.decode()
+    text = " ".join(done.stdout.decode().split())
     assert done.returncode == 1
-    assert "out of reach without" in text
-    assert "Not checked: the author has to bring 3 tools to TDQS" in text
+    assert "out of reach without the author" in text
+    assert "Not drafted: the author has to bring 3 tools to TDQS" in text
     assert "? " in text
+
+
+def test_rewrites_come_by_expected_gain_per_token_with_what_the_judge_s_error_leaves_open():
+    plan = tdqs_mcp.plan(orders(), target="4.9")
+    assert plan.is_estimated
+    assert len(plan.fixes) > 1
+    ranks = [fix.gain.expected / fix.tokens_added for fix in plan.fixes if fix.tokens_added > 0]
+    assert ranks == sorted(ranks, reverse=True)
+    for fix in plan.fixes:
+        change = 10 * (fix.after.tdqs - fix.before.tdqs)
+        assert fix.gain.low < fix.gain.expected < change, "blind readers see less than the judge predicts"
+        assert fix.gain.high > change
+
+
+def test_a_named_judge_estimates_nothing():
+    plan = tdqs_mcp.plan(orders(), target="4.9", judge=Counted())
+    assert not plan.is_estimated
+    assert all(fix.gain is None for fix in plan.fixes)
 
 
 def test_a_tool_set_that_no_definition_can_save_is_said_to_be_one(command, write):
@@ -294,8 +312,9 @@ def test_the_command_exits_0_at_the_target_and_names_what_to_rewrite(command, wr
     now = tdqs_mcp.score(orders()).rollup.overall
     done = command("plan", file, "--target", str((now + 1) / 10))
     assert (done.returncode, done.stderr) == (0, b"")
-    assert "Checked: apply these rewrites" in done.stdout.decode()
-    assert "Not checked" not in done.stdout.decode()
+    assert "Estimated by the offline judge: rewrites by expected gain per token" in done.stdout.decode()
+    assert "(estimated, about +" in done.stdout.decode()
+    assert "Not drafted" not in done.stdout.decode()
     there = command("plan", file, "--target", "D")
     assert (there.returncode, b"at the target 1.0 D already" in there.stdout) == (0, True)
 
@@ -309,8 +328,8 @@ def test_the_command_exits_2_where_there_is_nothing_to_plan(command, write):
 
 def test_what_if_one_tool_were_better(command, write):
     file = write("orders.json", ORDER_TOOLS)
-    [entry] = json.loads(command("plan", file, "--tool", "get_invoice", "--format", "json").stdout)["tools"]
-    [rewrite] = tdqs_mcp.rewrite(orders(), tools=["get_invoice"])
+    [entry] = json.loads(command("plan", file, "--tool", "cancel_order", "--format", "json").stdout)["tools"]
+    [rewrite] = tdqs_mcp.rewrite(orders(), tools=["cancel_order"])
     [reached] = [each for each in entry["outcomes"] if each["isRewrite"]]
     improved = apply(orders(), {rewrite.index: rewrite.definition})
     assert (reached["tdqs"], reached["overallScore"]) == (
@@ -319,7 +338,7 @@ def test_what_if_one_tool_were_better(command, write):
     )
     assert [each["tdqs"] for each in entry["outcomes"]] == sorted({each["tdqs"] for each in entry["outcomes"]})
     assert {3.0, 3.5, 5.0} <= {each["tdqs"] for each in entry["outcomes"]}
-    assert "it reaches A" in command("plan", file, "--tool", "get_invoice").stdout.decode()
+    assert "it reaches A" in command("plan", file, "--tool", "cancel_order").stdout.decode()
     with pytest.raises(UnknownIdError):
         tdqs_mcp.what_if(orders(), "nothing")
 

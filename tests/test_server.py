@@ -96,7 +96,7 @@ async def test_an_agent_goes_from_score_through_plan_and_rewrite_to_proof_on_a_l
         target = round(scored["overallScore"] + 0.1, 1)
         plan = await call("plan_improvements", catalog=scored["catalog"], target=target)
         assert (plan["before"]["score"], plan["catalog"]) == (scored["overallScore"], scored["catalog"])
-        proven = [each for each in plan["steps"] if each["proven"]]
+        proven = [each for each in plan["steps"] if each["drafted"]]
         assert proven
         assert scored["catalog"] in plan["next"]
         tokens = 0

@@ -238,7 +238,15 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
         tried[coherence] = improvement_plan.Attempt(rewrites=chosen, score=after)
         coherence = after.rollup.coherence
     nothing = improvement_plan.Attempt(rewrites=(), score=before)
-    return improvement_plan.plan([nothing, *tried.values()], target=goal, rewrites=rewrites)
+    error = _change_error(before.judge.calibration) if before.judge.id == OFFLINE else None
+    return improvement_plan.plan([nothing, *tried.values()], target=goal, rewrites=rewrites, error=error)
+
+
+def _change_error(calibration: str | None) -> improvement_plan.ChangeError | None:
+    """How far the offline judge's gains are off."""
+    from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # half a megabyte of labels
+
+    return judge_error.change_error(calibration) if calibration else None
 
 
 async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> list[WhatIf]:

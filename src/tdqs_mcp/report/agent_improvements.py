@@ -17,6 +17,7 @@ from tdqs_mcp.results.improvements import (
     Change,
     Comparison,
     Difference,
+    Gain,
     Impact,
     Plan,
     PlannedFix,
@@ -95,15 +96,18 @@ class Step:
     """One tool to improve."""
 
     name: Name
-    proven: bool
-    """true: suggest_rewrite gives this result; false: only the author can write it."""
+    drafted: bool
+    """true: suggest_rewrite gives it; false: only the author can write it."""
 
     tdqs: Tenths
     becomes: Tenths
-    """TDQS by the rewrite; of a step that is not proven, what it has to reach."""
+    """TDQS by the rewrite; of a step that is not drafted, what it has to reach."""
 
     tokens_added: int | Absent = ABSENT
-    """An estimate; only of a proven step."""
+    """An estimate; only of a drafted step."""
+
+    gain: Gain | Absent = ABSENT
+    """What a drafted step is expected to bring, with its range."""
 
     write: tuple[str, ...] | Absent = ABSENT
     """What to write, for the dimensions with the most to win."""
@@ -116,25 +120,28 @@ class Step:
 class PlanAnswer(CatalogPage):
     """The cheapest way to a target."""
 
-    LISTED: ClassVar = "reached steps questions next_offset next"
+    LISTED: ClassVar = "estimated reached steps questions next_offset next"
 
     judge: Judge
     target: Tenths
+    estimated: bool
+    """The scores are the offline judge's estimates."""
+
     reached: bool
-    """Whether the proven steps are enough."""
+    """Whether the drafted steps are enough, as this judge sees it."""
 
     before: Overall
     """Overall score and tier."""
 
     after: Overall
-    """Judged again with the proven steps applied."""
+    """Judged again with the drafted steps applied."""
 
     tokens_added: int
-    proven: int
-    """Proven steps, which come first."""
+    drafted: int
+    """Drafted steps, which come first."""
 
     steps: Annotated[tuple[Step, ...], Max(MAX_MESSAGE)]
-    """name, proven, tdqs, becomes, tokensAdded; or what to write, and ids of questions."""
+    """name, drafted, tdqs, becomes, tokensAdded, gain; or what to write, and ids of questions."""
 
     questions: Annotated[tuple[Question, ...], Only("id text"), Max(MAX_FENCED)]
     """The questions of these steps."""
@@ -234,20 +241,20 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:
 
 
 def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> PlanAnswer:
-    """One page of steps, the proven ones first, by gain per token."""
-    fixes = sorted(plan.fixes, key=lambda each: gain_rank(each.before, each.after, each.tokens_added))
-    steps: list[PlannedFix | Advice] = [*fixes, *plan.advice]
+    """One page of steps, the drafted ones first, by gain per token."""
+    steps: list[PlannedFix | Advice] = [*plan.fixes, *plan.advice]
     page = steps[window.offset : window.offset + window.limit]
     return PlanAnswer(
         server=plan.server,
         catalog=catalog,
         judge=plan.judge,
         target=plan.target,
+        estimated=plan.is_estimated,
         reached=plan.is_reached,
         before=plan.before,
         after=plan.after,
         tokens_added=plan.tokens_added,
-        proven=len(plan.fixes),
+        drafted=len(plan.fixes),
         steps=tuple(map(_step, page)),
         questions=tuple(
             {
@@ -295,11 +302,17 @@ def compare_answer(
 
 def _step(each: PlannedFix | Advice) -> Step:
     if isinstance(each, PlannedFix):
-        tdqs, becomes = each.before.tdqs, each.after.tdqs
-        return Step(name=each.rewrite.name, proven=True, tdqs=tdqs, becomes=becomes, tokens_added=each.tokens_added)
+        return Step(
+            name=each.rewrite.name,
+            drafted=True,
+            tdqs=each.before.tdqs,
+            becomes=each.after.tdqs,
+            tokens_added=each.tokens_added,
+            gain=each.gain or ABSENT,
+        )
     return Step(
         name=each.tool.name,
-        proven=False,
+        drafted=False,
         tdqs=each.tool.tdqs,
         becomes=each.wanted,
         write=tuple(f"{room.dimension}: {room.advice}" for room in each.rooms[:MAX_ROOMS]),

@@ -26,6 +26,7 @@ from tdqs_mcp.results.improvements import (
     Advice,
     Change,
     Comparison,
+    Gain,
     Impact,
     Plan,
     Rewrite,
@@ -64,18 +65,19 @@ def plan_blocks(plan: Plan) -> list[Block]:
     blocks: list[Block] = [Title(f"{plan.server} · {_plan_summary(plan)}")]
     if plan.fixes:
         rows = [
-            (each.rewrite.name, _change(each.before, each.after), _likely(each.after), f"{each.tokens_added:+d}")
+            (each.rewrite.name, _change(each.before, each.after), _gain(each.gain), f"{each.tokens_added:+d}")
             for each in plan.fixes
         ]
-        table = Table(columns("tool", "TDQS", "likely", "tokens"), rows, shown=MAX_ROWS)
-        blocks += [Heading("Checked: apply these rewrites"), table]
+        table = Table(columns("tool", "TDQS", "expected gain", "tokens"), rows, shown=MAX_ROWS)
+        by = "Estimated by the offline judge" if plan.is_estimated else f"Judged by {plan.judge.id}"
+        blocks += [Heading(f"{by}: rewrites by expected gain per token"), table]
     if plan.advice:
         wanted = plan.advice[0].wanted / 10
         tools = count_words(len(plan.advice), "tool")
         entries = [(f"{each.tool.name}   {_standing(each.tool)}", "bold") for each in plan.advice]
         below = [Items(list(_advice_lines(each)), indent=4) for each in plan.advice]
         blocks += [
-            Heading(f"Not checked: the author has to bring {tools} to TDQS {wanted}"),
+            Heading(f"Not drafted: the author has to bring {tools} to TDQS {wanted}"),
             Items(entries, indent=2, shown=MAX_ROWS, below=below),
         ]
     return [*blocks, Gap(), Line(_plan_next(plan), "dim"), Marker(PLAN_MARKER)]
@@ -130,7 +132,8 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
 
 def _plan_summary(plan: Plan) -> str:
     now, then, target = score_words(plan.before.overall), score_words(plan.after.overall), score_words(plan.target)
-    done = f"with {count_words(len(plan.fixes), 'rewrite')}, about {plan.tokens_added:+d} tokens"
+    by = "estimated, " if plan.is_estimated else ""
+    done = f"with {count_words(len(plan.fixes), 'rewrite')} ({by}about {plan.tokens_added:+d} tokens)"
     if plan.is_reached and not plan.fixes:
         return f"overall {now} is at the target {target} already"
     if plan.is_reached:
@@ -152,6 +155,11 @@ def _plan_next(plan: Plan) -> str:
 def _change(before: ToolScore | None, after: ToolScore | None) -> str:
     old, new = (score_words(each.tdqs if each else None) for each in (before, after))
     return f"{old} → {new}"
+
+
+def _gain(gain: Gain | None) -> str:
+    """The expected change of TDQS and the middle 80% of what the judge's error leaves open."""
+    return f"{gain.expected / 100:+.1f} ({gain.low / 100:+.1f} to {gain.high / 100:+.1f})" if gain else ""
 
 
 def _likely(tool: ToolScore) -> str:

@@ -363,14 +363,27 @@ def questions_of(rewrites: Iterable[Rewrite]) -> tuple[Question, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """What a rewrite is expected to bring, in TDQS: the judge's figure less its mean error where it sees a gain."""
+
+    expected: Hundredths
+    low: Hundredths
+    """With `high` the middle 80% of what the judge's error leaves open."""
+
+    high: Hundredths
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFix:
-    """A step that is checked: the tool's rewrite was made and judged."""
+    """A rewrite that was made and judged."""
 
     rewrite: Annotated[Inline[Rewrite], Only("index name")]
     before: Annotated[Inline[ToolScore], Only("tdqs=tdqsBefore")]
     after: Annotated[Inline[ToolScore], Only("tdqs=tdqsAfter tier=tierAfter likely")]
+    gain: Gain | None = None
+    """Null for a judge whose error in changes is not known."""
 
-    @published(after="likely")
+    @published(after="gain")
     def dimensions(self) -> dict[str, tuple[Point, ...]]:
         """Score before and after, where they differ."""
         before, after = self.before.scores, self.after.scores
@@ -448,21 +461,26 @@ class Plan(Document):
 
     before: Annotated[Rollup, Only(STANDING)]
     after: Annotated[Rollup, Only(STANDING)]
-    """Judged again with the rewrites applied, not only predicted."""
+    """Judged again with the rewrites applied."""
 
     fixes: tuple[PlannedFix, ...]
-    """Checked, in catalog order."""
+    """The most expected gain per token first."""
 
     advice: tuple[Advice, ...]
-    """Not checked; empty where the rewrites reach the target. The lowest tool first."""
+    """What only the author can write; empty where the rewrites reach the target. The lowest tool first."""
 
     problems: tuple[str, ...]
     is_open: Internal[bool] = False
     """The judge left rewrites without an overall score; what is not reached here may still be within reach."""
 
+    @published(after="judge", key="estimated")
+    def is_estimated(self) -> bool:
+        """Whether all scores are the offline judge's estimates, which prove nothing."""
+        return self.judge.id == OFFLINE
+
     @published(after="target", key="reached")
     def is_reached(self) -> bool:
-        """Whether the catalog is at its target with the rewrites applied."""
+        """Whether the catalog is at its target with the rewrites applied, by this judge."""
         return (self.after.overall or 0) >= self.target
 
     @published(after="after")

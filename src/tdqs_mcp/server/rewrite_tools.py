@@ -138,12 +138,12 @@ class RewriteTools(ToolGroup):
         limit: schema.Limit = 10,
         offset: schema.Offset = 0,
     ) -> PlanAnswer:
-        """Find the cheapest set of tool rewrites that brings a server's overall score to a tier, and prove it.
+        """Find the cheapest set of tool rewrites that brings a server's overall score to a tier, by the judge's scores.
 
         Use it after score_server to learn which few tools to repair, for example to reach tier B; for known tools use
         suggest_rewrite instead. Nothing is applied; an incomplete list of tools is refused. Returns the overall score
-        before and after, tokens added, and the steps, 10 per page: proven ones first, by gain per token, then tools
-        that only the author can improve, with questions.
+        before and after, tokens added, and the steps, 10 per page: drafted ones first, by expected gain per token, then
+        tools that only the author can improve, with questions.
         """
         found, key = await self._context.read_catalog(call, catalog)
         if note := incomplete_note(found):
@@ -230,7 +230,7 @@ def _after_plan(plan: Plan, catalog: str) -> str:
     if plan.fixes:
         names = "no tool for all of them, or the names of those you want"
         rest = f" Questions are answered in the same call: {answer}." if plan.advice else ""
-        return f"suggest_rewrite with catalog {catalog} drafts the proven steps: give {names}.{rest}"
+        return f"suggest_rewrite with catalog {catalog} drafts these steps: give {names}.{rest}"
     if plan.is_reached:
         return "The target is reached already: there is nothing to do."
     if any(each.questions for each in plan.advice):
