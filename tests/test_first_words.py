@@ -18,6 +18,8 @@ def at(command, tmp_path, write):
     write("srv.py", "print()")
     write("srv.mjs", "0")
     write(".mcp.json", {"mcpServers": {"shop": {"command": "x"}}})
+    (tmp_path / "other").mkdir()
+    write("other/.mcp.json", {"mcpServers": {"elsewhere": {"command": "x"}}})
     program = tmp_path / "bin" / "start-shop"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
@@ -34,6 +36,7 @@ def at(command, tmp_path, write):
         ("score srv.mjs", "to start it as a server: tdqs-mcp score -- node srv.mjs"),
         ("score start-shop x", "tdqs-mcp score -- start-shop x"),
         ("score .mcp.json", "it configures servers; score one of them by name: config:shop"),
+        ("score other/.mcp.json", "score one of them by name: config:NAME, in the folder of its project"),
         ("score localhost:8000/mcp", "did you mean http://localhost:8000/mcp ?"),
         ("score mcp.example.org:8443/mcp", "did you mean https://mcp.example.org:8443/mcp ?"),
         ("score tool.json", "did you mean tools.json?"),

@@ -12,13 +12,23 @@ import time
 
 import httpx2
 import pytest
+from test_live_http import serving as serving_app
 from test_server_http import TOKEN, serving
 
+from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.server import http_transport
 from tdqs_mcp.server.permissions import Permissions, read_command, read_pattern
+from tdqs_mcp.server.serve import make_server
 from tdqs_mcp.sources.locator import parse_locator
 
 SERVE = [sys.executable, "-m", "tdqs_mcp", "serve"]
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
+}
 PREFLIGHT = {"access-control-request-method": "POST", "access-control-request-headers": "authorization,mcp-session-id"}
 
 
@@ -80,9 +90,7 @@ def test_ctrl_c_does_not_wait_for_an_open_stream():
     try:
         url = read_until(process.stderr.fileno(), b"}").split()[1]
         accept = {"accept": "application/json, text/event-stream"}
-        hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
-        session = httpx2.post(url, json=body, headers=accept).headers["mcp-session-id"]
+        session = httpx2.post(url, json=HELLO, headers=accept).headers["mcp-session-id"]
         with httpx2.stream("GET", url, headers={**accept, "mcp-session-id": session}) as stream:
             assert stream.status_code == 200
             process.send_signal(signal.SIGINT)
@@ -146,6 +154,23 @@ def test_browsers_may_read_answers_for_allowed_origins_alone():
         ]
         assert [answer.status_code == 403 for answer in answers] == [False, True]
         assert "mcp-session-id" in answers[0].headers["access-control-expose-headers"]
+
+
+@pytest.mark.process
+def test_a_session_that_nobody_uses_ends(monkeypatch):
+    monkeypatch.setattr(http_transport, "IDLE_SECONDS", 0.2)
+    server = make_server(permissions=Permissions(), settings=Settings())
+    with serving_app(http_transport.http_app(server, http_transport.Http())) as address:
+        headers = {"accept": "application/json, text/event-stream"}
+        session = httpx2.post(f"{address}/mcp", json=HELLO, headers=headers).headers["mcp-session-id"]
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            answer = httpx2.post(f"{address}/mcp", json=ping, headers={**headers, "mcp-session-id": session})
+            if answer.status_code == 404:
+                return
+            time.sleep(0.5)
+        pytest.fail(f"the session still answers {answer.status_code}")
 
 
 @pytest.mark.parametrize("origin", ["app.example.org", "https://app.example.org/x", "*"])

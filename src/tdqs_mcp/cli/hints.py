@@ -58,8 +58,8 @@ def _of_file(path: Path) -> str | None:
     if path.is_dir():
         files = sorted(map(str, path.glob("*.json")))
         return f"this command takes one file: {first_of(files, MAX_FILES)}" if files else None
-    if names := _configured(path):
-        return f"it configures servers; score one of them by name: config:{names[0]}"
+    if server := _configured(path):
+        return f"it configures servers; score one of them by name: {server}"
     if path.suffix in _INTERPRETERS:
         return f"to start it as a server: {as_command([_INTERPRETERS[path.suffix], str(path)])}"
     if os.access(path, os.X_OK) and path.suffix != ".json":
@@ -67,11 +67,15 @@ def _of_file(path: Path) -> str | None:
     return None
 
 
-def _configured(path: Path) -> list[str]:
-    """The servers in a client's configuration."""
-    from tdqs_mcp.sources.clients import configured_names  # noqa: PLC0415  # JSON with comments, after a mistake alone
+def _configured(path: Path) -> str | None:
+    """How the first server in a client's configuration is named; None for any other file."""
+    from tdqs_mcp.sources.clients import configured_names, find_server  # noqa: PLC0415  # after a mistake alone
 
     try:
-        return configured_names(path)
+        name = next(iter(configured_names(path)), None)
+        found = name and find_server(name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
+    except InputError:  # the clients on this machine do not read the file, or disagree
+        return "config:NAME, in the folder of its project"
     except (OSError, ValueError):
-        return []
+        return None
+    return f"config:{name}" if found else None

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
@@ -226,18 +226,20 @@ def serve(
     gc.freeze()
     gc.enable()
     if http is not None:
-        run_http(server, http, log_level=log_level, tell=_tell_url)
+        run_http(server, http, log_level=log_level, tell=partial(_tell_url, has_token=http.token is not None))
         return
     if sys.stdin.isatty():
         _tell_what_is_missing()
-    signal.signal(signal.SIGINT, _end)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
     server.run("stdio")
 
 
-def _tell_url(url: str) -> None:
-    click.echo(
-        f"serving {url} (Ctrl-C ends it); for a client:\n{_configuration({'type': 'http', 'url': url})}", err=True
-    )
+def _tell_url(url: str, *, has_token: bool) -> None:
+    entry: dict[str, Any] = {"type": "http", "url": url}
+    if has_token:
+        entry["headers"] = {"Authorization": "Bearer TOKEN"}
+    click.echo(f"serving {url} (Ctrl-C ends it); for a client:\n{_configuration(entry)}", err=True)
 
 
 def _tell_what_is_missing() -> None:
