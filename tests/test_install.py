@@ -175,20 +175,31 @@ VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | NAMES,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
 )
-SERVERS = st.dictionaries(NAMES, VALUES, max_size=3)
-SPACES = st.sampled_from(["", " ", "\n", "\n\t", " // {\n", " /* , } */ ", "\r\n  "])
+SPACES = st.sampled_from(["", " ", "\n", "\n\t", " // {,\n", " /* , } \n */ ", "\r\n  "])
 
 
-@given(st.dictionaries(NAMES, VALUES, max_size=3), SERVERS | st.none(), st.sampled_from([None, 2, "\t"]), st.data())
-def test_any_json_with_comments_anywhere_gets_our_entry_and_gives_it_back(around, servers, indent, data):
+@st.composite
+def spelled(draw, value):
+    """A value as JSON with white space, comments and trailing commas wherever they may be."""
+
+    def space():
+        return draw(SPACES)
+
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key)}{space()}:{space()}{draw(spelled(part))}" for key, part in value.items()]
+    elif isinstance(value, list):
+        parts = [draw(spelled(part)) for part in value]
+    else:
+        return json.dumps(value)
+    inner = f"{space()},{space()}".join(parts) + (f"{space()}," if parts and draw(st.booleans()) else "")
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return f"{first}{space()}{inner}{space()}{last}"
+
+
+@given(st.dictionaries(NAMES, VALUES, max_size=3), st.dictionaries(NAMES, VALUES, max_size=3) | st.none(), st.data())
+def test_any_json_with_comments_anywhere_gets_our_entry_and_gives_it_back(around, servers, data):
     content = around if servers is None else {**around, "servers": servers}
-    text = json.dumps(content, indent=indent)
-    for place in sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=4)), reverse=True):
-        if text[:place].replace("\\\\", "").replace('\\"', "").count('"') % 2 == 0 and text[place - 1 : place] in tuple(
-            "{}[],:"
-        ):
-            text = text[:place] + data.draw(SPACES) + text[place:]
-    known = JsonText(text)
+    known = JsonText(data.draw(SPACES) + data.draw(spelled(content)) + data.draw(SPACES))
     assert known.content == content
     entry = {"command": "tdqs-mcp", "args": ["serve"]}
     installed = JsonText(known.with_entry(["servers", SERVER_NAME], entry))
@@ -196,6 +207,8 @@ def test_any_json_with_comments_anywhere_gets_our_entry_and_gives_it_back(around
     assert JsonText(installed.with_entry(["servers", SERVER_NAME], entry)).text == installed.text
     left = JsonText(installed.without_entry(["servers", SERVER_NAME]))
     assert left.content == {**content, "servers": servers or {}}
+    comments = [word for word in ("// {,", "/* , } \n */") for _ in range(known.text.count(word))]
+    assert all(left.text.count(word) == known.text.count(word) for word in comments)
 
 
 def test_the_commands_show_the_difference_and_write_only_without_dry_run(command, tmp_path, monkeypatch):

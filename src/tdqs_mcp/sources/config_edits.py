@@ -65,7 +65,9 @@ class JsonText:
         start, end = member.key, member.end
         follows = self._skip(end, self._commas)
         if self._commas[follows] == ",":
-            return _cut(self.text, start, follows + 1)
+            if not self.text[end:follows].strip():
+                return _cut(self.text, start, follows + 1)
+            return _cut(self.text[:follows] + self.text[follows + 1 :], start, end)
         if before := [each.end for each in found.members.values() if each.end < start]:
             comma = self._commas.index(",", max(before))
             rest = _cut(self.text, start, end)
