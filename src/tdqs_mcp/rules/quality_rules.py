@@ -177,9 +177,10 @@ def undocumented_parameters(subject: Subject) -> Iterator[Hit]:
         is_mild = 2 * len(silent) < len(parameters) and not any(each.is_required for each in silent)
         names = first_of([each.name for each in silent], MAX_NAMED)
         are = "is" if len(silent) == 1 else "are"
+        noun = "parameter" if len(parameters) == 1 else "parameters"
         yield Hit(
             "/inputSchema/properties",
-            f"{len(silent)} of {len(parameters)} parameters {are} undocumented: {names}",
+            f"{len(silent)} of {len(parameters)} {noun} {are} undocumented: {names}",
             "describe each in the schema: meaning, format, default, and effect on other parameters",
             Severity.INFO if is_mild else None,
         )
@@ -302,7 +303,7 @@ def unstated_amount(subject: Subject) -> Iterator[Hit]:
         yield Hit(
             "/description",
             "nothing says how many results come back, and no parameter limits or pages them",
-            "add a limit or a cursor, or say that the tool returns everything, or the largest number",
+            "add a limit or a cursor, or say how many results the tool returns at most",
         )
 
 
@@ -363,7 +364,7 @@ def absent_example(subject: Subject) -> Iterator[Hit]:
     """The description shows no example."""
     if _is_read(subject) and Cue.EXAMPLE not in subject.prose.cues:
         yield Hit(
-            "/description", "the description gives no example", "show one call, or a value of the hardest argument"
+            "/description", "the description gives no example", "show one call, or a value for the hardest parameter"
         )
 
 

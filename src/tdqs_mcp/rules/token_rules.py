@@ -56,7 +56,8 @@ def costly_catalog(measured: Measured, *, limit: int = CATALOG_BUDGET) -> Iterat
         yield Hit(
             "",
             f"{_tools(len(measured.subjects))} cost about {total:,} tokens, more than {limit:,}; "
-            f"most expensive ({share}%): {_by_size({subject.tool.name: subject.tokens for subject in dearest})}",
+            f"the most expensive, {share}% together: "
+            f"{_by_size({subject.tool.name: subject.tokens for subject in dearest})}",
             "shorten the most expensive tools first, or offer groups of tools that a client can leave out",
         )
 
