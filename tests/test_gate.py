@@ -337,7 +337,7 @@ def test_a_variable_that_is_not_set_is_told_and_nothing_is_started(gate):
         ("servers:\n  b: {url: u, command: c}\ntool_quality:\n- {name: a, server: b}", "line 2", "command and url"),
         ("servers:\n  b: {command: \"a 'b\"}\ntool_quality:\n- {name: a, server: b}", "servers.b.command", "quotation"),
         ("servers: {b: {url: u}}\ntool_quality:\n- name: a\n  server: b\n  expects: []", "line 5", "not permitted"),
-        ("servers: {b: {url: u}, b: {url: v}}\ntool_quality: []", "line 1, b", "stands there twice"),
+        ("servers: {b: {url: u}, b: {url: v}}\ntool_quality: []", "line 1, b", "appears twice"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_suite_is_refused_with_the_place(gate, suite, place, message):

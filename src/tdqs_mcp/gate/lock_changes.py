@@ -22,7 +22,7 @@ MAX_SHOWN = 60
 _TEXTS = frozenset({"description", "title", "$comment"})
 
 _SHOWN = frozenset({"icons", "_meta"})
-"""Fields that clients act on and show to nobody who reads definitions."""
+"""Fields that clients act on and that people who read definitions do not see."""
 
 
 def verify(locked: LockedServer, catalog: Catalog, again: Catalog | None = None) -> LockReport:
@@ -202,7 +202,7 @@ def _dangerous(change: str, message: str, path: str = "") -> Difference:
 
 
 def _part_changes(locked: LockedServer, catalog: Catalog, known: _Known) -> _Changes:
-    """Changes of what stands beside the tools, where both sides have it."""
+    """Changes of everything but the tools, where both sides have it."""
     present = parts_of(catalog)
     server = Location(kind="server", name=catalog.server, index=None, path="")
     if locked.server_info is not None and present["server_info"] is not None:

@@ -29,7 +29,7 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 def _scalar(value: object) -> object:
-    """Numbers and flags that YAML reads in `env` and `headers` are the text that stands there."""
+    """Numbers and flags that YAML reads in `env` and `headers` are kept as text."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
@@ -219,13 +219,13 @@ def _child(node: yaml.Node | None, step: str | int) -> yaml.Node | None:
 
 
 def _refuse_twice(root: yaml.Node | None, origin: str) -> None:
-    """A key that stands twice in one mapping would silently replace the first one."""
+    """A key that appears twice in one mapping would silently replace the first one."""
     for node in _nodes(root):
         seen: set[str] = set()
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
                 raise InputError(
-                    f"{origin} is not a suite: line {key.start_mark.line + 1}, {key.value} stands there twice"
+                    f"{origin} is not a suite: line {key.start_mark.line + 1}, {key.value} appears twice"
                 )
             seen.add(str(key.value))
 

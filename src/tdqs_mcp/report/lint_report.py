@@ -49,7 +49,7 @@ class LocatedReport:
         return found or Position(line=1, column=1)
 
     def source(self, finding: Finding) -> Any:  # noqa: ANN401  # any JSON value
-        """What stands in the definition at the finding's place; None where nothing stands there."""
+        """The value in the definition at the finding's place; None where there is none."""
         catalog = self.catalog
         parts: dict[str, Sequence[Any]]
         parts = {"tool": catalog.tools, "resource": catalog.resources or (), "prompt": catalog.prompts or ()}

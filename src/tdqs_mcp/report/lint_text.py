@@ -49,7 +49,7 @@ MAX_SOURCE = 8
 """Lines of a definition that one finding shows."""
 
 _Row = tuple[Words, Words]
-"""What stands below the severity, and beside it."""
+"""The severity, and the text beside it."""
 
 
 def lint_blocks(located: LocatedReport, *, verdict: Verdict) -> list[Block]:
@@ -216,7 +216,7 @@ def _fix(finding: Finding) -> list[_Row]:
 
 
 def _whole(finding: Finding, located: LocatedReport | None, *, has_source: bool = False) -> list[_Row]:
-    """All about one finding: its message, its place, what stands there and its fix; no place without a report."""
+    """All about one finding: its message, its place, the value there and its fix; no place without a report."""
     head = (Span(f"{finding.rule} {finding.name}", "bold"), f": {finding.message}")
     rows: list[_Row] = [(_severity(finding), head)]
     if located and finding.subject.index is not None:

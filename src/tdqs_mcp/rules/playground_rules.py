@@ -120,7 +120,7 @@ def nothing_required(subject: Subject) -> Iterator[Hit]:
 
 @_playground("TDQ215", "required-not-in-properties", dimension="parameter_semantics")
 def unknown_requirement(subject: Subject) -> Iterator[Hit]:
-    """A required argument is not among the properties, so an agent has to send what nobody describes."""
+    """A required argument is not among the properties, so an agent has to send an undescribed value."""
     for name in arguments.unknown_required(subject.tool):
         told = repr(name) if isinstance(name, str) else "something that is not a name"
         yield Hit(
@@ -219,7 +219,7 @@ def unversioned_server(measured: Measured) -> Iterator[Hit]:
 
 @_playground("TDQ610", "server-duplicate-tools", persona=Persona.AUDITOR)
 def duplicate_tools(measured: Measured) -> Iterator[Hit]:
-    """Tools share a name; said once of the server, however many do."""
+    """Tools share a name; one finding for the server, however many do."""
     names = sorted(duplicate_names(measured.catalog.tools))
     if names:
         more = f", and {len(names) - 1} more names are repeated" if len(names) > 1 else ""

@@ -78,7 +78,7 @@ def unknown_required(subject: Subject) -> Iterator[Hit]:
 
 @rule("TDQ223", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12, default")
 def unfit_default(subject: Subject) -> Iterator[Hit]:
-    """A default breaks the schema that it stands in; an agent that copies it makes an invalid call."""
+    """A default violates its own schema; an agent that copies it makes an invalid call."""
     for shape in (subject.input_shape, subject.output_shape):
         for breach, is_null in conformance.unfit_defaults(shape):
             yield Hit(
@@ -91,7 +91,7 @@ def unfit_default(subject: Subject) -> Iterator[Hit]:
 
 @rule("TDQ224", severity=Severity.WARNING, dimension="parameter_semantics", source="JSON Schema 2020-12, examples")
 def unfit_value(subject: Subject) -> Iterator[Hit]:
-    """An example, a member of an enum or a constant breaks the schema that it stands in."""
+    """An example, an enum member or a constant violates its own schema."""
     yield from _breaches(subject, conformance.unfit_values, "the value {}", "correct the value or the schema")
 
 
@@ -109,7 +109,7 @@ def unfit_name(subject: Subject) -> Iterator[Hit]:
 
 @rule("TDQ229", severity=Severity.ERROR, source="JSON Schema 2020-12, $ref")
 def unresolvable_reference(subject: Subject) -> Iterator[Hit]:
-    """A `$ref` leads nowhere or back to itself, so nobody knows what belongs there."""
+    """A `$ref` leads nowhere or back to itself, so neither client nor agent knows what is meant."""
     yield from _breaches(
         subject, conformance.dangling_references, "$ref {}", "define the target or write the schema out"
     )
