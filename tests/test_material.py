@@ -253,6 +253,42 @@ def test_what_contradicts_schema_name_or_other_material_is_asked_back_with_both_
     assert not any(rewrite.changes for rewrite in found.values())
 
 
+SORTED = tool(
+    "list_files",
+    "Lists files.",
+    takes(
+        sort={"type": "string", "enum": ["asc", "desc"], "default": "asc"},
+        limit={"type": "integer", "description": "At most 100 entries"},
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text", "side"),
+    [
+        ("sort", "One of: `up`, `down`.", "the schema gives `sort` the values asc, desc"),
+        ("sort", "order; desc by default", "the schema gives `sort` the default asc"),
+        ("limit", "at most 50 entries", "the description of `limit` says 100"),
+        ("sort", "One of: `asc`, `desc`.", None),
+        ("sort", "order; asc by default", None),
+    ],
+)
+def test_what_contradicts_values_a_default_or_a_description_of_the_parameter_is_asked_back(parameter, text, side):
+    found = rewritten({"parameters": {"list_files": {parameter: text}}}, tools=[SORTED])["list_files"]
+    conflicts = [each.text for each in found.questions if each.about == "conflict"]
+    assert [side in each for each in conflicts] == ([True] if side else [])
+    assert bool(found.changes) is (side is None)
+
+
+def test_a_description_that_a_text_repeats_with_more_is_replaced_and_answered_routes_stand_back():
+    longer = {"parameters": {"list_files": {"limit": "at most 100 entries of a page"}}}
+    assert meaning(rewritten(longer, tools=[SORTED])["list_files"], "limit") == "At most 100 entries of a page."
+    titled = {"name": "list_files", "title": "List the files of a folder tree", "inputSchema": takes(folder=TEXT)}
+    told = {"answers": {"list_files.purpose": "lists files of a folder and below"}}
+    found = rewritten(told, tools=[titled])["list_files"]
+    assert found.definition["description"] == "Lists files of a folder and below."
+
+
 def test_a_name_that_only_holds_a_verb_contradicts_nothing():
     log = tool("git_log", "Shows the log.", takes(repo_path=TEXT))
     found = rewritten({"annotations": {"git_log": {"readOnlyHint": True}}}, tools=[log])["git_log"]

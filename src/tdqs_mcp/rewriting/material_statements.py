@@ -244,8 +244,8 @@ def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
         own = [fact for fact in facts if fact.parameter == name]
         old = known[name].get("description")
         kept = [old.rstrip()] if isinstance(old, str) and old.strip() and name not in open_ones else []
-        kept = [to_sentence(each, subject) if each[-1] not in ".!?" else each for each in kept]
         said = [to_sentence(_without_subject(fact.text, name), subject) for fact in own]
+        kept = [to_sentence(each, subject) for each in kept if _plain(each) not in _plain(" ".join(said))]
         path = f"{arguments.property_pointer(name)}/description"
         value = " ".join(dict.fromkeys((*kept, *said)))
         yield Statement(

@@ -25,6 +25,7 @@ from tdqs_mcp.results.improvements import (
     OtherDraft,
     Question,
     Rewrite,
+    Route,
     Unused,
 )
 from tdqs_mcp.results.scores import ToolScore
@@ -115,16 +116,21 @@ def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
     return is_higher and is_improvement(before, after)
 
 
+_ANSWERED_ROUTES: Mapping[str, Route] = {Aspect.PURPOSE: Route.PURPOSE, Aspect.RETURNS: Route.RETURNS}
+"""What the author's answer is said instead of."""
+
+
 def admit(proposal: Proposal, basis: ReviewBasis, mode: Mode) -> Proposal:
     """The proposal with the author's material, which goes before what else is said of the same place.
 
     Without what the format of the definition has no field for.
     """
     subject, sources = proposal.subject, basis.sources
-    given = material_statements.material_statements(subject, sources.material(subject), mode)
-    taken = {part.path for part in given if part.path != "/description"}
-    taken |= {part.component for part in given if part.splices}
-    own = [part for part in proposal.parts if part.path not in taken and not (part.splices and part.component in taken)]
+    material = sources.material(subject)
+    given = material_statements.material_statements(subject, material, mode)
+    paths = {part.path for part in given if part.path != "/description"}
+    routes = {_ANSWERED_ROUTES.get(fact.place) for fact in material.facts if fact.tool == subject.tool.name}
+    own = [part for part in proposal.parts if part.path not in paths and part.route not in routes]
     first = [part for part in own if part.component is Component.PURPOSE]
     rest = [part for part in own if part.component is not Component.PURPOSE]
     return proposal.only(

@@ -1,13 +1,21 @@
 """Facts of an author that cannot hold beside the definition or beside each other."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.hint_claims import said_deleting
 from tdqs_mcp.facts.text.prose import sentences_of
-from tdqs_mcp.facts.text.statements import Bound, bound_keywords, find_bounds, read_polarity, stated_hints
+from tdqs_mcp.facts.text.statements import (
+    Bound,
+    bound_keywords,
+    closed_values,
+    find_bounds,
+    read_polarity,
+    stated_hints,
+)
 from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, lazy_pattern
 from tdqs_mcp.facts.text.words import content_stems, words_of
 from tdqs_mcp.facts.toolset.names import read_names
@@ -111,6 +119,9 @@ def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
         yield f"the name says {name!r}", ("readOnlyHint", False)
     if (word := said_deleting(subject.tool, subject.prose)) and hints.get("destructiveHint") is not False:
         yield f"{name!r} says {word!r}", ("destructiveHint", True)
+    for parameter in subject.signals.parameters:
+        for thing, bound, number in _bounds(f"`{parameter.name}`: {parameter.description}", subject):
+            yield f"the description of `{thing}` says {number}", (f"{bound} of `{thing}`", number)
     for sentence in subject.prose.sentences:
         for position in _positions(sentence, subject):
             yield f"the description says {sentence!r}", position
@@ -157,10 +168,26 @@ def _beyond_schema(fact: Fact, subject: Subject) -> str | None:
             limit = schema.get(keyword)
             if isinstance(limit, int | float) and _oversteps(bound, value, kind, limit):
                 return f"the schema gives `{name}` the {keyword} {limit}"
+    node = nodes.get(fact.parameter or "")
+    if node and (other := _beyond_values(fact.text, node.schema)):
+        return f"the schema gives `{fact.parameter}` {other}"
     for found in _OPTIONAL.finditer(_text(fact)):
         if found[1] in nodes and nodes[found[1]].is_required:
             return f"the schema requires `{found[1]}`"
     return None
+
+
+def _beyond_values(text: str, schema: Mapping[str, Any]) -> str | None:
+    """The schema's values or its default, where a text closes another list or names another of them as the default."""
+    values = schema.get("enum")
+    if not isinstance(values, list):
+        return None
+    known, default = {str(value).lower() for value in values}, schema.get("default")
+    listed = {value.lower() for value in closed_values(" ".join(text.split()), {})}
+    if not listed <= known:
+        return f"the values {', '.join(map(str, values))}"
+    named = {said.value for said in find_bounds(text) if said.bound is Bound.DEFAULT} & known
+    return f"the default {default}" if named and default is not None and str(default).lower() not in named else None
 
 
 _LOW = frozenset({Bound.MINIMUM, Bound.ABOVE})

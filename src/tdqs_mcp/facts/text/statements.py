@@ -222,7 +222,7 @@ def closed_value_lists(tool: Tool, facts: Mapping[str, str] = NO_FACTS) -> Itera
     for name, schema in arguments.properties(tool).items():
         if isinstance(schema, dict) and schema.get("type") == "string" and schema.keys() <= _WITHOUT_VALUES:
             for source, said in _texts_about(tool, name, schema, facts):
-                values = _closed_values(" ".join(said[:MAX_EXPLANATION].split()), schema)
+                values = closed_values(" ".join(said[:MAX_EXPLANATION].split()), schema)
                 if values:
                     yield name, values, source
 
@@ -242,7 +242,8 @@ def _texts_about(
             yield source, fact.replace(f"`{name}`", name)
 
 
-def _closed_values(text: str, schema: Mapping[str, Any]) -> tuple[str, ...]:
+def closed_values(text: str, schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The values of the one list that a text closes beyond doubt, with the schema's default among them."""
     found = list(_CLAIM_PATTERNS.closed_list.finditer(text))
     if len(found) != 1 or _CLAIM_PATTERNS.open_list.search(text):
         return ()
