@@ -657,8 +657,8 @@ def test_full_mode_describes_a_parameter_where_format_partner_unit_or_siblings_p
     assert said == {
         "shop_code": "Code of the shop, as on its till",
         "since": "Date as YYYY-MM-DD.",
-        "limit": "Most entries in one answer; page on with `offset`.",
-        "offset": "Entries to skip; raise it by `limit` for the next page.",
+        "limit": "Maximum number of entries to return; use `offset` for the next page.",
+        "offset": "Number of entries to skip; raise it by `limit` for the next page.",
         "wait_ms": "Wait in milliseconds.",
     }
     assert changes["/inputSchema/properties/shop_code/description"].sources == (

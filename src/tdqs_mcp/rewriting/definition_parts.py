@@ -1,5 +1,6 @@
 """What a definition may newly say: a statement for each route from evidence, and what the whole catalog says."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -37,6 +38,9 @@ MAX_TAKERS = 2
 MAX_FIELDS = 6
 """Fields of an answer that one sentence names; the others are counted."""
 
+MAX_ALIKE = 2
+"""Tools that may return the same fields for a sentence to name these."""
+
 MAX_TITLE = 12
 """Words of a title that can be a description."""
 
@@ -56,6 +60,9 @@ class CatalogContext:
 
     takers: Mapping[str, Sequence[tuple[str, str]]]
     """By tool: the parameters whose values it gives, each with the tool that takes it."""
+
+    answers: Mapping[tuple[str, tuple[str, ...]], int]
+    """How many tools return these fields: what many return tells of none what comes back."""
 
     namesakes: Namesakes
     plurals: frozenset[str]
@@ -86,6 +93,7 @@ class CatalogContext:
             neighbours=NameNeighbors({name: labels[name] for name in unique}),
             origins=origins,
             takers=takers,
+            answers=Counter(arguments.result_fields(each.tool) for each in measured.subjects),
             namesakes=documented_parameters(each.tool for each in unique.values()),
             plurals=plurals_in(words),
             is_foreign=2 * foreign > described,
@@ -163,7 +171,7 @@ def _candidates(subject: Subject, context: CatalogContext, mode: Mode) -> Iterat
     for name, values, source in closed_value_lists(subject.tool):
         yield Candidate(set_value(f"{arguments.property_pointer(name)}/enum", list(values), Route.VALUES, [source]))
     if mode is Mode.FULL and is_fit:
-        yield from _returned(subject)
+        yield from _returned(subject, context)
     if less := _cut(subject):
         yield Candidate(less)
 
@@ -264,14 +272,14 @@ def _read_only(subject: Subject) -> Iterator[Candidate]:
     yield Candidate(set_value("/annotations", value, Route.HINT, [source]))
 
 
-def _returned(subject: Subject) -> Iterator[Candidate]:
+def _returned(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:
     """The fields of the result, if the text does not mention them; clients do not show output schemas to the model."""
     name, fields = arguments.result_fields(subject.tool)
-    if not fields:
+    if not fields or context.answers[name, fields] > MAX_ALIKE:
         return
-    more = len(fields) - MAX_FIELDS
-    some = ", ".join(f"`{field}`" for field in fields[:MAX_FIELDS])
-    said = f"{some} and {more} more field{'s' if more > 1 else ''}" if more > 0 else listed(fields)
+    shown = fields[:MAX_FIELDS] if len(fields) > MAX_FIELDS + 1 else fields
+    more = len(fields) - len(shown)
+    said = f"{', '.join(f'`{field}`' for field in shown)} and {more} more fields" if more else listed(fields)
     sentence = f"Returns {name} with {said}." if name else f"Returns {said}."
     statement = add_sentence(sentence, Route.RETURNS, ["/outputSchema/properties"])
     yield Candidate(statement, is_told=Cue.RETURN in subject.prose.cues)

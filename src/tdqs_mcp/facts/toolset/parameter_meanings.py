@@ -27,7 +27,7 @@ MAX_BORROWED = 160
 MAX_SHOWN = 2
 """Siblings that a meaning names as its sources."""
 
-_PAGING = ("Entries to skip;", "Most entries in one answer;", "Where the next page begins,")
+_PAGING = ("Number of entries to skip;", "Maximum number of entries to return;", "Position of the next page,")
 """How descriptions of paging parameters begin; they are proven by a pair, never reused."""
 
 
@@ -173,11 +173,11 @@ def _page(name: str, kind: str, names: AbstractSet[str]) -> Meaning | None:
     if name == skip and size and kind == "integer":
         text, other = f"{_PAGING[0]} raise it by `{size}` for the next page.", size
     elif name == size and skip and kind == "integer":
-        text, other = f"{_PAGING[1]} page on with `{skip}`.", skip
+        text, other = f"{_PAGING[1]} use `{skip}` for the next page.", skip
     elif name == size and cursor and kind == "integer":
-        text, other = f"{_PAGING[1]} page on with `{cursor}`.", cursor
+        text, other = f"{_PAGING[1]} use `{cursor}` for the next page.", cursor
     elif name == cursor and size and kind == "string":
-        text, other = f"{_PAGING[2]} from the answer before; omit it for the first page.", size
+        text, other = f"{_PAGING[2]} as the previous answer gives it; omit it for the first page.", size
     else:
         return None
     return Meaning(
