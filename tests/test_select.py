@@ -74,7 +74,7 @@ def test_a_tool_whose_words_are_another_s_is_a_confusion_and_the_text_says_what_
     lines = [re.sub(r"\s+", " ", line).strip() for line in run.stdout.decode().splitlines()]
     assert "first 0.0 %" in lines
     assert "find_orders cancel_order 1" in lines
-    assert lines[-1].startswith("Next: say what sets find_orders apart (tdqs-mcp rewrite)")
+    assert lines[-1].startswith("Next: say in find_orders what users call it")
 
 
 @pytest.mark.parametrize(
@@ -514,3 +514,26 @@ def test_rewriting_real_definitions_costs_them_little_in_search(whole_corpus):
     assert resampled(found, key="found").low == pytest.approx(found.against.recall.low, abs=0.3)
     assert resampled(*apart, key="found").low > -2
     assert resampled(*apart, key="first").low > -2
+
+
+def test_the_everyday_words_that_a_missed_tool_lacks_are_named(command, write):
+    shop = write(
+        "shop.json", [tool("cancel_order", "Cancels an order."), tool("track_order", "Shows where an order is.")]
+    )
+    asked = ["Can we please stop where it is, my order in Berlin?", "Show where to undo an order", "Where is my order?"]
+    queries = write(
+        "q.json",
+        [
+            {"query": text, "tool": name}
+            for text, name in zip(asked, ["cancel_order"] * 2 + ["track_order"], strict=True)
+        ],
+    )
+    found = json.loads(command("select", shop, "--queries", queries, "--format", "json").stdout)["lacking"]
+    assert [(each["tool"], each["queries"]) for each in found] in (
+        [("cancel_order", 2)],
+        [("cancel_order", 2), ("track_order", 1)],
+    )
+    assert set(found[0]["words"]) == {"stop", "undo"}
+    shown = command("select", shop, "--queries", queries).stdout.decode()
+    assert "Words of users that the definition lacks" in shown
+    assert json.loads(command("select", shop, "--format", "json").stdout)["lacking"] == []

@@ -175,6 +175,7 @@ def selection_blocks(selection: Selection) -> list[Block]:
         ("How often the right tool is found", _figures(selection)),
         ("Which server's tool is picked", _shares(selection)),
         ("Picked instead", Table(columns("wanted", "picked", "queries", left=3), confusions)),
+        ("Words of users that the definition lacks", _lacking(selection)),
         ("Queries that lost", _lost(selection)),
     )
     shown: list[Block] = [block for title, table in sections if table.rows for block in (Heading(title), table)]
@@ -211,6 +212,11 @@ def _shares(selection: Selection) -> Table:
     return Table(columns("server", "queries", "picked", "on queries made from others", left=4), rows)
 
 
+def _lacking(selection: Selection) -> Table:
+    rows = [(each.tool, ", ".join(each.words), str(each.queries)) for each in selection.lacking[:MAX_SHOWN]]
+    return Table(columns("tool", "words", "queries", left=2), rows)
+
+
 def _lost(selection: Selection) -> Table:
     after = selection.against.choices if selection.against else ()
     pairs = zip(selection.choices, after, strict=bool(after))
@@ -235,6 +241,8 @@ def _next_selection_report(selection: Selection) -> str:
     if not wrong:
         is_made = any(choice.query.withheld for choice in selection.choices)
         return "try the words of real users with --queries FILE" if is_made else "nothing, every query finds its tool"
+    if selection.lacking:
+        return f"say in {selection.lacking[0].tool} what users call it, where it is true; then check it with --against"
     return f"say what sets {wrong[0]} apart (tdqs-mcp rewrite), then check it with --against"
 
 

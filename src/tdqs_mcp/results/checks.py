@@ -197,6 +197,18 @@ class Confusion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lacking:
+    """Everyday words of queries for a tool that its definition does not have."""
+
+    tool: Name
+    words: tuple[str, ...]
+    """As the queries spell them, the most frequent first."""
+
+    queries: int
+    """Queries for the tool that do not find it first and have such words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
     """How often one server's tool ranks highest among tools of the same name."""
 
@@ -284,9 +296,12 @@ class Selection(Document):
     confusions: tuple[Confusion, ...]
     """The most frequent first."""
 
+    lacking: tuple[Lacking, ...]
+    """What missed tools lack, the most missed one first; empty for queries made from definitions."""
+
     problems: tuple[str, ...]
 
-    @published(after="confusions")
+    @published(after="lacking")
     def queries(self) -> tuple[QueryResult, ...]:
         """Every query."""
         after = self.against.choices if self.against else (None,) * len(self.choices)

@@ -20,6 +20,7 @@ from tdqs_mcp.results.checks import (
     Against,
     Confusion,
     Figures,
+    Lacking,
     Paired,
     Query,
     QueryChoice,
@@ -247,6 +248,7 @@ def report(
         choices=choices,
         figures=figures(choices),
         confusions=_confusions(choices, index),
+        lacking=_lacking(choices, index),
         shares=_shares(choices, index),
         against=None,
         problems=problems + _unanswered(choices),
@@ -322,6 +324,24 @@ def _confusions(choices: Sequence[QueryChoice], index: Index) -> tuple[Confusion
         server = f"{choice.query.server}/" if choice.query.server and len(index.servers) > 1 else ""
         counts.update((f"{server}{choice.query.tool}", other) for other in choice.instead)
     return tuple(Confusion(tool=tool, picked=picked, count=count) for (tool, picked), count in counts.most_common())
+
+
+def _lacking(choices: Sequence[QueryChoice], index: Index) -> tuple[Lacking, ...]:
+    """The words of users' queries that a tool which they do not find first has nowhere in its texts."""
+    names, missed = index.by_name(), dict[str, list[list[str]]]()
+    for choice in choices:
+        places = [place for own in names.get(choice.query.tool, {}).values() for place in own]
+        if choice.query.withheld or choice.failure is not None or choice.first == 1 or not places:
+            continue
+        own = {term for place in places for term in search.search_terms(search.indexed_text(index.tools[place]))}
+        if words := search.strange_words(choice.query.text, own):
+            missed.setdefault(choice.query.tool, []).append(words)
+    counted = [(tool, Counter(word for words in found for word in words), len(found)) for tool, found in missed.items()]
+    ranked = sorted(counted, key=lambda each: (-each[2], each[0]))
+    return tuple(
+        Lacking(tool=tool, words=tuple(word for word, _ in words.most_common(MAX_NAMED)), queries=count)
+        for tool, words, count in ranked
+    )
 
 
 def _shares(choices: Sequence[QueryChoice], index: Index) -> tuple[Share, ...]:

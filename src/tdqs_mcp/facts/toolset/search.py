@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from itertools import islice
 from statistics import fmean
@@ -19,7 +20,7 @@ from tdqs_mcp.facts.text.vocabulary import (
     read_table,
     words_from,
 )
-from tdqs_mcp.facts.text.words import empty_stems, name_parts, stem
+from tdqs_mcp.facts.text.words import content_stems, empty_stems, name_parts, stem, words_of
 from tdqs_mcp.facts.toolset.names import MAX_CROWD
 from tdqs_mcp.model import Tool
 from tdqs_mcp.results.improvements import Likeness
@@ -55,6 +56,20 @@ class Need(NamedTuple):
 def search_terms(text: str) -> list[str]:
     """What a search compares: stems without function words; `getFile_path` is three, joined scripts are bigrams."""
     return [stem(word) for word in _split_text(text, step=1) if word not in STOPWORDS]
+
+
+def strange_words(query: str, known: AbstractSet[str]) -> list[str]:
+    """The words of a query that claim something and are not among some search terms; no numbers and no names.
+
+    A capital inside a sentence marks a name, which no definition needs.
+    """
+    named = {word.lower() for word in _NAMES.findall(query)}
+    silent = named | _words("no_need") | _words("unsaid")
+    words = dict.fromkeys(word for word in words_of(query) if word.isalpha() and word not in silent)
+    return [word for word in words if content_stems([word]) and stem(word) not in known]
+
+
+_NAMES = lazy_pattern(r"(?<=[a-z,] )[A-Z]\w*")
 
 
 def indexed_text(tool: Tool) -> str:
