@@ -224,9 +224,7 @@ def _refuse_twice(root: yaml.Node | None, origin: str) -> None:
         seen: set[str] = set()
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                raise InputError(
-                    f"{origin} is not a suite: line {key.start_mark.line + 1}, {key.value} appears twice"
-                )
+                raise InputError(f"{origin} is not a suite: line {key.start_mark.line + 1}, {key.value} appears twice")
             seen.add(str(key.value))
 
 

@@ -31,6 +31,7 @@ from tdqs_mcp.results.improvements import (
     Plan,
     Rewrite,
     RewriteReport,
+    Route,
     WhatIfReport,
 )
 from tdqs_mcp.results.scores import ToolScore, unjudged
@@ -254,7 +255,8 @@ def _why(rewrite: Rewrite) -> Iterator[str]:
     """What the new words rest on, in one line, and why another writer's were not used."""
     if rewrite.changes:
         by = "" if rewrite.writer == OFFLINE else f"in the words of {rewrite.writer}; "
-        routes = dict.fromkeys(str(claim.route) for claim in rewrite.claims if claim.route)
+        own = (Route.FACT, Route.ANSWER)  # their sources say as much
+        routes = dict.fromkeys(str(claim.route) for claim in rewrite.claims if claim.route and claim.route not in own)
         sources = dict.fromkeys(source for claim in rewrite.claims for source in claim.sources)
         told = f"{', '.join(routes)}: " if routes else ""
         yield f"why: {by}{told}{first_of(list(sources), MAX_SOURCES, separator='; ') or 'nothing could be checked'}"
