@@ -151,7 +151,7 @@ def test_a_clean_server_passes(command, write):
     run = command("lint", write("shop.json", [FINE, LOOKUP]), "--fail-on", "info")
     assert (run.returncode, run.stdout.decode().splitlines()[-1].split(" ")[0]) == (0, "PASS:")
     counts = json.loads(command("lint", write("shop.json", [FINE, POOR]), "--format", "json").stdout)["counts"]
-    assert [(each["name"], each["clean"]) for each in counts["tools"]] == [("find_orders", False), ("process", False)]
+    assert [(each["name"], each["clean"]) for each in counts["tools"]] == [("find_orders", True), ("process", False)]
     counts = json.loads(command("lint", write("shop.json", [FINE, LOOKUP]), "--format", "json").stdout)["counts"]
     assert [each["clean"] for each in (counts, *counts["tools"])] == [True, True, True]
 
