@@ -190,6 +190,7 @@ SCHEMA_CHECKS: Mapping[str, Callable[..., Iterator[Breach]]] = {
         check: lambda shape, _, find=find: find(shape)
         for check, find in {
             "array-items": restrictions.arrays_without_items,
+            "listed-array-items": restrictions.listed_arrays_without_items,
             "single-types": restrictions.type_lists,
             "text-enums": restrictions.enums_beyond_text,
             "filled-enums": restrictions.empty_choices,

@@ -46,7 +46,9 @@ def many_tools(audience: Audience) -> Iterator[Hit]:
 @rule("TDQ706", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)
 def array_without_items(audience: Audience) -> Iterator[Hit]:
     """An array does not say what it contains, so model APIs refuse the whole request."""
-    yield from _tool_hits(audience, "array-items", fix='say what it contains, such as {"items": {"type": "string"}}')
+    yield from _tool_hits(
+        audience, "array-items", "listed-array-items", fix='say what it contains, such as {"items": {"type": "string"}}'
+    )
 
 
 @rule("TDQ707", severity=Severity.ERROR, dimension="parameter_semantics", source=_SOURCE)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text import hint_claims
-from tdqs_mcp.results.findings import Confidence, Persona, Severity
+from tdqs_mcp.results.findings import Confidence, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
 _SOURCE = "MCP specification, ToolAnnotations"
@@ -50,8 +50,8 @@ def harmless_deletion(subject: Subject) -> Iterator[Hit]:
 
 @rule(
     "TDQ241",
-    severity=Severity.WARNING,
-    persona=Persona.AUDITOR,
+    severity=Severity.INFO,
+    confidence=Confidence.MEDIUM,
     dimension="behavioral_transparency",
     source=_SOURCE,
 )

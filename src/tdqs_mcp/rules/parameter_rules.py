@@ -11,6 +11,9 @@ from tdqs_mcp.facts.toolset import relations
 from tdqs_mcp.results.findings import Confidence, Persona, Severity
 from tdqs_mcp.rules.rule import Hit, rule
 
+MAX_QUOTE = 80
+"""Characters of a sentence that a message quotes."""
+
 MAX_NAMED = 5
 """Parameters that one message names."""
 
@@ -19,8 +22,12 @@ MAX_NAMED = 5
 def placeholder_text(subject: Subject) -> Iterator[Hit]:
     """A description only says that somebody still has to write it."""
     text = subject.tool.description or ""
-    if parameter_texts.is_placeholder(text) and text.strip():
+    if parameter_texts.is_placeholder(text, subject.tool.name) and text.strip():
         yield Hit("/description", f"the description is a placeholder: {text.strip()!r}", "write the description")
+    elif unwritten := parameter_texts.find_unwritten(subject.prose.sentences):
+        yield Hit(
+            "/description", f"a sentence is a placeholder: {unwritten[:MAX_QUOTE]!r}", "write it, or leave it out"
+        )
     for remarks in (subject.remarks, parameter_texts.read_remarks(subject.output_shape)):
         for node, said in parameter_texts.placeholders(remarks):
             yield Hit(
@@ -118,10 +125,10 @@ def untitled_tools(measured: Measured) -> Iterator[Hit]:
     source="TDQS, parameter semantics",
 )
 def contradicted_unit(subject: Subject) -> Iterator[Hit]:
-    """A parameter's name has one unit, its description another."""
-    for (node, said), unit in parameter_texts.unlike_units(subject.remarks):
+    """A parameter's description has one unit; its name, its title or another text about it has another."""
+    for clash in parameter_texts.find_unit_clashes(subject.remarks, subject.prose.sentences):
         yield Hit(
-            f"{node.path}/description",
-            f"{node.name!r}: the text says {said}, the name says {unit}",
+            f"{clash.node.path}/description",
+            f"{clash.node.name!r}: the text says {clash.said}, {clash.place} says {clash.other}",
             "use the unit that the server expects in both",
         )

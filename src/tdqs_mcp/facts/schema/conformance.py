@@ -145,7 +145,7 @@ def repeated_members(shape: Shape) -> Iterator[Breach]:
     """The first member of each enumeration that stands there twice (JSON Schema: elements should be unique)."""
     for node in shape.by_keyword.get("enum", ()):
         members = node.schema["enum"]
-        spelled = [json.dumps(each, sort_keys=True) for each in members] if isinstance(members, list) else []
+        spelled = [canonical_json(each) for each in members] if isinstance(members, list) else []
         if len(set(spelled)) < len(spelled):
             place = next(place for place, each in enumerate(spelled) if each in spelled[:place])
             yield Breach(f"{node.path}/enum/{place}", _shown(members[place]))
@@ -175,8 +175,10 @@ def _why_invalid(pattern: str) -> str | None:
     return None
 
 
-_FOREIGN_SYNTAX = lazy_pattern(r"\(\?P[<=>]|\(\?[a-zA-Z]{1,8}\)|(?<!\\)\\[AZzGh](?![a-z])|\[\[:[a-z]+:\]")
-"""Syntax of Python, Perl and POSIX."""
+_FOREIGN_SYNTAX = lazy_pattern(
+    r"\(\?P[<=>]|\(\?[a-zA-Z]{1,8}\)|(?<!\\)\\[AZzGh](?![a-z])|\[\[:[a-z]+:\]|(?<=[\w)\]}])[+*?]\+(?![^\[]*\])"
+)
+"""Syntax of Python, Perl and POSIX, with possessive quantifiers such as `a++`; inside a class a sign is itself."""
 
 _NATIVE = lazy_pattern(r"\[\^?\]|\\k<")
 """Valid syntax that the library refuses."""

@@ -36,6 +36,13 @@ def arrays_without_items(shape: Shape) -> Iterator[Breach]:
             yield Breach(node.path, f"the array {_name(node.path)} without items")
 
 
+def listed_arrays_without_items(shape: Shape) -> Iterator[Breach]:
+    """Lists of types with an array that does not say what is in it."""
+    for node in shape.by_keyword.get("type", ()):
+        if _is_list(node.schema["type"]) and "array" in node.schema["type"] and "items" not in node.schema:
+            yield Breach(node.path, f"the array {_owner(node.path)} without items")
+
+
 def type_lists(shape: Shape) -> Iterator[Breach]:
     """Types that are a list."""
     for node in shape.by_keyword.get("type", ()):

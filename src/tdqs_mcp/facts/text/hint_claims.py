@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from tdqs_mcp.facts.text.prose import Prose
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, Effect, words_from
-from tdqs_mcp.facts.text.words import name_parts
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, Effect, lazy_pattern, words_from
+from tdqs_mcp.facts.text.words import name_parts, words_of
 from tdqs_mcp.model import Tool
 
 _words = partial(words_from, "hints")
@@ -22,8 +22,10 @@ def said_writing(tool: Tool, prose: Prose, siblings: Sequence[str]) -> str | Non
         if not _words("final").isdisjoint(words):
             return f"a sentence says that its effect is final: {' '.join(sentence.split())[:MAX_QUOTE]!r}"
     for sentence, words in own:
-        if sentence is not prose.sentences[0] and (verb := _writing_verb(words)):
-            return f"a sentence says that it {verb}: {' '.join(sentence.split())[:MAX_QUOTE]!r}"
+        is_later = sentence is not prose.sentences[0] and any(map(_changes, words))
+        clauses = _CLAUSE_END.split(sentence) if is_later else ()
+        if effect := next(filter(None, map(_said_change, clauses)), None):
+            return f"a sentence says that {effect}: {' '.join(sentence.split())[:MAX_QUOTE]!r}"
     return None
 
 
@@ -31,25 +33,54 @@ MAX_QUOTE = 80
 """Characters of a sentence that a message quotes."""
 
 
-def _writing_verb(words: Sequence[str]) -> str | None:
-    """The verb of a sentence about the tool: "Deletes the …", "It also writes …"; orders to the agent have none."""
+_CLAUSE_END = lazy_pattern(r"[,;()\n\u2013\u2014]|\s-\s|\band\s(?=then\b)")
+
+
+def _said_change(clause: str) -> str | None:
+    """What a clause says of the call: "it deletes" (the …) or "something is purged" (old rows are …)."""
+    words = words_of(clause)
+    active, passive = _active_verb(words), _passive_verb(words)
+    return f"it {active}" if active else f"something is {passive}" if passive else None
+
+
+def _active_verb(words: Sequence[str]) -> str | None:
+    """The finite verb of a clause about the tool, with a thing behind it; orders to the agent have none."""
     place, has_subject = 0, False
     while place < len(words) and words[place] in _words("openings"):
         has_subject = has_subject or words[place] in _words("subjects")
         place += 1
-    verb = words[place] if place < len(words) else ""
-    following = words[place + 1] if place + 1 < len(words) else ""
-    lemma = LEMMAS.get(verb, verb.removesuffix("s"))
-    is_writing = lemma in _words("writing") | _words("deleting") and not verb.endswith(("ed", "ing"))
-    is_finite = verb != lemma or has_subject
-    return verb if is_writing and is_finite and following in _words("determiners") else None
+    if place + 1 >= len(words) or not _changes(words[place]) or words[place + 1] not in _words("determiners"):
+        return None
+    verb = words[place]
+    is_finite = verb.endswith("s") or (has_subject and not verb.endswith(("ed", "ing")))
+    return verb if is_finite else None
+
+
+def _passive_verb(words: Sequence[str]) -> str | None:
+    """What the main clause says is done to its subject; not to the answer, and not by others or from time to time."""
+    place = next((place for place, word in enumerate(words) if word in _words("passives")), 0)
+    behind = words[place + 1 :]
+    verb = next((word for word in behind if not word.endswith("ly") and word not in _words("openings")), "")
+    is_main = 0 < place <= MAX_SUBJECT and _words("subordinators").isdisjoint(words[:place])
+    is_told = words[place : place + 1] != ["be"] or words[place - 1] == "will"
+    is_change = verb.endswith(("ed", "en", "sent")) and _changes(verb)
+    return verb if is_main and is_told and is_change and _words("elsewhere").isdisjoint(behind) else None
+
+
+MAX_SUBJECT = 8
+"""Words before the verb of a passive clause."""
+
+
+def _changes(word: str) -> bool:
+    """A form of a verb that leaves a lasting change."""
+    return (LEMMAS.get(word) or word.removesuffix("s")) in _words("lasting")
 
 
 def said_deleting(tool: Tool, prose: Prose) -> str | None:
     """The word by which the name or the opening of the description says that the tool deletes."""
     parts = name_parts(tool.name)
     named = next((part for part in parts if part in _words("deleting")), None)
-    if named and (prose.effect is Effect.DELETE or named == parts[0]):
+    if named and Effect.DELETE in (prose.effect, prose.name_effect):
         return named
     return prose.verb if prose.opens_with_verb and prose.verb in _words("deleting") else None
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.schema.walk import MAX_BRANCHES, MAX_HOPS, Node, Shape, alternatives
 from tdqs_mcp.facts.text.claims import stated_limits
+from tdqs_mcp.facts.text.parameter_mentions import words_in
 from tdqs_mcp.facts.text.value_claims import stated_default
 from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, STOPWORDS, PatternTable, read_table, words_from
 from tdqs_mcp.facts.text.words import name_parts, stem, words_of
@@ -26,9 +27,33 @@ class Remark(NamedTuple):
     said: str
 
 
-def is_placeholder(text: str) -> bool:
-    """The text only says that somebody still has to write it."""
-    return len(text) <= MAX_PLACEHOLDER and _PATTERNS.placeholder.fullmatch(text.strip()) is not None
+def is_placeholder(text: str, name: str) -> bool:
+    """The text, of what has the name, only says that somebody still has to write it."""
+    if len(text) > MAX_PLACEHOLDER:
+        return False
+    plain = text.strip()
+    if _PATTERNS.blank.fullmatch(plain.lower()) or _is_marked(plain):
+        return True
+    said = set(words_of(plain.replace(name, "") if name else plain))
+    return not said.isdisjoint(_words("unwritten")) and said <= _about_texts()
+
+
+@cache
+def _about_texts() -> frozenset[str]:
+    return STOPWORDS | _words("unwritten") | _words("about_text")
+
+
+def find_unwritten(sentences: Sequence[str]) -> str | None:
+    """The first sentence of a text that still has to be written."""
+    return next((each for each in sentences if _is_marked(each)), None)
+
+
+def _is_marked(text: str) -> bool:
+    return any(mark in text for mark in _MARKS) and _PATTERNS.unwritten.fullmatch(text) is not None
+
+
+_MARKS = ("TODO", "FIXME", "TBD", "TBA", "documented")
+"""One of them is in every sentence that still has to be written."""
 
 
 def read_remarks(shape: Shape) -> tuple[Remark, ...]:
@@ -42,14 +67,14 @@ def read_remarks(shape: Shape) -> tuple[Remark, ...]:
 
 def placeholders(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """Those whose description is a placeholder."""
-    yield from (remark for remark in remarks if is_placeholder(remark.said))
+    yield from (remark for remark in remarks if is_placeholder(remark.said, remark.node.name or ""))
 
 
 def restated(remarks: Sequence[Remark]) -> Iterator[Remark]:
     """Those whose description has no word that their name does not have."""
     for remark in remarks:
-        node, text = remark
-        if len(text) <= MAX_PLACEHOLDER and _SAID.isdisjoint(text) and _restates(text, node.name or ""):
+        name, text = remark.node.name or "", remark.said
+        if len(text) <= MAX_PLACEHOLDER and _restates(text, name):
             yield remark
 
 
@@ -59,9 +84,13 @@ _SAID = frozenset("'\"`0123456789")
 
 @lru_cache(maxsize=4096)
 def _restates(text: str, name: str) -> bool:
-    own = {stem(part) for part in name_parts(name)}
+    parts = name_parts(name)
+    text = text.replace(f"`{name}`", name).replace(name, " ".join(parts))
+    if not _SAID.isdisjoint(text):
+        return False
+    own = {stem(part) for part in parts}
     said = {stem(part) for word in words_of(text) for part in name_parts(word)}
-    return bool(said) and bool(own) and said - own <= _fillers() and not said.isdisjoint(own)
+    return bool(said) and bool(own) and said - own <= _fillers()
 
 
 @cache
@@ -126,15 +155,55 @@ def _has_text(schema: Mapping[str, object]) -> bool:
     return isinstance(text, str) and bool(text.strip())
 
 
-def unlike_units(remarks: Sequence[Remark]) -> Iterator[tuple[Remark, str]]:
-    """Parameters whose text gives another unit than their name; and the name's unit."""
-    for remark in remarks:
-        node, text = remark
-        last = (name_parts(node.name or "") or ("",))[-1]
-        unit = known_units().get(last)
-        stated = [each for each in _PATTERNS.unit.findall(text.lower()) if each in known_units()] if unit else []
-        if unit and stated and all(_is_other(unit, known_units()[each]) for each in stated):
-            yield Remark(node, stated[0]), last
+class UnitClash(NamedTuple):
+    """Two units of one parameter that cannot both be meant."""
+
+    node: Node
+    said: str
+    """What its description says."""
+
+    place: str
+    """Where the other stands."""
+
+    other: str
+
+
+def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> Iterator[UnitClash]:
+    """Parameters whose text gives another unit than their name, their title, a sentence about the tool or itself."""
+    names = {remark.node.name for remark in remarks}
+    for node, text in remarks:
+        stated = _units_in(text)
+        if not stated:
+            continue
+        others = [
+            ("the name", (name_parts(node.name or "") or ("",))[-1:]),
+            ("the title", _units_in(str(node.schema.get("title", ""))) or _last_word(node.schema.get("title"))),
+            *(("the tool's description", _units_in(each)) for each in sentences if _is_about(each, node.name, names)),
+            ("another part of it", () if " or " in text else stated[1:]),
+        ]
+        for place, found in others:
+            known = [word for word in found if word in known_units()]
+            if known and all(_is_other(known_units()[one], known_units()[two]) for one in stated[:1] for two in known):
+                yield UnitClash(node, stated[0], place, known[0])
+                break
+
+
+def _units_in(text: str) -> list[str]:
+    """The units in which a text gives a value: "in seconds", "(ms)", "number of days"."""
+    if words_in(text).isdisjoint(known_units()):
+        return []
+    return [word for word in _PATTERNS.unit.findall(text.lower()) if word in known_units().keys() - _words("calendar")]
+
+
+def _last_word(title: object) -> list[str]:
+    return words_of(title)[-1:] if isinstance(title, str) else []
+
+
+def _is_about(sentence: str, name: str | None, names: AbstractSet[str | None]) -> bool:
+    """A sentence has the name of this parameter, and of no other."""
+    if not name or name not in sentence:
+        return False
+    return names & set(_PATTERNS.name.findall(sentence)) == {name}
 
 
 def _is_other(one: tuple[str, str], two: tuple[str, str]) -> bool:

@@ -11,6 +11,7 @@ from tdqs_mcp.facts.schema.signals import Parameter, Signals
 from tdqs_mcp.facts.text import foreign_prose
 from tdqs_mcp.facts.text.foreign_prose import detect_language
 from tdqs_mcp.facts.text.vocabulary import (
+    CARRIERS,
     EFFECTS,
     KNOWN,
     LEAD_IN,
@@ -123,7 +124,7 @@ def read(tool: Tool, signals: Signals) -> Prose:
     if lexicon:
         spoken = [foreign_prose.split_words(sentence, lexicon) for sentence in sentences]
         all_words = tuple(word for sentence in spoken for word in sentence)
-    name_words = {stem(part) for part in name_parts(tool.name)}
+    name_words = {stem(part) for part in (*name_parts(tool.name), *words_of(tool.name))}
     long = [sentence for sentence, words in zip(sentences, spoken, strict=True) if len(words) >= MIN_REPEATED]
     name_effect = next((EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
     said = (
@@ -190,7 +191,7 @@ def _english(text: str, spoken: Sequence[Sequence[str]], stems: set[str], name_w
         effect=EFFECTS[verb] if verb else None,
         opens_with_verb=verb is not None and position == 0,
         has_vague_verb=verb in VAGUE_VERBS,
-        new_words=len(stems - _EMPTY - name_words),
+        new_words=len(stems - _SILENT - name_words),
         stems=stems,
         places=_cues(spoken),
         mutation=next(word for word in lead if LEMMAS.get(word) == verb) if is_overt else None,
@@ -256,7 +257,7 @@ def _lead_verb(words: Sequence[str]) -> tuple[str | None, int]:
     return None, 0
 
 
-_EMPTY = STOPWORDS.union(LEAD_IN, map(stem, LEAD_IN))
+_SILENT = STOPWORDS.union(LEAD_IN, map(stem, LEAD_IN), VAGUE_VERBS, CARRIERS)
 """Words that say nothing about what a tool does."""
 
 _CUES = index_phrases(PHRASES.items())

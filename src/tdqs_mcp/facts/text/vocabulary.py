@@ -273,6 +273,9 @@ STOPWORDS: frozenset[str] = frozenset(_ENGLISH["stopwords"].split())
 LEAD_IN: frozenset[str] = frozenset(_ENGLISH["lead_in"].split())
 """English words before the verb that only say that it is a tool."""
 
+CARRIERS: frozenset[str] = frozenset(_ENGLISH["carriers"].split())
+"""English words for a tool and for what it lets an agent do, as stems."""
+
 VAGUE_VERBS: frozenset[str] = frozenset(_ENGLISH["vague"].split())
 """Verbs that leave open what happens."""
 

@@ -146,7 +146,7 @@ def find_copies(tools: Sequence[Described]) -> tuple[Overlap, ...]:
     """The pairs of one description, by their later tool, which meets the MAX_CROWD before it."""
     alike: dict[tuple[str, ...], list[Described]] = {}
     for tool in tools:
-        alike.setdefault(tool.prose.words, []).append(tool)
+        alike.setdefault(_telling_words(tool.prose), []).append(tool)
     pairs = (
         (other, own)
         for crowd in alike.values()
@@ -295,9 +295,16 @@ def _kind(one: Purpose, other: Purpose, weights: Mapping[str, int]) -> OverlapKi
 
 
 def _copied(first: Described, second: Described) -> OverlapKind | None:
-    if first.tool == second.tool or first.prose.words != second.prose.words or len(first.prose.words) < MIN_COPIED:
+    words = _telling_words(first.prose)
+    if first.tool == second.tool or len(words) < MIN_COPIED or words != _telling_words(second.prose):
         return None
     return OverlapKind.DEFINITION if first.parameters == second.parameters else OverlapKind.DESCRIPTION
+
+
+def _telling_words(prose: Prose) -> tuple[str, ...]:
+    """The words of the sentences that can tell a tool from another; all words where each sentence is too short."""
+    long = [words for words in prose.spoken if len(words) >= MIN_COPIED]
+    return tuple(chain.from_iterable(long)) if long else prose.words
 
 
 def _is_one_purpose(one: Purpose, other: Purpose, weights: Mapping[str, int]) -> bool:
