@@ -115,3 +115,12 @@ def test_a_bar_that_is_not_met_has_a_line(command, write, form):
 
 def test_a_grade_that_is_not_met_has_a_line(command, write):
     assert command("grade", write("shop.json", POOR), "--fail-under", "A").stderr.startswith(b"FAIL: shop: ")
+
+
+def test_a_share_of_queries_that_is_not_met_has_a_line(command, write):
+    twins = [
+        tool(name, "Gets the orders of a customer of the shop.", flat(1)) for name in ("get_orders", "read_orders")
+    ]
+    run = command("select", write("shop.json", twins), "--top", "1", "--fail-under", "100")
+    assert run.returncode == 1
+    assert b"FAIL: shop: " in run.stderr

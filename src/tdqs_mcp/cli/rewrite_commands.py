@@ -377,7 +377,12 @@ def select(
         warn(problem)
     tell_usage(model, by="selector")
     page.show([result], _SELECT)
-    end([result], partial(finds, percent=fail_under or 0), asked=fail_under is not None)
+    percent = fail_under or 0
+    figures = (result.against or result).figures
+    missed = (
+        f"{', '.join(result.servers)}: {(figures.recall or 0) / 10} % of the queries find their tool, below {percent} %"
+    )
+    end([result], partial(finds, percent=percent), asked=fail_under is not None, missed=lambda _: missed)
 
 
 def _all(locators: Sequence[str], live: LiveOptions) -> list[Catalog]:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from cachetools import LRUCache
 
-from tdqs_mcp.app.installing import SERVER_NAME, client_names, own_entry
 from tdqs_mcp.app.judge_factory import make_judge, open_cache
 from tdqs_mcp.app.settings import CHOICES, Settings, read_settings
 from tdqs_mcp.errors import InputError
@@ -244,6 +243,8 @@ def _tell_url(url: str, *, has_token: bool) -> None:
 
 def _tell_what_is_missing() -> None:
     """Says to a person at a terminal that a client should have started the server."""
+    from tdqs_mcp.app.installing import client_names, own_entry  # noqa: PLC0415  # a client waits for no such thing
+
     arguments = sys.argv[sys.argv.index("serve") + 1 :] if "serve" in sys.argv else []
     clients = ", ".join(client_names())
     click.echo(
@@ -255,6 +256,8 @@ def _tell_what_is_missing() -> None:
 
 
 def _configuration(entry: Mapping[str, Any]) -> str:
+    from tdqs_mcp.app.installing import SERVER_NAME  # noqa: PLC0415
+
     return json.dumps({"mcpServers": {SERVER_NAME: entry}}, indent=2, ensure_ascii=False)
 
 
