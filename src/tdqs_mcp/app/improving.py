@@ -105,6 +105,7 @@ async def _drafts(
     Beside them the catalog that has just these rewrites, and its findings, where it has been measured already.
     """
     after, improved, failed = dict(before), measured, set[int]()
+    given = await _with_given(measured, proposals, before, judge=judge, spec=spec)
     unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
     doubtful = [each for each in proposals if each.parts]
     while doubtful:
@@ -113,7 +114,7 @@ async def _drafts(
         after |= await _assessed(improved, tried, found, judge=judge, spec=spec)
         unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
         failed = {
-            each.index for each in doubtful if not rewrite_review.holds(each, before[each.index], after[each.index])
+            each.index for each in doubtful if not rewrite_review.holds(each, given[each.index], after[each.index])
         }
         proposals = [each.reduced() if each.index in failed else each for each in proposals]
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
@@ -123,6 +124,17 @@ async def _drafts(
     ]
     told = [replace(each, unjudged=unjudged.get(each.index)) for each in rewrites]
     return told, None if failed else (improved, found)
+
+
+async def _with_given(
+    measured: Measured, proposals: Sequence[Proposal], before: Mapping[int, Assessment], *, judge: Judge, spec: str
+) -> Mapping[int, Assessment]:
+    """What each definition is worth with the author's words alone: what else is said is held to that."""
+    mixed = [each.given for each in proposals if each.given.parts and each.given.parts != each.parts]
+    if not mixed:
+        return before
+    told, indices = _remeasured(measured, mixed), {each.index for each in mixed}
+    return {**before, **await _assessed(told, indices, registry.check(told), judge=judge, spec=spec)}
 
 
 async def _better(

@@ -27,6 +27,9 @@ TOLD = "the definition says it already"
 MAX_CALL = 120
 """Characters of a call that a description carries as its example."""
 
+MIN_QUOTED = 3
+"""Words of an answer that stand in a description only because an earlier run has put them there."""
+
 MAX_LIMITATIONS = 3
 """Sentences that recorded calls add to a description."""
 
@@ -90,7 +93,8 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
     is_short = fact.place in _CLAUSES and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
     if _REPLY.fullmatch(fact.text) or is_short:
         return "it tells nothing by itself; answer in a sentence"
-    is_said = _plain(_form(fact, subject)) in _plain(" ".join(subject.prose.sentences))
+    known, bare = _plain(" ".join(subject.prose.sentences)), _plain(fact.text)
+    is_said = _plain(_form(fact, subject)) in known or (bare in known and len(bare.split()) >= MIN_QUOTED)
     return TOLD if is_said or (not fact.place and is_told(fact.text, subject)) else None
 
 

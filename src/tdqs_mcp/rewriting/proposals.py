@@ -33,6 +33,11 @@ class Proposal:
         """The raw definition with the parts applied."""
         return apply_parts(self.subject.tool, self.parts)
 
+    @property
+    def given(self) -> "Proposal":
+        """The author's statements alone."""
+        return self.only(tuple(part for part in self.parts if part.is_given))
+
     def reduced(self) -> "Proposal":
         """The next fewer statements: any one left out, the last first, then ever fewer; never one of the author's.
 

@@ -114,8 +114,7 @@ def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
     if hints.get("destructiveHint") is True:
         yield "`destructiveHint` is true", ("readOnlyHint", False)
     name = subject.tool.name
-    label = read_names([name])[name]
-    if label.verb and label.effect and label.effect.is_mutating and hints.get("readOnlyHint") is not True:
+    if is_named_for_change(name) and hints.get("readOnlyHint") is not True:
         yield f"the name says {name!r}", ("readOnlyHint", False)
     if (word := said_deleting(subject.tool, subject.prose)) and hints.get("destructiveHint") is not False:
         yield f"{name!r} says {word!r}", ("destructiveHint", True)
@@ -127,14 +126,22 @@ def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
             yield f"the description says {sentence!r}", position
 
 
+def is_named_for_change(name: str) -> bool:
+    """The name's own verb changes something: `worker_delete`, not `git_log`."""
+    label = read_names([name])[name]
+    return label.verb is not None and label.effect is not None and label.effect.is_mutating
+
+
 def _positions(text: str, subject: Subject) -> Iterator[_Position]:
     """The hints that a text states, what its sentences affirm or deny, and the bounds of parameters that it names."""
     for hint, value in stated_hints(text):
         yield from _hint(hint, value=value)
     for sentence in sentences_of(text):
         yield from _effect(sentence)
+        said = content_stems(words_of(sentence))
         for clause in sentence.split(";"):
-            if words := content_stems(words_of(clause)):
+            words = content_stems(words_of(clause))
+            if len(words) > 1 or (words and words == said):
                 yield " ".join(sorted(words)), bool(read_polarity(clause).denied)
     for name, bound, number in _bounds(text, subject):
         yield f"{bound} of `{name}`", number
