@@ -741,7 +741,7 @@ def test_questions_name_what_only_the_author_can_know_the_weightiest_first():
     [rewrite] = rewritten(tool("delete_issue", "Deletes an issue.", takes("repo_id", "issue_id")))
     asked = {each.id.removeprefix("delete_issue."): each.text for each in rewrite.questions}
     assert asked.items() >= {
-        ("usage", "When should an agent use `delete_issue`, and when not?"),
+        ("usage", "When should an agent use `delete_issue`, and what should it use otherwise?"),
         ("returns", "What does `delete_issue` return?"),
         ("behavior", "Can what `delete_issue` deletes be restored, and does anything else go with it?"),
         ("parameters.repo_id", "What does `repo_id` of `delete_issue` stand for, and in which form is it given?"),

@@ -192,22 +192,26 @@ def _text_gaps(subject: Subject, near: Sequence[str], rules: AbstractSet[str], l
         yield ask(about=Aspect.LIMIT, wording="How many results does one call of {} return at most?")
 
 
-_USAGE = "When should an agent use {}, and when not?"
+_USAGE = "When should an agent use {}, and what should it use otherwise?"
 _GUIDING = frozenset({Cue.WHEN, Cue.WHEN_NOT})
 _DISCLOSING = frozenset({Cue.DESTRUCTION, Cue.SIDE_EFFECT, Cue.SAFETY, Cue.PERMISSION, Cue.ERROR})
 
 
 def _tells_more(subject: Subject) -> bool:
     """A sentence behind the first is about neither results, usage nor parameters, so it is about what a call does."""
-    prose, names = subject.prose, _POINTING | {each.name.lower() for each in subject.signals.parameters}
+    prose, names = subject.prose, {each.name.lower() for each in subject.signals.parameters}
     others = {place for cue, places in prose.cue_places.items() if cue in _OTHER for place in places}
+    sentences = zip(prose.sentences, prose.spoken, strict=True)
+    whole = [(place, words) for place, (text, words) in enumerate(sentences) if words and not text.endswith(":")]
     return any(
-        place not in others and words and words[0] not in names for place, words in enumerate(prose.spoken) if place > 0
+        place not in others and words[0] not in _POINTING | names and _INPUT.isdisjoint(words)
+        for place, words in whole[1:]
     )
 
 
 _OTHER = frozenset({Cue.RETURN, Cue.WHEN, Cue.WHEN_NOT, Cue.ALTERNATIVE, Cue.EXAMPLE, Cue.FORMAT})
-_POINTING = frozenset({"use", "find", "to", "example", "examples", "args", "arguments", "parameters", "returns"})
+_POINTING = frozenset({"use", "find", "to", "example", "examples"})
+_INPUT = frozenset({"argument", "arguments", "parameter", "parameters", "args", "input", "inputs"})
 
 
 def _about_behavior(subject: Subject) -> str:
@@ -290,6 +294,7 @@ def _hint_gaps(subject: Subject) -> Iterator[Gap]:
         return
     passed = {hint for hint in HINT_ASPECTS if isinstance(hints.get(hint), bool)}
     is_changing = is_named_for_change(subject.tool.name) or (effect is not None and effect.is_mutating)
+    is_changing = is_changing or hints.get("destructiveHint") is True
     passed |= {Aspect.READ_ONLY} if is_changing else set()
     passed |= {Aspect.DESTRUCTIVE} if effect is Effect.DELETE else set()
     may_read = is_read_only is None and not is_changing
