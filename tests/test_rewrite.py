@@ -420,7 +420,7 @@ def test_read_only_is_declared_only_where_the_author_has_said_it():
 
 PAGES = [
     tool("list_pages", "List the pages of the wiki, newest first."),
-    tool("get_page", "Get the text of one page.", takes("page_id")),
+    tool("get_page", "Get the text of one page as its author wrote it.", takes("page_id")),
     tool("update_page", "Update the text of one page of the wiki.", takes("page_id", "text")),
     tool("create_page", "Create a page of the wiki from text.", takes("text")),
     tool("delete_page", "Delete one page of the wiki for good.", takes("page_id")),
@@ -429,9 +429,16 @@ PAGES = [
 
 
 def test_where_values_come_from_and_what_a_listing_is_for_is_said():
-    said = {rewrite.name: description(rewrite) for rewrite in rewritten(*PAGES, judge=Pleased())}
-    assert said["list_pages"].endswith("To get the text of one page, pass its `page_id` to `get_page`.")
-    assert said["get_page"] == "Get the text of one page. Find `page_id` with `list_pages`."
+    more = "with title, author, size, number of readers and the day on which somebody last changed each of them"
+    long = tool("list_pages", f"List the pages of the wiki, newest first, {more}.")
+    said = {rewrite.name: description(rewrite) for rewrite in rewritten(long, *PAGES[1:], judge=Pleased())}
+    assert said["list_pages"].endswith(
+        "To get the text of one page as its author wrote it, pass its `page_id` to `get_page`."
+    )
+    assert (
+        said["get_page"]
+        == "Get the text of one page as its author wrote it. Use it when the `page_id` is known; otherwise find it with `list_pages`."
+    )
     assert said["update_page"] == "Update the text of one page of the wiki. Find `page_id` with `list_pages`."
     assert said["create_page"] == PAGES[3]["description"]
     assert said["delete_page"] == "Delete one page of the wiki for good. Find `page_id` with `list_pages`."
@@ -780,8 +787,11 @@ def test_statements_that_the_judge_does_not_like_are_dropped_until_it_likes_what
     definitions = (*PAGES[:2], tool("read_page", "Read a page as it looked on a day.", takes("page_id")))
     judge = Fixed(lambda text: 1 if "instead" in text else 3 if "`list_pages`" in text else 2)
     listing, page, look = rewritten(*definitions, judge=judge)
-    assert description(page) == "Get the text of one page. Find `page_id` with `list_pages`."
-    assert description(look) == "Read a page as it looked on a day. Find `page_id` with `list_pages`."
+    assert (
+        description(page)
+        == "Get the text of one page as its author wrote it. Use it when the `page_id` is known; otherwise find it with `list_pages`."
+    )
+    assert description(look).startswith("Read a page as it looked on a day. Use it when the `page_id` is known;")
     assert not listing.changes
     assert listing.after == listing.before
 

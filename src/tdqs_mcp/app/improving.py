@@ -82,7 +82,18 @@ async def rewrite(
     found = tried[1] if tried else registry.check(improved)
     scores = {each.index: each.after for each in rewrites if each.after}
     after = rewrite_review.assess(improved, scores, found)
-    return rewrite_review.conclude(rewrites, improved, basis, before=before, after=after)
+    concluded = rewrite_review.conclude(rewrites, improved, basis, before=before, after=after)
+    stamp = judge.stamp
+    is_known = stamp.id == OFFLINE and stamp.calibration is not None and any(each.changes for each in concluded)
+    return _with_gains(concluded, stamp.calibration or "") if is_known else concluded
+
+
+def _with_gains(rewrites: Sequence[Rewrite], calibration: str) -> list[Rewrite]:
+    """The rewrites with what they are expected to bring: the offline judge's figure with its error in changes."""
+    from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # half a megabyte of labels
+
+    error = judge_error.change_error(calibration)
+    return [rewrite_review.with_gain(each, error) for each in rewrites] if error else [*rewrites]
 
 
 def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
@@ -250,15 +261,7 @@ async def plan(catalog: Catalog, *, target: str = "A", judge: Judge | None = Non
         tried[coherence] = improvement_plan.Attempt(rewrites=chosen, score=after)
         coherence = after.rollup.coherence
     nothing = improvement_plan.Attempt(rewrites=(), score=before)
-    error = _change_error(before.judge.calibration) if before.judge.id == OFFLINE else None
-    return improvement_plan.plan([nothing, *tried.values()], target=goal, rewrites=rewrites, error=error)
-
-
-def _change_error(calibration: str | None) -> improvement_plan.ChangeError | None:
-    """How far the offline judge's gains are off."""
-    from tdqs_mcp.scoring import judge_error  # noqa: PLC0415  # half a megabyte of labels
-
-    return judge_error.change_error(calibration) if calibration else None
+    return improvement_plan.plan([nothing, *tried.values()], target=goal, rewrites=rewrites)
 
 
 async def what_if(catalog: Catalog, tool: str, *, judge: Judge | None = None) -> list[WhatIf]:

@@ -280,8 +280,8 @@ def _rewrite_summary(rewrites: Sequence[Rewrite]) -> str:
 def _rewrite_numbers(rewrite: Rewrite) -> str:
     if not rewrite.changes:
         return f"TDQS {score_words(rewrite.before.tdqs if rewrite.before else None)}, unchanged"
-    likely = f" (likely {_likely(rewrite.after)})" if rewrite.after and rewrite.after.outlook else ""
-    return f"TDQS {_change(rewrite.before, rewrite.after)}{likely} · about {rewrite.tokens_added:+d} tokens"
+    gain = f" · expected gain {_gain(rewrite.gain)}" if rewrite.gain else ""
+    return f"TDQS {_change(rewrite.before, rewrite.after)}{gain} · about {rewrite.tokens_added:+d} tokens"
 
 
 def _evidence(rewrite: Rewrite) -> Iterator[str]:

@@ -222,6 +222,17 @@ class Likeness:
     """Words that both say of themselves, of all that either says."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """What a rewrite is expected to bring, in TDQS: the judge's figure less its mean error where it sees a gain."""
+
+    expected: Hundredths
+    low: Hundredths
+    """With `high` the middle 80% of what the judge's error leaves open."""
+
+    high: Hundredths
+
+
 _NUMBERS = Only("tdqs tier scores judge")
 
 
@@ -260,6 +271,9 @@ class Rewrite:
     """Null where there was no score to compare with."""
 
     after: Annotated[ToolScore | None, _NUMBERS]
+    gain: Gain | None = None
+    """What is claimed: an estimate; null where nothing changes, and for a judge whose error in changes is not known."""
+
     tokens_before: int
     """An estimate."""
 
@@ -360,17 +374,6 @@ def questions_of(rewrites: Iterable[Rewrite]) -> tuple[Question, ...]:
     """What only the author can know, each question once: conflicts first, then by gain."""
     found = {question.id: question for rewrite in rewrites for question in rewrite.questions}
     return tuple(sorted(found.values(), key=lambda question: (question.about is not Aspect.CONFLICT, -question.gain)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gain:
-    """What a rewrite is expected to bring, in TDQS: the judge's figure less its mean error where it sees a gain."""
-
-    expected: Hundredths
-    low: Hundredths
-    """With `high` the middle 80% of what the judge's error leaves open."""
-
-    high: Hundredths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from tdqs_mcp.facts.schema import arguments, tokens
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.statements import closed_value_lists
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue, read_table
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue, Effect, read_table
 from tdqs_mcp.facts.text.wording import (
     can_continue_in_english,
     copied_spans,
@@ -194,7 +194,7 @@ def _guidance(subject: Subject, context: CatalogContext) -> Iterator[Candidate]:
     origins = context.origins.get(subject.tool.name, ())[:MAX_LOOKUPS]
     named = {tool for origin in origins for tool in origin.tools}
     if origins:
-        yield Candidate(_lookup(origins), is_told=_is_named(subject, named))
+        yield Candidate(_lookup(origins, _known_by(subject, origins, context)), is_told=_is_named(subject, named))
     takers = context.takers.get(subject.tool.name, ())
     rivals = [context.subjects[name] for name in context.near(subject, MAX_RIVALS) if name not in named]
     given = {name: parameter for parameter, name in takers if not parameter.endswith("s")}
@@ -218,14 +218,31 @@ def _is_named(subject: Subject, tools: set[str]) -> bool:
     return any(tool in subject.mentions or (not tool.isalpha() and tool in own) for tool in tools)
 
 
-def _lookup(origins: Sequence[ValueSource]) -> Statement:
+def _known_by(subject: Subject, origins: Sequence[ValueSource], context: CatalogContext) -> ValueSource | None:
+    """What tells which thing a reading tool reads, where a sibling lists just these things."""
+    own = context.labels[subject.tool.name]
+    required = {each.name for each in subject.signals.parameters if each.is_required}
+    things = {origin.parameter: context.labels[origin.tools[0]].thing for origin in origins}
+    if own.effect is not Effect.READ or own.verb in ("list", "search"):
+        return None
+    return next(
+        (each for each in origins if each.parameter in required and own.thing in plurals_in([things[each.parameter]])),
+        None,
+    )
+
+
+def _lookup(origins: Sequence[ValueSource], known: ValueSource | None) -> Statement:
     """Where the values of identifying parameters come from: "Find `board_id` with `list_boards`."."""
     said: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
     for origin in origins:
-        said.setdefault((origin.is_made, origin.tools), []).append(origin.parameter)
+        if origin is not known:
+            said.setdefault((origin.is_made, origin.tools), []).append(origin.parameter)
     found = [f"{listed(names)} with {listed(tools, 'or')}" for (is_made, tools), names in said.items() if not is_made]
     made = [f"{listed(names)} from {listed(tools, 'or')}" for (is_made, tools), names in said.items() if is_made]
     sentences = [f"{verb} {joined(each)}." for verb, each in (("Find", found), ("Get", made)) if each]
+    if known:
+        way = listed(known.tools, "or")
+        sentences = [f"Use it when the `{known.parameter}` is known; otherwise find it with {way}.", *sentences]
     return add_sentence(" ".join(sentences), Route.LOOKUP, [source for origin in origins for source in origin.sources])
 
 

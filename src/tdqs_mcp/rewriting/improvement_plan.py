@@ -9,7 +9,7 @@ from functools import partial
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import Advice, Gain, Plan, PlannedFix, Rewrite, Room, WhatIf, WhatIfOutcome
+from tdqs_mcp.results.improvements import Advice, Plan, PlannedFix, Rewrite, Room, WhatIf, WhatIfOutcome
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Tier, tier_of
 from tdqs_mcp.rubrics.rubric import load
@@ -103,13 +103,7 @@ def cheapest(tools: Sequence[Candidate], *, target: int, coherence: int) -> tupl
     return None if best is None else _positions(best, count)
 
 
-ChangeError = tuple[int, int, int]
-"""Mean, lower and upper end of how far a judge's gains are off, in hundredths of TDQS."""
-
-
-def plan(
-    attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite], error: ChangeError | None = None
-) -> Plan:
+def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite]) -> Plan:
     """The cheapest attempt that reaches the target, else the one that leaves the least to write, and what that is.
 
     Its rewrites are ranked by expected gain per token. The first attempt has no rewrites. One that got no overall score
@@ -136,17 +130,17 @@ def plan(
         target=target,
         before=before.rollup,
         after=after.rollup,
-        fixes=_fixes(best.rewrites, error),
+        fixes=_fixes(best.rewrites),
         advice=() if wanted is None else _advice(after, wanted, rewrites),
         problems=(*before.problems, *([_OPEN] if is_open else [])),
         is_open=is_open,
     )
 
 
-def _fixes(rewrites: Iterable[Rewrite], error: ChangeError | None) -> tuple[PlannedFix, ...]:
+def _fixes(rewrites: Iterable[Rewrite]) -> tuple[PlannedFix, ...]:
     """The rewrites with what they are expected to bring, the most per token first; those that save tokens lead."""
     found = [
-        PlannedFix(rewrite=each, before=each.before, after=each.after, gain=_gain(each.before, each.after, error))
+        PlannedFix(rewrite=each, before=each.before, after=each.after, gain=each.gain)
         for each in rewrites
         if each.before and each.after
     ]
@@ -156,12 +150,6 @@ def _fixes(rewrites: Iterable[Rewrite], error: ChangeError | None) -> tuple[Plan
         return fix.tokens_added > 0, -Fraction(gain, max(1, fix.tokens_added))
 
     return tuple(sorted(found, key=rank))
-
-
-def _gain(before: ToolScore, after: ToolScore, error: ChangeError | None) -> Gain | None:
-    """The change of TDQS with the judge's error in changes."""
-    change = 10 * (after.tdqs - before.tdqs)
-    return Gain(expected=change + error[0], low=change + error[1], high=change + error[2]) if error else None
 
 
 _OPEN = "the judge gave the server with some of the rewrites no overall score: this is the best of what it did score"

@@ -20,6 +20,7 @@ from tdqs_mcp.results.improvements import (
     Aspect,
     Change,
     Component,
+    Gain,
     Likeness,
     Mode,
     OtherDraft,
@@ -41,7 +42,7 @@ REFUSED = "said what may not stand in a definition"
 _COMMON_FIELDS = ("description", "inputSchema")
 """Fields that every format of tool definitions has."""
 
-MIN_GAIN = 2
+MIN_GAIN = 3
 """Tenths of TDQS that new words must be worth to the judge."""
 
 MENDED_ELSEWHERE = frozenset({"TDQ322"})
@@ -259,6 +260,19 @@ def _answered(subject: Subject, sources: KnownSources) -> Iterator[tuple[str, st
         objection = find_objection(fact, subject) if fact.place else TOLD
         if fact.place and objection in (None, TOLD):
             yield subject.tool.name, fact.place
+
+
+ChangeError = tuple[int, int, int]
+"""Mean, lower and upper end of how far a judge's gains are off, in hundredths of TDQS."""
+
+
+def with_gain(rewrite: Rewrite, error: ChangeError) -> Rewrite:
+    """The rewrite with the change of its TDQS, corrected by the judge's error in changes."""
+    if not rewrite.changes or rewrite.before is None or rewrite.after is None:
+        return rewrite
+    change = 10 * (rewrite.after.tdqs - rewrite.before.tdqs)
+    gain = Gain(expected=change + error[0], low=change + error[1], high=change + error[2])
+    return replace(rewrite, gain=gain)
 
 
 def _conflict_questions(subject: Subject, sources: KnownSources) -> list[Question]:
