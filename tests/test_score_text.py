@@ -23,7 +23,7 @@ def shown(catalog):
     def show(*tools, width, **options):
         page = io.StringIO()
         blocks = score_blocks(judging.score_offline(catalog(*tools)), **options)
-        Console(file=page, width=width, highlight=False).print(as_text(blocks))
+        Console(file=page, width=width, highlight=False).print(as_text(blocks), crop=False)
         return [line.rstrip() for line in page.getvalue().splitlines()]
 
     return show

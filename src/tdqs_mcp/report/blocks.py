@@ -270,23 +270,18 @@ def _text_table(table: Table) -> "Iterator[RenderableType]":
         yield _styled(f"… and {more} {table.more}; --format json has all", "dim")
 
 
-DENSE_WIDTH = 24
-"""Columns that words keep in a dense table before they are folded: with short headings, 80 have room for two such."""
-
-
 def _rich_table(table: Table, *, is_dense: bool = False) -> "rich_table.Table":
     from rich import table as rich_table  # noqa: PLC0415
 
     padding = (0, 1, 0, 0) if is_dense else (0, 1)
     made = rich_table.Table(box=None, pad_edge=False, padding=padding, header_style="dim", show_header=table.has_head)
     for column in table.columns:
-        width = column.min_width
         made.add_column(
             _styled((is_dense and column.short) or column.head, ""),
             justify="right" if column.is_right else "left",
-            no_wrap=column.is_whole or (column.is_right and column.short is not None),
+            no_wrap=column.is_right if is_dense else column.is_whole,
             overflow="ellipsis" if column.is_right else "fold",
-            min_width=min(width, DENSE_WIDTH) if is_dense and width else width,
+            min_width=column.min_width,
         )
     for row in table.rows[: table.shown]:
         made.add_row(*(_styled(cell, "") for cell in row))

@@ -46,9 +46,6 @@ SCORE_MARKER = "<!-- tdqs-mcp score -->"
 MAX_ROWS = 20
 """Tools in a terminal's table; the lowest scores come first."""
 
-MAX_NAME = 40
-"""Columns that a tool's name gets before it is folded."""
-
 MAX_QUOTE = 60
 """Characters of a quotation."""
 
@@ -152,12 +149,12 @@ def _rollup(score: ServerScore) -> Line:
 
 
 def _table(score: ServerScore) -> Table:
-    longest = max(len(printable(tool.name)) for tool in score.tools)
     keys = load("tdqs").keys
+    numbers = [(each.short, each.short[:3]) for each in load("tdqs").dimensions]
     heads = (
-        Column(head="tool", min_width=min(longest, MAX_NAME)),
-        Column(head="TDQS", is_right=True),
-        *(Column(head=each.short, is_right=True, short=each.short[:3]) for each in load("tdqs").dimensions),
+        Column(head="tool", is_whole=True),
+        Column(head="TDQS", is_right=True, is_whole=True),
+        *(Column(head=head, is_right=True, is_whole=True, short=short) for head, short in numbers),
         Column(head="flags"),
     )
     lowest = sorted(score.tools, key=lambda tool: (tool.tdqs, tool.index))

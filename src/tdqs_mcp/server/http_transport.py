@@ -9,7 +9,6 @@ import re
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -142,6 +141,8 @@ def http_app(server: "MCPServer[Any]", http: Http) -> "ASGIApp":
 
     @server.custom_route(HEALTH, methods=["GET"])  # type: ignore[untyped-decorator]  # the SDK's has no types
     async def health(_: "Request") -> "Response":
+        from importlib.metadata import version  # noqa: PLC0415
+
         from starlette.responses import JSONResponse  # noqa: PLC0415
 
         return JSONResponse({"status": "ok", "version": version("tdqs-mcp")})
