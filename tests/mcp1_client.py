@@ -34,7 +34,7 @@ async def main(words):
             assert not result.isError, result
             return result.structuredContent
 
-        result = await agent_session.judge(call, tools=[agent_session.SIBLING])
+        result = await agent_session.judge(call, catalog=[agent_session.SIBLING])
         assert (result["judge"]["id"], result["overallTier"]) == ("host", "B"), result
         await agent_session.improve(list_tools, call)
 

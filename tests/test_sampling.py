@@ -293,7 +293,6 @@ async def test_the_client_s_model_words_a_rewrite_from_what_the_author_gives(mod
     assert "fact 1" in json.dumps(offline["full"]["claims"])
     assert offline["full"]["writer"] == "offline"
     assert "it scores" in draft.get("setback", "it scores")
-    assert plainer["full"]["writer"] == "offline"
-    assert "no source says" in plainer["setback"]
+    assert plainer["full"]["writer"] == "host-model-1", "its words are kept, and marked where nothing bears them out"
     assert wrong.is_error
     assert "trace 1 must have arguments and either result or error" in wrong.content[0].text
