@@ -55,8 +55,7 @@ def listed_schema(cls: type) -> dict[str, Any]:
             "type": types[0] if len(types) == 1 else types,
             **_described(full.get("description")),
         }
-    required = [each.key for each in members(cls, cls.LISTED) if not each.is_optional]  # type: ignore[attr-defined]  # as above
-    return {"type": "object", "properties": properties, "required": required}
+    return {"type": "object", "properties": properties}
 
 
 def answers_text(schemas: Mapping[str, Mapping[str, Any]]) -> str:

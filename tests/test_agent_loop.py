@@ -6,13 +6,20 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from agent_session import BAD, SIBLING
 from mcp import Client
-from own_server import caller, over_stdio
+from own_server import caller, in_process, over_stdio
 from test_server_http import serving
 
+from tdqs_mcp.app import catalogs, judging, linting
+from tdqs_mcp.app.linting import Policy
+from tdqs_mcp.app.settings import Settings
 from tdqs_mcp.facts.schema.tokens import estimate_tokens
+from tdqs_mcp.rules import registry
+from tdqs_mcp.server.permissions import Permissions
+from tdqs_mcp.server.serve import make_server
 
-pytestmark = [pytest.mark.anyio, pytest.mark.process]
+pytestmark = pytest.mark.anyio
 
 SHARED = os.environ.get("TDQS_SHARED")
 needs_catalogs = pytest.mark.skipif(not SHARED, reason="TDQS_SHARED is unset: the folder with the captured catalogs")
@@ -99,6 +106,7 @@ async def connected(transport, mode, root):
                 yield caller(client)
 
 
+@pytest.mark.process
 @needs_catalogs
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("transport", ["stdio", "http"])
@@ -114,3 +122,96 @@ async def test_the_whole_loop_takes_few_calls_and_short_answers(file, calls, tok
     assert after["overallScore"] > before["overallScore"]
     assert agent.calls <= calls
     assert agent.tokens <= tokens
+
+
+async def test_our_own_list_of_tools_is_short_and_named_findings_are_all_that_strict_rules_find():
+    server = make_server(permissions=Permissions(), settings=Settings())
+    catalog = await catalogs.load_object(server)
+    strict = registry.select(names=[], ignored=[], profile="strict")
+    assert {each.rule for each in linting.lint(catalog, Policy(selection=strict)).findings} <= {"TDQ301"}
+    assert not linting.lint(catalog).findings
+    assert judging.grade(catalog).letter == "A"
+    async with in_process() as client:
+        listed = (await client.list_tools()).model_dump_json(by_alias=True, exclude_none=True)
+    assert len(listed.encode()) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("options", "hints"),
+    [
+        ((), (True, False, True, False)),
+        (("--allow-url", "https://example.org"), (True, False, True, True)),
+        (("--allow-stdio",), (False, True, False, True)),
+        (("--allow-py",), (False, True, False, True)),
+    ],
+)
+async def test_hints_follow_what_the_operator_allows(options, hints):
+    async with in_process(*options) as client:
+        listed = {each.name: each.annotations for each in (await client.list_tools()).tools}
+    score, rule = listed["score_server"], listed["explain_rule"]
+    assert (score.read_only_hint, score.destructive_hint, score.idempotent_hint, score.open_world_hint) == hints
+    assert (rule.read_only_hint, rule.destructive_hint, rule.open_world_hint) == (True, False, False)
+
+
+async def test_a_draft_is_checked_and_what_it_makes_up_is_left_out():
+    words = "Cancels one order and refunds the customer. Use it before the order ships. At most 7 orders an hour."
+    async with in_process() as client:
+        call = caller(client)
+        answer = await call("suggest_rewrite", catalog=[BAD, SIBLING], draft={"cancel_order": {"description": words}})
+        [line] = answer["rewrites"]
+        [change] = line["changes"]
+        assert change["new"] == '⟦"Cancels one order and refunds the customer. Use it before the order ships."⟧'
+        assert [each["text"] for each in line["refused"]] == ["⟦At most 7 orders an hour.⟧"]
+        whole = await call("score_server", catalog=answer["newCatalog"])
+    assert [each["tdqs"] for each in whole["tools"] if each["name"] == "cancel_order"] == [line["becomes"]]
+
+
+async def test_only_what_changed_is_compared_and_the_rest_stays():
+    changed = {**BAD, "description": "Cancels one order that has not shipped yet."}
+    async with in_process() as client:
+        call = caller(client)
+        old = (await call("score_server", catalog=[BAD, SIBLING]))["catalog"]
+        answer = await call("compare_definitions", old=old, new={"changed": [changed]})
+        assert [(each["tool"], each["impact"]) for each in answer["changes"]] == [("cancel_order", "wording")]
+        assert answer["oldCatalog"] == old
+        new = await call("score_server", catalog=answer["newCatalog"])
+    assert new["toolCount"] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "catalog", "words"),
+    [
+        ("score_server", [], "There is no tool here to score"),
+        ("score_server", [{"name": 7, "inputSchema": {}}], "No tool could be graded: correct what `ungraded` says"),
+        (
+            "suggest_rewrite",
+            [{"name": 7, "inputSchema": {}}],
+            "No tool here can be read as a definition: score_server with catalog",
+        ),
+        ("suggest_rewrite", [SIBLING], "material={answers: {ID: text}}"),
+        ("suggest_rewrite", [{"name": "get_orders", "inputSchema": {"type": "object"}}], "get_orders.purpose"),
+        ("plan_improvements", [BAD, SIBLING], "suggest_rewrite with catalog"),
+    ],
+)
+async def test_the_next_step_is_right_in_the_ends_too(name, catalog, words):
+    async with in_process() as client:
+        answer = await caller(client)(name, catalog=catalog)
+    assert words in json.dumps(answer, ensure_ascii=False)
+
+
+async def test_a_tool_that_was_drafted_is_not_drafted_again_without_new_words():
+    async with in_process() as client:
+        call = caller(client)
+        first = await call("suggest_rewrite", catalog=[BAD, SIBLING])
+        again = await call("suggest_rewrite", catalog=first["newCatalog"])
+        assert again["rewrites"] == []
+        told = await call(
+            "suggest_rewrite",
+            catalog=first["newCatalog"],
+            material={"answers": {"cancel_order.parameters.reason": "Why the customer cancels, in their words."}},
+        )
+        ids = [each["id"] for each in told["questions"]]
+    assert "cancel_order.parameters.reason" in [each["id"] for each in first["questions"]]
+    assert "cancel_order.parameters.reason" not in ids
+    assert [each["path"] for each in told["rewrites"][0]["changes"]] == ["/inputSchema/properties/reason/description"]
+    assert first["catalog"] in told["next"] or ids

@@ -15,6 +15,7 @@ from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
     Advice,
     Change,
+    Claim,
     Comparison,
     Difference,
     Gain,
@@ -31,8 +32,8 @@ from tdqs_mcp.results.scores import Rollup, ToolScore, unjudged
 MAX_FINDINGS = 10
 """New findings that are listed, the worst first."""
 
-MAX_ROOMS = 2
-"""Dimensions named for one tool."""
+MAX_ROOMS = 1
+"""Dimensions named for one tool; the questions ask for more."""
 
 MAX_QUESTIONS = 2
 """Questions of one step."""
@@ -57,6 +58,12 @@ class RewriteLine:
     tokens_added: int
     setback: str | Absent = ABSENT
     """Why the writer's text was not used."""
+
+    refused: Annotated[tuple[Claim, ...] | Absent, Only("path text refusal")] = ABSENT
+    """Statements of the writer that the definition contradicts; they are left out."""
+
+    unchecked: tuple[str, ...] | Absent = ABSENT
+    """Statements that nothing but the writer's word bears out."""
 
     ungraded: str | Absent = ABSENT
     full: Encoded | Absent = ABSENT
@@ -106,7 +113,7 @@ class Step:
     tokens_added: int | Absent = ABSENT
     """An estimate; only of a drafted step."""
 
-    gain: Gain | Absent = ABSENT
+    gain: Annotated[Gain | Absent, Only("expected low high")] = ABSENT
     """What a drafted step is expected to bring, with its range."""
 
     write: tuple[str, ...] | Absent = ABSENT
@@ -120,7 +127,7 @@ class Step:
 class PlanAnswer(CatalogPage):
     """The cheapest way to a target."""
 
-    LISTED: ClassVar = "estimated reached steps questions next_offset next"
+    LISTED: ClassVar = "reached steps questions next_offset next"
 
     judge: Judge
     target: Tenths
@@ -235,6 +242,8 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:
         becomes=rewrite.after.tdqs if rewrite.after else None,
         tokens_added=rewrite.tokens_added,
         setback=rewrite.setback or ABSENT,
+        refused=rewrite.refused or ABSENT,
+        unchecked=tuple(each.text for each in rewrite.claims if not each.sources) or ABSENT,
         ungraded=rewrite.unjudged or ABSENT,
         full=answer(rewrite, only=_FULL) if is_full else ABSENT,
     )

@@ -69,6 +69,7 @@ class RewriteTools(ToolGroup):
         catalog: schema.WhereAgain,
         tool: schema.Names = [],  # noqa: B006
         material: schema.MaterialOf = {},  # noqa: B006
+        draft: schema.Drafts = {},  # noqa: B006
         mode: schema.ModeName = "compact",
         writer: schema.Writer = "offline",
         judge: schema.JudgeName = "configured",
@@ -82,20 +83,21 @@ class RewriteTools(ToolGroup):
         newCatalog, the id of the catalog with them, for compare_definitions and the next call.
         """
         found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
-        draft = self._context.draft_of(key).with_answers(merged({}, material))
-        names = [find_tool(found, each) or each for each in ([tool] if isinstance(tool, str) else tool)]
-        told = merged(draft.told, material)
+        state = self._context.draft_of(key).with_answers(merged({}, material))
+        drafts = {find_tool(found, name) or name: each for name, each in draft.items()}
+        names = list(drafts) or [find_tool(found, each) or each for each in ([tool] if isinstance(tool, str) else tool)]
+        told = merged(state.told, material)
         known = parse_material(told, origin="'material'", tool=names[0] if len(names) == 1 else None)
         progress = Progress(call, verb="answered", is_silent=writer == SAMPLING and ends_to_ask(call))
         asked = self._context.repeated_judge(judge, progress)
         if writer == SAMPLING and asked.stamp.id == OFFLINE:
             asked = Offline()  # the reports count what the client is asked
-        rewrite = partial(improving.rewrite, found, mode=Mode(mode), material=known)
+        rewrite = partial(improving.rewrite, found, mode=Mode(mode), material=known, drafts=drafts)
 
         async def work() -> list[Rewrite]:
             chosen, model = names, None
             if not names and (writer == SAMPLING or asked.stamp.id != OFFLINE):
-                pending = _pending(await rewrite(), draft)
+                pending = _pending(await rewrite(), state)
                 chosen = [each.name for each in in_order(pending)[:MAX_WRITTEN]]
             if writer == SAMPLING:
                 model = ProgressModel(model=make_client_model(call, tools=len(chosen)), progress=progress)
@@ -107,15 +109,15 @@ class RewriteTools(ToolGroup):
             raise ToolError(f"this definition cannot be rewritten: {fence(str(error))}") from error
         if twin := next((each for each in names if sum(each == one.name for one in rewrites) > 1), None):
             raise InputError(f"several tools are called {fence_name(twin)}; give the definition itself as catalog")
-        wanted = rewrites if names else _pending(rewrites, draft)
+        wanted = rewrites if names else _pending(rewrites, state)
         shown, lines = rewrite_page(wanted, is_full=detail == "full")
         left = len(wanted) - len(shown)
         asked_of = shown if left else rewrites if names else _below_target(rewrites)
-        open_ones = [each for each in questions_of(asked_of) if not draft.has_answer(each)]
+        open_ones = [each for each in questions_of(asked_of) if not state.has_answer(each)]
         questions = [each for each in open_ones if names or is_worth_asking(each)][:MAX_QUESTIONS]
-        done = draft.done | {each.name for each in shown if each.changes}
+        done = state.done | {each.name for each in shown if each.changes}
         # An answer about several tools holds for those that were asked about, not for those of a later question.
-        after = replace(draft, told=told if left else {}, done=done)
+        after = replace(state, told=told if left else {}, done=done)
         new = self._context.keep_draft(improving.with_rewrites(found, shown), after, asked=questions)
         return RewriteAnswer(
             catalog=key,
@@ -124,7 +126,7 @@ class RewriteTools(ToolGroup):
             questions=tuple(questions),
             unused=unused_by_all(rewrites)[:MAX_NAMES],
             remaining=left,
-            next=Own(_after_rewrite(shown, draft.origin, new, left=left, asks=bool(questions), reads=bool(rewrites))),
+            next=Own(_after_rewrite(shown, state.origin, new, left=left, asks=bool(questions), reads=bool(rewrites))),
         )
 
     @mcp_tool("Plan improvements", PlanAnswer)

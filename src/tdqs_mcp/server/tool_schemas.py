@@ -74,6 +74,7 @@ MessageDetail = Annotated[Literal["summary", "full"], _described("message_detail
 RuleName = Annotated[str, _described("rule", min_length=1, max_length=100, examples=["TDQ104"])]
 Names = Annotated[str | list[str], _described("names")]
 MaterialOf = Annotated[dict[str, Any], _described("material")]
+Drafts = Annotated[dict[str, dict[str, Any]], _described("draft")]
 Target = Annotated[str | float, _described("target")]
 OldVersion = Annotated[Catalog, _described("old_version")]
 NewVersion = Annotated[Catalog, _described("new_version")]
