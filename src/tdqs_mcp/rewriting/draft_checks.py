@@ -21,7 +21,7 @@ from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import NOTHING, Material
 from tdqs_mcp.results.improvements import Claim
 from tdqs_mcp.rewriting.draft_sources import Source, ToolSources, plain_numbers, read_sources
-from tdqs_mcp.rewriting.pointer_checks import read_siblings
+from tdqs_mcp.rewriting.pointer_checks import Siblings
 from tdqs_mcp.rewriting.sentence_checks import Sentence, check_sentence
 
 HOSTILE = "its text "
@@ -58,7 +58,7 @@ class KnownSources:
     def __init__(self, measured: Measured, material: Material = NOTHING) -> None:
         self.subjects = {subject.tool.index: subject for subject in measured.subjects}
         self._material = material
-        self._siblings = read_siblings(measured.subjects)
+        self._siblings = Siblings.of(measured.subjects)
         self._known: dict[int, tuple[Material, tuple[Conflict, ...]]] = {}
         self._sources: dict[int, ToolSources] = {}
 
@@ -165,12 +165,11 @@ def _put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping
 
 
 def _beyond(sentence: str, old: AbstractSet[str]) -> str:
-    """The new part of a sentence: all, nothing, or what follows an old sentence that had no full stop."""
-    plain = _plain(sentence)
-    if plain in old:
+    """The new part of a sentence: all, nothing, or what follows an old sentence whose end does not show."""
+    if _plain(sentence) in old:
         return ""
-    words = sentence.split()
-    begun = max((len(each.split()) for each in old if each and plain.startswith(f"{each} ")), default=0)
+    words, plain = sentence.split(), [word.rstrip(".") for word in sentence.lower().split()]
+    begun = max((len(known) for each in old if plain[: len(known := each.split())] == known), default=0)
     return " ".join(words[begun:]) if begun > 1 and not words[begun][0].islower() else sentence
 
 

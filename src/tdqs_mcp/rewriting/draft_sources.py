@@ -118,7 +118,7 @@ class ToolSources:
 
     def defaults(self, parameter: str) -> frozenset[str]:
         """The values that the schema or a text gives as its default, in lower case."""
-        about = [each for each in self.about(parameter) if "default" in each.text or each.is_schema]
+        about = [each for each in self.about(parameter) if "default" in each.text.lower() or each.is_schema]
         held = {value for each in about for bound, value in each.bounds if bound is Bound.DEFAULT and each.is_schema}
         return frozenset(held) or frozenset(
             value for each in about if not each.is_schema for value in self._told_defaults(each, parameter)

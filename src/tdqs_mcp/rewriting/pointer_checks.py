@@ -12,7 +12,7 @@ from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, Cue, Effect, PatternTable, words_from
 from tdqs_mcp.facts.text.words import content_stems, has_word, name_parts, stem, words_of
 from tdqs_mcp.facts.toolset.search import said_for
-from tdqs_mcp.rewriting.draft_sources import ToolSources, parts_in, plain_numbers
+from tdqs_mcp.rewriting.draft_sources import Source, ToolSources, parts_in, plain_numbers
 
 _PATTERNS = PatternTable("drafts")
 
@@ -45,9 +45,17 @@ class Sibling:
 
     @cached_property
     def given(self) -> frozenset[str]:
-        """What it says that it is about or returns; the names of what it takes tell nothing of that."""
-        returned = self.subject.prose.cues.get(Cue.RETURN, "")
-        return self.narrow | content_stems(parts_in(" ".join([returned, *self.subject.output_shape.names])))
+        """What it says that it is about or returns: no verb at the start, and no name of what it takes."""
+        spoken = [words[words[:1] != [] and words[0] in LEMMAS :] for words in self.subject.prose.spoken[:1]]
+        returned = parts_in(" ".join([self.subject.prose.cues.get(Cue.RETURN, ""), *self.subject.output_shape.names]))
+        return frozenset(self.nouns) | content_stems([*(word for words in spoken for word in words), *returned])
+
+    @cached_property
+    def nouns(self) -> list[str]:
+        """The stems of its name without the first verb."""
+        parts = name_parts(self.name)
+        verb = next((part for part in parts if part in LEMMAS), None)
+        return [stem(part) for place, part in enumerate(parts) if part != verb or place != parts.index(verb)]
 
     @cached_property
     def tokens(self) -> frozenset[str]:
@@ -83,9 +91,19 @@ class Sibling:
         return [str(value) for values in listed if isinstance(values, list) for value in values]
 
 
-def read_siblings(subjects: Sequence[Subject]) -> dict[str, Sibling]:
-    """Every tool by its lower-case name."""
-    return {subject.tool.name.lower(): Sibling(subject=subject) for subject in subjects}
+class Siblings(dict[str, Sibling]):
+    """Every tool of a catalog by its lower-case name."""
+
+    @classmethod
+    def of(cls, subjects: Sequence[Subject]) -> "Siblings":
+        """All tools that can be measured."""
+        return cls((subject.tool.name.lower(), Sibling(subject=subject)) for subject in subjects)
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """What over a third of the tools say: words of their common subject, and of texts that they share."""
+        counts = Counter(word for sibling in self.values() for word in sibling.wide)
+        return frozenset(word for word, count in counts.items() if count > 3 and 3 * count > len(self))
 
 
 class Pointer(NamedTuple):
@@ -115,7 +133,7 @@ def find_pointers(sentence: str, siblings: Mapping[str, Sibling], own: str = "")
     return found
 
 
-def check_pointers(sentence: str, sources: ToolSources, siblings: Mapping[str, Sibling]) -> Iterator[str]:
+def check_pointers(sentence: str, sources: ToolSources, siblings: Siblings) -> Iterator[str]:
     """Why what a sentence says of other tools is false."""
     for pointer in find_pointers(sentence, siblings, sources.subject.tool.name):
         is_lookup = _PATTERNS.lookup.search(pointer.before) or _PATTERNS.looked_up_by.match(pointer.after)
@@ -134,34 +152,41 @@ def _check_lookup(pointer: Pointer, sources: ToolSources) -> Iterator[str]:
         name = sources.parameters[parameter].name or ""
         if parameter in sources.choices:
             yield f"gives no `{name}`: the schema lists its values"
-        elif not any(other.name.lower() in each.tokens for each in sources.about(parameter)):
+        elif not any(_is_told(other, each) for each in sources.about(parameter)):
             yield from _check_giver(other, name, sources.subject)
 
 
+def _is_told(other: Sibling, source: Source) -> bool:
+    """What is said of a parameter names the other tool, or says that it comes from its thing."""
+    origin = source.text.partition(" from ")[2] if source.parameter else ""
+    return other.name.lower() in source.tokens or not content_stems(words_of(origin)).isdisjoint(other.nouns)
+
+
 def _check_giver(other: Sibling, name: str, subject: Subject) -> Iterator[str]:
+    """What a parameter is the value of, else the tool's own thing, must be what the other tool is about."""
     is_identifier = not words_from("names", "identifiers").isdisjoint(name_parts(name)[-1:])
     is_search = not words_from("drafts", "searching").isdisjoint(name_parts(other.name))
     if name.lower() in other.required and (is_identifier or not is_search):
         yield f"itself needs `{name}`"
         return
-    thing = _thing(name, subject)
+    own = _thing(name)
+    thing = own or [stem(part) for part in name_parts(subject.tool.name) if part not in LEMMAS]
     told = [_says(other.given, word) for word in thing]
     if name in other.subject.output_shape.names or not thing:
         return
-    if not (told[-1] if is_identifier else all(told)):
+    if not (any(told) if not own else told[-1] if is_identifier else all(told)):
         yield f"says nothing of {' '.join(thing)}, so it does not give `{name}`"
     elif other.effects and other.effects <= {Effect.UPDATE, Effect.DELETE}:
         yield f"gives no `{name}`: it changes what is there"
 
 
-def _thing(name: str, subject: Subject) -> list[str]:
-    """The stems of what a parameter identifies; of what the tool is about where it says no more than `id`."""
+def _thing(name: str) -> list[str]:
+    """The stems of what a parameter identifies; nothing for one that says no more than `id`."""
     silent = words_from("names", "identifiers") | words_from("names", "roles")
-    own = [stem(part) for part in name_parts(name) if part not in silent and len(part) > 1]
-    return own or [stem(part) for part in name_parts(subject.tool.name) if part not in LEMMAS]
+    return [stem(part) for part in name_parts(name) if part not in silent and len(part) > 1]
 
 
-def _check_purpose(pointer: Pointer, sources: ToolSources, siblings: Mapping[str, Sibling]) -> Iterator[str]:
+def _check_purpose(pointer: Pointer, sources: ToolSources, siblings: Siblings) -> Iterator[str]:
     """A third tool says what this one is said to be for, or this one does the opposite."""
     if _PATTERNS.turning_point.search(pointer.before):
         return
@@ -177,7 +202,13 @@ def _check_purpose(pointer: Pointer, sources: ToolSources, siblings: Mapping[str
         return
     aim = _PATTERNS.aim.search(pointer.before) or _PATTERNS.aim.search(pointer.after)
     verb = LEMMAS.get(aim[1].lower()) if aim else None
-    if said and verb and _is_opposite(EFFECTS[verb], other.effects) and not _says(other.narrow, verb):
+    if (
+        said
+        and verb
+        and verb not in words_from("drafts", "light")
+        and _is_opposite(EFFECTS[verb], other.effects)
+        and not _says(other.narrow, verb)
+    ):
         yield f"does not {verb}"
 
 
@@ -185,22 +216,15 @@ _READING = frozenset({"get"})
 """What every tool that reads does."""
 
 
-def _better(said: AbstractSet[str], other: Sibling, own: str, siblings: Mapping[str, Sibling]) -> Sibling | None:
+def _better(said: AbstractSet[str], other: Sibling, own: str, siblings: Siblings) -> Sibling | None:
     """A tool whose name and first sentence say all that the other one's definition says of this, and more."""
-    common = _common(siblings)
-    known = {word for word in said if _says(other.narrow | (other.wide - common), word)}
+    known = {word for word in said if _says(other.narrow | (other.wide - siblings.common), word)}
     for sibling in siblings.values():
         covered = {word for word in said if has_word(sibling.narrow, word) or _has_root(sibling.narrow, word)}
         is_telling = len(covered) > 1 or 2 * len(covered) >= len(said)
         if sibling.name not in (own, other.name) and known < covered and is_telling:
             return sibling
     return None
-
-
-def _common(siblings: Mapping[str, Sibling]) -> frozenset[str]:
-    """What over a third of the tools say: words of their common subject, and of texts that they share."""
-    counts = Counter(word for sibling in siblings.values() for word in sibling.wide)
-    return frozenset(word for word, count in counts.items() if count > 3 and 3 * count > len(siblings))
 
 
 def _is_opposite(effect: Effect, effects: AbstractSet[Effect]) -> bool:
@@ -217,19 +241,19 @@ def _says(stems: frozenset[str], word: str) -> bool:
 
 def _has_root(stems: frozenset[str], word: str) -> bool:
     root = _root(word)
-    return len(root) > MIN_ROOT and any(_root(each) == root for each in stems)
+    return len(root) >= MIN_ROOT and any(_root(each) == root for each in stems)
 
 
 @lru_cache(maxsize=20_000)
 def _root(word: str) -> str:
     """What the forms of a word share: category and categories, index and indices, follow and follower."""
-    return _ENDING.sub("", word.removesuffix("ice") + "ex" if word.endswith("ice") else word)
+    return _ENDING.sub("", word.removesuffix("ice") + "ex" if word.endswith("ice") else word).removesuffix("e")
 
 
 _ENDING = re.compile(r"(?:ers?|ed|ing|ions?|ments?|ly|als?|ity|ie|y)$")
 
 MIN_ROOT = 3
-"""A root of no more letters stands for too many words."""
+"""A root of fewer letters stands for too many words."""
 
 
 def _check_order(pointer: Pointer, sources: ToolSources) -> Iterator[str]:

@@ -11,7 +11,7 @@ from tdqs_mcp.facts.text.claims import find_clashes
 from tdqs_mcp.facts.text.parameter_mentions import MentionKind, ParameterMention, read_mentions
 from tdqs_mcp.facts.text.parameter_texts import known_units
 from tdqs_mcp.facts.text.prose import cues_of
-from tdqs_mcp.facts.text.statements import Polarity, find_bounds, read_polarity, stated_hints
+from tdqs_mcp.facts.text.statements import Polarity, find_bounds, is_negation, read_polarity, stated_hints
 from tdqs_mcp.facts.text.vocabulary import (
     EFFECTS,
     LEMMAS,
@@ -25,7 +25,7 @@ from tdqs_mcp.facts.text.vocabulary import (
 from tdqs_mcp.facts.text.wording import find_praise
 from tdqs_mcp.facts.text.words import content_stems, has_word, name_parts, stem, words_of
 from tdqs_mcp.rewriting.draft_sources import Source, ToolSources, names_in, plain_numbers
-from tdqs_mcp.rewriting.pointer_checks import Sibling, check_pointers
+from tdqs_mcp.rewriting.pointer_checks import Sibling, Siblings, check_pointers
 
 _PATTERNS = PatternTable("drafts")
 
@@ -48,7 +48,7 @@ class Sentence:
     """JSON pointer of the text that it stands in."""
 
     sources: ToolSources
-    siblings: Mapping[str, Sibling]
+    siblings: Siblings
 
     @cached_property
     def statements(self) -> list[str]:
@@ -145,8 +145,16 @@ def _check_numbers(sentence: Sentence) -> Iterator[str]:
     for said in find_bounds(sentence.text):
         value = said.value.replace(",", "")
         held = sorted(number for bound, number in typed if bound is said.bound and _is_number(number))
-        if _is_number(value) and (said.bound, value) not in typed and value not in free and (typed or about):
+        is_turned = _is_turned(sentence) and any(value == number for _, number in typed)
+        is_given = (said.bound, value) in typed or value in free or is_turned
+        if _is_number(value) and not is_given and (typed or about):
             yield f"no source gives {said.value} as the {said.bound}" + (f": it is {held[0]}" if held else "")
+
+
+def _is_turned(sentence: Sentence) -> bool:
+    """It says what is beyond a bound: "more than 10 is too long"."""
+    words = words_of(sentence.text)
+    return "too" in words or any(map(is_negation, words))
 
 
 def _is_number(value: str) -> bool:
@@ -216,6 +224,15 @@ def _check_values(sentence: Sentence) -> Iterator[str]:
             yield f"`{name}` takes no {value!r}"
 
 
+def _check_order(sentence: Sentence) -> Iterator[str]:
+    """A bracketed row whose members a source has in another order."""
+    rows = [found.replace(" ", "") for each in sentence.sources.texts for found in _PATTERNS.bracket.findall(each.text)]
+    for row in (found.replace(" ", "") for found in _PATTERNS.bracket.findall(sentence.text)):
+        other = next((each for each in rows if each != row and sorted(each.split(",")) == sorted(row.split(","))), None)
+        if other and row not in rows:
+            yield f"the order is [{other}], not [{row}]"
+
+
 def _check_defaults(sentence: Sentence) -> Iterator[str]:
     """A default that neither the schema nor a text gives."""
     sources = sentence.sources
@@ -232,14 +249,21 @@ def _check_defaults(sentence: Sentence) -> Iterator[str]:
 
 
 def _given_values(text: str, sources: ToolSources) -> set[str]:
-    """The values that a statement gives: names, numbers, truth values, allowed values, proper names."""
-    known = {value for values in sources.choices.values() for value in values}
+    """The values that a statement gives: names, numbers, truth values, allowed values, proper names.
+
+    A plain word is an allowed value only where something is it: "is late", "in meters".
+    """
+    listed = {value for values in sources.choices.values() for value in values}
     found = {name for name in names_in(text) if name not in sources.parameters}
-    found |= {_TRUTH.get(word, word) for word in words_of(text) if word in known or word in _TRUTH}
+    found |= {word.lower() for word in _PATTERNS.is_value.findall(text) if word.lower() in listed}
+    found |= {value.lower() for name, value in _PATTERNS.given.findall(text) if name.lower() in sources.parameters}
+    found |= {truth for truth, form in _truths().items() if form.search(text)}
     return found | plain_numbers(text) | {word.lower() for word in _PATTERNS.proper.findall(text)}
 
 
-_TRUTH = {"true": "true", "on": "true", "enabled": "true", "false": "false", "off": "false", "disabled": "false"}
+@cache
+def _truths() -> Mapping[str, re.Pattern[str]]:
+    return {"true": _PATTERNS.is_on, "false": _PATTERNS.is_off, "all": _PATTERNS.is_all}
 
 
 def _defaulted(statement: str, values: AbstractSet[str], sentence: Sentence) -> list[str]:
@@ -250,10 +274,16 @@ def _defaulted(statement: str, values: AbstractSet[str], sentence: Sentence) -> 
         return named or sentence.explained
     found = [name for name, known in sources.choices.items() if values & set(known)]
     if not found:
-        said = set(map(stem, words_of(statement)))
+        said = {form for word in words_of(statement) for form in (stem(word), word.removesuffix("s"))}
         spelled = {name: set(map(stem, name_parts(node.name or ""))) for name, node in sources.parameters.items()}
-        found = [name for name, parts in spelled.items() if parts & said and sources.defaults(name)]
+        found = [name for name, parts in spelled.items() if parts & said - _SWITCHES and sources.defaults(name)]
+        switches = [name for name in found if sources.parameters[name].schema.get("type") == "boolean"]
+        found = [name for name in found if (name in switches) == (not values - set(_truths()) - {"all"})] or found
     return found if len(found) == 1 else []
+
+
+_SWITCHES = frozenset({"include", "return", "show", "add", "keep"})
+"""Stems by which the names of switches begin, which say nothing of what they switch."""
 
 
 def _check_units(sentence: Sentence) -> Iterator[str]:
@@ -287,9 +317,10 @@ def _opposites() -> list[list[frozenset[str]]]:
 
 
 def _same_thing(sentence: Sentence) -> Iterator[tuple[str, str]]:
-    """What is said of the same parameter, in the same words, or by the tools that the sentence names."""
-    for each in sentence.near:
-        if each.parameter in sentence.parameters or (not each.parameter and _is_alike(sentence.stems, each.stems)):
+    """What is said of the same parameters, else in some of the same words, and by the tools that the sentence names."""
+    told = [each for name in sentence.parameters for each in sentence.sources.about(name)]
+    for each in told or sentence.sources.texts:
+        if told or not sentence.stems.isdisjoint(each.stems):
             yield each.name, each.text
     for other in sentence.others:
         yield from ((f"tool {other.name}", text) for text in other.subject.prose.sentences)
@@ -309,7 +340,10 @@ def _check_shares(sentence: Sentence) -> Iterator[str]:
 
 def _shares(text: str, values: AbstractSet[str]) -> dict[str, frozenset[str]]:
     """What stands behind each value, up to the next one."""
-    found = [match for match in re.finditer(r"[\w-]+", text) if match[0].lower() in values]
+    known = {
+        match[0].lower(): match for match in reversed([*re.finditer(r"[\w-]+", text)]) if match[0].lower() in values
+    }
+    found = sorted(known.values(), key=lambda match: match.start())
     ends = [*(match.start() for match in found), len(text)][1:]
     return {
         match[0].lower(): content_stems(words_of(text[match.end() : end]))
@@ -321,9 +355,9 @@ def _check_effects(sentence: Sentence) -> Iterator[str]:
     """Effects that the hints, the verb or the text rule out."""
     if sentence.explained:
         return
-    text, hints, is_reading, is_writing = sentence.text, *_known_effects(sentence)
+    text, hints, is_reading, is_writing = _own_text(sentence), *_known_effects(sentence)
     destroys, repeats = hints.get("destructiveHint"), hints.get("idempotentHint", True if is_reading else None)
-    verb = _change(sentence)
+    verb = _change(text)
     if is_reading and verb and not any(has_word(each.stems, verb) for each in sentence.sources.own):
         yield f"it only reads, and no source says that it does {verb!r}"
     if is_writing and _PATTERNS.reads_only.search(text):
@@ -356,10 +390,16 @@ def _known_effects(sentence: Sentence) -> tuple[dict[str, bool], bool, bool]:
     return hints, is_reader if reads is None else reads, is_writing
 
 
-def _change(sentence: Sentence) -> str | None:
+def _own_text(sentence: Sentence) -> str:
+    """The statements that name no other tool."""
+    names = [other.name for other in sentence.others]
+    return "; ".join(each for each in sentence.statements if not any(name in each for name in names))
+
+
+def _change(text: str) -> str | None:
     """The verb of what the tool is said to do to the world."""
-    affirmed = read_polarity(sentence.text).affirmed
-    for found in _PATTERNS.act.finditer(sentence.text):
+    affirmed = read_polarity(text).affirmed
+    for found in _PATTERNS.act.finditer(text):
         word = next(group for group in found.groups() if group).lower()
         verb = LEMMAS.get(word)
         if verb is None or verb not in affirmed or word.endswith(("ed", "ing")):
@@ -420,6 +460,7 @@ _CHECKS: tuple[Callable[[Sentence], Iterator[str]], ...] = (
     _check_schema,
     _check_requirements,
     _check_values,
+    _check_order,
     _check_defaults,
     _check_units,
     _check_opposites,
