@@ -84,9 +84,13 @@ def _tool_hits(audience: Audience, *checks: str, fix: str) -> Iterator[Hit]:
     server = audience.measured.catalog.server
     for subject in audience.measured.subjects:
         found: dict[tuple[Breach, Handling, str], tuple[tuple[Breach, ...], list[tuple[Limit, Client]]]] = {}
+        known: dict[tuple[str, str, object], tuple[Breach, ...]] = {}
         for limit, clients in limits:
             for client in clients if limit.check == CLIENTS_OWN else clients[:1]:
-                breaches = tool_breaches(subject, limit, client, server=server)
+                check = (limit.check, client.name if limit.check == CLIENTS_OWN else "", limit.takes)
+                breaches = known.get(check)
+                if breaches is None:
+                    breaches = known[check] = tool_breaches(subject, limit, client, server=server)
                 if breaches:
                     key = (breaches[0], limit.outcome, limit.loses)
                     concerned = found.setdefault(key, (breaches, []))[1]

@@ -24,7 +24,7 @@ def placeholder_text(subject: Subject) -> Iterator[Hit]:
     text = subject.tool.description or ""
     if parameter_texts.is_placeholder(text, subject.tool.name) and text.strip():
         yield Hit("/description", f"the description is a placeholder: {text.strip()!r}", "write the description")
-    elif unwritten := parameter_texts.find_unwritten(subject.prose.sentences):
+    elif unwritten := parameter_texts.find_unwritten(subject.prose):
         yield Hit(
             "/description", f"a sentence is a placeholder: {unwritten[:MAX_QUOTE]!r}", "write it, or leave it out"
         )

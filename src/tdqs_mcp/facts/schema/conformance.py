@@ -320,7 +320,15 @@ DRAFTS = frozenset(f"{scheme}://json-schema.org/{name}" for scheme in ("http", "
 
 def find_flaw(shape: Shape) -> tuple[str, str] | None:
     """Where the first flaw lies, as a JSON pointer inside the schema, and what it is; None for a valid schema."""
-    return None if _is_ordinary(shape) else _validate(canonical_json(shape.root))
+    return None if _is_ordinary(shape) else _validate(_spelled(shape.root))
+
+
+def _spelled(schema: Mapping[str, Any]) -> str:
+    """The schema in one spelling of its keys' order; C writes all but numbers that JSON does not have."""
+    try:
+        return json.dumps(schema, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return canonical_json(schema)
 
 
 def _is_ordinary(shape: Shape) -> bool:
@@ -383,7 +391,7 @@ _KNOWN = frozenset({*_ORDINARY, "default", "const"})
 
 @lru_cache(maxsize=1024)
 def _validate(text: str) -> tuple[str, str] | None:
-    """Validates canonical JSON against its meta-schema. Cached, because generated tools repeat the same schema."""
+    """Validates JSON against its meta-schema. Cached, because generated tools repeat the same schema."""
     schema = json.loads(text)
     declared = schema.get("$schema")
     if declared is not None and (not isinstance(declared, str) or declared.rstrip("#") not in DRAFTS):

@@ -1,7 +1,7 @@
 """What name and sentences say of a tool's effect that its hints contradict."""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, Effect, lazy_pattern, words_from
@@ -16,14 +16,13 @@ def said_writing(tool: Tool, prose: Prose, siblings: Sequence[str]) -> str | Non
     parts = name_parts(tool.name)
     if parts and parts[0] in _words("writing"):
         return f"the name says {parts[0]!r}"
-    said = zip(prose.sentences, prose.spoken, strict=True)
+    said = [(sentence, words) for sentence, words in zip(prose.sentences, prose.spoken, strict=True) if _tells(words)]
     own = [(sentence, words) for sentence, words in said if not any(name in sentence for name in siblings)]
     for sentence, words in own:
         if not _words("final").isdisjoint(words):
             return f"a sentence says that its effect is final: {' '.join(sentence.split())[:MAX_QUOTE]!r}"
-    for sentence, words in own:
-        is_later = sentence is not prose.sentences[0] and any(map(_changes, words))
-        clauses = _CLAUSE_END.split(sentence) if is_later else ()
+    for sentence, _ in own:
+        clauses = () if sentence is prose.sentences[0] else _CLAUSE_END.split(sentence)
         if effect := next(filter(None, map(_said_change, clauses)), None):
             return f"a sentence says that {effect}: {' '.join(sentence.split())[:MAX_QUOTE]!r}"
     return None
@@ -71,6 +70,12 @@ MAX_SUBJECT = 8
 """Words before the verb of a passive clause."""
 
 
+def _tells(words: Sequence[str]) -> bool:
+    """A sentence has a word of a lasting change, or one that says that there is no way back."""
+    return any(map(_changes, words)) or not _words("final").isdisjoint(words)
+
+
+@lru_cache(maxsize=20_000)
 def _changes(word: str) -> bool:
     """A form of a verb that leaves a lasting change."""
     return (LEMMAS.get(word) or word.removesuffix("s")) in _words("lasting")

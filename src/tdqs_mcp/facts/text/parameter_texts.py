@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from tdqs_mcp.facts.schema.walk import MAX_BRANCHES, MAX_HOPS, Node, Shape, alternatives
 from tdqs_mcp.facts.text.claims import stated_limits
 from tdqs_mcp.facts.text.parameter_mentions import words_in
+from tdqs_mcp.facts.text.prose import Prose
 from tdqs_mcp.facts.text.value_claims import stated_default
 from tdqs_mcp.facts.text.vocabulary import MAX_EXPLANATION, MAX_TEXT, STOPWORDS, PatternTable, read_table, words_from
 from tdqs_mcp.facts.text.words import name_parts, stem, words_of
@@ -32,10 +33,10 @@ def is_placeholder(text: str, name: str) -> bool:
     if len(text) > MAX_PLACEHOLDER:
         return False
     plain = text.strip()
-    if _PATTERNS.blank.fullmatch(plain.lower()) or _is_marked(plain):
-        return True
+    if words_in(plain).isdisjoint(_words("unwritten")):
+        return _PATTERNS.blank.fullmatch(plain.lower()) is not None
     said = set(words_of(plain.replace(name, "") if name else plain))
-    return not said.isdisjoint(_words("unwritten")) and said <= _about_texts()
+    return _is_unwritten(plain) or (not said.isdisjoint(_words("unwritten")) and said <= _about_texts())
 
 
 @cache
@@ -43,17 +44,14 @@ def _about_texts() -> frozenset[str]:
     return STOPWORDS | _words("unwritten") | _words("about_text")
 
 
-def find_unwritten(sentences: Sequence[str]) -> str | None:
-    """The first sentence of a text that still has to be written."""
-    return next((each for each in sentences if _is_marked(each)), None)
+def find_unwritten(prose: Prose) -> str | None:
+    """The first sentence of a description that still has to be written."""
+    sentences = () if _words("unwritten").isdisjoint(prose.words) else prose.sentences
+    return next(filter(_is_unwritten, sentences), None)
 
 
-def _is_marked(text: str) -> bool:
-    return any(mark in text for mark in _MARKS) and _PATTERNS.unwritten.fullmatch(text) is not None
-
-
-_MARKS = ("TODO", "FIXME", "TBD", "TBA", "documented")
-"""One of them is in every sentence that still has to be written."""
+def _is_unwritten(text: str) -> bool:
+    return _PATTERNS.unwritten.fullmatch(text) is not None
 
 
 def read_remarks(shape: Shape) -> tuple[Remark, ...]:
@@ -190,9 +188,14 @@ def find_unit_clashes(remarks: Sequence[Remark], sentences: Sequence[str]) -> It
 
 def _units_in(text: str) -> list[str]:
     """The units in which a text gives a value: "in seconds", "(ms)", "number of days"."""
-    if words_in(text).isdisjoint(known_units()):
+    if words_in(text).isdisjoint(_unit_words()):
         return []
-    return [word for word in _PATTERNS.unit.findall(text.lower()) if word in known_units().keys() - _words("calendar")]
+    return [word for word in _PATTERNS.unit.findall(text.lower()) if word in _unit_words()]
+
+
+@cache
+def _unit_words() -> frozenset[str]:
+    return frozenset(known_units()) - _words("calendar")
 
 
 def _last_word(title: object) -> list[str]:
