@@ -445,6 +445,20 @@ def test_where_values_come_from_and_what_a_listing_is_for_is_said():
     assert said["move_block"].endswith("some place. Find `parent_page_id` with `list_pages`.")
 
 
+def test_sentences_go_before_sections_and_code_at_their_margin():
+    text = "Get the text of one page.\n\n    Its links stay.\n\n    Args:\n        page_id: the page\n"
+    [_, page, *_] = rewritten(PAGES[0], {**PAGES[1], "description": text}, judge=Pleased())
+    way = "Use it when the `page_id` is known; otherwise find it with `list_pages`."
+    assert description(page) == (
+        f"Get the text of one page.\n\n    Its links stay.\n\n    {way}\n\n    Args:\n        page_id: the page"
+    )
+
+
+def test_nobody_is_sent_to_what_is_not_to_be_used_any_more():
+    old = tool("list_pages", "Deprecated: lists the pages of the wiki.")
+    assert not any(rewrite.changes for rewrite in rewritten(old, *PAGES[1:3], judge=Pleased()))
+
+
 def test_what_a_listing_gives_names_few_of_the_tools_that_take_it():
     takers = [tool(f"{verb}_page", f"{verb.title()} a page.", takes("page_id")) for verb in ("print", "delete", "fold")]
     two = description(rewritten(PAGES[0], *takers[:2], judge=Pleased())[0])

@@ -65,19 +65,13 @@ class Route(StrEnum):
     """How a statement follows from its evidence."""
 
     PURPOSE = "purpose"
-    """The name's words and the schema."""
-
-    ABBREVIATION = "abbreviation"
-    """Another text spells it out."""
+    """The title of a tool without a description."""
 
     ALTERNATIVE = "alternative"
     """A sibling's own words say what it is for instead."""
 
     LOOKUP = "lookup"
     """A sibling returns what a parameter takes."""
-
-    BEFORE = "before"
-    """Another tool comes first."""
 
     AFTER = "after"
     """Another tool comes next."""
@@ -86,8 +80,6 @@ class Route(StrEnum):
     """A sibling describes the parameter of this name and type."""
 
     VALUES = "values"
-    DEFAULT = "default"
-    RANGE = "range"
     UNIT = "unit"
     """The unit or the format of a value."""
 
@@ -100,7 +92,6 @@ class Route(StrEnum):
     HINT = "hint"
     """A plain statement that an annotation repeats."""
 
-    TITLE = "title"
     CUT = "cut"
     """Words that stand twice."""
 

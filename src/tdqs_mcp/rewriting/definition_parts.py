@@ -11,7 +11,7 @@ from tdqs_mcp.facts.schema import arguments, tokens
 from tdqs_mcp.facts.schema.arguments import Choice, Demand
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.statements import closed_value_lists
-from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue, Effect, read_table
+from tdqs_mcp.facts.text.vocabulary import LEMMAS, Cue, Effect, read_table, words_from
 from tdqs_mcp.facts.text.wording import (
     can_continue_in_english,
     copied_spans,
@@ -76,7 +76,8 @@ class CatalogContext:
         """The context of a catalog, read once for all its tools."""
         openings = {each.tool.name: each.prose.verb for each in measured.subjects if each.prose.opens_with_verb}
         labels = names.read_names((subject.tool.name for subject in measured.subjects), openings)
-        unique = {subject.tool.name: subject for subject in measured.subjects if subject.is_quotable}
+        usable = (subject for subject in measured.subjects if subject.is_quotable and not _is_retired(subject))
+        unique = {subject.tool.name: subject for subject in usable}
         foreign = sum(map(is_in_other_language, measured.subjects))
         described = sum(not subject.signals.is_missing_description for subject in measured.subjects)
         known = ValueSources(unique.values(), labels)
@@ -106,6 +107,12 @@ class CatalogContext:
     def near(self, subject: Subject, count: int) -> tuple[str, ...]:
         """The siblings of similar names, the nearest first."""
         return self.neighbours.nearest(subject.tool.name, count) if self.knows(subject) else ()
+
+
+def _is_retired(subject: Subject) -> bool:
+    """Its first sentence says that it is not to be used any more."""
+    first = subject.prose.spoken[0] if subject.prose.spoken else ()
+    return not words_from("rewriting", "retired").isdisjoint(first)
 
 
 class Candidate(NamedTuple):

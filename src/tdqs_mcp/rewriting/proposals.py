@@ -1,5 +1,6 @@
 """What could make a definition better: parts that facts and the author's material support, and questions."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -160,9 +161,15 @@ def _joined(text: str, rest: str) -> str:
 
 
 def _with(text: str, said: str) -> str:
-    """The text and more sentences: in line with running text, below anything that has lines."""
+    """The text and more sentences: in line with running text, before sections and code, else below the last line."""
     if not text:
         return said
+    if section := _SECTION.search(text):
+        return f"{text[: section.start()].rstrip()}\n\n{section['margin']}{said}\n\n{text[section.start('margin') :]}"
     if "\n" in text:
         return f"{text}\n\n{said}"
     return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {said}"
+
+
+_SECTION = re.compile(r"\n(?P<margin>[ \t]*)(?:#{1,6} |```|(?:[\w*`-]+ ){0,3}[\w*`-]+:[*`]*[ \t]*\n)")
+"""The first line of a section behind the first line: a heading such as `Args:`, or code."""

@@ -180,25 +180,19 @@ def add_article(rest: str, countable: AbstractSet[str]) -> str:
     `order by ID` -> an order by ID, where orders are spoken of elsewhere.
     """
     words = rest.split()
-    ends = PREPOSITIONS | _ENDS
-    places = (place for place, word in enumerate(words) if word.lower() in (ends | _ARTICLES if place else ends))
+    articles, ends = _words("articles"), PREPOSITIONS | _words("clause_ends")
+    places = (place for place, word in enumerate(words) if word.lower() in (ends | articles if place else ends))
     end = next(places, len(words))
     thing, noun = words[:end], words[end - 1] if end else ""
     if not thing:
         return rest if words and words[0].lower() in PREPOSITIONS else ""
-    is_determined = thing[0].lower() in _words("determiners") | _ARTICLES or not thing[0].isalpha()
+    is_determined = thing[0].lower() in _words("determiners") | articles or not thing[0].isalpha()
     is_mass = noun.lower() in _words("uncounted") or noun[:1].isupper() or noun.endswith("ing")
     if is_determined or is_plural(noun.lower()) or is_mass:
         return rest
     if noun.lower() not in countable:
         return ""
     return f"{'an' if _VOWEL.match(thing[0]) else 'a'} {rest}"
-
-
-_ARTICLES = frozenset("a an the this that its their each another".split())
-_ENDS = frozenset(
-    "and or that which whose where when using via including not near about across between within under".split()
-)
 
 
 def quotations_in(text: str) -> tuple[str, ...]:
