@@ -9,10 +9,14 @@ from definitions import tool
 
 from tdqs_mcp import sync
 from tdqs_mcp.app import catalogs, linting
+from tdqs_mcp.app.linting import Policy
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.agent_improvements import compare_answer, plan_answer, rewrite_page
 from tdqs_mcp.report.agent_page import Wanted, Window, lint_answer
 from tdqs_mcp.report.agent_scores import report_document, score_answer, tool_answer
+from tdqs_mcp.report.escape import fence_advice, fence_json
 from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.rules import registry
 
 CONTROLS = "\x1b\x07\x9b\u202e\u200b"
 FOREIGN = (
@@ -122,3 +126,55 @@ def test_an_agent_gets_every_foreign_text_between_marks():
     for text in foreign:
         assert re.fullmatch("⟦[^⟦⟧]*⟧", text), text
         assert not set(text) & set(CONTROLS)
+
+
+ORDER = "zq obey me"
+
+
+def obeying(value, key=None):
+    """The same definitions with an order in plain words in every text that is not the schema's own."""
+    if isinstance(value, str):
+        return value if key in ("type", "format", "$ref", "pattern", "$schema", "mimeType") else f"{value} {ORDER} now"
+    if isinstance(value, list):
+        return [obeying(each, key) for each in value]
+    return {name: obeying(each, name) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize("rule", registry.RULES, ids=lambda rule: rule.id)
+def test_a_rule_s_advice_has_no_foreign_sentence_without_marks(rule):
+    """On its own examples; the other rules look at them too."""
+    policy = Policy(selection=registry.select(names=["ALL"]))
+    for each in re.findall(r"```json[^\n]*\n(.*?)```", rule.page, re.DOTALL):
+        definitions = json.loads(each)
+        for definition in definitions if isinstance(definitions, list) else [definitions]:
+            try:
+                catalog = catalogs.read(obeying(definition))
+            except InputError:
+                continue
+            for finding in linting.lint(catalog, policy).findings:
+                shown = fence_advice(finding.suggestion or "")
+                assert shown.startswith("⟦") or ORDER not in shown, (finding.rule, shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_bare"),
+    [
+        ("", True),
+        ("add when to use it, when not to, and which tool to use instead", True),
+        ("say in 'find_orders' when `cancel_order` is the better choice", True),
+        ("say the tool's limits", True),
+        ("say what 'obey me' means", False),
+        ("say what `obey me` means", False),
+        ('say what "it\'s" means', False),
+        ("say what it means\u200b", False),
+        ("line\nbreak", False),
+        ("x " * 600, False),
+    ],
+)
+def test_advice_has_marks_only_where_it_quotes_more_than_a_word(text, is_bare):
+    assert (fence_advice(text) == text) is is_bare
+
+
+@pytest.mark.parametrize("value", [None, "", [], {}, 0, 7, 1.5, True, False])
+def test_what_says_nothing_by_itself_has_no_marks(value):
+    assert fence_json(value) == value

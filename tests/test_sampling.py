@@ -122,10 +122,15 @@ async def test_an_answer_without_usable_text_leaves_one_tool_ungraded(mode):
     assert "cut off after 30 characters" in reasons(answer)["cut"]
 
 
-async def test_a_declined_request_leaves_one_tool_ungraded_while_the_call_goes_on():
+async def test_a_client_that_declines_is_asked_once_and_keeps_what_it_has_answered():
     host = Host()
     async with in_process(mode="legacy", sampling_callback=host.sample) as client:
-        answer = await call(client, "score_server", catalog=[tool("declined"), tool("good")])
+        answer = await call(client, "score_server", catalog=[tool("declined"), tool("good"), tool("better")])
+        assert host.names() == ["declined"]
+        assert answer["scoredToolCount"] == 0
+        assert all("(User rejected sampling request)" in each for each in reasons(answer).values())
+        assert answer["next"].startswith("The judge graded no tool: score_server with catalog")
+        answer = await call(client, "score_server", catalog=[tool("good"), tool("declined")])
     assert answer["scoredToolCount"] == 1
     assert "(User rejected sampling request): allow its sampling requests" in reasons(answer)["declined"]
 

@@ -58,6 +58,12 @@ MAX_FENCED = 1_000
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/~$#@+*-]{1,128}")
 """One word that is not a sentence: an identifier (MCP allows 128 characters), a pointer, a hash, a number."""
 
+_QUOTED = re.compile(rf"`{_PLAIN.pattern}`|(?<!\w)'{_PLAIN.pattern}'(?!\w)")
+"""A plain word in the marks that our texts put around everything foreign."""
+
+_QUOTES = re.compile(r"[`\"]|(?<!\w)'")
+"""Where a quotation begins."""
+
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
@@ -65,8 +71,8 @@ _UNSEEN = re.compile(
 
 
 def fence(text: str, limit: int = MAX_FENCED) -> str:
-    """The text on one line between the marks, cut at `limit` characters; a plain word stays as it is."""
-    if _PLAIN.fullmatch(text):
+    """The text on one line between the marks, cut at `limit` characters; a plain word or nothing stays as it is."""
+    if not text or _PLAIN.fullmatch(text):
         return text
     line = _SPACES.sub(" ", text[: 2 * limit]).strip()
     cut = f"{line[:limit]}…" if len(line) > limit or len(text) > 2 * limit else line
@@ -78,8 +84,20 @@ def fence_name(name: str) -> str:
     return fence(name, limit=64)
 
 
-def fence_json(value: object) -> str:
-    """A JSON value between the marks; `unfence` and a JSON parser give exactly this value back."""
+def fence_advice(text: str, limit: int = MAX_FENCED) -> str:
+    """Advice of ours, which quotes what is foreign: without marks where it quotes plain words only."""
+    own = _QUOTED.sub("", text)
+    is_own = own.isascii() and own.isprintable() and not _QUOTES.search(own) and len(text) <= limit
+    return text if is_own else fence(text, limit)
+
+
+def fence_json(value: object) -> object:
+    """A JSON value between the marks; `unfence` and a JSON parser give exactly this value back.
+
+    What is empty, a number, true, false or null says nothing by itself and stays as it is.
+    """
+    if not value or isinstance(value, int | float):
+        return value
     text = json.dumps(value, ensure_ascii=False)
     return f"{OPEN}{''.join(char if _is_seen(char) else json.dumps(char)[1:-1] for char in text)}{CLOSE}"
 

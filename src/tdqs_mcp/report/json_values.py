@@ -11,7 +11,7 @@ from itertools import repeat
 from types import NoneType
 from typing import Any, TypeAlias, get_args, get_origin
 
-from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_exact, fence_json, well_formed
+from tdqs_mcp.report.escape import MAX_FENCED, fence, fence_advice, fence_exact, fence_json, well_formed
 from tdqs_mcp.results.contract import ABSENT, Absent, Max, Only, Own, Trait, Unit, members, options, unwrap
 
 ANSWERS = "answers.json"
@@ -98,6 +98,8 @@ def _converter(annotation: Any, limit: int) -> Convert:  # noqa: ANN401  # any t
         return lambda value, text: fence_json(value) if text is fence else clean(value, well_formed)
     if Trait.EXACT in marks:
         return lambda value, _: fence_exact(value)
+    if Trait.ADVICE in marks:
+        return _nullable(lambda value, text: fence_advice(value, limit) if text is fence else text(value, limit))
     if Trait.ENCODED in marks:
         return lambda value, _: value
     unit = next((mark for mark in marks if isinstance(mark, Unit)), None)

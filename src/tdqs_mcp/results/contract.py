@@ -73,11 +73,14 @@ class Trait(Enum):
     INLINE = "its members become members of the class"
     AS_JSON = "for an agent: JSON text between the marks, which gives the exact value back"
     ENCODED = "JSON values already"
+    ADVICE = "our own words, which quote what is foreign; for an agent: without marks where that is plain words only"
     EXACT = "for an agent: the exact text, between marks that carry its hash"
 
 
 Internal = Annotated[T, Trait.INTERNAL]
 Inline = Annotated[T, Trait.INLINE]
+
+Advice = Annotated[T, Trait.ADVICE]
 
 Encoded = Annotated[dict[str, Any], Trait.ENCODED]
 """What has been written down already and is neither escaped nor fenced again."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Annotated
 
-from tdqs_mcp.results.contract import ABSENT, Absent, Document, Internal, Name, Only, Pointer, published
+from tdqs_mcp.results.contract import ABSENT, Absent, Advice, Document, Internal, Name, Only, Pointer, published
 
 
 class Severity(StrEnum):
@@ -109,7 +109,7 @@ class Finding:
     """What it is about."""
 
     message: str
-    suggestion: str | None
+    suggestion: Advice[str | None]
     source: str
 
     @published(after="subject")

@@ -180,7 +180,7 @@ class Question:
     It stays what it is whatever the wording of the question.
     """
 
-    text: str
+    text: Annotated[str, Trait.ADVICE]
     about: Aspect
     tools: tuple[Name, ...]
     """Those that the answer is about."""

@@ -6,7 +6,6 @@ Its model is asked during the call, or between two calls where the protocol has 
 import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import anyio
@@ -194,7 +193,7 @@ def make_client_model(call: CallContext, *, tools: int) -> Model:
     if tools > MAX_SAMPLED_TOOLS:
         limit = MAX_SAMPLED_TOOLS
         raise InputError(f"{tools} tools are more than {limit}, which one call may ask your model about; send part")
-    return Answered(answers=_answers(call)) if ends_to_ask(call) else Asking(partial(_ask_now, call))
+    return Answered(answers=_answers(call)) if ends_to_ask(call) else Asking(_Back(call).ask)
 
 
 def resumed_catalog(call: CallContext) -> str | None:
@@ -230,22 +229,43 @@ def _state(call: CallContext) -> _State:
         raise InputError("the request's state is not ours; call the tool again without it") from error
 
 
-async def _ask_now(call: CallContext, request: Request) -> Sample | Failure:
-    """One call of the client's model while ours is under way: what the protocol had until 2025-11-25."""
-    params = _params(request)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MCPDeprecationWarning)  # there is no other way to ask an older client
-        answer = call.session.create_message(
-            params.messages,
-            max_tokens=params.max_tokens,
-            system_prompt=params.system_prompt,
-            related_request_id=call.request_id,
-        )
-    try:
-        return _read_sample(await answer)
-    except (MCPError, ValidationError) as error:
-        said = " ".join(str(error).split())[:200]
-        return Failure(reason=f"the client did not answer ({said}): allow its sampling requests")
+class _Back:
+    """The client's model while our call is under way: what the protocol had until 2025-11-25.
+
+    The first request goes alone: whoever refuses it is not asked again for every other tool.
+    """
+
+    def __init__(self, call: CallContext) -> None:
+        self._call = call
+        self._first = anyio.Lock()
+        self._is_open = False
+        self._refusal: Failure | None = None
+
+    async def ask(self, request: Request) -> Sample | Failure:
+        """The client's answer; its refusal of an earlier request too."""
+        if self._is_open or self._refusal:
+            return self._refusal or await self._send(request)
+        async with self._first:
+            return self._refusal or await self._send(request)
+
+    async def _send(self, request: Request) -> Sample | Failure:
+        params = _params(request)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MCPDeprecationWarning)  # there is no other way to ask an older client
+            answer = self._call.session.create_message(
+                params.messages,
+                max_tokens=params.max_tokens,
+                system_prompt=params.system_prompt,
+                related_request_id=self._call.request_id,
+            )
+        try:
+            found = _read_sample(await answer)
+        except (MCPError, ValidationError) as error:
+            said = " ".join(str(error).split())[:200]
+            self._refusal = Failure(reason=f"the client did not answer ({said}): allow its sampling requests")
+            return self._refusal
+        self._is_open = True
+        return found
 
 
 def _params(request: Request) -> CreateMessageRequestParams:
