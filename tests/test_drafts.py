@@ -280,7 +280,7 @@ def checked(catalog, sentence, *, path="/description", of=0, material=NOTHING):
     [
         ("To merge two orders, use `create_order`.", "`create_order` is not for that: `merge_orders` is"),
         ("To see the orders of a day, use `list_warehouses`.", "`list_warehouses` is not for that"),
-        ("To remove a parcel, use `create_order`.", "`create_order` is not for that"),
+        ("To remove a parcel, use `create_order`.", "`create_order` does not remove"),
         ("Look up `order_id` with `list_warehouses`.", "`list_warehouses` says nothing of order"),
         ("`order_id` comes from `merge_orders`.", "`merge_orders` itself needs `order_id`"),
         ("Look up `reason` with `find_orders`.", "`find_orders` gives no `reason`: the schema lists its values"),
@@ -304,6 +304,7 @@ def checked(catalog, sentence, *, path="/description", of=0, material=NOTHING):
         ("Needs the role of an administrator.", "no source speaks of this permission"),
         ("Only works for customers in Antarctica.", "no source gives this restriction"),
         ("A powerful way to cancel orders.", "praises"),
+        ("No order is cancelled or changed; it deletes nothing.", "`destructiveHint` is true"),
     ],
 )
 def test_what_is_false_is_refused_with_the_reason(catalog, sentence, reason):

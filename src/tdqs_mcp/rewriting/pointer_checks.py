@@ -76,6 +76,12 @@ class Sibling:
         words = [*name_parts(self.name), *spoken, *values]
         return frozenset(EFFECTS[LEMMAS[word]] for word in words if word in LEMMAS)
 
+    @property
+    def effect(self) -> frozenset[Effect]:
+        """What its first verb does."""
+        effect = self.subject.prose.effect
+        return frozenset([effect] if effect else [])
+
     @cached_property
     def required(self) -> frozenset[str]:
         """The parameters that it cannot be called without, in lower case."""
@@ -196,19 +202,14 @@ def _check_purpose(pointer: Pointer, sources: ToolSources, siblings: Siblings) -
     said = content_stems(word for word in words_of(statement) if word not in silent)
     if Effect.READ in other.effects:
         said = frozenset(word for word in said if not has_word(_READING, word))
-    better = _better(said, other, sources.subject.tool.name, siblings)
-    if better is not None:
-        yield f"is not for that: `{better.name}` is"
-        return
     aim = _PATTERNS.aim.search(pointer.before) or _PATTERNS.aim.search(pointer.after)
     verb = LEMMAS.get(aim[1].lower()) if aim else None
-    if (
-        said
-        and verb
-        and verb not in words_from("drafts", "light")
-        and _is_opposite(EFFECTS[verb], other.effects)
-        and not _says(other.narrow, verb)
-    ):
+    effect = EFFECTS[verb] if verb and verb not in words_from("drafts", "light") else None
+    rivals = [each for each in siblings.values() if effect is None or not _is_opposite(effect, each.effect)]
+    better = _better(said, other, [each for each in rivals if each.name != sources.subject.tool.name], siblings.common)
+    if better is not None:
+        yield f"is not for that: `{better.name}` is"
+    elif said and verb and effect and _is_opposite(effect, other.effects) and not _says(other.narrow, verb):
         yield f"does not {verb}"
 
 
@@ -216,14 +217,15 @@ _READING = frozenset({"get"})
 """What every tool that reads does."""
 
 
-def _better(said: AbstractSet[str], other: Sibling, own: str, siblings: Siblings) -> Sibling | None:
+def _better(
+    said: AbstractSet[str], other: Sibling, rivals: Sequence[Sibling], common: AbstractSet[str]
+) -> Sibling | None:
     """A tool whose name and first sentence say all that the other one's definition says of this, and more."""
-    known = {word for word in said if _says(other.narrow | (other.wide - siblings.common), word)}
-    for sibling in siblings.values():
-        covered = {word for word in said if has_word(sibling.narrow, word) or _has_root(sibling.narrow, word)}
-        is_telling = len(covered) > 1 or 2 * len(covered) >= len(said)
-        if sibling.name not in (own, other.name) and known < covered and is_telling:
-            return sibling
+    known = {word for word in said if _says(other.narrow | (other.wide - common), word)}
+    for rival in rivals:
+        covered = {word for word in said if has_word(rival.narrow, word) or _has_root(rival.narrow, word)}
+        if rival is not other and known < covered and (len(covered) > 1 or 2 * len(covered) >= len(said)):
+            return rival
     return None
 
 
@@ -250,7 +252,7 @@ def _root(word: str) -> str:
     return _ENDING.sub("", word.removesuffix("ice") + "ex" if word.endswith("ice") else word).removesuffix("e")
 
 
-_ENDING = re.compile(r"(?:ers?|ed|ing|ions?|ments?|ly|als?|ity|ie|y)$")
+_ENDING = re.compile(r"(?:ers?|ed|ing|i[sz]e|ions?|ments?|ly|als?|ity|ie|y)$")
 
 MIN_ROOT = 3
 """A root of fewer letters stands for too many words."""
@@ -259,6 +261,9 @@ MIN_ROOT = 3
 def _check_order(pointer: Pointer, sources: ToolSources) -> Iterator[str]:
     """The sentence puts the other tool before this one, and the definition behind it, or the reverse."""
     said, name = _order(pointer), pointer.sibling.name
+    first = next((each for each in sources.texts if said and _PATTERNS.starts.search(each.text)), None)
+    if first is not None:
+        yield f"{first.name} says that this tool comes first"
     texts = [each for each in sources.texts if name.lower() in each.tokens] if said is not None else []
     for each in texts:
         for known in find_pointers(each.text, {name.lower(): pointer.sibling}):

@@ -358,15 +358,16 @@ def _check_effects(sentence: Sentence) -> Iterator[str]:
     text, hints, is_reading, is_writing = _own_text(sentence), *_known_effects(sentence)
     destroys, repeats = hints.get("destructiveHint"), hints.get("idempotentHint", True if is_reading else None)
     verb = _change(text)
-    if is_reading and verb and not any(has_word(each.stems, verb) for each in sentence.sources.own):
+    if is_reading and verb and not _does(verb, hints.get("readOnlyHint") is True, sentence):
         yield f"it only reads, and no source says that it does {verb!r}"
-    if is_writing and _PATTERNS.reads_only.search(text):
+    effect = sentence.sources.subject.prose.effect
+    is_open = is_reading or effect in (None, Effect.READ, Effect.PRODUCE)
+    if _PATTERNS.reads_only.search(text) and (is_writing or not is_open):
         yield "it does not only read"
-    if destroys is True and not is_reading and _PATTERNS.untouched.search(text):
-        yield "`destructiveHint` is true"
-    is_harmed = _PATTERNS.untouched.search(text) is None and (
-        _PATTERNS.touched.search(text) or Cue.DESTRUCTION in cues_of(words_of(text))
-    )
+    is_untouched = _PATTERNS.untouched.search(text) is not None
+    if is_untouched and not is_reading and (destroys is True or (effect is Effect.DELETE and _is_about_all(sentence))):
+        yield "`destructiveHint` is true" if destroys else "it deletes"
+    is_harmed = not is_untouched and (_PATTERNS.touched.search(text) or Cue.DESTRUCTION in cues_of(words_of(text)))
     is_rewriting = not is_reading and sentence.sources.subject.prose.effect in (Effect.UPDATE, Effect.DELETE)
     may_harm = destroys is True or (destroys is None and is_rewriting)
     if is_harmed and not may_harm and not _is_told(Cue.DESTRUCTION, sentence):
@@ -376,6 +377,19 @@ def _check_effects(sentence: Sentence) -> Iterator[str]:
         yield "`idempotentHint` is true" if "idempotentHint" in hints else "it only reads"
     if repeats is False and not is_reading and is_harmless and "not" not in words_of(text):
         yield "`idempotentHint` is false"
+
+
+def _does(verb: str, is_declared: bool, sentence: Sentence) -> bool:  # noqa: FBT001  # the hint
+    """A source says that the tool does it; where a hint denies that it does anything, in so many words."""
+    texts = sentence.sources.texts
+    return any(_change(each.text) == verb if is_declared else has_word(each.stems, verb) for each in texts)
+
+
+def _is_about_all(sentence: Sentence) -> bool:
+    """It denies any loss, or speaks of nothing but what the first sentence says to be lost."""
+    first = content_stems(word for words in sentence.sources.subject.prose.spoken[:1] for word in words)
+    rest = sentence.stems - words_from("drafts", "kept")
+    return _PATTERNS.no_loss.search(sentence.text) is not None or (bool(rest) and rest <= first)
 
 
 def _known_effects(sentence: Sentence) -> tuple[dict[str, bool], bool, bool]:
@@ -429,19 +443,25 @@ def _is_told(cue: Cue, sentence: Sentence) -> bool:
 
 
 def _check_negations(sentence: Sentence) -> Iterator[str]:
-    """What a source affirms and the sentence denies without a condition, the reverse, or both with other words."""
+    """What a source affirms and the sentence denies without a condition, what it denies, or both with other words."""
     said = _polarity(sentence.text)
     words = said.affirmed | said.denied
-    for each in sentence.sources.texts:
-        held = _polarity(each.text)
+    clauses = ((each.name, _polarity(part)) for each in sentence.sources.texts for part in _clauses(each.text))
+    for name, held in clauses:
         known = held.affirmed | held.denied
-        if len(words & known) < 2 or 100 * len(words & known) < ALIKE * min(len(words), len(known)):
-            continue
         affirmed = (said.affirmed - said.denied) & (held.denied - held.affirmed)
         denied = (said.denied - said.affirmed) & (held.affirmed - held.denied)
-        is_whole = words <= known if denied else known <= words
-        if (affirmed and denied) or (affirmed | denied and is_whole):
-            yield f"{each.name} says the opposite of {min(affirmed | denied)!r}"
+        is_alike = 100 * len(words & known) >= ALIKE * min(len(words), len(known))
+        is_turned = is_alike and ((affirmed and denied) or (denied and words <= known) or (affirmed and known <= words))
+        is_denied = len(held.denied) > 1 and held.denied <= said.affirmed - said.denied
+        if len(words & known) > 1 and (is_turned or is_denied):
+            yield f"{name} says the opposite of {min(affirmed | denied or held.denied)!r}"
+
+
+def _clauses(text: str) -> list[str]:
+    """The text and, where there are several, the statements in it."""
+    parts = [part for part in _PATTERNS.segment.split(text) if part and part.strip()]
+    return [text, *parts] if len(parts) > 1 else [text]
 
 
 def _polarity(text: str) -> Polarity:
