@@ -64,11 +64,22 @@ async def rewrite(
     if material != NOTHING:
         material = assign_places(material, measured)
     basis = ReviewBasis.of(measured, material, growth=mode.growth if growth is None else growth)
-    proposed = propose(measured, mode=mode, growth=basis.growth)
-    admitted = [rewrite_review.admit(each, basis, mode) for each in proposed if each.index in chosen]
-    proposals = keep_found(measured, admitted)
     before = await _assessed(measured, chosen, known, judge=judge, spec=spec)
-    rewrites, tried = await _drafts(measured, proposals, before, found=known, basis=basis, judge=judge, spec=spec)
+    given = _given(measured, chosen, basis, mode) if material != NOTHING else {}
+    start = _remeasured(measured, list(given.values())) if given else measured
+    base_findings = registry.check(start) if given else known
+    base = (
+        {**before, **await _assessed(start, given.keys(), base_findings, judge=judge, spec=spec)} if given else before
+    )
+    proposed = propose(start, mode=mode, growth=basis.growth)
+    proposals = keep_found(start, [rewrite_review.admit(each) for each in proposed if each.index in chosen])
+    rewrites, tried = await _drafts(start, proposals, base, found=base_findings, basis=basis, judge=judge, spec=spec)
+    rewrites = [
+        rewrite_review.with_given(each, given[each.index].subject, given[each.index].parts, before[each.index])
+        if each.index in given
+        else each
+        for each in rewrites
+    ]
     if writer is not None or drafts:
         asked = find_questions(measured, known, {index: each.score for index, each in before.items()}) if writer else ()
         worded = [_handed_in(each, drafts, basis) for each in rewrites]
@@ -101,6 +112,13 @@ def with_rewrites(catalog: Catalog, rewrites: Sequence[Rewrite]) -> Catalog:
     return apply(catalog, {each.index: each.definition for each in rewrites})
 
 
+def _given(measured: Measured, chosen: AbstractSet[int], basis: ReviewBasis, mode: Mode) -> dict[int, Proposal]:
+    """The author's words by the index of their tool: they come first, whatever a judge makes of them."""
+    subjects = (subject for subject in measured.subjects if subject.tool.index in chosen)
+    found = (Proposal(subject=each, parts=rewrite_review.given_statements(each, basis, mode)) for each in subjects)
+    return {each.index: each for each in found if each.parts}
+
+
 async def _drafts(
     measured: Measured,
     proposals: list[Proposal],
@@ -116,7 +134,6 @@ async def _drafts(
     Beside them the catalog that has just these rewrites, and its findings, where it has been measured already.
     """
     after, improved, failed = dict(before), measured, set[int]()
-    given = await _with_given(measured, proposals, before, judge=judge, spec=spec)
     unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
     doubtful = [each for each in proposals if each.parts]
     while doubtful:
@@ -125,7 +142,7 @@ async def _drafts(
         after |= await _assessed(improved, tried, found, judge=judge, spec=spec)
         unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
         failed = {
-            each.index for each in doubtful if not rewrite_review.holds(each, given[each.index], after[each.index])
+            each.index for each in doubtful if not rewrite_review.holds(each, before[each.index], after[each.index])
         }
         proposals = [each.reduced() if each.index in failed else each for each in proposals]
         after |= {each.index: before[each.index] for each in proposals if not each.parts}
@@ -135,17 +152,6 @@ async def _drafts(
     ]
     told = [replace(each, unjudged=unjudged.get(each.index)) for each in rewrites]
     return told, None if failed else (improved, found)
-
-
-async def _with_given(
-    measured: Measured, proposals: Sequence[Proposal], before: Mapping[int, Assessment], *, judge: Judge, spec: str
-) -> Mapping[int, Assessment]:
-    """What each definition is worth with the author's words alone: what else is said is held to that."""
-    mixed = [each.given for each in proposals if each.given.parts and each.given.parts != each.parts]
-    if not mixed:
-        return before
-    told, indices = _remeasured(measured, mixed), {each.index for each in mixed}
-    return {**before, **await _assessed(told, indices, registry.check(told), judge=judge, spec=spec)}
 
 
 async def _better(

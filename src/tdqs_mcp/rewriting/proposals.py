@@ -34,23 +34,17 @@ class Proposal:
         """The raw definition with the parts applied."""
         return apply_parts(self.subject.tool, self.parts)
 
-    @property
-    def given(self) -> "Proposal":
-        """The author's statements alone."""
-        return self.only(tuple(part for part in self.parts if part.is_given))
-
     def reduced(self) -> "Proposal":
-        """The next fewer statements: any one left out, the last first, then ever fewer; never one of the author's.
+        """The next fewer statements: any one left out, the last first, then ever fewer.
 
         One that fails takes no other with it, so a second run finds nothing that this one has missed.
         """
-        own = self.parts
-        places = [place for place in range(len(own) - 1, -1, -1) if not own[place].is_given]
-        without_one = [own[:place] + own[place + 1 :] for place in places]
-        fewer = [tuple(part for at, part in enumerate(own) if at < place or part.is_given) for place in places[1:]]
-        left = self.next or (*without_one, *fewer)
-        given = tuple(part for part in own if part.is_given)
-        return self.only(left[0] if left else given, left[1:])
+        own, places = self.parts, range(len(self.parts) - 1, -1, -1)
+        left = self.next or (
+            *(own[:place] + own[place + 1 :] for place in places),
+            *(own[:place] for place in places[1:]),
+        )
+        return self.only(left[0] if left else (), left[1:])
 
     def without(self, name: str, *, kept: "Proposal") -> "Proposal":
         """Without the last statement that names a tool, or else without the last one; but for those that are kept."""
@@ -78,7 +72,7 @@ def keep_found(measured: Measured, proposals: Sequence[Proposal]) -> list[Propos
 
     What goes is tried once more beside what stays, until nothing comes back: a second run finds nothing either.
     """
-    kept = [each.only(tuple(part for part in each.parts if part.is_given)) for each in proposals]
+    kept = [each.only(()) for each in proposals]
     while (more := _trimmed(measured, kept, proposals)) != kept:
         kept = more
     return kept

@@ -26,7 +26,6 @@ from tdqs_mcp.results.improvements import (
     OtherDraft,
     Question,
     Rewrite,
-    Route,
     Unused,
 )
 from tdqs_mcp.results.scores import ToolScore
@@ -35,6 +34,7 @@ from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, Know
 from tdqs_mcp.rewriting.material_statements import TOLD, find_objection
 from tdqs_mcp.rewriting.proposals import Proposal
 from tdqs_mcp.rewriting.questions import find_questions
+from tdqs_mcp.rewriting.statements import Statement
 
 REFUSED = "said what may not stand in a definition"
 """The fault of words that were refused: an answer all the same."""
@@ -109,37 +109,44 @@ def is_improvement(before: Assessment, after: Assessment) -> bool:
 
 
 def holds(proposal: Proposal, before: Assessment, after: Assessment) -> bool:
-    """Whether the judge finds the statements worth their words; the author's need no judge."""
-    if all(part.is_given for part in proposal.parts):
-        return True
-    least = MIN_GAIN if any(part.has_words and not part.is_given for part in proposal.parts) else 0
+    """Whether the judge finds the statements worth their words."""
+    least = MIN_GAIN if any(part.has_words for part in proposal.parts) else 0
     is_higher = not (before.score and after.score) or after.score.tdqs - before.score.tdqs >= least
     return is_higher and is_improvement(before, after)
 
 
-_ANSWERED_ROUTES: Mapping[str, Route] = {Aspect.PURPOSE: Route.PURPOSE, Aspect.RETURNS: Route.RETURNS}
-"""What the author's answer is said instead of."""
+def admit(proposal: Proposal) -> Proposal:
+    """The proposal without what the format of the definition has no field for."""
+    return proposal.only(_carried(proposal.parts, proposal.subject))
 
 
-def admit(proposal: Proposal, basis: ReviewBasis, mode: Mode) -> Proposal:
-    """The proposal with the author's material, which goes before what else is said of the same place.
+def given_statements(subject: Subject, basis: ReviewBasis, mode: Mode) -> tuple[Statement, ...]:
+    """What the author's material says of a tool and its format has a field for."""
+    found = material_statements.material_statements(subject, basis.sources.material(subject), mode)
+    return _carried(found, subject)
 
-    Without what the format of the definition has no field for.
-    """
-    subject, sources = proposal.subject, basis.sources
-    material = sources.material(subject)
-    given = material_statements.material_statements(subject, material, mode)
-    paths = {part.path for part in given if part.path != "/description"}
-    routes = {_ANSWERED_ROUTES.get(fact.place) for fact in material.facts if fact.tool == subject.tool.name}
-    own = [part for part in proposal.parts if part.path not in paths and part.route not in routes]
-    first = [part for part in own if part.component is Component.PURPOSE]
-    rest = [part for part in own if part.component is not Component.PURPOSE]
-    return proposal.only(
-        tuple(
-            part
-            for part in (*first, *given, *rest)
-            if subject.tool.is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS
-        )
+
+def _carried(parts: Sequence[Statement], subject: Subject) -> tuple[Statement, ...]:
+    is_mcp = subject.tool.is_mcp
+    return tuple(part for part in parts if is_mcp or split_pointer(part.path)[0] in _COMMON_FIELDS)
+
+
+def with_given(rewrite: Rewrite, subject: Subject, given: Sequence[Statement], before: Assessment) -> Rewrite:
+    """A rewrite of the definition that has the author's words already, as one of the definition without them."""
+    raw = subject.tool.raw
+    by_path: dict[str, list[str]] = {}
+    for part in given:
+        is_said = part.path == "/description" and bool(subject.tool.description)
+        by_path.setdefault(part.path, ["description"] if is_said else []).extend(part.sources)
+    for change in rewrite.changes:
+        by_path.setdefault(change.path, []).extend(change.sources)
+    return replace(
+        rewrite,
+        original=raw,
+        before=before.score,
+        tokens_before=tokens.definition_tokens(raw),
+        claims=(*(part.claim() for part in given), *rewrite.claims),
+        changes=_changes(raw, rewrite.definition, by_path),
     )
 
 

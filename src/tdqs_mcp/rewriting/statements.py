@@ -36,11 +36,6 @@ class Statement:
     """The whole new value of what stands at any other path."""
 
     @property
-    def is_given(self) -> bool:
-        """The author's own words, or what the author recorded: no score decides about them."""
-        return all(source.split(" ", 1)[0] in _MATERIAL for source in self.sources)
-
-    @property
     def has_words(self) -> bool:
         """It makes the definition longer for its reader."""
         return bool(self.sentence) or isinstance(self.value, str)
@@ -50,10 +45,6 @@ class Statement:
         spliced = " ".join(splice.text.strip() for splice in self.splices) or self.route
         text = self.sentence or (spliced if self.splices else str(self.value))
         return Claim(path=self.path, text=text, sources=self.sources, component=self.component, route=self.route)
-
-
-_MATERIAL = frozenset({"fact", "trace", "answer", "annotations", "parameters"})
-"""How sources begin that are the author's."""
 
 
 def add_sentence(text: str, route: Route, sources: Sequence[str], *, component: Component | None = None) -> Statement:
