@@ -3,6 +3,7 @@
 import json
 import sys
 import tomllib
+from pathlib import Path
 
 import json5
 import pytest
@@ -72,8 +73,13 @@ def client(tmp_path):
     return Client
 
 
-def test_there_are_eight_clients():
-    assert len(client_names()) == 8
+def test_each_of_the_eight_clients_is_documented_with_its_source():
+    root = Path(__file__).parents[1]
+    clients = tomllib.loads((root / "src/tdqs_mcp/sources/clients.toml").read_text("utf-8"))["clients"]
+    assert [*clients] == client_names()
+    assert len(clients) == 8
+    documented = (root / "docs/agents.md").read_text("utf-8")
+    assert all(facts["title"] in documented and facts["source"] in documented for facts in clients.values())
 
 
 @pytest.mark.parametrize("name", client_names())
