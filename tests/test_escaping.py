@@ -36,7 +36,6 @@ FORMS = {
     "select": ("text", "json", "markdown"),
     "prompts": ("text", "json", "markdown"),
     "score --rubric smells": ("text", "json", "markdown"),
-    "score --rubric bundles --skill SKILL": ("text", "json", "markdown"),
     "skill SKILL --server": ("text", "json", "markdown"),
     "compare OLD": ("text", "json", "markdown"),
     "gate SUITE": ("text", "json", "markdown", "junit"),
@@ -115,7 +114,7 @@ def test_an_agent_gets_every_foreign_text_between_marks():
     said = [
         report_document(score),
         answer(score_answer(score, catalog="c", report="r", window=window, next_step="")),
-        *(answer(tool_answer(score, index=index, is_full=True, next_step="")) for index in range(4)),
+        *(answer(tool_answer(score, catalog="c", index=index, is_full=True, next_step="")) for index in range(4)),
         answer(lint_answer(linting.lint(catalog), Wanted(), catalog="c", window=window, next_step="")),
         answer(plan_answer(sync.plan(catalog, target="A"), catalog="c", window=window, next_step="")),
         answer(compare_answer(sync.compare(old, catalog), catalogs=("a", "b"), window=window, next_step="")),

@@ -1,12 +1,20 @@
 """What an agent gets of rewrites, plans and comparisons: short, and in pages."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from tdqs_mcp.report.agent_page import MAX_MESSAGE, AgentAnswer, AnswerPage, CatalogPage, Judge, Window, page_of
+from tdqs_mcp.report.agent_page import (
+    MAX_MESSAGE,
+    AgentAnswer,
+    AnswerPage,
+    CatalogPage,
+    Judge,
+    Window,
+    page_of,
+    within_budget,
+)
 from tdqs_mcp.report.blocks import unjudged_lines
 from tdqs_mcp.report.escape import MAX_FENCED
 from tdqs_mcp.report.json_values import answer
@@ -40,9 +48,6 @@ MAX_QUESTIONS = 2
 
 Overall = Annotated[Rollup, Only("overall=score overall_tier=tier")]
 _FULL = "definition claims findings_removed findings_added likeness_before likeness_after writer"
-
-PAGE_BUDGET = 24_000
-"""Characters of the rewrites in one answer, so that an agent's context can hold it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,17 +215,11 @@ class CompareAnswer(AnswerPage):
     """The next call."""
 
 
-def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Rewrite], list[RewriteLine]]:
+def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Rewrite], tuple[RewriteLine, ...]]:
     """The rewrites that one answer has room for, the most gain per token first, and how they are shown."""
-    room, shown, lines = PAGE_BUDGET, list[Rewrite](), list[RewriteLine]()
-    for rewrite in in_order(rewrites):
-        line = _rewrite_line(rewrite, is_full=is_full)
-        room -= len(json.dumps(answer(line), ensure_ascii=False))
-        if lines and room < 0:
-            break
-        shown.append(rewrite)
-        lines.append(line)
-    return shown, lines
+    ordered = in_order(rewrites)
+    lines = within_budget(_rewrite_line(each, is_full=is_full) for each in ordered)
+    return ordered[: len(lines)], lines
 
 
 def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:

@@ -1,11 +1,13 @@
 """What every answer to an agent has, a notice and pages, and the pages of findings and of prompts to be judged."""
 
+import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from tdqs_mcp.report.escape import MAX_FENCED, NOTICE, unseen
+from tdqs_mcp.report.json_values import answer
 from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Internal, Max, Name, Only, Own, Trait
 from tdqs_mcp.results.findings import Finding, LintReport, Severity, Tally, tally
 from tdqs_mcp.results.verdicts import JudgeStamp
@@ -153,8 +155,10 @@ def first_problems(problems: Sequence[str]) -> tuple[str, ...]:
 Part: TypeAlias = Literal["tools", "coherence", "shadowing"]
 
 
-PROMPT_BUDGET = 24_000
-"""Characters of prompts on one page, so that an agent's context can hold them."""
+PAGE_BUDGET = 24_000
+"""Characters of the entries in one answer, so that an agent's context can hold it."""
+
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +219,7 @@ def prompts_answer(
     entries = prompts["tools"] if part == "tools" else [prompts[part]]
     open_places = [place for place, entry in enumerate(entries) if not is_answered(entry)]
     ahead = [place for place in open_places if place >= window.offset]
-    page = _within(entries, ahead[: window.limit])
+    page = within_budget(ahead[: window.limit], lambda place: len(entries[place]["user"]))
     return PromptsAnswer(
         server=server,
         catalog=catalog,
@@ -242,13 +246,13 @@ def _prompt_line(entry: Mapping[str, str]) -> PromptLine:
     )
 
 
-def _within(entries: Sequence[Mapping[str, str]], places: Sequence[int]) -> list[int]:
-    """The first of the places up to the budget, and at least one."""
-    room = PROMPT_BUDGET
-    page: list[int] = []
-    for place in places:
-        room -= len(entries[place]["user"])
+def within_budget(entries: Iterable[Entry], size: Callable[[Entry], int] | None = None) -> tuple[Entry, ...]:
+    """The first of the entries up to the budget, and at least one; by default they are as long as their JSON."""
+    room = PAGE_BUDGET
+    page: list[Entry] = []
+    for entry in entries:
+        room -= size(entry) if size else len(json.dumps(answer(entry), ensure_ascii=False))
         if page and room < 0:
             break
-        page.append(place)
-    return page
+        page.append(entry)
+    return tuple(page)

@@ -16,6 +16,7 @@ from tdqs_mcp.report.agent_page import (
     Window,
     first_problems,
     page_of,
+    within_budget,
 )
 from tdqs_mcp.report.escape import NOTICE
 from tdqs_mcp.report.json_values import answer
@@ -89,6 +90,9 @@ class ToolAnswer(ToolGrade):
     LISTED: ClassVar = "tdqs tier findings next"
 
     notice: Own = NOTICE
+    catalog: str
+    """Names the definition and its siblings in later calls."""
+
     name: Name
     input_hash: str | None
     judge: Judge
@@ -186,6 +190,7 @@ def score_fields(score: Scored, *, catalog: str, report: str, window: Window, ne
     numbers = [(tool.tdqs if isinstance(tool, ToolScore) else tool.overall, tool.index, tool) for tool in graded]
     lines: list[AnyTool] = [*score.ungraded, *(tool for *_, tool in sorted(numbers, key=itemgetter(0, 1)))]
     page = lines[window.offset : window.offset + window.limit]
+    shown = within_budget(_lines(score, page, is_full=window.is_full))
     fields: dict[str, Any] = {
         "server": score.server,
         "catalog": catalog,
@@ -197,10 +202,10 @@ def score_fields(score: Scored, *, catalog: str, report: str, window: Window, ne
         "scored_tool_count": len(score.tools),
         **_results(score),
         "findings": tally(score.findings),
-        "tools": _lines(score, page, is_full=window.is_full),
+        "tools": shown,
         "problems": first_problems(score.problems),
         "next": next_step,
-        **page_of(window, len(lines)),
+        **page_of(replace(window, limit=len(shown) or window.limit), len(lines)),
     }
     if score.agreement:
         icc = {key: None if each.icc is None else float(f"{each.icc:.3f}") for key, each in score.agreement.items()}
@@ -212,12 +217,13 @@ def score_fields(score: Scored, *, catalog: str, report: str, window: Window, ne
     return fields
 
 
-def tool_answer(score: Scored, *, index: int, is_full: bool, next_step: str) -> ToolAnswer:
+def tool_answer(score: Scored, *, catalog: str, index: int, is_full: bool, next_step: str) -> ToolAnswer:
     """One tool of a scored catalog."""
     tool = next((each for each in score.tools if each.index == index), None)
     ungraded = next((each for each in score.ungraded if each.index == index), None)
     weakest = _weakest(tool) if tool else None
     return ToolAnswer(
+        catalog=catalog,
         name=tool.name if tool else ungraded.name if ungraded else "",
         input_hash=tool.input_hash if tool else None,
         judge=score.judge,

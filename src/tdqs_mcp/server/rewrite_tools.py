@@ -122,7 +122,7 @@ class RewriteTools(ToolGroup):
         return RewriteAnswer(
             catalog=key,
             new_catalog=new,
-            rewrites=tuple(lines),
+            rewrites=lines,
             questions=tuple(questions),
             unused=unused_by_all(rewrites)[:MAX_NAMES],
             remaining=left,

@@ -7,6 +7,7 @@ from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.judges.judge import Subset, tool_at
 from tdqs_mcp.report.agent_page import Explanation, LintAnswer, Wanted, Window, lint_answer
 from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, ToolAnswer, score_answer, tool_answer
+from tdqs_mcp.report.escape import fence_name
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Finding, LintReport, Severity
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore
@@ -44,8 +45,9 @@ class ScoreTools(ToolGroup):
         catalog = one_tool(definition, siblings)
         only_first = Subset(judge=self._context.score_judge(judge, call, tools=1), is_meant=tool_at(0))
         score = await run_call(call, lambda: score_catalog(catalog, rubric=rubric, judge=only_first))
-        next_step = _after_tool(score, has_siblings=bool(siblings))
-        return tool_answer(score, index=0, is_full=detail == "full", next_step=next_step)
+        key = self._context.keep_catalog(catalog)
+        next_step = _after_tool(score, key, has_siblings=bool(siblings))
+        return tool_answer(score, catalog=key, index=0, is_full=detail == "full", next_step=next_step)
 
     @mcp_tool("Score a whole server", ScoreAnswer)
     async def score_server(
@@ -125,7 +127,7 @@ class ScoreTools(ToolGroup):
         return Explanation(id=rule.strip(), page=Own(judging.explain(rule.strip())))
 
 
-def _after_tool(score: Scored, *, has_siblings: bool) -> str:
+def _after_tool(score: Scored, catalog: str, *, has_siblings: bool) -> str:
     """The next step after the first tool of a catalog was scored."""
     if any(tool.index == 0 and tool.ungraded.judge not in (UNMEASURED, "offline") for tool in score.ungraded):
         return "The judge gave no answer: ask again, or with judge=offline. The findings hold all the same."
@@ -134,9 +136,10 @@ def _after_tool(score: Scored, *, has_siblings: bool) -> str:
     if not any(finding.tool_index == 0 for finding in score.findings):
         return CLEAN
     alone = "" if has_siblings else " Give siblings too, so that the tool is compared with its neighbors."
+    named = next(fence_name(tool.name) for tool in score.tools if tool.index == 0)
     return (
-        "suggest_rewrite with catalog=[definition, ...siblings] and tool=its name drafts a better one; apply what is "
-        f"true, then score_tool_definition again.{alone}"
+        f"suggest_rewrite with catalog {catalog} and tool {named} drafts a better one; apply what is true, then "
+        f"score_tool_definition again.{alone}"
     )
 
 
