@@ -90,7 +90,8 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
             return "the parameter's schema has no place for a description"
         said = _plain(_without_subject(fact.text, fact.parameter))
         return TOLD if isinstance(told, str) and said in _plain(told) else None
-    is_short = fact.place in _CLAUSES and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
+    is_clause = fact.place in _CLAUSES or not any(map(str.isalpha, fact.text))
+    is_short = is_clause and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
     if _REPLY.fullmatch(fact.text) or is_short:
         return "it tells nothing by itself; answer in a sentence"
     known, bare = _plain(" ".join(subject.prose.sentences)), _plain(fact.text)

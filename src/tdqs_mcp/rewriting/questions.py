@@ -9,7 +9,7 @@ from typing import Any
 from tdqs_mcp.facts.schema.walk import Node
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import parameter_texts
-from tdqs_mcp.facts.text.fact_conflicts import is_named_for_change
+from tdqs_mcp.facts.text.fact_conflicts import is_ruled_out
 from tdqs_mcp.facts.text.parameter_mentions import MentionKind, read_mentions
 from tdqs_mcp.facts.text.vocabulary import Cue, Effect, words_from
 from tdqs_mcp.facts.text.words import name_parts
@@ -292,14 +292,11 @@ def _hint_gaps(subject: Subject) -> Iterator[Gap]:
     is_read_only, effect = hints.get("readOnlyHint"), subject.prose.effect
     if not subject.tool.is_mcp or is_read_only is True:
         return
-    passed = {hint for hint in HINT_ASPECTS if isinstance(hints.get(hint), bool)}
-    is_changing = is_named_for_change(subject.tool.name) or (effect is not None and effect.is_mutating)
-    is_changing = is_changing or hints.get("destructiveHint") is True
-    passed |= {Aspect.READ_ONLY} if is_changing else set()
-    passed |= {Aspect.DESTRUCTIVE} if effect is Effect.DELETE else set()
+    is_changing = (effect is not None and effect.is_mutating) or is_ruled_out("readOnlyHint", subject, value=True)
     may_read = is_read_only is None and not is_changing
-    for hint in [Aspect.READ_ONLY] if may_read else HINT_ASPECTS:
-        if hint not in passed:
+    for hint in [Aspect.READ_ONLY] if may_read else HINT_ASPECTS[1:]:
+        is_known = hint is Aspect.DESTRUCTIVE and is_ruled_out(hint, subject, value=False)
+        if not is_known and not isinstance(hints.get(hint), bool):
             yield Gap(tool=subject.tool.name, about=hint, wording=_HINTS[hint])
 
 

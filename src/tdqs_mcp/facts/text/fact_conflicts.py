@@ -19,7 +19,7 @@ from tdqs_mcp.facts.text.statements import (
 from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, lazy_pattern
 from tdqs_mcp.facts.text.words import content_stems, words_of
 from tdqs_mcp.facts.toolset.names import read_names
-from tdqs_mcp.model import Fact
+from tdqs_mcp.model import ANNOTATIONS, Fact
 
 _ACTS = lazy_pattern(
     r"(?:it|this tool|the tool|a call|each call) (?:also |may |can |will )?(\w+)"
@@ -79,6 +79,12 @@ def find_conflicts(subject: Subject, facts: Sequence[Fact]) -> tuple[Conflict, .
     return tuple(found)
 
 
+def is_ruled_out(hint: str, subject: Subject, *, value: bool) -> bool:
+    """Whether the definition contradicts a hint of this value."""
+    said = Fact(text=str(value).lower(), tool=subject.tool.name, place=f"{ANNOTATIONS}{hint}")
+    return bool(find_conflicts(subject, [said]))
+
+
 def _side(fact: Fact) -> str:
     if fact.hint and fact.origin:
         return f"{fact.source} is {fact.text}"
@@ -114,7 +120,8 @@ def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
     if hints.get("destructiveHint") is True:
         yield "`destructiveHint` is true", ("readOnlyHint", False)
     name = subject.tool.name
-    if is_named_for_change(name) and hints.get("readOnlyHint") is not True:
+    label = read_names([name])[name]
+    if label.verb and label.effect and label.effect.is_mutating and hints.get("readOnlyHint") is not True:
         yield f"the name says {name!r}", ("readOnlyHint", False)
     if (word := said_deleting(subject.tool, subject.prose)) and hints.get("destructiveHint") is not False:
         yield f"{name!r} says {word!r}", ("destructiveHint", True)
@@ -124,12 +131,6 @@ def _definition(subject: Subject) -> Iterator[tuple[str, _Position]]:
     for sentence in subject.prose.sentences:
         for position in _positions(sentence, subject):
             yield f"the description says {sentence!r}", position
-
-
-def is_named_for_change(name: str) -> bool:
-    """The name's own verb changes something: `worker_delete`, not `git_log`."""
-    label = read_names([name])[name]
-    return label.verb is not None and label.effect is not None and label.effect.is_mutating
 
 
 def _positions(text: str, subject: Subject) -> Iterator[_Position]:
