@@ -50,6 +50,20 @@ def test_the_version_takes_a_tenth_of_a_second_more_than_a_bare_click_program(ch
     check_ratio((ours - bare) / 0.1, at_most=1)
 
 
+def test_the_rules_that_run_by_default_cost_at_most_two_of_the_oracle_s_lints(compare_work, catalog_files):
+    contents = [json.loads(path.read_bytes()) for path in catalog_files]
+
+    def ours():
+        for content in contents:
+            linting.lint(read_catalog(content, name="x"))
+
+    def theirs():
+        for content in contents:
+            lint_server(server_name="x", tools=parse_tool_definitions(content).tools)
+
+    compare_work(ours, theirs, at_most=2)
+
+
 def test_all_rules_and_an_offline_score_cost_at_most_five_of_the_oracle_s_lints(compare_work, catalog_files):
     contents = [json.loads(path.read_bytes()) for path in catalog_files]
 

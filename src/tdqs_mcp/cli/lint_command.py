@@ -31,8 +31,15 @@ from tdqs_mcp.cli.runner import (
 )
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.text.words import first_of
-from tdqs_mcp.gate.known_findings import baseline_document, compare_to_baseline, is_clean, read_baseline, renew, settle
-from tdqs_mcp.gate.policy import is_portable
+from tdqs_mcp.gate.known_findings import (
+    baseline_document,
+    compare_to_baseline,
+    is_clean,
+    is_portable,
+    read_baseline,
+    renew,
+    settle,
+)
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.blocks import as_markdown, as_text, count_words
 from tdqs_mcp.report.escape import printable

@@ -1,4 +1,4 @@
-"""Which findings fail, and which a project has decided to live with: suppressions and baselines."""
+"""Which findings and refusals fail, and which a project has decided to live with: suppressions and baselines."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +19,7 @@ from tdqs_mcp.results.findings import (
     Suppression,
     fingerprint,
 )
+from tdqs_mcp.results.portability import Handling, PortabilityReport
 
 VERSION = 1
 _FIELDS = tuple(field.name for field in fields(KnownFinding))
@@ -139,3 +140,9 @@ def is_clean(findings: Iterable[Finding], worst_allowed: Severity) -> Outcome:
     """Failed when a finding is at least as bad as `worst_allowed`."""
     is_bad = any(finding.severity.rank >= worst_allowed.rank for finding in findings)
     return Outcome.FAILED if is_bad else Outcome.PASSED
+
+
+def is_portable(report: PortabilityReport) -> Outcome:
+    """Failed when a client refuses anything."""
+    is_refused = any(view.handling is Handling.REFUSED for view in report.clients)
+    return Outcome.FAILED if is_refused else Outcome.PASSED

@@ -8,7 +8,6 @@ from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.improvements import Plan, Rewrite
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.locks import LockReport
-from tdqs_mcp.results.portability import Handling, PortabilityReport
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
 from tdqs_mcp.results.verdicts import Tier, Ungraded
 from tdqs_mcp.rubrics.rubric import load
@@ -34,12 +33,6 @@ def reaches(score: ServerScore, tier: Tier) -> Outcome:
 def answered(score: ServerScore) -> Outcome:
     """Unknown if the judge failed on something; a tool that cannot be called or measured is only a finding."""
     return Outcome.UNKNOWN if unjudged(score) else Outcome.PASSED
-
-
-def is_portable(report: PortabilityReport) -> Outcome:
-    """Failed when a client refuses anything."""
-    is_refused = any(view.handling is Handling.REFUSED for view in report.clients)
-    return Outcome.FAILED if is_refused else Outcome.PASSED
 
 
 def is_locked(report: LockReport) -> Outcome:
