@@ -329,7 +329,8 @@ def test_many_facts_cost_no_more_than_their_number(compare_work):
 
 def test_no_definition_grows_beyond_what_is_allowed():
     listed = tool("list_customers", "Lists the customers of the shop.")
-    pair = ({**FIND, "description": "Find orders."}, listed)
+    schema = {"type": "object", "properties": {"customer_id": {"type": "string"}}, "required": ["customer_id"]}
+    pair = (tool("find_orders", "Find orders.", schema), listed)
     free, bound, none = (rewritten(*pair, growth=growth)[0] for growth in (60, 3, 0))
     assert free.tokens_after - free.tokens_before > 3
     assert bound.tokens_after - bound.tokens_before <= 3

@@ -587,7 +587,7 @@ def enums(text, **schema):
         "Sort the rows of a table by one column.",
         takes(order={"type": "string", "description": text, **schema}),
     )
-    [rewrite] = rewritten(definition, judge=Fixed(lambda text: 3))
+    [rewrite] = rewritten(definition, judge=Fixed(lambda text: 3), mode=Mode.FULL)
     found = [change for change in rewrite.changes if change.path == "/inputSchema/properties/order/enum"]
     assert all(change.sources == ("/inputSchema/properties/order/description",) for change in found)
     return found[0].after if found else None

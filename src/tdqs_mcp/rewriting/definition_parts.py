@@ -175,10 +175,10 @@ def _candidates(subject: Subject, context: CatalogContext, mode: Mode) -> Iterat
         path = f"{arguments.property_pointer(meaning.parameter)}/description"
         route = Route.NAMESAKE if meaning.is_borrowed else Route.UNIT
         yield Candidate(set_value(path, meaning.text, route, meaning.sources), is_told=meaning.is_told)
-    for name, values, source in closed_value_lists(subject.tool):
-        yield Candidate(set_value(f"{arguments.property_pointer(name)}/enum", list(values), Route.VALUES, [source]))
     if mode is Mode.FULL and is_fit:
         yield from _returned(subject, context)
+    for name, values, source in closed_value_lists(subject.tool) if mode is Mode.FULL else ():
+        yield Candidate(set_value(f"{arguments.property_pointer(name)}/enum", list(values), Route.VALUES, [source]))
     if less := _cut(subject):
         yield Candidate(less)
 

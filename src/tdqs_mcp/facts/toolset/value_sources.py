@@ -115,7 +115,7 @@ class ValueSources:
             for word in sorted(thing)
             for each in self._listers.get(word, ())[:MAX_LISTERS]
             if thing <= each.things
-            and each.things - thing <= own
+            and each.things - thing <= (frozenset() if label.verb == "add" else own)  # not what is in there already
             and (is_loose or not each.is_scoped)
             and (not is_weak or each.verb == "list" or (each.verb != "search" and not _required(each.subject)))
             and foreign <= each.things
@@ -218,7 +218,8 @@ def _thing(parameter: Parameter, label: Label) -> frozenset[str]:
     thing = _keys(rest)
     if kind in _words("weak_identifiers") and thing <= _keys(_words("generic_things")):
         return frozenset()
-    is_made = _is_making(label) and thing <= own
+    is_joined = label.verb == "add" and not _words("scopes").isdisjoint(map(str.lower, label.nouns))
+    is_made = _is_making(label) and thing <= own and not is_joined
     is_named = (
         kind in _words("weak_identifiers")
         and label.verb is not None
