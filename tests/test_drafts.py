@@ -164,7 +164,7 @@ def test_no_real_definition_loses_a_negation(real):
     for mutate in (dropping_negations, dropping_warnings):
         count, slipped = passed(every, mutate)
         assert count > 300
-        assert 50 * len(slipped) <= count, "what a parameter's description denies in other words may go"
+        assert 100 * len(slipped) <= 3 * count, "what a parameter's description denies in other words may go"
 
 
 def test_a_hint_that_nobody_has_stated_is_refused_on_real_definitions(chosen):

@@ -127,7 +127,8 @@ def _check_style(sentence: Sentence) -> Iterator[str]:
 def _check_names(sentence: Sentence) -> Iterator[str]:
     """Names that neither the definition nor the material has, nor a tool that the sentence names."""
     known = sentence.sources.tokens.union(sentence.siblings, *(each.tokens for each in sentence.others))
-    strange = sorted(sentence.names - known)
+    quoted = {word for text in _PATTERNS.literal.findall(sentence.text) if " " in text for word in words_of(text)}
+    strange = sorted(sentence.names.union(quoted) - known)
     if strange:
         yield f"there is no {', '.join(map(repr, strange[:MAX_NAMED]))}"
 
