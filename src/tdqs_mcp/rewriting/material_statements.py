@@ -19,7 +19,7 @@ from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import Aspect, Component, Mode, Route
 from tdqs_mcp.rewriting.questions import find_open_parameters
-from tdqs_mcp.rewriting.statements import Splice, Statement, add_sentence
+from tdqs_mcp.rewriting.statements import CJK, Splice, Statement, add_sentence
 
 TOLD = "the definition says it already"
 """Why a statement that an earlier run has added is not added again."""
@@ -225,10 +225,6 @@ def _continued(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}" if is_common else text
 
 
-_CJK = "\u2e80"
-"""The first of the characters that are written without spaces, and end a sentence with a full stop of their own."""
-
-
 def to_sentence(text: str, subject: Subject) -> str:
     """The author's words as a sentence: a capital, a full stop, and names in their own case."""
     said = (text if "\n" in text.strip() else " ".join(text.split())).strip().removeprefix("- ").rstrip(" ,;:")
@@ -238,7 +234,7 @@ def to_sentence(text: str, subject: Subject) -> str:
         said = f"`{first}`{said[len(first) :]}"
     elif first.isalpha() and first.islower():
         said = said[:1].upper() + said[1:]
-    stop = "。" if said[-1:] >= _CJK else "."
+    stop = "。" if said[-1:] >= CJK else "."
     return said if said.endswith((*".!?…。", '."', ".)")) else f"{said}{stop}"
 
 

@@ -12,7 +12,7 @@ from tdqs_mcp.model import Catalog, Tool, read_tool
 from tdqs_mcp.results.improvements import Mode, Route
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, find_statements
 from tdqs_mcp.rewriting.lost_requests import find_overtaken
-from tdqs_mcp.rewriting.statements import Statement
+from tdqs_mcp.rewriting.statements import CJK, Statement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +162,8 @@ def _with(text: str, said: str) -> str:
         return f"{text[: section.start()].rstrip()}\n\n{section['margin']}{said}\n\n{text[section.start('margin') :]}"
     if "\n" in text:
         return f"{text}\n\n{said}"
-    return f"{text}{'' if text[-1] in '.!?…:;' else '.'} {said}"
+    stop = "" if text[-1] in ".!?…:;。！？" else "。" if text[-1] >= CJK else "."  # full width
+    return f"{text}{stop} {said}"
 
 
 _SECTION = re.compile(r"\n(?P<margin>[ \t]*)(?:#{1,6} |```|(?:[\w*`-]+ ){0,3}[\w*`-]+:[*`]*[ \t]*\n)")

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from tdqs_mcp.results.improvements import Claim, Component, Route
 
+CJK = "\u2e80"
+"""The first of the characters whose sentences end in a full stop of their own."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Splice:
