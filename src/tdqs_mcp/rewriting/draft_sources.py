@@ -211,11 +211,13 @@ def _given(material: Material) -> Iterator[Source]:
 
 
 def _choices(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The values of an enum, also of one that null or items stand beside."""
-    for each in (schema, schema.get("items"), *(schema.get("anyOf") or ()), *(schema.get("oneOf") or ())):
+    """The values of an enum, also of one that null or items stand beside, or of branches that are constants."""
+    branches = [each for each in (schema.get("anyOf") or schema.get("oneOf") or ()) if isinstance(each, Mapping)]
+    for each in (schema, schema.get("items"), *branches):
         if isinstance(each, Mapping) and isinstance(each.get("enum"), list):
             return tuple(str(value).lower() for value in each["enum"])
-    return ()
+    constants = [str(each["const"]).lower() for each in branches if "const" in each]
+    return tuple(constants) if len(constants) == len(branches) else ()
 
 
 def _leaves(value: object) -> list[str]:

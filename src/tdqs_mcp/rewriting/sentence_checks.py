@@ -258,8 +258,15 @@ def _given_values(text: str, sources: ToolSources) -> set[str]:
     found = {name for name in names_in(text) if name not in sources.parameters}
     found |= {word.lower() for word in _PATTERNS.is_value.findall(text) if word.lower() in listed}
     found |= {value.lower() for name, value in _PATTERNS.given.findall(text) if name.lower() in sources.parameters}
+    found |= {match[1].lower() for name in sources.parameters if (match := _is_plainly(name, text, sources))}
     found |= {truth for truth, form in _truths().items() if form.search(text)}
     return found | plain_numbers(text) | {word.lower() for word in _PATTERNS.proper.findall(text)}
+
+
+def _is_plainly(name: str, text: str, sources: ToolSources) -> re.Match[str] | None:
+    """What a parameter whose name is a plain word is said to be, if it has a default."""
+    found = re.search(rf"(?i)\b{re.escape(name)} is (?:the )?`?([\w.-]*\w)", text) if name.isalpha() else None
+    return found if found and sources.defaults(name) else None
 
 
 @cache
@@ -328,14 +335,14 @@ def _same_thing(sentence: Sentence) -> Iterator[tuple[str, str]]:
 
 
 def _check_shares(sentence: Sentence) -> Iterator[str]:
-    """What the sources say of one value, said of another."""
-    for each in sentence.sources.own:
-        values = {value.lower() for value in _PATTERNS.quoted.findall(each.text)} if not each.is_schema else set()
+    """What a source says of one value, said of another."""
+    for each in sentence.sources.texts:
+        listed = set(sentence.sources.choices.get(each.parameter, ()))
+        values = listed | {value.lower() for value in _PATTERNS.quoted.findall(each.text)}
         known = _shares(each.text, values) if len(values) > 1 else {}
-        for value, stems in _shares(sentence.text, known.keys()).items() if known else ():
-            others = (
-                other for other, words in known.items() if other != value and stems & known[value] < stems & words
-            )
+        for value, stems in _shares(sentence.text, values).items() if known else ():
+            own = known.get(value, frozenset())
+            others = (other for other, words in known.items() if other != value and stems & own < stems & words - own)
             yield from (f"{each.name} says this of {other!r}, not of {value!r}" for other in others)
 
 
