@@ -113,7 +113,7 @@ def rewrite_blocks(report: RewriteReport, *, is_saved: bool = False, is_verbose:
     """Every changed tool with its diff and numbers, then the questions, each once."""
     rewrites = report.rewrites
     blocks: list[Block] = [Title(f"{report.server} · {_rewrite_summary(rewrites)}")]
-    told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback]
+    told = [rewrite for rewrite in rewrites if rewrite.changes or rewrite.setback or rewrite.refused]
     gains = {each.index: each.after.tdqs - each.before.tdqs for each in told if each.before and each.after}
     told.sort(key=lambda rewrite: (not rewrite.changes, -gains.get(rewrite.index, 0), rewrite.index))
     shown = [_rewrite_tool(rewrite, is_verbose=is_verbose) for rewrite in told]
