@@ -41,7 +41,7 @@ MAX_SAMPLED_TOOLS = 300
 BATCH = 32
 """Cases between two reports: two rounds of a remote judge that has 16 under way, 20 ms of the offline one."""
 
-POLL_SECONDS = 0.5
+POLL_SECONDS = 0.2
 """How often a connection is checked."""
 
 _INPUT_REQUIRED = "2026-07-28"
