@@ -18,7 +18,7 @@ from tdqs_mcp.report.agent_page import (
 from tdqs_mcp.report.blocks import unjudged_lines
 from tdqs_mcp.report.escape import MAX_FENCED
 from tdqs_mcp.report.json_values import answer
-from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Inline, Max, Name, Only, Own, Tenths
+from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Inline, Max, Name, Only, Own, Tenths, Trait
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import (
     Advice,
@@ -32,6 +32,7 @@ from tdqs_mcp.results.improvements import (
     PlannedFix,
     Question,
     Rewrite,
+    Room,
     ToolComparison,
     Unused,
 )
@@ -39,9 +40,6 @@ from tdqs_mcp.results.scores import Rollup, ToolScore, unjudged
 
 MAX_FINDINGS = 10
 """New findings that are listed, the worst first."""
-
-MAX_ROOMS = 1
-"""Dimensions named for one tool; the questions ask for more."""
 
 MAX_QUESTIONS = 2
 """Questions of one step."""
@@ -121,8 +119,8 @@ class Step:
     gain: Annotated[Gain | Absent, Only("expected low high")] = ABSENT
     """What a drafted step is expected to bring, with its range."""
 
-    write: tuple[str, ...] | Absent = ABSENT
-    """What to write, for the dimensions with the most to win."""
+    write: Annotated[str | Absent, Trait.ADVICE] = ABSENT
+    """What to write, for the dimension with the most to win."""
 
     questions: tuple[str, ...] | Absent = ABSENT
     """Ids of what only the author can answer."""
@@ -323,9 +321,17 @@ def _step(each: PlannedFix | Advice) -> Step:
         drafted=False,
         tdqs=each.tool.tdqs,
         becomes=each.wanted,
-        write=tuple(f"{room.dimension}: {room.advice}" for room in each.rooms[:MAX_ROOMS]),
+        write=_advice(each.rooms),
         questions=tuple(question.id for question in each.questions[:MAX_QUESTIONS]) or ABSENT,
     )
+
+
+def _advice(rooms: Sequence[Room]) -> str | Absent:
+    """The dimension with the most to win, and what its worst finding suggests."""
+    if not rooms:
+        return ABSENT
+    suggestion = rooms[0].finding.suggestion if rooms[0].finding else None
+    return ": ".join(filter(None, (rooms[0].dimension, suggestion)))
 
 
 def _moved(comparison: Comparison) -> tuple[ToolComparison, ...]:

@@ -79,7 +79,8 @@ class ScoreTools(ToolGroup):
             catalog=key,
             report=self._context.keep_report(report, score),
             window=Window(offset=offset, limit=limit, is_full=detail == "full"),
-            next_step=incomplete_note(found) + _after_server(score, key),
+            next_step=incomplete_note(found)
+            + _after_server(score, key, is_drafted=bool(self._context.draft_of(key).done)),
         )
 
     @mcp_tool("Lint tool descriptions", LintAnswer)
@@ -143,23 +144,26 @@ def _after_tool(score: Scored, catalog: str, *, has_siblings: bool) -> str:
     )
 
 
-def _after_server(score: Scored, catalog: str) -> str:
-    """The next step after a server was scored."""
+def _after_server(score: Scored, catalog: str, *, is_drafted: bool) -> str:
+    """The next step after a server was scored; `is_drafted` says that its definitions are drafts of ours."""
     if not score.tool_count:
         return "There is no tool here to score; check where the definitions come from."
     if not score.tools:
-        if all(tool.ungraded.judge in (UNMEASURED, "offline") for tool in score.ungraded):
-            return "No tool could be graded: correct what `ungraded` says, then score_server with the new definitions."
-        return f"The judge graded no tool: score_server with catalog {catalog} again, or with judge=offline."
+        is_theirs = all(tool.ungraded.judge in (UNMEASURED, "offline") for tool in score.ungraded)
+        return (
+            "No tool could be graded: correct what `ungraded` says, then score_server with the new definitions."
+            if is_theirs
+            else f"The judge graded no tool: score_server with catalog {catalog} again, or with judge=offline."
+        )
     if not score.findings:
         return CLEAN
-    rewrite = f"suggest_rewrite with catalog {catalog} drafts those that gain most"
     overall = score.rollup.overall if isinstance(score, ServerScore) else None
-    if overall is None:
-        return f"{rewrite}; then compare_definitions."
-    higher = [tier for tier in Tier if tier.floor > overall]
-    plan = f"plan_improvements with catalog {catalog} and target {higher[-1]} says what to repair; " if higher else ""
-    return f"{plan}{rewrite}."
+    higher = [] if overall is None else [tier for tier in Tier if tier.floor > overall]
+    plan = f"plan_improvements with catalog {catalog} and target {higher[-1]} says what to repair. " if higher else ""
+    if is_drafted:
+        return f"Apply the drafts where the definitions are written. {plan}".strip()
+    found = "" if higher else f" lint_descriptions with catalog {catalog} lists all findings."
+    return f"{plan}suggest_rewrite with catalog {catalog} drafts those that gain most.{found}"
 
 
 def _after_lint(findings: Sequence[Finding], catalog: str) -> str:
