@@ -17,6 +17,7 @@ from tdqs_mcp.cli import cli
 from tdqs_mcp.judges.offline import versions
 
 POOR = tool("process", "Process", flat(3))
+KNOWN = {"parameters": {"process": {"p0": "what is processed"}}}
 
 
 @pytest.mark.parametrize("spec", ["1.0", "1.2"])
@@ -296,8 +297,8 @@ def test_what_cannot_be_written_or_read_is_exit_2(tdqs_mcp, write, tmp_path):
 @pytest.mark.parametrize(
     ("words", "name"),
     [
-        (["rewrite", "shop.json", "--write", "shop.json"], "shop.json"),
-        (["rewrite", "shop.json", "--write", "old.patch"], "old.patch"),
+        (["rewrite", "shop.json", "--material", "known.json", "--write", "shop.json"], "shop.json"),
+        (["rewrite", "shop.json", "--material", "known.json", "--write", "old.patch"], "old.patch"),
         (["capture", "shop.json", "-o", "old.json"], "old.json"),
         (["score", "shop.json", "--output", "old.txt"], "old.txt"),
         (["lint", "shop.json", "--baseline", "shop.json", "--write-baseline"], None),
@@ -306,6 +307,7 @@ def test_what_cannot_be_written_or_read_is_exit_2(tdqs_mcp, write, tmp_path):
 def test_a_file_that_cannot_be_written_to_its_end_stays_as_it_was(write, tmp_path, words, name):
     """A limit on the size of files fails like a full disk: after the first bytes."""
     before = write("shop.json", [POOR, FINE]).read_bytes()
+    write("known.json", KNOWN)
     for old in ("old.patch", "old.json", "old.txt"):
         write(old, "as it was")
     program = (
@@ -319,6 +321,7 @@ def test_a_file_that_cannot_be_written_to_its_end_stays_as_it_was(write, tmp_pat
         assert f"error: '{name}' cannot be written: File too large".encode() in run.stderr
     assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {
         "shop.json",
+        "known.json",
         "old.patch",
         "old.json",
         "old.txt",
@@ -331,7 +334,7 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_a_link_stays_a_link(command,
     file, link = write("shop.json", [POOR]), tmp_path / "link.json"
     file.chmod(0o640)
     link.symlink_to("shop.json")
-    assert command("rewrite", link, "--write", link).returncode == 0
+    assert command("rewrite", link, "--material", write("known.json", KNOWN), "--write", link).returncode == 0
     assert (link.is_symlink(), file.stat().st_mode & 0o777) == (True, 0o640)
     assert json.loads(file.read_bytes()) != [POOR]
     assert command("capture", link, "-o", tmp_path / "new.json").returncode == 0
