@@ -51,9 +51,13 @@ CAPTURED = ("npm:", "pypi:")
 """How the source of a captured tool begins: the servers of today, for which ranges are meant."""
 
 WEIGHTS = np.array([dimension.weight for dimension in load("tdqs").dimensions])
-STRETCH, TOTAL_STRETCH = (30, 10, 10, 10, 30, 10), 5
-"""Percent by which predictions are moved away from the mean label: they vary less than labels, in purpose and
-conciseness most. Chosen in cross-validation."""
+ROUNDING = Rounding(
+    weights=[int(weight) for weight in WEIGHTS],
+    means=[3900, 2600, 2800, 3100, 4000, 2900],
+    stretch=[30, 10, 10, 10, 30, 10],
+    total_stretch=5,
+)
+"""Means of the labels; predictions lie nearer to them than labels do, most so in purpose and conciseness."""
 
 HALVES = [UNIT * score + UNIT // 2 for score in (1, 2, 3, 4)]
 
@@ -93,7 +97,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
     folds = _read_sentences(definitions, tools, edits)
     cases = _cases(tools, edits, folds)
     rows, edited, forests, bands = _fit_tools(tools, edits, cases, folds)
-    unseen = _predict(source.unseen(definitions), folds, forests, bands, cases.rounding)
+    unseen = _predict(source.unseen(definitions), folds, forests, bands)
     set_rows, set_forests = _fit_sets(source.servers(definitions, known))
     component_rows, component_forests = _fit_components(source.components(definitions), folds)
     published = _published(definitions, folds, cases)
@@ -101,7 +105,7 @@ def main(version: str, folders: Sequence[Path]) -> None:
         "tools": rows,
         "unseen": unseen,
         "edits": edited,
-        "unseenEdits": _predict_edits(source.unseen_edits(definitions), folds, forests, cases.rounding),
+        "unseenEdits": _predict_edits(source.unseen_edits(definitions), folds, forests),
         "servers": set_rows,
         "components": component_rows,
         "published": published,
@@ -122,9 +126,9 @@ def main(version: str, folders: Sequence[Path]) -> None:
         "sentences": folds.table,
         "rubrics": {"tdqs": forests, "coherence": set_forests, "smells": component_forests},
         "rounding": {
-            "means": cases.rounding.means,
-            "stretch": cases.rounding.stretch,
-            "total_stretch": cases.rounding.total_stretch,
+            "means": ROUNDING.means,
+            "stretch": ROUNDING.stretch,
+            "total_stretch": ROUNDING.total_stretch,
         },
         "bands": bands,
     }
@@ -156,13 +160,6 @@ class Cases:
     groups: NDArray[np.str_]
     tools: int
     edits: int
-
-    @property
-    def rounding(self) -> Rounding:
-        """How predictions become scores, with the mean labels of the tools in thousandths."""
-        means = [round(UNIT * float(mean)) for mean in self.labels[: self.tools].mean(axis=0)]
-        weights = [int(weight) for weight in WEIGHTS]
-        return Rounding(weights=weights, means=means, stretch=STRETCH, total_stretch=TOTAL_STRETCH)
 
     @property
     def after(self) -> slice:
@@ -243,25 +240,18 @@ def _fit_tools(
             {
                 **each.id,
                 "labels": [int(label) for label in each.labels],
-                "predicted": _rounded(latents[place], cases.rounding),
+                "predicted": _rounded(latents[place]),
                 "latents": [int(value) for value in latents[place]],
                 **_odds(int(totals[place]), _bands(totals[others], errors[others])),
                 **_circumstances(each.facts),
             }
         )
-    edited = [
-        _changed(each, latents_before[place], latents[count + place], cases.rounding)
-        for place, each in enumerate(edits)
-    ]
+    edited = [_changed(each, latents_before[place], latents[count + place]) for place, each in enumerate(edits)]
     return rows, edited, forests, bands
 
 
 def _predict(
-    labeled: Sequence[Labeled],
-    folds: Folds,
-    forests: Mapping[str, Any],
-    bands: Sequence[Mapping[str, Any]],
-    rounding: Rounding,
+    labeled: Sequence[Labeled], folds: Folds, forests: Mapping[str, Any], bands: Sequence[Mapping[str, Any]]
 ) -> Rows:
     """What the calibration as shipped says of tools that nothing was made on."""
     subjects = [each.facts for each in labeled if isinstance(each.facts, Subject)]
@@ -269,7 +259,7 @@ def _predict(
         {
             **each.id,
             "labels": [int(label) for label in each.labels],
-            "predicted": _rounded(latents, rounding),
+            "predicted": _rounded(latents),
             **_odds(int(_totals(latents[None])[0]), bands),
             **_circumstances(subject),
         }
@@ -277,11 +267,11 @@ def _predict(
     ]
 
 
-def _predict_edits(edits: Sequence[Edit], folds: Folds, forests: Mapping[str, Any], rounding: Rounding) -> Rows:
+def _predict_edits(edits: Sequence[Edit], folds: Folds, forests: Mapping[str, Any]) -> Rows:
     """The same of changed definitions."""
     before = _latents([each.before for each in edits], folds, forests)
     after = _latents([each.after for each in edits], folds, forests)
-    return [_changed(each, before[place], after[place], rounding) for place, each in enumerate(edits)]
+    return [_changed(each, before[place], after[place]) for place, each in enumerate(edits)]
 
 
 def _latents(subjects: Sequence[Subject], folds: Folds, forests: Mapping[str, Any]) -> Ints:
@@ -289,15 +279,15 @@ def _latents(subjects: Sequence[Subject], folds: Folds, forests: Mapping[str, An
     return np.stack([_read(forest).latent(table) for forest in forests.values()], axis=1)
 
 
-def _changed(edit: Edit, before: Ints, after: Ints, rounding: Rounding) -> dict[str, Any]:
+def _changed(edit: Edit, before: Ints, after: Ints) -> dict[str, Any]:
     return {
         "server": edit.group,
         "tool": edit.tool,
         "edit": edit.kind,
         "before": list(edit.labels_before),
         "after": list(edit.labels),
-        "predictedBefore": _rounded(before, rounding),
-        "predictedAfter": _rounded(after, rounding),
+        "predictedBefore": _rounded(before),
+        "predictedAfter": _rounded(after),
     }
 
 
@@ -396,7 +386,7 @@ def _published(definitions: Definitions, folds: Folds, cases: Cases) -> Rows:
                 "tool": row["tool"],
                 "inputHash": subject.signals.input_hash,
                 "published": round(1000 * sum(scores) / len(scores)),
-                "predicted": 100 * _total(_rounded(latents, cases.rounding)),
+                "predicted": 100 * _total(_rounded(latents)),
             }
         )
     return found
@@ -426,8 +416,8 @@ def _read(written: Mapping[str, Any]) -> Forest:
     return Forest(features=written["features"], base=written["base"], trees=written["trees"])
 
 
-def _rounded(latents: Ints, rounding: Rounding) -> list[int]:
-    return rounding.round([int(each) for each in np.clip(latents, UNIT, 5 * UNIT)])
+def _rounded(latents: Ints) -> list[int]:
+    return ROUNDING.round([int(each) for each in np.clip(latents, UNIT, 5 * UNIT)])
 
 
 def _plain(latent: int) -> int:

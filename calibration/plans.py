@@ -20,7 +20,7 @@ _SCHEMA = _plan(
 )
 _KIND = _plan("=mutates =deletes =reads =produces =acts")
 
-_THIN = _plan("-restates -tiny")
+_THIN = _plan("-restates -only_name -tiny")
 """Hardly a description: no dimension can gain by it."""
 
 _NOTHING = _THIN | _plan("-nothing_most -nothing_sum -nothing_words -nothing_share -empty_share -most_unrelated")
@@ -30,7 +30,7 @@ TOOL = {
         directions=_told("purpose")
         | _NOTHING
         | _plan(
-            "+opens_with_verb -vague_verb +purpose_first =lone +usage_most +usage_by_reference "
+            "+opens_with_verb -vague_verb +purpose_first +title =lone +usage_most +usage_by_reference "
             "-unrelated +new_first +first_words"
         )
     ),
@@ -47,8 +47,8 @@ TOOL = {
         | _KIND
         | _THIN
         | _plan(
-            "+behavior_or_result +behavior_capped +hints +hint_count =read_only -unhinted_mutation "
-            "+purpose_most +first_words -nothing_most -nothing_sum -nothing_words -most_unrelated"
+            "+behavior_or_result +behavior_hints +hints +hint_count =read_only -unhinted_mutation -odd_hint "
+            "-contradiction +purpose_most +first_words -nothing_most -nothing_sum -nothing_words -most_unrelated"
         )
     ),
     "parameter_semantics": Plan(
@@ -60,9 +60,9 @@ TOOL = {
     "conciseness_structure": Plan(
         directions=_NOTHING
         | _plan(
-            "-empty_words -empty -empty_prose_words -wasted +last +least -unrelated -empty_references "
+            "-empty_words -empty -empty_prose -empty_prose_words -wasted +last +least -unrelated -empty_references "
             "+density -words +purpose_first +purpose_most +behavior_most +usage_most -said_again "
-            "-shouted +opens_with_verb -is_bare -undescribed =sentence_words =information "
+            "-repeated -copied -shouted +opens_with_verb -is_bare -undescribed =sentence_words =information "
             "+arguments_each =first_words"
         ),
         on_changes=1.0,
@@ -91,7 +91,7 @@ COHERENCE = {
 
 _READ = Plan(
     directions=_told(*Aspect, forms="most sum count")
-    | _plan("+information +words +lines +sentence_words +first_words -restates -vague_verb +listed +named"),
+    | _plan("+information +words +lines +sentence_words +first_words -restates -only_name -vague_verb +listed +named"),
     rounds=150,
     fewest=8,
     fewest_servers=10,
