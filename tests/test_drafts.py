@@ -164,7 +164,7 @@ def test_no_real_definition_loses_a_negation(real):
     for mutate in (dropping_negations, dropping_warnings):
         count, slipped = passed(every, mutate)
         assert count > 300
-        assert 100 * len(slipped) <= 3 * count, "what a parameter's description denies in other words may go"
+        assert 20 * len(slipped) <= count, "what a parameter's description denies in other words may go"
 
 
 def test_a_hint_that_nobody_has_stated_is_refused_on_real_definitions(chosen):
@@ -483,3 +483,19 @@ def test_a_terminal_shows_the_words_in_colors():
     Console(file=page, force_terminal=True, color_system="standard", width=80).print(diff)
     assert "Finds |an| |one| order." in re.sub(r"\x1b\[[\d;]*m", "|", page.getvalue())
     assert "[-" not in page.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Removes a task from a project. The task will still exist, but it will not be in the project anymore.", "Takes a task out of a project. The task itself still exists; it just no longer belongs to the project."),
+        ("Retrieves the latest runs. If the run is not known, first call 'find_orders' and ask the user to choose.", "Lists the latest runs. If you do not know the run, first call `find_orders` and let the user choose."),
+        ("Appends a note without replacing existing notes.", "Adds a note; existing notes are not replaced."),
+        ("Uploads a file of up to 5 MB. The order must already exist.", "Uploads files, each of at most 5 MB. The order has to exist already, so it must be there."),
+    ],
+)  # fmt: skip
+def test_a_definition_may_be_reworded_as_a_whole(catalog, old, new):
+    measured = measure(catalog(tool("do_it", old), *SHOP[1:]))
+    assert (
+        refused(KnownSources(measured).claims(measured.subjects[0], {**tool("do_it", old), "description": new})) == []
+    )

@@ -19,7 +19,7 @@ from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.words import content_stems, has_word, words_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import NOTHING, Material
-from tdqs_mcp.results.improvements import Claim
+from tdqs_mcp.results.improvements import Claim, Component
 from tdqs_mcp.rewriting.draft_sources import Source, ToolSources, plain_numbers, read_sources
 from tdqs_mcp.rewriting.pointer_checks import Siblings
 from tdqs_mcp.rewriting.sentence_checks import Sentence, check_sentence
@@ -30,7 +30,7 @@ HOSTILE = "its text "
 DROPPED = "the rewrite drops this; an agent needs it"
 """Why a definition without a sentence of the old one is refused."""
 
-KEPT = 60
+KEPT = 50
 """Percent of a warning's words that must stand somewhere in the new definition."""
 
 MAX_SHOWN = 80
@@ -95,10 +95,10 @@ class KnownSources:
 
     def check(self, text: str, path: str, subject: Subject) -> Claim:
         """One sentence for the text at a path."""
-        reason, sources = check_sentence(
-            Sentence(text=text, path=path, sources=self._of(subject), siblings=self._siblings)
-        )
-        return Claim(path=path, text=text, sources=sources, refusal=reason)
+        sentence = Sentence(text=text, path=path, sources=self._of(subject), siblings=self._siblings)
+        reason, sources = check_sentence(sentence)
+        about = Component.PARAMETERS if sentence.explained else Component.GUIDELINES if sentence.others else None
+        return Claim(path=path, text=text, sources=sources, component=about, refusal=reason)
 
     def _of(self, subject: Subject) -> ToolSources:
         index = subject.tool.index
@@ -228,16 +228,24 @@ def _dropped(path: str, sentences: Iterable[str], texts: Sequence[str]) -> Itera
     spoken = [words_of(sentence) for sentence in told] if missing else []
     stems = content_stems(word for words in spoken for word in words)
     cues = frozenset(cue for words in spoken for cue in cues_of(words))
-    denials = [denied for sentence in told.values() if (denied := read_polarity(sentence).denied)] if missing else []
+    turned = [words for words in spoken if any(map(is_negation, words))]
     for sentence in missing:
-        words, denied = content_stems(words_of(sentence)), read_polarity(sentence).denied
-        is_told = bool(words) and 100 * sum(has_word(stems, word) for word in words) >= KEPT * len(words)
-        is_warned = cues_of(words_of(sentence)) & _WARNINGS <= cues
-        is_denied = not any(map(is_negation, words_of(sentence))) or any(
-            all(has_word(each, word) for word in denied) for each in denials
-        )
-        if not (is_told and is_warned and is_denied):
+        own = words_of(sentence)
+        is_denied = not any(map(is_negation, own)) or any(_denies_too(sentence, " ".join(words)) for words in turned)
+        if not (_has_most(stems, content_stems(own)) and cues_of(own) & _WARNINGS <= cues and is_denied):
             yield Claim(path=path, text=sentence, refusal=DROPPED)
+
+
+def _denies_too(old: str, new: str) -> bool:
+    """A negated sentence that denies some of what the old one does; where either denies no word, one about the same."""
+    held, said = read_polarity(old), read_polarity(new)
+    if held.denied and said.denied:
+        return any(has_word(said.denied, word) for word in held.denied)
+    return _has_most(said.affirmed | said.denied, held.affirmed | held.denied)
+
+
+def _has_most(stems: frozenset[str], words: AbstractSet[str]) -> bool:
+    return bool(words) and 100 * sum(has_word(stems, word) for word in words) >= KEPT * len(words)
 
 
 def _threats(subject: Subject, new: Mapping[str, Any]) -> Iterator[Claim]:

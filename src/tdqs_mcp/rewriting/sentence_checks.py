@@ -373,7 +373,9 @@ def _check_effects(sentence: Sentence) -> Iterator[str]:
     if _PATTERNS.reads_only.search(text) and (is_writing or not is_open):
         yield "it does not only read"
     is_untouched = _PATTERNS.untouched.search(text) is not None
-    if is_untouched and not is_reading and (destroys is True or (effect is Effect.DELETE and _is_about_all(sentence))):
+    is_said = any(_PATTERNS.untouched.search(each.text) for each in sentence.sources.texts)
+    is_lost = destroys is True or (effect is Effect.DELETE and _is_about_all(sentence))
+    if is_untouched and is_lost and not is_reading and not is_said:
         yield "`destructiveHint` is true" if destroys else "it deletes"
     is_harmed = not is_untouched and (_PATTERNS.touched.search(text) or Cue.DESTRUCTION in cues_of(words_of(text)))
     is_rewriting = not is_reading and sentence.sources.subject.prose.effect in (Effect.UPDATE, Effect.DELETE)
