@@ -11,10 +11,10 @@ from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.statements import stated_hints
 from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.model import ANNOTATIONS, PARAMETERS, Fact, Material
-from tdqs_mcp.results.improvements import HINT_ASPECTS, Aspect
+from tdqs_mcp.results.improvements import Aspect
 from tdqs_mcp.rewriting.questions import SHARED, find_groups, find_open_places
 
-_TEXT_PLACES = frozenset(map(str, Aspect)) - {*HINT_ASPECTS, Aspect.PARAMETER, Aspect.CONFLICT}
+_TEXT_PLACES = frozenset({Aspect.PURPOSE, Aspect.USAGE, Aspect.BEHAVIOR, Aspect.RETURNS, Aspect.LIMIT})
 
 _HINT = re.compile(rf"\W*({'|'.join(HINTS)})`?\s*(?:[:=]|is)\s*`?(true|false)\W*", re.IGNORECASE)
 """A hint with its value and nothing else."""
@@ -112,24 +112,26 @@ def _read_hint(fact: Fact) -> Iterator[Fact]:
 def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
     """The tool and the place of a question's id. Raises InputError with the ids that are like it."""
     dots = [found.start() for found in re.finditer(r"\.", key)]
-    ways = ((key[:dot], key[dot + 1 :]) for dot in dots)
+    ways = ((key[:dot], key[dot + 1 :]) for dot in reversed(dots))
     known = next(((tool, place) for tool, place in ways if tool == SHARED or tool in catalog.tools), None)
     if known is None:
         tool = key[: dots[0]] if dots else key
         _check_tool(tool, catalog.tools, origin)
         raise InputError(f"{origin} of the material names a tool and nothing of it; give {tool}.purpose, for example")
     tool, place = known
+    if place.startswith(f"{Aspect.CONFLICT}."):
+        raise InputError(f"{origin} of the material cannot choose a side: correct the entry or the definition instead")
+    if place.startswith(f"{Aspect.CLAIM}."):
+        return tool, ""
     parameter = place.removeprefix(PARAMETERS)
     if place.startswith(PARAMETERS):
         have = list(catalog.parameters) if tool == SHARED else _parameters(catalog.tools[tool])
         if parameter not in have:
-            owner = "no tool" if tool == SHARED else repr(tool)
-            raise InputError(
-                f"{origin} of the material is about a parameter that {owner} {'has' if tool == SHARED else 'lacks'}: "
-                f"{parameter!r}{_near(parameter, have)}"
-            )
+            owner = "no tool has" if tool == SHARED else f"{tool!r} lacks"
+            near = _near(parameter, have)
+            raise InputError(f"{origin} of the material is about a parameter that {owner}: {parameter!r}{near}")
     elif place not in _TEXT_PLACES and place.removeprefix(ANNOTATIONS) not in HINTS:
-        places = [*sorted(_TEXT_PLACES), "parameters.NAME", *(f"{ANNOTATIONS}{hint}" for hint in HINTS)]
+        places = [*sorted(map(str, _TEXT_PLACES)), "parameters.NAME", *(f"{ANNOTATIONS}{hint}" for hint in HINTS)]
         raise InputError(f"{origin} of the material answers no question: {place!r}{_near(place, places)}")
     return tool, place
 
