@@ -46,9 +46,9 @@ def test_what_is_no_catalog_is_a_one_line_error_and_exit_2(command, write, conte
         assert run.stderr.count(b"\n") == 1
 
 
-def test_a_missing_file_and_a_folder_are_named(command, tmp_path):
+def test_a_missing_file_and_a_folder_without_catalogs_are_named(command, tmp_path):
     assert b"cannot be read: No such file" in command("lint", tmp_path / "none.json").stderr
-    assert b"cannot be read: Is a directory" in command("lint", tmp_path).stderr
+    assert b"there is no JSON file in the folder" in command("lint", tmp_path).stderr
 
 
 MALFORMED = [

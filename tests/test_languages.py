@@ -158,8 +158,8 @@ def test_a_text_without_words_has_no_language_and_no_finding_about_one(descripti
 
 def test_a_sibling_named_inside_a_text_without_spaces_is_found():
     definitions = [tool("list_orders"), tool("get_order", "按编号查询订单。没有编号时请先调用list_orders工具。")]
-    [finding] = [each for each in linting.lint(catalogs.read(definitions)).findings if each.rule == "TDQ105"]
-    assert finding.subject.name == "list_orders"
+    found = linting.lint(catalogs.read(definitions), Policy(selection=registry.select(names=["TDQ105"])))
+    assert [each.subject.name for each in found.findings] == ["list_orders"]
 
 
 def test_a_parameter_named_with_an_ending_is_found():
@@ -195,8 +195,8 @@ def test_a_rewrite_puts_no_english_into_another_language_and_asks_instead(code):
     definitions = [tool("delete_user", bad[1], schema), tool("archive_user", bad[1], schema), tool("create_user", None)]
     rewrites = tdqs_mcp.rewrite(catalogs.read(definitions))
     assert [change for each in rewrites for change in each.changes] == []
-    questions = " ".join(rewrites[0].questions)
-    assert "To archive it instead, use `archive_user`" in questions
+    questions = [each.text for each in rewrites[0].questions]
+    assert "When should an agent choose `delete_user` rather than `archive_user`?" in questions
 
 
 def test_a_rewrite_still_cuts_what_stands_there_twice():

@@ -174,12 +174,17 @@ def _folders(around: _Surroundings, platform: str) -> Mapping[str, object]:
 
 
 def _load(file: Path) -> Any:  # noqa: ANN401  # foreign JSON or TOML
-    """The content of a file; empty for a file that is not there. Raises OSError, or ValueError for bad syntax."""
+    """The content of a file; empty for a file that is not there. Raises OSError, or ValueError for what cannot be parsed."""
     if not file.is_file():
         return {}
     text = file.read_text(encoding="utf-8-sig")
-    if file.suffix == ".toml":
-        return tomllib.loads(text)
+    try:
+        return tomllib.loads(text) if file.suffix == ".toml" else _parse_json(text)
+    except RecursionError as error:
+        raise ValueError("it nests too deep to be read") from error
+
+
+def _parse_json(text: str) -> Any:  # noqa: ANN401  # foreign JSON
     try:
         return json.loads(text or "{}")
     except json.JSONDecodeError:
