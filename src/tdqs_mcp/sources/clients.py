@@ -174,7 +174,7 @@ def _folders(around: _Surroundings, platform: str) -> Mapping[str, object]:
 
 
 def _load(file: Path) -> Any:  # noqa: ANN401  # foreign JSON or TOML
-    """The content of a file; empty for a file that is not there. Raises OSError, or ValueError for what cannot be parsed."""
+    """The content of a file; empty for a file that is not there. Raises OSError, or ValueError for other content."""
     if not file.is_file():
         return {}
     text = file.read_text(encoding="utf-8-sig")
