@@ -284,14 +284,14 @@ def _defaulted(statement: str, values: AbstractSet[str], sentence: Sentence) -> 
     if not found:
         said = {form for word in words_of(statement) for form in (stem(word), word.removesuffix("s"))}
         spelled = {name: set(map(stem, name_parts(node.name or ""))) for name, node in sources.parameters.items()}
-        found = [name for name, parts in spelled.items() if parts & said - _SWITCHES and sources.defaults(name)]
+        found = [
+            name
+            for name, parts in spelled.items()
+            if parts & said - words_from("drafts", "switches") and sources.defaults(name)
+        ]
         switches = [name for name in found if sources.parameters[name].schema.get("type") == "boolean"]
         found = [name for name in found if (name in switches) == (not values - set(_truths()) - {"all"})] or found
     return found if len(found) == 1 else []
-
-
-_SWITCHES = frozenset({"include", "return", "show", "add", "keep"})
-"""Stems by which the names of switches begin, which say nothing of what they switch."""
 
 
 def _check_units(sentence: Sentence) -> Iterator[str]:

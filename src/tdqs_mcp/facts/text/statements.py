@@ -48,10 +48,6 @@ class Polarity(NamedTuple):
     denied: frozenset[str]
 
 
-NO_POLARITY = Polarity(frozenset(), frozenset())
-"""Of a text without a word."""
-
-
 def is_negation(word: str) -> bool:
     """A lower-case word that turns what follows it."""
     return word in _words("negations") or word.endswith("n't")
