@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, Cue, Effect, PatternTable, words_from
+from tdqs_mcp.facts.text.vocabulary import EFFECTS, LEMMAS, VAGUE_VERBS, Cue, Effect, PatternTable, words_from
 from tdqs_mcp.facts.text.words import content_stems, has_word, name_parts, stem, words_of
 from tdqs_mcp.facts.toolset.search import said_for
 from tdqs_mcp.rewriting.draft_sources import Source, ToolSources, parts_in, plain_numbers
@@ -75,6 +75,11 @@ class Sibling:
         values = [part for value in self._values for part in name_parts(value)]
         words = [*name_parts(self.name), *spoken, *values]
         return frozenset(EFFECTS[LEMMAS[word]] for word in words if word in LEMMAS)
+
+    @cached_property
+    def verb(self) -> str | None:
+        """The first verb of its name, as a lemma."""
+        return next((LEMMAS[part] for part in name_parts(self.name) if part in LEMMAS), None)
 
     @property
     def effect(self) -> frozenset[Effect]:
@@ -204,9 +209,13 @@ def _check_purpose(pointer: Pointer, sources: ToolSources, siblings: Siblings) -
         said = frozenset(word for word in said if not has_word(_READING, word))
     aim = _PATTERNS.aim.search(pointer.before) or _PATTERNS.aim.search(pointer.after)
     verb = LEMMAS.get(aim[1].lower()) if aim else None
-    effect = EFFECTS[verb] if verb and verb not in words_from("drafts", "light") else None
+    effect = EFFECTS[verb] if verb and verb not in words_from("drafts", "light") | VAGUE_VERBS else None
     rivals = [each for each in siblings.values() if effect is None or not _is_opposite(effect, each.effect)]
-    better = _better(said, other, [each for each in rivals if each.name != sources.subject.tool.name], siblings.common)
+    doer = next(
+        (each for each in siblings.values() if effect and verb and _does_instead(each, other, verb, said)), None
+    )
+    strangers = [each for each in rivals if each.name != sources.subject.tool.name]
+    better = doer or _better(said, other, strangers, siblings.common)
     if better is not None:
         yield f"is not for that: `{better.name}` is"
     elif said and verb and effect and _is_opposite(effect, other.effects) and not _says(other.narrow, verb):
@@ -227,6 +236,18 @@ def _better(
         if rival is not other and known < covered and (len(covered) > 1 or 2 * len(covered) >= len(said)):
             return rival
     return None
+
+
+def _does_instead(rival: Sibling, other: Sibling, verb: str, said: AbstractSet[str]) -> bool:
+    """Its name's verb is the one that is asked for, and the other's is not, of a thing that both speak of."""
+    if EFFECTS[verb] is Effect.READ or rival.verb != verb or other.verb is None or _says(frozenset([other.verb]), verb):
+        return False
+    covered = {word for word in said if has_word(rival.narrow, word) or _has_root(rival.narrow, word)}
+    return (
+        rival is not other
+        and verb not in said - covered
+        and {word for word in said if _says(other.narrow, word)} <= covered
+    )
 
 
 def _is_opposite(effect: Effect, effects: AbstractSet[Effect]) -> bool:

@@ -73,6 +73,11 @@ class Sentence:
         return content_stems(words_of(self.text))
 
     @cached_property
+    def is_elsewhere(self) -> bool:
+        """It only says what another tool is for."""
+        return bool(self.others) and _PATTERNS.purpose.match(self.text) is not None
+
+    @cached_property
     def explained(self) -> list[str]:
         """The parameter whose description it belongs to."""
         return [split_pointer(self.path)[-2].lower()] if self.path.startswith("/inputSchema/") else []
@@ -143,7 +148,7 @@ def _check_numbers(sentence: Sentence) -> Iterator[str]:
     near = [each for each in sentence.near if not about or not each.parameter or each.parameter in about]
     typed = {(bound, value) for each in near for bound, value in each.bounds}
     free = frozenset[str]().union(*(each.numbers - {value for _, value in each.bounds} for each in near))
-    for said in find_bounds(sentence.text):
+    for said in find_bounds(sentence.text) if not sentence.is_elsewhere else ():
         value = said.value.replace(",", "")
         held = sorted(number for bound, number in typed if bound is said.bound and _is_number(number))
         is_turned = _is_turned(sentence) and any(value == number for _, number in typed)
@@ -361,7 +366,7 @@ def _shares(text: str, values: AbstractSet[str]) -> dict[str, frozenset[str]]:
 
 def _check_effects(sentence: Sentence) -> Iterator[str]:
     """Effects that the hints, the verb or the text rule out."""
-    if sentence.explained:
+    if sentence.explained or sentence.is_elsewhere:
         return
     text, hints, is_reading, is_writing = _own_text(sentence), *_known_effects(sentence)
     destroys, repeats = hints.get("destructiveHint"), hints.get("idempotentHint", True if is_reading else None)
@@ -370,6 +375,8 @@ def _check_effects(sentence: Sentence) -> Iterator[str]:
         yield f"it only reads, and no source says that it does {verb!r}"
     effect = sentence.sources.subject.prose.effect
     is_open = is_reading or effect in (None, Effect.READ, Effect.PRODUCE)
+    if is_reading and _PATTERNS.only_adds.search(text):
+        yield "it only reads"
     if _PATTERNS.reads_only.search(text) and (is_writing or not is_open):
         yield "it does not only read"
     is_untouched = _PATTERNS.untouched.search(text) is not None
@@ -456,7 +463,8 @@ def _check_negations(sentence: Sentence) -> Iterator[str]:
     """What a source affirms and the sentence denies without a condition, what it denies, or both with other words."""
     said = _polarity(sentence.text)
     words = said.affirmed | said.denied
-    clauses = ((each.name, _polarity(part)) for each in sentence.sources.texts for part in _clauses(each.text))
+    texts = sentence.sources.texts if not sentence.is_elsewhere else []
+    clauses = ((each.name, _polarity(part)) for each in texts for part in _clauses(each.text))
     for name, held in clauses:
         known = held.affirmed | held.denied
         affirmed = (said.affirmed - said.denied) & (held.denied - held.affirmed)
