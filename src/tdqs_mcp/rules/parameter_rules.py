@@ -95,7 +95,13 @@ def unenforced_range(subject: Subject) -> Iterator[Hit]:
         )
 
 
-@rule("TDQ136", severity=Severity.INFO, dimension="parameter_semantics", source="JSON Schema 2020-12, default")
+@rule(
+    "TDQ136",
+    severity=Severity.INFO,
+    persona=Persona.AUDITOR,
+    dimension="parameter_semantics",
+    source="JSON Schema 2020-12, default",
+)
 def unenforced_default(subject: Subject) -> Iterator[Hit]:
     """The default of an optional number or boolean is only in its description."""
     for node, said in parameter_texts.unenforced_defaults(subject.remarks):

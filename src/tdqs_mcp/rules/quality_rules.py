@@ -209,12 +209,10 @@ def missing_output_schema(subject: Subject) -> Iterator[Hit]:
     entails=("TDQ122",),
 )
 def unstated_result(subject: Subject) -> Iterator[Hit]:
-    """The tool makes or changes something, and neither an output schema nor the description says what comes back."""
+    """The tool creates something, and neither an output schema nor the description says what comes back."""
     prose = subject.prose
-    effects = (prose.name_effect, prose.effect)
-    is_change = all(each is not None and each.is_mutating for each in effects) and not subject.signals.read_only
-    is_deletion = Effect.DELETE in effects  # it returns little more than that it is done
-    if _is_described(subject) and is_change and not is_deletion and subject.is_result_open:
+    is_creating = prose.name_effect is prose.effect is Effect.CREATE and not subject.signals.read_only
+    if _is_described(subject) and is_creating and subject.is_result_open:
         yield Hit(
             "/description",
             "neither the description nor an output schema says what the tool returns",
