@@ -148,8 +148,8 @@ class JudgeTools(ToolGroup):
 
         Use it when a language model's judgement is wanted, for example rubric smells under your own model's name, then
         answer every prompt and call submit_judgement; otherwise use score_server instead, which needs no model. Returns
-        the system prompt once, one user prompt per tool with its inputHash, 5 per page, and the answer's schema. What
-        you have answered under this model name is left out.
+        the system prompt once, one user prompt per tool with its inputHash, 5 per page, and the answer's schema. A
+        whole server also needs part coherence. What you have answered under this model name is left out.
         """
         found, key = await self._context.read_catalog(call, catalog)
         named = find_tool(found, tool)
@@ -187,12 +187,12 @@ class JudgeTools(ToolGroup):
         rubric: schema.RubricAgain = "tdqs",
         model: schema.ModelName = "",
     ) -> agent_scores.JudgementAnswer:
-        """Finish a score from your own answers to the prompts of prepare_judgement.
+        """Turn your own answers to the prompts of prepare_judgement into a score.
 
-        Use it only after prepare_judgement, with all answers or batch by batch, for example 5; for a score without your
-        judgement use score_server instead. An answer that does not fit is refused with the reason and changes nothing;
-        an accepted one is kept, also across restarts where the operator allows, and overwrites the one before. Returns
-        the score so far and the tools still missing.
+        Use it only after prepare_judgement, with the same rubric and model, all answers at once or batch by batch, for
+        example 5; for a score without your judgement use score_server instead. Accepted answers are kept, also across
+        restarts where the operator allows, and a later one about the same tool counts instead. One that does not fit is
+        refused with the reason. Returns the score so far and the tools still missing.
         """
         found, key = await self._context.read_catalog(call, catalog)
 

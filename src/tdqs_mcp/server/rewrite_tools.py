@@ -75,12 +75,12 @@ class RewriteTools(ToolGroup):
         judge: schema.JudgeName = "configured",
         detail: schema.Detail = "summary",
     ) -> RewriteAnswer:
-        """Draft better definitions for tools of a catalog from schemas, annotations, old texts and your material.
+        """Draft better definitions for tools of a catalog from its schemas and texts and from your material.
 
-        Use it after score_server, lint_descriptions or plan_improvements; explain_rule only explains. Nothing is
-        written: you apply the changes. What only the author knows comes as questions, for example
-        cancel_order.behavior, to be answered in material. Returns changes as path and new value, at most 24 kB, and
-        newCatalog, the id of the catalog with them, for compare_definitions and the next call.
+        Use it after score_server, lint_descriptions or plan_improvements, or with draft to check your own words; to
+        compare two versions use compare_definitions instead. Nothing is written: you apply the changes. What only the
+        author knows is asked, for example by the question cancel_order.behavior, and answered in material. Returns
+        changes as path and new value, at most 24 kB, and newCatalog, the id of the catalog with them.
         """
         found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))
@@ -170,9 +170,10 @@ class RewriteTools(ToolGroup):
         """Compare two versions of tool definitions: scores, findings, tokens, and changes that break callers.
 
         Use it to prove what suggest_rewrite drafted before it is released, or to see what an update changed, for
-        example old "v1.json", new "v2.json"; to score one version use score_server instead. It calls no tool. Returns
-        worse true or false, both overall scores, and the differences, 10 per page: breaking ones first, then
-        annotations that became more dangerous, compatible changes and wording.
+        example old "v1.json", new "v2.json"; to score one version use score_server instead. Tools are
+        matched by name, a renamed one by its schema; none is called. Returns worse (true if a tier or TDQS falls,
+        callers break, or errors or warnings come), both overall scores, and the differences, 10 per page, the breaking
+        ones first.
         """
         before, old_key = await self._context.read_catalog(call, old)
         changed = new.get("changed") if isinstance(new, dict) and new.keys() == {"changed"} else None
