@@ -147,9 +147,9 @@ class JudgeTools(ToolGroup):
         """Get the exact prompts of a rubric, so that you judge the definitions yourself as an LLM judge.
 
         Use it when a language model's judgement is wanted, for example rubric smells under your own model's name, then
-        answer every prompt and call submit_judgement; otherwise use score_server instead, which needs no model. Returns
-        the system prompt once, one user prompt per tool with its inputHash, 5 per page, and the answer's schema. A
-        whole server also needs part coherence. What you have answered under this model name is left out.
+        answer every prompt and call submit_judgement; otherwise use score_server, which needs no model. Returns the
+        system prompt once, one user prompt per tool, 5 per page, and the answer's schema. A whole server also needs
+        part coherence. What you have answered under this model name is left out.
         """
         found, key = await self._context.read_catalog(call, catalog)
         named = find_tool(found, tool)

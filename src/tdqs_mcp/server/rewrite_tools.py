@@ -77,10 +77,10 @@ class RewriteTools(ToolGroup):
     ) -> RewriteAnswer:
         """Draft better definitions for tools of a catalog from its schemas and texts and from your material.
 
-        Use it after score_server, lint_descriptions or plan_improvements, or with draft to check your own words; to
-        compare two versions use compare_definitions instead. Nothing is written: you apply the changes. What only the
-        author knows is asked, for example by the question cancel_order.behavior, and answered in material. Returns
-        changes as path and new value, at most 24 kB, and newCatalog, the id of the catalog with them.
+        Use it after score_server, lint_descriptions or plan_improvements, or with draft to check your own words;
+        explain_rule only explains, compare_definitions proves. Nothing is written: you apply the changes. What only
+        the author knows is asked, for example as cancel_order.behavior; answer in material. Returns changes as path
+        and new value, up to 24 kB, and newCatalog, the id of the catalog with them.
         """
         found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))
@@ -169,11 +169,10 @@ class RewriteTools(ToolGroup):
     ) -> CompareAnswer:
         """Compare two versions of tool definitions: scores, findings, tokens, and changes that break callers.
 
-        Use it to prove what suggest_rewrite drafted before it is released, or to see what an update changed, for
-        example old "v1.json", new "v2.json"; to score one version use score_server instead. Tools are
-        matched by name, a renamed one by its schema; none is called. Returns worse (true if a tier or TDQS falls,
-        callers break, or errors or warnings come), both overall scores, and the differences, 10 per page, the breaking
-        ones first.
+        Use it to prove what suggest_rewrite drafted, or to see what an update changed, for example old "v1.json", new
+        "v2.json"; to score one version use score_server instead. Tools are matched by name, renamed ones by schema.
+        Returns worse (true if a tier or TDQS falls, callers break, or errors or warnings come),
+        both overall scores, and the differences, 10 per page, the breaking ones first.
         """
         before, old_key = await self._context.read_catalog(call, old)
         changed = new.get("changed") if isinstance(new, dict) and new.keys() == {"changed"} else None

@@ -63,10 +63,10 @@ class ScoreTools(ToolGroup):
     ) -> ScoreAnswer:
         """Score all tools of one MCP server and how well they fit together, and rank what to fix first.
 
-        Start here, for example with "tools.json", then use plan_improvements or suggest_rewrite. For one definition use
-        score_tool_definition instead, for two versions compare_definitions, to judge yourself prepare_judgement. A live
-        server is started or contacted, but its tools are never called; what cannot be read is an error. Returns overall
-        score and tier, and the lowest of at most 2,000 tools, 10 per page, each with its first fix.
+        Start here, for example with "tools.json", then plan_improvements or suggest_rewrite. Instead use
+        score_tool_definition for one definition, lint_descriptions for findings, compare_definitions for versions,
+        prepare_judgement, submit_judgement to judge yourself. No tool is ever called; what cannot be read is an
+        error. Returns overall score, tier, and the lowest of up to 2,000 tools, 10 per page.
         """
         found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         asked = self._context.score_judge(judge, call, tools=len(found.tools))
