@@ -75,12 +75,12 @@ class RewriteTools(ToolGroup):
         judge: schema.JudgeName = "configured",
         detail: schema.Detail = "summary",
     ) -> RewriteAnswer:
-        """Draft better definitions for tools of a catalog from its schemas and texts and from your material.
+        """Draft better definitions for tools of a catalog, or check drafts of your own.
 
-        Use it after score_server, lint_descriptions or plan_improvements, or with draft to check your own words;
-        explain_rule only explains, compare_definitions proves. Nothing is written: you apply the changes. What only
-        the author knows is asked, for example as cancel_order.behavior; answer in material. Returns changes as path
-        and new value, up to 24 kB, and newCatalog, the id of the catalog with them.
+        Use it on tools that score_server or lint_descriptions found wanting; to learn which to repair first use
+        plan_improvements instead, for a rule explain_rule. Nothing is written: you apply the changes. What only the
+        author knows comes back as questions, for example cancel_order.behavior; answer them in material and call again.
+        Returns changes as path and new value, up to 24 kB, and newCatalog, an id for compare_definitions.
         """
         found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))
