@@ -80,7 +80,7 @@ class RewriteTools(ToolGroup):
         Use it on tools that score_server or lint_descriptions found wanting; to learn which to repair first use
         plan_improvements instead, for a rule explain_rule. Nothing is written: you apply the changes. What only the
         author knows comes back as questions, for example cancel_order.behavior; answer them in material and call again.
-        Returns changes as path and new value, up to 24 kB, and newCatalog, an id for compare_definitions.
+        Returns changes as path and value, up to 24 kB, and newCatalog, an id for compare_definitions.
         """
         found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))
