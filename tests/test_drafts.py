@@ -417,6 +417,28 @@ def test_a_draft_changes_neither_the_contract_nor_loses_a_warning():
     assert "Shipped orders cannot be cancelled." in rewrite.definition["description"]
 
 
+def test_what_stays_of_a_draft_with_false_words_keeps_its_lines_its_hints_and_its_nested_texts():
+    branches = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+    old = tool("find_parcels", "Finds parcels.", {"type": "object", "properties": {"size": branches}})
+    text = "Finds parcels. It only reads.\n\nSteps:\n    Read the `weight_zone` of each. Then compare."
+    explained = {"anyOf": [{"type": "integer", "description": "How big a parcel is."}, {"type": "null"}]}
+    draft = {
+        "description": text,
+        "annotations": {"readOnlyHint": True, "idempotentHint": False},
+        "inputSchema": {"type": "object", "properties": {"size": explained}},
+    }
+    facts = [
+        {"tool": "find_parcels", "fact": "readOnlyHint: true"},
+        {"tool": "find_parcels", "fact": "It is not idempotent."},
+    ]
+    given = parse_material({"facts": facts})
+    [rewrite] = tdqs_mcp.rewrite(catalogs.read({"tools": [old]}), drafts={"find_parcels": draft}, material=given)
+    assert [claim.refusal for claim in rewrite.refused] == ["there is no 'weight_zone'"]
+    assert rewrite.definition["annotations"] == draft["annotations"]
+    assert rewrite.definition["inputSchema"] == draft["inputSchema"]
+    assert rewrite.definition["description"] == "Finds parcels. It only reads.\n\nSteps:\n    Then compare."
+
+
 def test_a_draft_of_no_known_tool_and_one_without_a_change_are_refused():
     with pytest.raises(UnknownIdError, match="there is no tool 'find_parcels'"):
         handed_in({"name": "find_parcels", "description": "Finds parcels."})

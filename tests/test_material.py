@@ -183,6 +183,18 @@ def test_a_shared_answer_means_the_same_tools_in_a_second_run():
     assert not [name for name, each in again.items() if each.changes]
 
 
+def test_a_tool_that_does_not_only_read_gets_the_shared_answers_in_the_first_run():
+    material = {
+        "answers": {"git_show.annotations.readOnlyHint": "no, it does not", "*.annotations.openWorldHint": "no"}
+    }
+    first = rewritten(material)
+    assert first["git_show"].definition["annotations"] == {"readOnlyHint": False, "openWorldHint": False}
+    assert first["git_show"].definition["description"] == "Shows a commit."
+    assert "annotations" not in first["git_list"].definition
+    again = rewritten(material, tools=[each.definition for each in first.values()])
+    assert not [name for name, each in again.items() if each.changes]
+
+
 ANSWERS = {
     "git_show.usage": "when a hash is known",
     "git_show.behavior": "An unknown commit is an error.",

@@ -141,12 +141,11 @@ def _without(old: Mapping[str, Any], new: Mapping[str, Any], refused: Sequence[C
     made = old
     wrong = {claim.path for claim in refused}
     for edit in compatibility.list_edits(old, new):
-        value = edit.after
+        value, is_kept = edit.after, edit.path not in wrong
         if edit.path == "/description" and isinstance(value, str):
             value = _mended(value, [claim for claim in refused if claim.path == edit.path])
-        elif edit.path in wrong:
-            continue
-        if value:
+            is_kept = bool(value)
+        if is_kept:
             made = _put(made, split_pointer(edit.path), value)
     return made
 
@@ -154,14 +153,22 @@ def _without(old: Mapping[str, Any], new: Mapping[str, Any], refused: Sequence[C
 def _mended(text: str, refused: Sequence[Claim]) -> str:
     """A description without refused sentences, and with those that it must keep."""
     for claim in refused:
-        text = f"{text.rstrip()} {claim.text}" if claim.refusal == DROPPED else text.replace(claim.text, "", 1)
-    return re.sub(r"[ \t]{2,}", " ", text).strip()
+        if claim.refusal == DROPPED:
+            text = f"{text.rstrip()} {claim.text}"
+        else:
+            words = r"\s+".join(map(re.escape, claim.text.split()))
+            text = re.sub(rf"(?m)(^[ \t]*)?[ \t]*{words}(?(1)[ \t]*)", r"\1", text, count=1)
+    return text.strip()
 
 
-def _put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping[str, Any]:
+def _put(value: Any, steps: Sequence[str], new: object) -> Any:  # noqa: ANN401  # any JSON value
     """A copy with something else at one place, in an object that need not be there yet."""
+    if not steps:
+        return new
     first, *rest = steps
-    return {**value, first: _put(value.get(first) or {}, rest, new) if rest else new}
+    if isinstance(value, list):
+        return [_put(each, rest, new) if str(place) == first else each for place, each in enumerate(value)]
+    return {**(value or {}), first: _put((value or {}).get(first), rest, new)}
 
 
 def _beyond(sentence: str, old: AbstractSet[str]) -> str:

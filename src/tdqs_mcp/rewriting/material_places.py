@@ -46,6 +46,9 @@ class _Catalog:
     groups: Mapping[str, Collection[str]]
     """The tools of which one answer can be true, by parameter and by hint."""
 
+    open_places: Mapping[str, frozenset[str]]
+    """The parameters and hints that each tool leaves open."""
+
 
 def assign_places(material: Material, measured: Measured) -> Material:
     """The material with all that is said of one place of one tool among its facts.
@@ -57,7 +60,8 @@ def assign_places(material: Material, measured: Measured) -> Material:
     for name, subject in tools.items():
         for parameter in subject.signals.parameters:
             owners.setdefault(parameter.name, []).append(name)
-    catalog = _Catalog(tools=tools, parameters=owners, groups=find_groups(measured))
+    open_places = {name: find_open_places(subject) for name, subject in tools.items()}
+    catalog = _Catalog(tools=tools, parameters=owners, groups=find_groups(measured), open_places=open_places)
     every = {each.name for each in measured.catalog.tools}
     for trace in material.traces:
         _check_tool(trace.tool, every, f"trace {trace.number}")
@@ -77,10 +81,16 @@ def assign_places(material: Material, measured: Measured) -> Material:
             for hint, value in hints.items()
         ),
     )
+    stated = [told for fact in material.facts for told in _told(fact, catalog)]
     placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
+    changing = {fact.tool for fact in (*placed, *stated) if fact.hint == Aspect.READ_ONLY and fact.text == "false"}
+    if changing:
+        more = {name: find_open_places(tools[name], is_changing=True) for name in changing if name in tools}
+        wider = {name: places | more.get(name, frozenset()) for name, places in open_places.items()}
+        catalog = replace(catalog, open_places=wider)
+        placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
     own = {(fact.tool, fact.place) for fact in placed if not _is_shared(fact)}
     placed = [fact for fact in placed if not _is_shared(fact) or (fact.tool, fact.place) not in own]
-    stated = [told for fact in material.facts for told in _told(fact, catalog)]
     return replace(material, facts=(*placed, *stated), answers={}, parameters={}, annotations={})
 
 
@@ -139,7 +149,7 @@ def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:
 def _sharing(place: str, catalog: _Catalog) -> Sequence[str]:
     """The tools of the group that leave a parameter or a hint open."""
     group = catalog.groups.get(place, ())
-    return [name for name, subject in catalog.tools.items() if name in group and place in find_open_places(subject)]
+    return [name for name, places in catalog.open_places.items() if name in group and place in places]
 
 
 def _check_tool(name: str, known: Collection[str], origin: str) -> None:
@@ -173,7 +183,7 @@ def _told(fact: Fact, catalog: _Catalog) -> Iterator[Fact]:
         return
     name = _find_parameter(fact.text, catalog.parameters)
     place = f"{PARAMETERS}{name}"
-    tools = [tool for tool in catalog.parameters.get(name or "", ()) if place in find_open_places(catalog.tools[tool])]
+    tools = [tool for tool in catalog.parameters.get(name or "", ()) if place in catalog.open_places[tool]]
     yield from (replace(fact, tool=tool, place=place) for tool in tools) if tools else [fact]
 
 

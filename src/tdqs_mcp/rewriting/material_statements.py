@@ -92,7 +92,8 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
         return TOLD if isinstance(told, str) and said in _plain(told) else None
     is_clause = fact.place in _CLAUSES or not any(map(str.isalpha, fact.text))
     is_short = is_clause and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
-    if _REPLY.fullmatch(fact.text) or is_short:
+    is_empty = not fact.place and fact.text.isascii() and not content_stems(words_of(fact.text))
+    if _REPLY.fullmatch(fact.text) or is_short or is_empty:
         return "it tells nothing by itself; answer in a sentence"
     known, bare = _plain(" ".join(subject.prose.sentences)), _plain(fact.text)
     is_said = _plain(_form(fact, subject)) in known or (bare in known and len(bare.split()) >= MIN_QUOTED)

@@ -121,9 +121,12 @@ def _groups(subject: Subject, label: Label) -> Iterator[tuple[str, tuple[str, ..
         yield f"{ANNOTATIONS}{Aspect.IDEMPOTENT}", (effect,)
 
 
-def find_open_places(subject: Subject) -> frozenset[str]:
-    """The parameters and the hints that a definition leaves open, as questions name them."""
-    return frozenset(gap.place for gap in (*_parameter_gaps(subject), *_hint_gaps(subject)))
+def find_open_places(subject: Subject, *, is_changing: bool = False) -> frozenset[str]:
+    """The parameters and the hints that a definition leaves open, as questions name them.
+
+    A tool of which the author says that it is changing something has the hints to answer that only such a tool has.
+    """
+    return frozenset(gap.place for gap in (*_parameter_gaps(subject), *_hint_gaps(subject, is_changing=is_changing)))
 
 
 def _question(gaps: Sequence[Gap], tool: str) -> Question:
@@ -286,14 +289,14 @@ def _kind(schema: Mapping[str, Any]) -> object:
     return next(iter(kinds)) if len(kinds) == 1 else None
 
 
-def _hint_gaps(subject: Subject) -> Iterator[Gap]:
+def _hint_gaps(subject: Subject, *, is_changing: bool = False) -> Iterator[Gap]:
     """The hints that matter for the effect and are not set; a tool that may only read is asked about that first."""
     hints: Mapping[str, Any] = subject.tool.annotations or {}
     is_read_only, effect = hints.get("readOnlyHint"), subject.prose.effect
     if not subject.tool.is_mcp or is_read_only is True:
         return
-    is_changing = (effect is not None and effect.is_mutating) or is_ruled_out("readOnlyHint", subject, value=True)
-    may_read = is_read_only is None and not is_changing
+    is_changing = is_changing or (effect is not None and effect.is_mutating)
+    may_read = is_read_only is None and not is_changing and not is_ruled_out("readOnlyHint", subject, value=True)
     for hint in [Aspect.READ_ONLY] if may_read else HINT_ASPECTS[1:]:
         is_known = hint is Aspect.DESTRUCTIVE and is_ruled_out(hint, subject, value=False)
         if not is_known and not isinstance(hints.get(hint), bool):
