@@ -24,6 +24,7 @@ from tdqs_mcp.rewriting.material_places import assign_places
 from tdqs_mcp.rewriting.proposals import Proposal, apply, keep_found, propose
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
+from tdqs_mcp.rewriting.statements import Statement
 from tdqs_mcp.rewriting.text_patches import Patch, patch_json
 from tdqs_mcp.rewriting.tool_selection import Lexical, Prompted, Selector
 from tdqs_mcp.rules import registry
@@ -72,7 +73,7 @@ async def rewrite(
         {**before, **await _assessed(start, given.keys(), base_findings, judge=judge, spec=spec)} if given else before
     )
     proposed = propose(start, mode=mode, growth=basis.growth)
-    proposals = keep_found(start, [rewrite_review.admit(each) for each in proposed if each.index in chosen])
+    proposals = [rewrite_review.admit(each) for each in proposed if each.index in chosen]
     rewrites, tried = await _drafts(start, proposals, base, found=base_findings, basis=basis, judge=judge, spec=spec)
     rewrites = [
         rewrite_review.with_given(each, given[each.index].subject, given[each.index].parts, before[each.index])
@@ -133,25 +134,41 @@ async def _drafts(
 
     Beside them the catalog that has just these rewrites, and its findings, where it has been measured already.
     """
-    after, improved, failed = dict(before), measured, set[int]()
+    after, improved, is_measured = dict(before), measured, True
     unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
-    doubtful = [each for each in proposals if each.parts]
-    while doubtful:
-        improved = _remeasured(improved, proposals)
-        found, tried = registry.check(improved), {each.index for each in doubtful}
-        after |= await _assessed(improved, tried, found, judge=judge, spec=spec)
-        unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
-        failed = {
-            each.index for each in doubtful if not rewrite_review.holds(each, before[each.index], after[each.index])
-        }
-        proposals = [each.reduced() if each.index in failed else each for each in proposals]
-        after |= {each.index: before[each.index] for each in proposals if not each.parts}
-        doubtful = [each for each in proposals if each.index in failed and each.parts]
-    rewrites = [
-        rewrite_review.review(each, basis, before=before[each.index], after=after[each.index]) for each in proposals
-    ]
+    kept, asked = [each.only(()) for each in proposals], dict[int, list[Statement]]()
+    while new := _unasked(keep_found(measured, proposals, kept), asked):
+        floor, trial = dict(after), [new.get(each.index, each) for each in kept]
+        doubtful = [*new.values()]
+        while doubtful:
+            improved = _remeasured(improved, trial)
+            found, tried = registry.check(improved), {each.index for each in doubtful}
+            after |= await _assessed(improved, tried, found, judge=judge, spec=spec)
+            unjudged = {index: why for index in tried if (why := after[index].unjudged)} | unjudged
+            failed = {
+                each.index for each in doubtful if not rewrite_review.holds(each, floor[each.index], after[each.index])
+            }
+            pairs = zip(trial, kept, strict=True)
+            trial = [each.reduced(old) if each.index in failed else each for each, old in pairs]
+            gone = {each.index for each, old in zip(trial, kept, strict=True) if each.parts == old.parts}
+            after |= {index: floor[index] for index in gone}
+            doubtful = [each for each in trial if each.index in failed - gone]
+            is_measured = not failed
+        kept = trial
+    rewrites = [rewrite_review.review(each, basis, before=before[each.index], after=after[each.index]) for each in kept]
     told = [replace(each, unjudged=unjudged.get(each.index)) for each in rewrites]
-    return told, None if failed else (improved, found)
+    return told, (improved, found) if is_measured else None
+
+
+def _unasked(proposals: Sequence[Proposal], asked: dict[int, list[Statement]]) -> dict[int, Proposal]:
+    """The proposals, by index, with a statement that the judge has not been asked about yet; now it is.
+
+    What the judge leaves out makes room for statements that a search had none for.
+    """
+    new = {each.index: each for each in proposals if any(part not in asked.get(each.index, ()) for part in each.parts)}
+    for index, each in new.items():
+        asked[index] = [*asked.get(index, ()), *each.parts]
+    return new
 
 
 async def _better(

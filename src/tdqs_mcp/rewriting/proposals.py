@@ -34,17 +34,18 @@ class Proposal:
         """The raw definition with the parts applied."""
         return apply_parts(self.subject.tool, self.parts)
 
-    def reduced(self) -> "Proposal":
-        """The next fewer statements: any one left out, the last first, then ever fewer.
+    def reduced(self, kept: "Proposal") -> "Proposal":
+        """The next fewer statements: any one left out, the last first, then ever fewer; all that are kept stay.
 
         One that fails takes no other with it, so a second run finds nothing that this one has missed.
         """
-        own, places = self.parts, range(len(self.parts) - 1, -1, -1)
+        own = self.parts
+        places = [place for place in range(len(own) - 1, -1, -1) if own[place] not in kept.parts]
         left = self.next or (
             *(own[:place] + own[place + 1 :] for place in places),
-            *(own[:place] for place in places[1:]),
+            *(tuple(part for at, part in enumerate(own) if at < place or part in kept.parts) for place in places[1:]),
         )
-        return self.only(left[0] if left else (), left[1:])
+        return self.only(left[0] if left else kept.parts, left[1:])
 
     def without(self, name: str, *, kept: "Proposal") -> "Proposal":
         """Without the last statement that names a tool, or else without the last one; but for those that are kept."""
@@ -67,15 +68,16 @@ def propose(measured: Measured, *, mode: Mode = Mode.COMPACT, growth: int) -> li
     ]
 
 
-def keep_found(measured: Measured, proposals: Sequence[Proposal]) -> list[Proposal]:
+def keep_found(measured: Measured, proposals: Sequence[Proposal], kept: Sequence[Proposal]) -> list[Proposal]:
     """The proposals without the statements by which a search would no longer show the tool that a request means.
 
-    What goes is tried once more beside what stays, until nothing comes back: a second run finds nothing either.
+    What goes is tried once more beside what stays, until nothing comes back: a second run finds nothing either. What
+    is kept already stays.
     """
-    kept = [each.only(()) for each in proposals]
-    while (more := _trimmed(measured, kept, proposals)) != kept:
-        kept = more
-    return kept
+    found = [*kept]
+    while (more := _trimmed(measured, found, proposals)) != found:
+        found = more
+    return found
 
 
 def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[Proposal]) -> list[Proposal]:
