@@ -26,7 +26,7 @@ from tdqs_mcp.sources.files import read_file
 from tdqs_mcp.sources.input_files import parse_material
 
 GLUE = frozenset(
-    "to instead use with and a an give exactly one at least of also these or it its get from find that take takes other "
+    "to instead use with and a an the give exactly one at least of also these or it its get from find that take takes other "
     "tools than rather single pass known otherwise when is stop end close disconnect release unlock".split()
 )
 """All that a rewrite may say of its own."""

@@ -73,7 +73,7 @@ async def rewrite(
         {**before, **await _assessed(start, given.keys(), base_findings, judge=judge, spec=spec)} if given else before
     )
     proposed = propose(start, mode=mode, growth=basis.growth)
-    proposals = [rewrite_review.admit(each) for each in proposed if each.index in chosen]
+    proposals = [rewrite_review.admit(each) for each in proposed]
     rewrites, tried = await _drafts(start, proposals, base, found=base_findings, basis=basis, judge=judge, spec=spec)
     rewrites = [
         rewrite_review.with_given(each, given[each.index].subject, given[each.index].parts, before[each.index])
@@ -130,14 +130,14 @@ async def _drafts(
     judge: Judge,
     spec: str,
 ) -> tuple[list[Rewrite], tuple[Measured, list[Finding]] | None]:
-    """The proposals without the parts with which a tool would do worse, as rewrites.
+    """The proposals for the tools in `before`, without the parts with which a tool would do worse, as rewrites.
 
     Beside them the catalog that has just these rewrites, and its findings, where it has been measured already.
     """
     after, improved, is_measured = dict(before), measured, True
     unjudged = {index: each.unjudged for index, each in before.items() if each.unjudged}
     kept, asked = [each.only(()) for each in proposals], dict[int, list[Statement]]()
-    while new := _unasked(keep_found(measured, proposals, kept), asked):
+    while new := _unasked([each for each in keep_found(measured, proposals, kept) if each.index in before], asked):
         floor, trial = dict(after), [new.get(each.index, each) for each in kept]
         doubtful = [*new.values()]
         while doubtful:
@@ -150,12 +150,16 @@ async def _drafts(
             }
             pairs = zip(trial, kept, strict=True)
             trial = [each.reduced(old) if each.index in failed else each for each, old in pairs]
-            gone = {each.index for each, old in zip(trial, kept, strict=True) if each.parts == old.parts}
+            gone = failed & {each.index for each, old in zip(trial, kept, strict=True) if each.parts == old.parts}
             after |= {index: floor[index] for index in gone}
             doubtful = [each for each in trial if each.index in failed - gone]
             is_measured = not failed
         kept = trial
-    rewrites = [rewrite_review.review(each, basis, before=before[each.index], after=after[each.index]) for each in kept]
+    rewrites = [
+        rewrite_review.review(each, basis, before=before[each.index], after=after[each.index])
+        for each in kept
+        if each.index in before
+    ]
     told = [replace(each, unjudged=unjudged.get(each.index)) for each in rewrites]
     return told, (improved, found) if is_measured else None
 
