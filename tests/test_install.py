@@ -238,8 +238,17 @@ def test_what_serve_would_refuse_is_not_installed(command, tmp_path, monkeypatch
     run = command("install", "cursor", "--", "--rot", "/srv")
     assert run.returncode == 2
     assert b"--root" in run.stderr
+    for option in ("--http", "--http=127.0.0.1:8001", "--allowed-host=a.example"):
+        assert b"over stdio" in command("install", "cursor", "--", option).stderr
     assert list(tmp_path.rglob("mcp.json")) == []
     assert b"'cursor'" in command("install", "nobody").stderr
+
+
+def test_a_folder_is_the_same_wherever_the_client_starts_the_server(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--root", "a", "--allow-config", "a", "--root=b/c", "--root", "/srv"]
+    roots = ["--root", str(tmp_path / "a"), "--allow-config", "a", "--root", str(tmp_path / "b/c"), "--root", "/srv"]
+    assert own_entry(arguments)["args"][-8:] == roots
 
 
 def test_a_program_in_uvx_s_cache_is_started_by_uvx(monkeypatch):

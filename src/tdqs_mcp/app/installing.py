@@ -22,7 +22,6 @@ SERVER_NAME = "tdqs"
 _SECRET = ("env", "headers")
 """Parts of an entry whose values are nobody's business."""
 
-
 _UNREADABLE = (ValueError, RecursionError)
 """What text that is neither JSON nor TOML, or nests too deep, leads to."""
 
@@ -70,7 +69,14 @@ def own_entry(arguments: Sequence[str] = ()) -> dict[str, Any]:
         command = [shutil.which("uvx") or "uvx", "tdqs-mcp"]
     else:
         command = [str(program)] if program.exists() else [sys.executable, "-m", "tdqs_mcp"]
-    return {"command": command[0], "args": [*command[1:], "serve", *arguments]}
+    return {"command": command[0], "args": [*command[1:], "serve", *_with_absolute_roots(arguments)]}
+
+
+def _with_absolute_roots(arguments: Sequence[str]) -> list[str]:
+    """Options of serve that mean the same in the folder in which a client starts it."""
+    words = [part for word in arguments for part in (word.split("=", 1) if word.startswith("--root=") else [word])]
+    pairs = zip(["", *words], words, strict=False)
+    return [str(Path(word).absolute()) if before == "--root" else word for before, word in pairs]
 
 
 def plan_install(name: str, arguments: Sequence[str] = (), **around: Any) -> Installation:  # noqa: ANN401  # client_file's

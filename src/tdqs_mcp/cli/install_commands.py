@@ -25,8 +25,10 @@ def install(client: str, *, arguments: tuple[str, ...], dry_run: bool) -> None:
     """
     from tdqs_mcp.server.serve import serve  # noqa: PLC0415  # its options, and no server
 
-    with serve.make_context("serve", list(arguments)):
-        pass  # an option that serve does not have would keep the client from starting it
+    # What serve refuses would keep the client from starting it.
+    with serve.make_context("tdqs-mcp serve", list(arguments)) as context:
+        if any(context.params[name] for name in ("address", "token_file", "allowed_hosts", "allowed_origins")):
+            raise click.UsageError("clients start the server over stdio: leave --http and its options out")
     _make(plan_install(client, arguments), is_dry_run=dry_run)
 
 

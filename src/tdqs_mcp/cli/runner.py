@@ -157,9 +157,10 @@ def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> t
     """The locators with the JSON files of a folder in its place."""
     expanded: list[str] = []
     for locator in locators:
-        expanded += sorted(map(str, Path(locator).glob("*.json"))) if Path(locator).is_dir() else [locator]
-        if not expanded:
+        found = sorted(map(str, Path(locator).glob("*.json"))) if Path(locator).is_dir() else [locator]
+        if not found:
             raise click.BadParameter(f"there is no JSON file in the folder {locator!r}")
+        expanded += found
     return tuple(expanded)
 
 
