@@ -183,6 +183,23 @@ def test_a_shared_answer_means_the_same_tools_in_a_second_run():
     assert not [name for name, each in again.items() if each.changes]
 
 
+@pytest.mark.parametrize("text", ["yes, they only read.", "They only read."])
+def test_an_answer_about_several_tools_is_in_no_description(text):
+    found = rewritten({"answers": {"*.annotations.readOnlyHint": text}})
+    assert [each.definition["description"] for each in found.values()] == [each["description"] for each in GIT]
+
+
+def test_to_change_nothing_agrees_with_only_reading():
+    log = tool("git_log", "Shows the commits of a branch.", takes())
+    told = {
+        "answers": {"git_log.behavior": "It changes nothing in the repository."},
+        "annotations": {"git_log": {"readOnlyHint": True}},
+    }
+    found = rewritten(told, tools=[log])["git_log"].definition
+    assert found["annotations"] == {"readOnlyHint": True}
+    assert "It changes nothing in the repository." in found["description"]
+
+
 def test_a_tool_that_does_not_only_read_gets_the_shared_answers_in_the_first_run():
     material = {
         "answers": {"git_show.annotations.readOnlyHint": "no, it does not", "*.annotations.openWorldHint": "no"}

@@ -108,15 +108,20 @@ def _facts(origin: str, key: str, text: str, catalog: _Catalog) -> Iterator[Fact
 
 
 def _read_hint(fact: Fact) -> Iterator[Fact]:
-    """The value of a hint, and what its author adds to it; an answer that gives no value stays as it is."""
+    """The value of a hint, and what its author adds to it; an answer that gives no value stays as it is.
+
+    What is said of several tools together is in no tool's description: "They only read" is no sentence there.
+    """
     found = _YES_NO.match(fact.text)
-    if not found:
-        value = dict(stated_hints(fact.text)).get(str(fact.hint))
-        yield fact if value is None else replace(fact, place="")
+    value = found[1].lower() in ("yes", "true") if found else dict(stated_hints(fact.text)).get(str(fact.hint))
+    if value is None:
+        yield fact
         return
-    yield replace(fact, text="true" if found[1].lower() in ("yes", "true") else "false")
-    if found.end() < len(fact.text):
-        yield replace(fact, text=fact.text[found.end() :], place="")
+    if found or _is_shared(fact):
+        yield replace(fact, text=str(value).lower())
+    rest = fact.text[found.end() :] if found else fact.text
+    if rest and not _is_shared(fact):
+        yield replace(fact, text=rest, place="")
 
 
 def _split(key: str, catalog: _Catalog, origin: str) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from tdqs_mcp.facts.toolset.names import read_names
 from tdqs_mcp.model import ANNOTATIONS, Fact
 
 _ACTS = lazy_pattern(
-    r"(?:it|this tool|the tool|a call|each call) (?:also |may |can |will )?(\w+)"
+    r"(?:it|this tool|the tool|a call|each call) (?:also |may |can |will )?(\w+)\b(?! (?:nothing|no)\b)"
     r"|(\w+s)(?= (?:the|an?|all|any|each|every|its|one)\b)",
     re.IGNORECASE,
 )
