@@ -436,6 +436,7 @@ def test_what_stays_of_a_draft_with_false_words_keeps_its_lines_its_hints_and_it
     assert [claim.refusal for claim in rewrite.refused] == ["there is no 'weight_zone'"]
     assert rewrite.definition["annotations"] == draft["annotations"]
     assert rewrite.definition["inputSchema"] == draft["inputSchema"]
+    assert "How big a parcel is." in [change.after for change in rewrite.changes]
     assert rewrite.definition["description"] == "Finds parcels. It only reads.\n\nSteps:\n    Then compare."
 
 

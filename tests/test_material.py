@@ -134,6 +134,16 @@ def test_other_languages_keep_their_answers_as_they_are():
     assert "Returns" not in found.definition["description"]
 
 
+def test_an_answer_that_stands_as_it_was_given_is_not_added_again():
+    french = tool("list_tables", "Liste toutes les tables dans un document.", takes(document=TEXT))
+    material = {
+        "answers": {"list_tables.limit": "250 entries", "list_tables.usage": "Use it once the document is known."}
+    }
+    first = rewritten(material, tools=[french])["list_tables"]
+    assert "250 entries." in first.definition["description"]
+    assert not rewritten(material, tools=[first.definition])["list_tables"].changes
+
+
 @pytest.mark.parametrize(
     "material",
     [

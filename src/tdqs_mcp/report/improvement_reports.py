@@ -163,13 +163,10 @@ def _gain(gain: Gain | None) -> str:
     return f"{gain.expected / 100:+.1f} ({gain.low / 100:+.1f} to {gain.high / 100:+.1f})" if gain else ""
 
 
-def _likely(tool: ToolScore) -> str:
-    """The middle 80% of what the judge's own error leaves open."""
-    return f"{tool.outlook.low / 10}-{tool.outlook.high / 10}" if tool.outlook else ""
-
-
 def _standing(tool: ToolScore) -> str:
-    return score_words(tool.tdqs) + (f" ({_likely(tool)})" if tool.outlook else "")
+    """The score and the middle 80% of what the judge's own error leaves open."""
+    likely = f" ({tool.outlook.low / 10}-{tool.outlook.high / 10})" if tool.outlook else ""
+    return score_words(tool.tdqs) + likely
 
 
 def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from tdqs_mcp.facts.schema import tokens
-from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.facts.schema.walk import put_at, value_at
 from tdqs_mcp.facts.subject import Measured, Subject, measure
 from tdqs_mcp.facts.text.claims import Topic
 from tdqs_mcp.facts.text.vocabulary import words_from
@@ -16,7 +16,7 @@ from tdqs_mcp.facts.toolset import names
 from tdqs_mcp.facts.toolset.relations import display_name
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Change, Rewrite
-from tdqs_mcp.rewriting.proposals import apply, put
+from tdqs_mcp.rewriting.proposals import apply
 
 _WORD = re.compile(r"(?P<quote>['\"`]?)(?P<word>[\w.-]*\w)(?P=quote)")
 
@@ -42,7 +42,7 @@ def find_fixes(measured: Measured, check: Callable[[Measured], Sequence[Finding]
 def apply_changes(raw: Mapping[str, Any], changes: Iterable[Change]) -> Mapping[str, Any]:
     """A raw definition with some changes."""
     for change in changes:
-        raw = put(raw, split_pointer(change.path), change.after)
+        raw = put_at(raw, change.path, change.after)
     return raw
 
 
@@ -82,7 +82,7 @@ def _spelled_values(subject: Subject) -> Iterator[Change]:
         items = schema.get("items")
         listed = schema.get("enum") or (items.get("enum") if isinstance(items, Mapping) else None) or ()
         values = [value for value in listed if isinstance(value, str)]
-        text = _at(subject.tool.raw, clash.mention.path)
+        text = value_at(subject.tool.raw, clash.mention.path)
         if values and isinstance(text, str):
             new = _WORD.sub(partial(_as_value, values), text)
             if new != text:
@@ -108,13 +108,7 @@ def _title(labels: Mapping[str, names.Label], subject: Subject) -> Iterator[Chan
 
 
 def _change(subject: Subject, path: str, after: object) -> Change:
-    return Change(path=path, before=_at(subject.tool.raw, path), after=after, sources=("the definition",))
-
-
-def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
-    for step in split_pointer(path):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
+    return Change(path=path, before=value_at(subject.tool.raw, path), after=after, sources=("the definition",))
 
 
 def _rewrite(subject: Subject, changes: tuple[Change, ...]) -> Rewrite:

@@ -9,11 +9,11 @@ from typing import Any
 
 from tdqs_mcp.facts.schema import arguments, compatibility
 from tdqs_mcp.facts.schema.compatibility import Edit, EditKind
-from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.facts.schema.walk import put_at
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text import fact_conflicts
 from tdqs_mcp.facts.text.fact_conflicts import Conflict
-from tdqs_mcp.facts.text.prose import cues_of, sentences_of
+from tdqs_mcp.facts.text.prose import cues_of, plain_text, sentences_of
 from tdqs_mcp.facts.text.statements import closed_value_lists, is_negation, read_polarity, stated_hints
 from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.words import content_stems, has_word, words_of
@@ -129,7 +129,7 @@ class KnownSources:
             yield Claim(path=edit.path, text=said, refusal="it takes a text away")
         else:
             old = sentences_of(edit.before) if isinstance(edit.before, str) else ()
-            known = set(map(_plain, old))
+            known = set(map(plain_text, old))
             new = (_beyond(sentence, known) for sentence in sentences_of(edit.after))
             yield from (self.check(sentence, edit.path, subject) for sentence in new if sentence)
             if edit.kind is EditKind.EXPLANATION:
@@ -146,7 +146,7 @@ def _without(old: Mapping[str, Any], new: Mapping[str, Any], refused: Sequence[C
             value = _mended(value, [claim for claim in refused if claim.path == edit.path])
             is_kept = bool(value)
         if is_kept:
-            made = _put(made, split_pointer(edit.path), value)
+            made = put_at(made, edit.path, value)
     return made
 
 
@@ -161,19 +161,9 @@ def _mended(text: str, refused: Sequence[Claim]) -> str:
     return text.strip()
 
 
-def _put(value: Any, steps: Sequence[str], new: object) -> Any:  # noqa: ANN401  # any JSON value
-    """A copy with something else at one place, in an object that need not be there yet."""
-    if not steps:
-        return new
-    first, *rest = steps
-    if isinstance(value, list):
-        return [_put(each, rest, new) if str(place) == first else each for place, each in enumerate(value)]
-    return {**(value or {}), first: _put((value or {}).get(first), rest, new)}
-
-
 def _beyond(sentence: str, old: AbstractSet[str]) -> str:
     """The new part of a sentence: all, nothing, or what follows an old sentence whose end does not show."""
-    if _plain(sentence) in old:
+    if plain_text(sentence) in old:
         return ""
     words, plain = sentence.split(), [word.rstrip(".") for word in sentence.lower().split()]
     begun = max((len(known) for each in old if plain[: len(known := each.split())] == known), default=0)
@@ -230,8 +220,8 @@ def _lost(subject: Subject, definition: Mapping[str, Any], found: Sequence[Edit]
 
 def _dropped(path: str, sentences: Iterable[str], texts: Sequence[str]) -> Iterator[Claim]:
     """The sentences that the new texts no longer say, neither as they stood nor in most of their words."""
-    told = {_plain(sentence): sentence for text in texts for sentence in sentences_of(text)}
-    missing = [sentence for sentence in sentences if _plain(sentence) not in told]
+    told = {plain_text(sentence): sentence for text in texts for sentence in sentences_of(text)}
+    missing = [sentence for sentence in sentences if plain_text(sentence) not in told]
     spoken = [words_of(sentence) for sentence in told] if missing else []
     stems = content_stems(word for words in spoken for word in words)
     cues = frozenset(cue for words in spoken for cue in cues_of(words))
@@ -275,10 +265,6 @@ def _texts(value: object) -> Iterator[str]:
             pending += [*each.keys(), *each.values()]
         elif isinstance(each, list):
             pending += each
-
-
-def _plain(sentence: str) -> str:
-    return " ".join(sentence.lower().split()).rstrip(".")
 
 
 def _shown(value: object) -> str:

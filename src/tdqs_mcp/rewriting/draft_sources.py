@@ -40,6 +40,11 @@ def parts_in(text: str) -> list[str]:
     return [*words_of(text), *inside]
 
 
+def word_forms(text: str) -> set[str]:
+    """The words of a text as names have them: stems, and words without a plural's end."""
+    return {form for word in words_of(text) for form in (stem(word), word.removesuffix("s"))}
+
+
 def names_in(text: str) -> frozenset[str]:
     """What is written as a name, in lower case: in backticks, with an underscore, or in camel case."""
     return identifiers_of(text) | {name.lower() for name in _CAMEL.findall(text)}
@@ -140,7 +145,7 @@ class ToolSources:
         named = [name for name in self.parameters if name in names_in(text)]
         if named:
             return named
-        said = {form for word in words_of(text) for form in (stem(word), word.removesuffix("s"))}
+        said = word_forms(text)
         return [name for name, node in self.parameters.items() if _tail(node.name or "") <= said]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.signals import HINTS
 from tdqs_mcp.facts.subject import Subject
-from tdqs_mcp.facts.text.prose import cues_of
+from tdqs_mcp.facts.text.prose import cues_of, plain_text
 from tdqs_mcp.facts.text.statements import read_polarity, stated_hints
 from tdqs_mcp.facts.text.support import is_plain_value, is_showable, redact
 from tdqs_mcp.facts.text.vocabulary import LEMMAS, STOPWORDS, Cue, words_from
@@ -88,15 +88,16 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
         told = schema.get("description") if isinstance(schema, Mapping) else None
         if not isinstance(schema, Mapping):
             return "the parameter's schema has no place for a description"
-        said = _plain(_without_subject(fact.text, fact.parameter))
-        return TOLD if isinstance(told, str) and said in _plain(told) else None
+        said = plain_text(_without_subject(fact.text, fact.parameter))
+        return TOLD if isinstance(told, str) and said in plain_text(told) else None
     is_clause = fact.place in _CLAUSES or not any(map(str.isalpha, fact.text))
     is_short = is_clause and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
     is_empty = not fact.place and fact.text.isascii() and not content_stems(words_of(fact.text))
     if _REPLY.fullmatch(fact.text) or is_short or is_empty:
         return "it tells nothing by itself; answer in a sentence"
-    known, bare = _plain(" ".join(subject.prose.sentences)), _plain(fact.text)
-    is_said = _plain(_form(fact, subject)) in known or (bare in known and len(bare.split()) >= MIN_QUOTED)
+    known, bare = plain_text(" ".join(subject.prose.sentences)), plain_text(fact.text)
+    is_quoted = bare in known and len(bare.split()) >= MIN_QUOTED
+    is_said = is_quoted or plain_text(_form(fact, subject)) in known or bare in map(plain_text, subject.prose.sentences)
     return TOLD if is_said or (not fact.place and is_told(fact.text, subject)) else None
 
 
@@ -115,10 +116,6 @@ def is_told(text: str, subject: Subject) -> bool:
     sentences = subject.prose.sentences
     told = ((content_stems(words_of(each)), read_polarity(each).denied) for each in sentences)
     return bool(words) and any(words <= said and denied == turned for said, turned in told)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.lower().split()).rstrip(".")
 
 
 def _route(fact: Fact) -> Route:
@@ -247,7 +244,7 @@ def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
         old = known[name].get("description")
         kept = [old.rstrip()] if isinstance(old, str) and old.strip() and name not in open_ones else []
         said = [to_sentence(_without_subject(fact.text, name), subject) for fact in own]
-        kept = [to_sentence(each, subject) for each in kept if _plain(each) not in _plain(" ".join(said))]
+        kept = [to_sentence(each, subject) for each in kept if plain_text(each) not in plain_text(" ".join(said))]
         path = f"{arguments.property_pointer(name)}/description"
         value = " ".join(dict.fromkeys((*kept, *said)))
         yield Statement(
@@ -269,10 +266,11 @@ def _without_subject(text: str, name: str) -> str:
 
 
 def _hints(subject: Subject, material: Material, facts: Sequence[Fact]) -> Iterator[Statement]:
-    """The hints that the author states, all of them at once: each is a part of one object."""
+    """The hints that the author states, of two values the first, all of them at once: each is a part of one object."""
     annotations = subject.tool.raw.get("annotations")
     present: Mapping[str, Any] = annotations if isinstance(annotations, Mapping) else {}
-    stated = hints_of_facts(subject, material)
+    own = [fact for fact in material.facts if fact.tool == subject.tool.name]
+    stated = {hint: (value, fact.source) for fact in reversed(own) for hint, value in _stated(fact)}
     new = {name: stated[name][0] for name in HINTS if name in stated and name not in present}
     if new and subject.tool.is_mcp and (annotations is None or isinstance(annotations, Mapping)):
         sources = tuple(dict.fromkeys(stated[name][1] for name in new))
@@ -287,13 +285,8 @@ def _hints(subject: Subject, material: Material, facts: Sequence[Fact]) -> Itera
         )
 
 
-def hints_of_facts(subject: Subject, material: Material) -> dict[str, tuple[bool, str]]:
-    """The hints that facts about this tool state, with value and fact; of two values the first."""
-    own = [fact for fact in material.facts if fact.tool == subject.tool.name]
-    return {hint: (value, fact.source) for fact in reversed(own) for hint, value in _stated(fact)}
-
-
 def _stated(fact: Fact) -> Sequence[tuple[str, bool]]:
+    """The hints that a fact states."""
     if fact.hint:
         return [(fact.hint, fact.text == "true")] if fact.text in ("true", "false") else []
     return () if fact.parameter else stated_hints(fact.text)

@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tdqs_mcp.canonical import pretty_json
 from tdqs_mcp.errors import ContractError
+from tdqs_mcp.facts.schema import arguments
 from tdqs_mcp.facts.schema.tokens import estimate_tokens
+from tdqs_mcp.facts.schema.walk import put_at, value_at
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.support import redact
 from tdqs_mcp.facts.text.wording import purpose
@@ -256,15 +258,12 @@ def _draft(job: Job, answer: str, *, sources: KnownSources, growth: int, mode: M
 
 def _explained(definition: dict[str, Any], explained: Mapping[str, str]) -> dict[str, Any]:
     """The definition with descriptions for top-level parameters that have none; others are left out."""
-    schema = definition.get("inputSchema")
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    if not isinstance(schema, Mapping) or not isinstance(properties, Mapping):
-        return definition
-    told = dict(properties)
-    for name, child in properties.items():
-        if name in explained and isinstance(child, Mapping) and not child.get("description"):
-            told[name] = {**child, "description": explained[name]}
-    return {**definition, "inputSchema": {**schema, "properties": told}}
+    for name, text in explained.items():
+        path = arguments.property_pointer(name)
+        child = value_at(definition, path)
+        if isinstance(child, Mapping) and not child.get("description"):
+            definition = put_at(definition, f"{path}/description", text)
+    return definition
 
 
 def _request(stage: Stage, theirs: Mapping[str, str], ours: Mapping[str, str] | None = None) -> Request:

@@ -31,15 +31,13 @@ class Sibling:
     @cached_property
     def narrow(self) -> frozenset[str]:
         """What its name, its first sentence and its allowed values say: what it is for beyond doubt."""
-        spoken = [word for words in self.subject.prose.spoken[:1] for word in words]
-        values = [part for value in self._values for part in name_parts(value)]
-        return frozenset(map(stem, name_parts(self.name))) | content_stems([*spoken, *values])
+        return frozenset(map(stem, name_parts(self.name))) | content_stems(self._leading)
 
     @cached_property
     def wide(self) -> frozenset[str]:
         """All that its definition says, but for the sentences that are about other tools."""
         others = set(map(str.lower, self.subject.mentions))
-        texts = [text for path, text in self._texts if path != "/description"]
+        texts = [text for path, text in self.subject.texts if path != "/description"]
         texts += [each for each in self.subject.prose.sentences if others.isdisjoint(words_of(each))]
         return self.narrow | content_stems(parts_in(" ".join([*texts, *self.subject.part_names])))
 
@@ -60,20 +58,18 @@ class Sibling:
     @cached_property
     def tokens(self) -> frozenset[str]:
         """The words and names of its texts and schemas, in lower case."""
-        told = words_of(" ".join([*(text for _, text in self._texts), *self._values]))
+        told = words_of(" ".join([*(text for _, text in self.subject.texts), *self._values]))
         return frozenset(told) | frozenset(map(str.lower, self.subject.part_names))
 
     @cached_property
     def numbers(self) -> frozenset[str]:
         """The numbers of its texts."""
-        return plain_numbers(" ".join(text for _, text in self._texts))
+        return plain_numbers(" ".join(text for _, text in self.subject.texts))
 
     @cached_property
     def effects(self) -> frozenset[Effect]:
         """What the verbs of its name, its first sentence and its allowed values do."""
-        spoken = [word for words in self.subject.prose.spoken[:1] for word in words]
-        values = [part for value in self._values for part in name_parts(value)]
-        words = [*name_parts(self.name), *spoken, *values]
+        words = [*name_parts(self.name), *self._leading]
         return frozenset(EFFECTS[LEMMAS[word]] for word in words if word in LEMMAS)
 
     @cached_property
@@ -92,9 +88,11 @@ class Sibling:
         """The parameters that it cannot be called without, in lower case."""
         return frozenset(each.name.lower() for each in self.subject.signals.parameters if each.is_required)
 
-    @property
-    def _texts(self) -> tuple[tuple[str, str], ...]:
-        return self.subject.texts
+    @cached_property
+    def _leading(self) -> list[str]:
+        """The words of its first sentence and of its allowed values."""
+        spoken = (word for words in self.subject.prose.spoken[:1] for word in words)
+        return [*spoken, *(part for value in self._values for part in name_parts(value))]
 
     @cached_property
     def _values(self) -> list[str]:

@@ -6,13 +6,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.facts.schema.walk import put_at
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.model import Catalog, Tool, read_tool
 from tdqs_mcp.results.improvements import Mode, Route
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, find_statements
-from tdqs_mcp.rewriting.lost_requests import find_overtaken
 from tdqs_mcp.rewriting.statements import CJK, Statement
+
+SHOWN = (1, 5)
+"""Tools that a search shows: the best one, or a handful to choose from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +93,7 @@ def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[P
     wanted = {each.index: each for each in proposals}
     tools = [subject.tool for subject in measured.subjects]
     before = _rewritten(tools, held)
-    while found := find_overtaken(before, _rewritten(tools, wanted)):
+    while found := _overtaken(before, _rewritten(tools, wanted)):
         fewer: dict[int, Proposal] = {}
         for place, rivals in found.items():
             changed = [
@@ -103,6 +106,38 @@ def _trimmed(measured: Measured, kept: Sequence[Proposal], proposals: Sequence[P
             break
         wanted |= fewer
     return list(wanted.values())
+
+
+def _overtaken(before: Sequence[Tool], after: Sequence[Tool]) -> dict[int, set[int]]:
+    """By position of a tool that a search no longer shows, the positions of those that have come before it.
+
+    BM25 among all tools of the server. The requests are each tool's own first sentence as it was, so a definition that
+    quotes a sibling may take a request from it, and none is won.
+    """
+    old, new = _weights(before), _weights(after)
+    found: dict[int, set[int]] = {}
+    for place, tool in enumerate(before):
+        ahead, now = (_ahead(weights, _request(tool), place) for weights in (old, new))
+        if any(len(ahead) < shown <= len(now) for shown in SHOWN):
+            found[place] = now - ahead
+    return found
+
+
+def _weights(tools: Sequence[Tool]) -> Mapping[str, Mapping[int, float]]:
+    return search.bm25_weights([search.search_terms(search.indexed_text(tool)) for tool in tools])
+
+
+def _request(tool: Tool) -> list[str]:
+    """The terms of the first sentence, else of the name."""
+    first = (tool.description or "").strip().split("\n", 1)[0].split(". ", 1)[0]
+    return search.search_terms(first or tool.name)
+
+
+def _ahead(weights: Mapping[str, Mapping[int, float]], request: Sequence[str], place: int) -> set[int]:
+    """The tools that score at least as high as the one that is meant."""
+    scores = search.bm25_scores(weights, request)
+    least = scores.get(place, 0.0)
+    return {other for other, score in scores.items() if other != place and score >= least}
 
 
 def _rewritten(tools: Sequence[Tool], proposals: Mapping[int, Proposal]) -> list[Tool]:
@@ -128,15 +163,9 @@ def apply_parts(tool: Tool, parts: Sequence[Statement]) -> Mapping[str, Any]:
     raw: Mapping[str, Any] = tool.raw
     for part in parts:
         if part.path != "/description":
-            raw = put(raw, split_pointer(part.path), part.value)
+            raw = put_at(raw, part.path, part.value)
     spoken = [part for part in parts if part.path == "/description"]
-    return put(raw, ["description"], _description(tool.description or "", spoken)) if spoken else raw
-
-
-def put(value: Mapping[str, Any], steps: Sequence[str], new: object) -> Mapping[str, Any]:
-    """A copy with something else at one place; all else is what it was, in its order."""
-    first, *rest = steps
-    return {**value, first: put(value[first], rest, new) if rest else new}
+    return put_at(raw, "/description", _description(tool.description or "", spoken)) if spoken else raw
 
 
 def _description(old: str, parts: Sequence[Statement]) -> str:

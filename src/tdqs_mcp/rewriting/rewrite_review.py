@@ -6,7 +6,7 @@ from typing import Any
 
 from tdqs_mcp.canonical import short_hash
 from tdqs_mcp.facts.schema import compatibility, tokens
-from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.facts.schema.walk import split_pointer, value_at
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.vocabulary import Cue
 from tdqs_mcp.facts.text.words import identifiers_of
@@ -308,13 +308,6 @@ def _claim_questions(rewrite: Rewrite) -> Iterator[Question]:
             yield Question(id=name, text=text, about=Aspect.CLAIM, tools=(rewrite.name,), parameter=None, gain=0)
 
 
-def _at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
-    """What stands at a JSON pointer; None where there is nothing."""
-    for step in split_pointer(path):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
-
-
 def _beyond(own: Assessment, other: Assessment) -> list[Finding]:
     """The findings that the other does not have at this severity."""
     known = {(finding.rule, finding.severity) for finding in other.findings}
@@ -331,7 +324,10 @@ def _changes(
     """The changed fields with what the new values rest on."""
     return tuple(
         Change(
-            path=path, before=_at(raw, path), after=_at(definition, path), sources=tuple(dict.fromkeys(sources[path]))
+            path=path,
+            before=value_at(raw, path),
+            after=value_at(definition, path),
+            sources=tuple(dict.fromkeys(sources[path])),
         )
         for path in sources
     )

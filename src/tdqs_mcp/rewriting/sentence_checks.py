@@ -24,7 +24,7 @@ from tdqs_mcp.facts.text.vocabulary import (
 )
 from tdqs_mcp.facts.text.wording import find_praise
 from tdqs_mcp.facts.text.words import content_stems, has_word, name_parts, stem, words_of
-from tdqs_mcp.rewriting.draft_sources import Source, ToolSources, names_in, plain_numbers
+from tdqs_mcp.rewriting.draft_sources import Source, ToolSources, names_in, plain_numbers, word_forms
 from tdqs_mcp.rewriting.pointer_checks import Sibling, Siblings, check_pointers
 
 _PATTERNS = PatternTable("drafts")
@@ -148,19 +148,15 @@ def _check_numbers(sentence: Sentence) -> Iterator[str]:
     near = [each for each in sentence.near if not about or not each.parameter or each.parameter in about]
     typed = {(bound, value) for each in near for bound, value in each.bounds}
     free = frozenset[str]().union(*(each.numbers - {value for _, value in each.bounds} for each in near))
+    words = words_of(sentence.text)
+    may_exceed = "too" in words or any(map(is_negation, words))  # "more than 10 is too long"
     for said in find_bounds(sentence.text) if not sentence.is_elsewhere else ():
         value = said.value.replace(",", "")
         held = sorted(number for bound, number in typed if bound is said.bound and _is_number(number))
-        is_turned = _is_turned(sentence) and any(value == number for _, number in typed)
+        is_turned = may_exceed and any(value == number for _, number in typed)
         is_given = (said.bound, value) in typed or value in free or is_turned
         if _is_number(value) and not is_given and (typed or about):
             yield f"no source gives {said.value} as the {said.bound}" + (f": it is {held[0]}" if held else "")
-
-
-def _is_turned(sentence: Sentence) -> bool:
-    """It says what is beyond a bound: "more than 10 is too long"."""
-    words = words_of(sentence.text)
-    return "too" in words or any(map(is_negation, words))
 
 
 def _is_number(value: str) -> bool:
@@ -287,7 +283,7 @@ def _defaulted(statement: str, values: AbstractSet[str], sentence: Sentence) -> 
         return named or sentence.explained
     found = [name for name, known in sources.choices.items() if values & set(known)]
     if not found:
-        said = {form for word in words_of(statement) for form in (stem(word), word.removesuffix("s"))}
+        said = word_forms(statement)
         spelled = {name: set(map(stem, name_parts(node.name or ""))) for name, node in sources.parameters.items()}
         found = [
             name

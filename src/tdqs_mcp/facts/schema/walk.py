@@ -106,20 +106,45 @@ def split_pointer(path: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
 
 
-def resolve_reference(root: Mapping[str, Any], reference: str) -> Any:  # noqa: ANN401  # whatever stands there
-    """What a local reference points at: by JSON pointer, `#` itself, or `$anchor`. Raises LookupError."""
-    pointer = unquote(reference[1:])
-    if not reference.startswith("#") or (pointer and not pointer.startswith("/")):
-        raise LookupError(reference)
-    value: Any = root
-    for key in split_pointer(pointer):
+def value_at(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
+    """What stands at a JSON pointer; None where there is nothing."""
+    try:
+        return _follow(value, path)
+    except LookupError:
+        return None
+
+
+def _follow(value: Any, path: str) -> Any:  # noqa: ANN401  # any JSON value
+    for key in split_pointer(path):
         if isinstance(value, dict):
             value = value[key]
         elif isinstance(value, list) and key.isdecimal() and len(key) < 8:
             value = value[int(key)]
         else:
-            raise LookupError(reference)
+            raise LookupError(path)
     return value
+
+
+def put_at(value: Any, path: str, new: object) -> Any:  # noqa: ANN401  # any JSON value
+    """A copy with something else at a JSON pointer, in objects that need not be there yet."""
+    return _put(value, split_pointer(path), new)
+
+
+def _put(value: Any, steps: Sequence[str], new: object) -> Any:  # noqa: ANN401  # any JSON value
+    if not steps:
+        return new
+    first, *rest = steps
+    if isinstance(value, list):
+        return [_put(each, rest, new) if str(place) == first else each for place, each in enumerate(value)]
+    return {**(value or {}), first: _put((value or {}).get(first), rest, new)}
+
+
+def resolve_reference(root: Mapping[str, Any], reference: str) -> Any:  # noqa: ANN401  # whatever stands there
+    """What a local reference points at: by JSON pointer, `#` itself, or `$anchor`. Raises LookupError."""
+    pointer = unquote(reference[1:])
+    if not reference.startswith("#") or (pointer and not pointer.startswith("/")):
+        raise LookupError(reference)
+    return _follow(root, pointer)
 
 
 def referenced_schema(root: Mapping[str, Any], reference: str) -> Mapping[str, Any] | None:

@@ -304,11 +304,12 @@ _EXPLAINING = frozenset(word for cue in (Cue.FORMAT, Cue.EXAMPLE) for word in PH
 
 def _copied(sentences: Sequence[str], described: Sequence[Parameter]) -> int:
     """Words of sentences, or of what follows their label, that are a parameter's description already."""
-    texts = {_plain(parameter.description) for parameter in described}
-    lines = [_plain(sentence) for sentence in sentences]
+    texts = {plain_text(parameter.description) for parameter in described}
+    lines = [plain_text(sentence) for sentence in sentences]
     parts = [line if line in texts else line.partition(":")[2].strip() for line in lines]
     return sum(len(part.split()) for part in parts if part in texts)
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
+    """A text for comparison: in lower case, with single blanks and without its last full stop."""
     return " ".join(trim(text).rstrip(".").lower().split())
