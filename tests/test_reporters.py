@@ -263,7 +263,7 @@ def test_github_annotations_begin_with_the_worst_and_name_file_and_line(command,
     assert lines[0].startswith("::error file=x.json,line=2,col=35,title=TDQ102 missing-description::x, silent: ")
     commands = [line.split(" ")[0] for line in lines[:-1]]
     assert commands == sorted(commands, key=["::error", "::warning", "::notice"].index)
-    assert lines[-1].startswith("tdqs-mcp: x: 7 findings: 1 error, ")
+    assert lines[-1].startswith("tdqs-mcp: x: 6 findings: 1 error, ")
 
 
 def test_no_definition_writes_a_workflow_command(command, write, tmp_path):

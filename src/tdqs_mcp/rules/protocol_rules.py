@@ -115,6 +115,7 @@ def nested_dialect(subject: Subject) -> Iterator[Hit]:
 @rule(
     "TDQ268",
     severity=Severity.INFO,
+    persona=Persona.AUDITOR,
     dimension="parameter_semantics",
     source="MCP 2026-07-28, Tools, Tool",
     entails=("TDQ216",),
