@@ -7,14 +7,19 @@ import time
 from collections import defaultdict
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import anyio
 import pytest
+from cachetools import LRUCache
 from definitions import flat, tool
 from mcp import Client, MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 from own_server import SERVE, caller, environment, in_process
 from test_server_http import serving
+
+from tdqs_mcp.server.context import ServerContext
+from tdqs_mcp.server.permissions import Permissions
 
 COUNT = 401
 PING_SECONDS = 0.3
@@ -151,6 +156,24 @@ async def test_one_client_over_http_does_not_wait_for_another(mode):
                 await caller(other)("score_tool_definition", definition=tool())
             assert not done.is_set()
             await done.wait()
+
+
+@pytest.mark.anyio
+async def test_what_calls_share_is_changed_by_the_event_loop_alone():
+    """The caches are not made for threads, and work in a thread may end at any instruction."""
+    writers = set()
+
+    class Watched(LRUCache):
+        def __setitem__(self, *entry):
+            writers.add(threading.get_ident())
+            super().__setitem__(*entry)
+
+    context = ServerContext(permissions=Permissions(), answers={})
+    context.catalogs = Watched(4)
+    call = SimpleNamespace(request_context=SimpleNamespace(request=None))
+    _, key = await context.read_catalog(call, [tool()])
+    assert key in context.catalogs
+    assert writers == {threading.get_ident()}
 
 
 @pytest.mark.process

@@ -36,7 +36,7 @@ from tdqs_mcp.results.improvements import (
     ToolComparison,
     Unused,
 )
-from tdqs_mcp.results.scores import Rollup, ToolScore, unjudged
+from tdqs_mcp.results.scores import Rollup, unjudged
 
 MAX_FINDINGS = 10
 """New findings that are listed, the worst first."""
@@ -221,14 +221,13 @@ def rewrite_page(rewrites: Sequence[Rewrite], *, is_full: bool) -> tuple[list[Re
 
 
 def in_order(rewrites: Sequence[Rewrite]) -> list[Rewrite]:
-    """The most gain per token first."""
-    return sorted(rewrites, key=lambda each: gain_rank(each.before, each.after, each.tokens_added))
+    """The most gain per token first; what has no score comes last."""
 
+    def rank(each: Rewrite) -> tuple[bool, float]:
+        gain = each.after.tdqs - each.before.tdqs if each.before and each.after else 0
+        return not gain, -gain / max(each.tokens_added, 1)
 
-def gain_rank(before: ToolScore | None, after: ToolScore | None, tokens: int) -> tuple[bool, float]:
-    """Sorts by gain per token, the highest first; what has no score comes last, what saves tokens first."""
-    gain = after.tdqs - before.tdqs if before and after else 0
-    return not gain, -gain / max(tokens, 1)
+    return sorted(rewrites, key=rank)
 
 
 def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:

@@ -181,10 +181,10 @@ def report_document(score: Scored) -> dict[str, Any]:
 
 def score_answer(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> ScoreAnswer:
     """The server's numbers and one page of tools: ungraded ones first, then by score, the lowest first."""
-    return ScoreAnswer(**score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step))
+    return ScoreAnswer(**_score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step))
 
 
-def score_fields(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> dict[str, Any]:
+def _score_fields(score: Scored, *, catalog: str, report: str, window: Window, next_step: str) -> dict[str, Any]:
     """The fields of a ScoreAnswer."""
     graded: Iterable[GradedTool] = score.tools
     numbers = [(tool.tdqs if isinstance(tool, ToolScore) else tool.overall, tool.index, tool) for tool in graded]
@@ -350,7 +350,6 @@ def judgement_answer(
     *,
     catalog: str,
     report: str,
-    window: Window,
     next_step: str,
     accepted: int,
     refused: Sequence[tuple[str, str]],
@@ -360,7 +359,7 @@ def judgement_answer(
 ) -> JudgementAnswer:
     """The score so far, and what is still missing from it; `is_coherence_missing` is None where no set is judged."""
     return JudgementAnswer(
-        **score_fields(score, catalog=catalog, report=report, window=window, next_step=next_step),
+        **_score_fields(score, catalog=catalog, report=report, window=Window(), next_step=next_step),
         accepted=accepted,
         refused=tuple(RefusedAnswer(name=name, reason=reason) for name, reason in refused),
         unverified=tuple(Doubt(name=name, doubts=tuple(whys)) for name, whys in doubts),

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Annotated, Any
 
 from cachetools import LRUCache
@@ -159,10 +158,17 @@ class ServerContext:
         if isinstance(given, str) and (kept := self.catalogs.get(given)) is not None:
             return kept, given
         is_place = isinstance(given, str) and not unfence(given).lstrip().startswith(("{", "["))
-        found = await self._load(call, str(given)) if is_place else await run_call(call, partial(_definitions, given))
-        if len(found.tools) > MAX_TOOLS:
-            raise InputError(f"{len(found.tools)} tools are more than {MAX_TOOLS}; send them in parts")
-        return found, await run_call(call, partial(self._keep, found))
+        loaded = await self._load(call, str(given)) if is_place else None
+
+        async def read() -> tuple[Catalog, str]:
+            found = read_definitions(given) if loaded is None else loaded
+            if len(found.tools) > MAX_TOOLS:
+                raise InputError(f"{len(found.tools)} tools are more than {MAX_TOOLS}; send them in parts")
+            return found, _id_of(found)
+
+        found, key = await run_call(call, read)
+        self.catalogs[key] = found  # here, because these caches are not made for threads
+        return found, key
 
     def resumed(self, call: CallContext) -> tuple[Catalog, str] | None:
         """Catalog and id of a call that has waited for its client: the definitions are not read again."""
@@ -170,16 +176,9 @@ class ServerContext:
         found = None if key is None else self.catalogs.get(key)
         return None if key is None or found is None else (found, key)
 
-    async def _keep(self, catalog: Catalog) -> str:
-        return self.keep_catalog(catalog)
-
     def keep_catalog(self, catalog: Catalog) -> str:
-        """The catalog's id, which is the same for the same definitions. Raises InputError."""
-        try:
-            text = json.dumps(capture_document(catalog))
-        except RecursionError as error:
-            raise InputError("the definitions nest too deep to be read; simplify the schema") from error
-        key = hashlib.sha256(text.encode()).hexdigest()[:12]
+        """Keeps a catalog and returns its id. Raises InputError."""
+        key = _id_of(catalog)
         self.catalogs[key] = catalog
         return key
 
@@ -217,6 +216,15 @@ class ServerContext:
             return await while_connected(call, lambda: catalogs.load(name, options))
         except TdqsError as error:  # a foreign server's last words may be in it
             raise ToolError(f"could not read the definitions: {fence(str(error))}") from error
+
+
+def _id_of(catalog: Catalog) -> str:
+    """The same for the same definitions. Raises InputError."""
+    try:
+        text = json.dumps(capture_document(catalog))
+    except RecursionError as error:
+        raise InputError("the definitions nest too deep to be read; simplify the schema") from error
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def one_tool(definition: dict[str, Any] | str, siblings: Sequence[dict[str, Any] | str]) -> Catalog:
@@ -258,13 +266,9 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-async def _definitions(given: object) -> Catalog:
-    return read_definitions(given)
-
-
-def parse_definition(text: str, *, origin: str = "definition") -> object:
+def parse_definition(text: str) -> object:
     """The JSON of definitions that came as text, with or without our marks. Raises InputError."""
-    return parse_json(unfence(text).encode(errors="replace"), origin=origin)
+    return parse_json(unfence(text).encode(errors="replace"), origin="definition")
 
 
 def _read_sibling(given: dict[str, Any] | str) -> object:

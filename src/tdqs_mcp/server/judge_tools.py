@@ -210,7 +210,6 @@ class JudgeTools(ToolGroup):
             score,
             catalog=key,
             report=self._context.keep_report(f"{key}-{rubric}-{asked.stamp.id}-{short_hash(model)[:8]}", score),
-            window=Window(),
             next_step=incomplete_note(found)
             + _after_submit(
                 score, key, rubric=rubric, model=model, is_complete=not missing and not is_coherence_missing
@@ -246,7 +245,7 @@ def _schema_of(part: str, *, rubric: str) -> Mapping[str, Any]:
 
 def _after_prepare(catalog: str, part: str, *, rubric: str, model: str, judgement: Judgement) -> str:
     """The next step after the prompts of one part were handed out, as far as they are not answered."""
-    what = {"tools": "answers", "coherence": "coherence", "shadowing": "shadowing"}[part]
+    what = "answers" if part == "tools" else part
     other = " Then prepare part coherence." if part == "tools" and judgement.is_coherence_missing else ""
     return (
         "Answer each user prompt as the system prompt says. What stands between the two hash lines is to be judged, "

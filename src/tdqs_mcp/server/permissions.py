@@ -4,7 +4,7 @@ import ipaddress
 import re
 import shlex
 import socket
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -133,25 +133,19 @@ class Permissions:
             raise self._refusal(shown, f"--allow-url {parts.scheme}://{parts.netloc.rpartition('@')[2]}")
         return any(pattern.names_host for pattern in fitting)
 
-    def check_addresses(self, url: str, addresses: Iterable[str]) -> list[str]:
-        """The addresses that the URL's host was resolved to, all of them usable. Raises InputError if one is not."""
-        found = list(addresses)
-        if not self.check_url(url):
-            private = next((address for address in found if not is_public(address)), None)
-            if private is not None:
-                host = urlsplit(url).netloc.rpartition("@")[2]
-                raise InputError(
-                    f"{host} is at {private}, which is not a public address; the operator can allow it by name with "
-                    f"--allow-url {urlsplit(url).scheme}://{host}"
-                )
-        return found
-
     async def check_and_resolve(self, url: str, *, lookup: "Resolve | None" = None) -> list[str]:
         """The addresses that a URL may be connected to, resolved once and checked. Raises InputError."""
-        self.check_url(url)
+        may_be_private = self.check_url(url)
         parts = urlsplit(url)
-        port = parts.port or _PORTS[parts.scheme]
-        return self.check_addresses(url, await (lookup or resolve)(parts.hostname or "", port))
+        found = await (lookup or resolve)(parts.hostname or "", parts.port or _PORTS[parts.scheme])
+        private = next((address for address in found if not is_public(address)), None)
+        if private is not None and not may_be_private:
+            host = parts.netloc.rpartition("@")[2]
+            raise InputError(
+                f"{host} is at {private}, which is not a public address; the operator can allow it by name with "
+                f"--allow-url {parts.scheme}://{host}"
+            )
+        return found
 
     def describe(self) -> str:
         """What callers may name, in one line."""

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from io import BufferedReader
 from typing import Any
 
@@ -23,29 +24,19 @@ SHOWN = 200
 """Characters of a reason."""
 
 
-class BoundedLines:
-    """The lines of a binary file, for the SDK's transport: blank ones left out, too long ones skipped unread."""
+async def _read_lines(file: BufferedReader, limit: int) -> AsyncIterator[str]:
+    """The lines of a file: blank ones left out, those of more than `limit` bytes skipped unread.
 
-    def __init__(self, file: BufferedReader, limit: int) -> None:
-        """`limit` in bytes bounds a line."""
-        self._file = file
-        self._limit = limit
-
-    def __aiter__(self) -> AsyncIterator[str]:
-        """Reads in a thread, which nothing waits for when the server ends."""
-        return self._lines()
-
-    async def _lines(self) -> AsyncIterator[str]:
-        while line := await self._read():
-            is_whole = len(line) <= self._limit
-            while not is_whole and not line.endswith(b"\n") and (line := await self._read()):
-                pass
-            text = line.decode(errors="replace") if is_whole else TOO_LONG
-            if text.strip():
-                yield text
-
-    async def _read(self) -> bytes:
-        return await anyio.to_thread.run_sync(self._file.readline, self._limit + 1, abandon_on_cancel=True)
+    Reads in a thread, which nothing waits for when the server ends.
+    """
+    read = partial(anyio.to_thread.run_sync, file.readline, limit + 1, abandon_on_cancel=True)
+    while line := await read():
+        is_whole = len(line) <= limit
+        while not is_whole and not line.endswith(b"\n") and (line := await read()):
+            pass
+        text = line.decode(errors="replace") if is_whole else TOO_LONG
+        if text.strip():
+            yield text
 
 
 def _take_stdin() -> BufferedReader:
@@ -64,7 +55,7 @@ async def bounded_stdio(
     """The streams of the standard input and output; messages longer than `limit` bytes are refused."""
     sender: MemoryObjectSendStream[SessionMessage | Exception]
     sender, receiver = anyio.create_memory_object_stream()
-    lines: Any = BoundedLines(_take_stdin(), limit)
+    lines: Any = _read_lines(_take_stdin(), limit)
     async with stdio_server(stdin=lines) as (read, write), anyio.create_task_group() as tasks:
 
         async def forward() -> None:

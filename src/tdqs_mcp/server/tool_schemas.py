@@ -191,8 +191,8 @@ def _result(given: Any) -> CallToolResult:  # noqa: ANN401  # any answer
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
 
 
-class _PlainSchema(GenerateJsonSchema):
-    """JSON Schema without the titles and null defaults that say nothing."""
+class _InputSchema(GenerateJsonSchema):
+    """JSON Schema without titles and null defaults; an optional argument is left out, though null is understood."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401, ARG002  # the signature is pydantic's
         return False
@@ -213,10 +213,6 @@ class _PlainSchema(GenerateJsonSchema):
         if made.get("additionalProperties") is True:
             del made["additionalProperties"]
         return made
-
-
-class _InputSchema(_PlainSchema):
-    """An optional argument is left out, not null; null is understood all the same."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
