@@ -100,6 +100,7 @@ def test_a_folder_means_its_json_files(at, write, tmp_path):
     (tmp_path / "empty").mkdir()
     run = at("score catalogs --format json")
     assert [each["server"]["name"] for each in json.loads(run.stdout)] == ["a", "b"]
+    assert at("score ''").returncode == 2
     for words in ("lint empty", "lint catalogs empty"):
         assert b"there is no JSON file in the folder 'empty'" in at(words).stderr
 

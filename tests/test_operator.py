@@ -208,6 +208,40 @@ def test_a_refusal_lists_what_is_allowed(tmp_path):
 
 
 @pytest.mark.process
+def test_a_client_that_goes_while_it_is_answered_leaves_no_traceback():
+    process = subprocess.Popen(SERVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    process.stdin.write(json.dumps(HELLO).encode() + b"\n")
+    process.stdin.flush()
+    with process.stdin, process.stderr:
+        assert process.wait(timeout=30) == 0
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_without_a_standard_stream_it_says_so(closed):
+    words = ["sh", "-c", f'exec "$@" {closed}', "sh", *SERVE]
+    run = subprocess.run(words, capture_output=True, timeout=30, check=False, stdin=subprocess.DEVNULL)
+    assert run.returncode == 2
+    assert run.stderr.startswith(b"error: standard input or output is closed")
+
+
+@pytest.mark.process
+def test_requests_are_logged_to_standard_error_alone():
+    words = [*SERVE, "--http", "127.0.0.1:0", "--log-level", "info"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        url = read_until(process.stderr.fileno(), b"complete.").split()[1]
+        httpx2.get(url.replace("/mcp", "/health"))
+        assert "GET /health" in read_until(process.stderr.fileno(), b"/health")
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=10)[0] == b""
+    finally:
+        process.kill()
+
+
+@pytest.mark.process
 def test_the_log_level_shows_requests_on_standard_error():
     with serving("--log-level", "info") as (url, written):
         httpx2.get(url.replace("/mcp", "/health"))

@@ -157,7 +157,7 @@ def _expand(_: click.Context, __: click.Parameter, locators: Sequence[str]) -> t
     """The locators with the JSON files of a folder in its place."""
     expanded: list[str] = []
     for locator in locators:
-        found = sorted(map(str, Path(locator).glob("*.json"))) if Path(locator).is_dir() else [locator]
+        found = sorted(map(str, Path(locator).glob("*.json"))) if locator and Path(locator).is_dir() else [locator]
         if not found:
             raise click.BadParameter(f"there is no JSON file in the folder {locator!r}")
         expanded += found

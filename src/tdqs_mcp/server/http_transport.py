@@ -113,6 +113,8 @@ def run_http(server: "MCPServer[Any]", http: Http, *, log_level: str, tell: Call
         server_header=False,
         timeout_graceful_shutdown=0,
     )
+    # Its own handler writes to standard output.
+    logging.getLogger("uvicorn.access").handlers = logging.getLogger("uvicorn").handlers
     host = http.host if http.is_loopback else http.allowed_hosts[0].partition(":")[0]
     tell(f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/mcp")
     Server(config).run(sockets=[listening])

@@ -3,6 +3,8 @@
 Building them takes as long as a fifth of importing the SDK, and the client waits for the first answer.
 """
 
+import os
+import sys
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -81,8 +83,11 @@ class LazyServer(MCPServer[Any]):
     async def run_stdio_async(self) -> None:
         """Serves the standard input and output until the input ends."""
         server = self._lowlevel_server
-        async with bounded_stdio(self._max_message) as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+        try:
+            async with bounded_stdio(self._max_message) as (read, write):
+                await server.run(read, write, server.create_initialization_options())
+        except* BrokenPipeError:  # the client has gone; what is left for it would fail again at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     async def call_tool(self, name: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # the SDK's own
         """The result of a tool. Raises MCPError for one that is not there, as the specification asks."""

@@ -227,6 +227,8 @@ def serve(
     if http is not None:
         run_http(server, http, log_level=log_level, tell=partial(_tell_url, has_token=http.token is not None))
         return
+    if sys.stdin is None or sys.stdout is None:
+        raise InputError("standard input or output is closed, and the client is there; or give --http")
     if sys.stdin.isatty():
         _tell_what_is_missing()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
