@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from agent_session import BAD, SIBLING
+from definitions import flat, tool
 from mcp import Client
 from own_server import caller, in_process, over_stdio
 from test_server_http import serving
@@ -43,20 +44,24 @@ class Agent:
         )
         return answer
 
+    def answers(self, questions):
+        """The argument with an answer to each question."""
+        texts = {each["text"] for each in questions}
+        assert not texts & self.asked, "a question that was answered comes back"
+        self.asked |= texts
+        return {"material": {"answers": {each["id"]: told(each["id"]) for each in questions}}}
+
     async def improve(self, file):
         """From the first score to the last; gives back both."""
         before = await self.call("score_server", catalog=file)
         plan = await self.call("plan_improvements", catalog=before["catalog"], limit=100)
         assert "suggest_rewrite" in plan["next"]
-        catalog, material, left = before["catalog"], {}, True
+        catalog, material, left = before["catalog"], self.answers(plan["questions"]), True
         while left:
             draft = await self.call("suggest_rewrite", catalog=catalog, **material)
             catalog, questions, material = draft["newCatalog"], draft["questions"], {}
             if not draft["remaining"]:
-                texts = {each["text"] for each in questions}
-                assert not texts & self.asked, "a question that was answered comes back"
-                self.asked |= texts
-                material = {"material": {"answers": {each["id"]: told(each["id"]) for each in questions}}}
+                material = self.answers(questions)
             left = draft["remaining"] or questions
         compared = await self.call("compare_definitions", old=before["catalog"], new=catalog)
         assert compared["newCatalog"] == catalog
@@ -215,3 +220,20 @@ async def test_a_tool_that_was_drafted_is_not_drafted_again_without_new_words():
     assert "cancel_order.parameters.reason" not in ids
     assert [each["path"] for each in told["rewrites"][0]["changes"]] == ["/inputSchema/properties/reason/description"]
     assert first["catalog"] in told["next"] or ids
+
+
+async def test_a_plan_names_each_tool_once_with_all_its_questions_and_what_they_are_about():
+    tools = [tool(f"get_order_{number}", f"Gets order {number} of a customer.", flat(2)) for number in range(12)]
+    async with in_process() as client:
+        plan = await caller(client)("plan_improvements", catalog=tools, limit=100)
+    names = [each["name"] for each in plan["steps"]]
+    assert len(names) == len(set(names)) == 12
+    shown = {each["id"]: each for each in plan["questions"]}
+    assert {each for step in plan["steps"] for each in step["questions"]} == shown.keys()
+    assert all(f"{name}.usage" in shown for name in names)
+    [about_all, *others] = [each for each in shown.values() if each["id"].startswith("*")]
+    assert about_all["tools"] == names
+    assert {each["sameToolsAs"] for each in others} == {about_all["id"]}
+    assert [step["says"] for step in plan["steps"]] == [f"⟦{each['description']}⟧" for each in tools]
+    assert "write" not in plan["steps"][0]
+    assert plan["withAnswers"] > plan["after"]["score"]

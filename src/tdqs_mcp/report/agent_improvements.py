@@ -1,10 +1,12 @@
 """What an agent gets of rewrites, plans and comparisons: short, and in pages."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar
 
+from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.report.agent_page import (
     MAX_MESSAGE,
     AgentAnswer,
@@ -35,17 +37,31 @@ from tdqs_mcp.results.improvements import (
     Room,
     ToolComparison,
     Unused,
+    is_worth_asking,
 )
 from tdqs_mcp.results.scores import Rollup, unjudged
 
 MAX_FINDINGS = 10
 """New findings that are listed, the worst first."""
 
-MAX_QUESTIONS = 2
-"""Questions of one step."""
+MAX_SAID = 8_000
+"""Characters of old descriptions beside the questions of one answer."""
 
 Overall = Annotated[Rollup, Only("overall=score overall_tier=tier")]
 _FULL = "definition claims findings_removed findings_added likeness_before likeness_after writer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionLine:
+    """What only the author knows."""
+
+    id: Annotated[str, Max(200)]
+    text: Annotated[str, Trait.ADVICE]
+    tools: tuple[Name, ...] | Absent = ABSENT
+    """All that the answer is about, where the text does not name them."""
+
+    same_tools_as: Annotated[str, Max(200)] | Absent = ABSENT
+    """In place of them, the id of an earlier question about the same tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +104,7 @@ class RewriteAnswer(AgentAnswer):
     rewrites: Annotated[tuple[RewriteLine, ...], Max(MAX_FENCED)]
     """name, changes (path, new), tdqs, becomes, tokensAdded."""
 
-    questions: Annotated[tuple[Question, ...], Only("id text"), Max(MAX_FENCED)]
+    questions: Annotated[tuple[QuestionLine, ...], Max(MAX_FENCED)]
     """Id and text, to be answered in material."""
 
     unused: Annotated[tuple[Unused, ...], Max(MAX_MESSAGE)]
@@ -113,6 +129,9 @@ class Step:
     becomes: Tenths
     """TDQS by the rewrite; of a step that is not drafted, what it has to reach."""
 
+    needs: Tenths | Absent = ABSENT
+    """What a drafted step has to reach, where its draft is not enough."""
+
     tokens_added: int | Absent = ABSENT
     """An estimate; only of a drafted step."""
 
@@ -120,10 +139,13 @@ class Step:
     """What a drafted step is expected to bring, with its range."""
 
     write: Annotated[str | Absent, Trait.ADVICE] = ABSENT
-    """What to write, for the dimension with the most to win."""
+    """What to write, for the dimension with the most to win that no question is about."""
 
     questions: tuple[str, ...] | Absent = ABSENT
     """Ids of what only the author can answer."""
+
+    says: Annotated[str | Absent, Max(MAX_MESSAGE)] = ABSENT
+    """The first sentence of the description as it is, where the page has room for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +168,9 @@ class PlanAnswer(CatalogPage):
     after: Overall
     """Judged again with the drafted steps applied."""
 
+    with_answers: Tenths | None
+    """Overall score with all questions of all steps answered too: an estimate of what is possible at most."""
+
     tokens_added: int
     drafted: int
     """Drafted steps, which come first."""
@@ -153,7 +178,7 @@ class PlanAnswer(CatalogPage):
     steps: Annotated[tuple[Step, ...], Max(MAX_MESSAGE)]
     """name, drafted, tdqs, becomes, tokensAdded, gain; or what to write, and ids of questions."""
 
-    questions: Annotated[tuple[Question, ...], Only("id text"), Max(MAX_FENCED)]
+    questions: Annotated[tuple[QuestionLine, ...], Max(MAX_FENCED)]
     """The questions of these steps."""
 
     next: Own
@@ -245,10 +270,32 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:
     )
 
 
-def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> PlanAnswer:
-    """One page of steps, the drafted ones first, by gain per token."""
-    steps: list[PlannedFix | Advice] = [*plan.fixes, *plan.advice]
+def question_lines(questions: Iterable[Question]) -> tuple[QuestionLine, ...]:
+    """How questions are shown: with their tools where the text only counts them."""
+    lines: list[QuestionLine] = []
+    known: dict[tuple[str, ...], str] = {}
+    for each in questions:
+        line = QuestionLine(id=each.id, text=each.text)
+        if not each.is_naming_all:
+            is_known = each.tools in known
+            earlier = known.setdefault(each.tools, each.id)
+            line = replace(line, **({"same_tools_as": earlier} if is_known else {"tools": each.tools}))
+        lines.append(line)
+    return tuple(lines)
+
+
+def plan_questions(plan: Plan, window: Window) -> list[Question]:
+    """What the steps of one page ask, each question once."""
+    page = _steps(plan)[window.offset : window.offset + window.limit]
+    return list({each.id: each for _, advice in page if advice for each in _asked(advice)}.values())
+
+
+def plan_answer(plan: Plan, *, catalog: str, descriptions: Sequence[str], window: Window, next_step: str) -> PlanAnswer:
+    """One page of steps, the drafted ones first, by gain per token; `descriptions` are those of all tools, in order."""
+    steps = _steps(plan)
     page = steps[window.offset : window.offset + window.limit]
+    asking = [advice for _, advice in page if advice and advice.questions]
+    said = _first_sentences({each.tool.index: descriptions[each.tool.index] for each in asking})
     return PlanAnswer(
         server=plan.server,
         catalog=catalog,
@@ -260,15 +307,9 @@ def plan_answer(plan: Plan, *, catalog: str, window: Window, next_step: str) -> 
         after=plan.after,
         tokens_added=plan.tokens_added,
         drafted=len(plan.fixes),
-        steps=tuple(map(_step, page)),
-        questions=tuple(
-            {
-                question.id: question
-                for each in page
-                if isinstance(each, Advice)
-                for question in each.questions[:MAX_QUESTIONS]
-            }.values()
-        ),
+        with_answers=plan.with_answers,
+        steps=tuple(_step(fix, advice, said) for fix, advice in page),
+        questions=question_lines(plan_questions(plan, window)),
         next=Own(next_step),
         **page_of(window, len(steps)),
     )
@@ -305,32 +346,63 @@ def compare_answer(
     )
 
 
-def _step(each: PlannedFix | Advice) -> Step:
-    if isinstance(each, PlannedFix):
+def _steps(plan: Plan) -> list[tuple[PlannedFix | None, Advice | None]]:
+    """Each tool once: with its draft, with what is left to write, or with both."""
+    advised = {each.tool.index: each for each in plan.advice}
+    drafted = [(each, advised.pop(each.rewrite.index, None)) for each in plan.fixes]
+    return [*drafted, *((None, each) for each in advised.values())]
+
+
+def _step(fix: PlannedFix | None, advice: Advice | None, said: Mapping[int, str]) -> Step:
+    left: dict[str, Any] = {}
+    if advice:
+        asked = _asked(advice)
+        left = {
+            "write": _unasked_advice(advice.rooms, {question.about.dimension for question in asked}),
+            "questions": tuple(question.id for question in asked) or ABSENT,
+            "says": said.get(advice.tool.index, ABSENT),
+        }
+    if fix:
         return Step(
-            name=each.rewrite.name,
+            name=fix.rewrite.name,
             drafted=True,
-            tdqs=each.before.tdqs,
-            becomes=each.after.tdqs,
-            tokens_added=each.tokens_added,
-            gain=each.gain or ABSENT,
+            tdqs=fix.before.tdqs,
+            becomes=fix.after.tdqs,
+            needs=advice.wanted if advice else ABSENT,
+            tokens_added=fix.tokens_added,
+            gain=fix.gain or ABSENT,
+            **left,
         )
-    return Step(
-        name=each.tool.name,
-        drafted=False,
-        tdqs=each.tool.tdqs,
-        becomes=each.wanted,
-        write=_advice(each.rooms),
-        questions=tuple(question.id for question in each.questions[:MAX_QUESTIONS]) or ABSENT,
-    )
+    assert advice  # noqa: S101  # a step is one or the other
+    return Step(name=advice.tool.name, drafted=False, tdqs=advice.tool.tdqs, becomes=advice.wanted, **left)
 
 
-def _advice(rooms: Sequence[Room]) -> str | Absent:
-    """The dimension with the most to win, and what its worst finding suggests."""
-    if not rooms:
-        return ABSENT
-    suggestion = rooms[0].finding.suggestion if rooms[0].finding else None
-    return ": ".join(filter(None, (rooms[0].dimension, suggestion)))
+def _asked(advice: Advice) -> list[Question]:
+    """The questions that can move the tool's score."""
+    return [each for each in advice.questions if is_worth_asking(each)]
+
+
+def _unasked_advice(rooms: Sequence[Room], asked: AbstractSet[str]) -> str | Absent:
+    """The dimension with the most to win of those that are not asked about, and what its worst finding suggests."""
+    left = [each for each in rooms if each.dimension not in asked]
+    suggested = next((each for each in left if each.finding and each.finding.suggestion), None)
+    if suggested and suggested.finding:
+        return f"{suggested.dimension}: {suggested.finding.suggestion}"
+    return left[0].dimension if left and not asked else ABSENT
+
+
+def _first_sentences(descriptions: Mapping[int, str]) -> dict[int, str]:
+    """The first sentence of each description, as long as the answer has room."""
+    found: dict[int, str] = {}
+    room = MAX_SAID
+    for index, text in descriptions.items():
+        sentence = next(iter(sentences_of(text)), "")
+        room -= min(len(sentence), MAX_MESSAGE)
+        if room < 0:
+            break
+        if sentence:
+            found[index] = sentence
+    return found
 
 
 def _moved(comparison: Comparison) -> tuple[ToolComparison, ...]:

@@ -166,6 +166,18 @@ class Aspect(StrEnum):
     CLAIM = "claim"
     """A statement of a draft that was refused."""
 
+    @property
+    def dimension(self) -> str:
+        """The dimension that an answer raises."""
+        return _DIMENSIONS.get(self, "behavioral_transparency")
+
+
+_DIMENSIONS = {
+    Aspect.PURPOSE: "purpose_clarity",
+    Aspect.USAGE: "usage_guidelines",
+    Aspect.PARAMETER: "parameter_semantics",
+    Aspect.RETURNS: "contextual_completeness",
+}
 
 HINT_ASPECTS = (Aspect.READ_ONLY, Aspect.DESTRUCTIVE, Aspect.IDEMPOTENT, Aspect.OPEN_WORLD)
 
@@ -190,6 +202,11 @@ class Question:
 
     gain: Hundredths
     """TDQS that an answer can bring at most, over its tools: the weight of what the judge misses."""
+
+    @property
+    def is_naming_all(self) -> bool:
+        """Whether id or text name every tool that the answer is about."""
+        return len(self.tools) == 1 or all(f"`{each}`" in self.text for each in self.tools)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -464,6 +481,9 @@ class Plan(Document):
     """What only the author can write; empty where the rewrites reach the target. The lowest tool first."""
 
     problems: tuple[str, ...]
+    with_answers: Internal[int | None] = None
+    """Overall score in tenths if the questions were answered too, at most; null where nothing is to be written."""
+
     is_open: Internal[bool] = False
     """The judge left rewrites without an overall score; what is not reached here may still be within reach."""
 

@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import partial
 
+from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.findings import Finding
 from tdqs_mcp.results.improvements import Advice, Plan, PlannedFix, Rewrite, Room, WhatIf, WhatIfOutcome
@@ -119,9 +120,12 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
     best = min(scored, key=rank)
     before, after = attempts[0].score, best.score
     overall, coherence = after.rollup.overall, after.rollup.coherence
-    wanted = None
+    advice: tuple[Advice, ...] = ()
+    with_answers = None
     if overall is not None and coherence is not None and overall < target:
         wanted = _level([tool.tdqs for tool in after.tools], target=target, coherence=coherence)
+        advice = () if wanted is None else _advice(after, wanted, rewrites)
+        with_answers = _with_answers(after, advice, coherence)
     return Plan(
         server=before.server,
         version=before.version,
@@ -131,8 +135,9 @@ def plan(attempts: Sequence[Attempt], *, target: int, rewrites: Iterable[Rewrite
         before=before.rollup,
         after=after.rollup,
         fixes=_fixes(best.rewrites),
-        advice=() if wanted is None else _advice(after, wanted, rewrites),
+        advice=advice,
         problems=(*before.problems, *([_OPEN] if is_open else [])),
+        with_answers=with_answers,
         is_open=is_open,
     )
 
@@ -208,6 +213,15 @@ def _advice(score: ServerScore, wanted: int, rewrites: Iterable[Rewrite]) -> tup
         Advice(tool=tool, wanted=wanted, rooms=rooms, questions=questions.get(tool.index, ()))
         for tool, rooms in advised
     )
+
+
+def _with_answers(score: ServerScore, advice: Iterable[Advice], coherence: int) -> int:
+    """The overall score if every question brought its tools an equal part of what it can bring at most."""
+    gains = {
+        each.tool.index: sum(question.gain // len(question.tools) for question in each.questions) for each in advice
+    }
+    raised = [min(HIGHEST, tool.tdqs + round_half_up(gains.get(tool.index, 0), 100)) for tool in score.tools]
+    return _overall(raised, coherence)
 
 
 def _candidate(tool: ToolScore, rewrite: Rewrite | None) -> Candidate:

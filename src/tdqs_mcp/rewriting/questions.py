@@ -36,14 +36,6 @@ HINT_SHARE = 20
 LOW = 3
 """A dimension with a higher score needs no question that no rule asks for."""
 
-_DIMENSIONS = {
-    Aspect.PURPOSE: "purpose_clarity",
-    Aspect.USAGE: "usage_guidelines",
-    Aspect.PARAMETER: "parameter_semantics",
-    Aspect.RETURNS: "contextual_completeness",
-}
-"""What an answer raises; any other raises behavioral_transparency."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
@@ -167,7 +159,7 @@ def _find_gaps(
         score = scores.get(subject.tool.index)
         low = {key for key in weights if score is None or score.scores[key] <= LOW}
         gaps = [*_text_gaps(subject, near, known, low), *_parameter_gaps(subject), *_hint_gaps(subject)]
-        dimensions = [_DIMENSIONS.get(gap.about, "behavioral_transparency") for gap in gaps]
+        dimensions = [gap.about.dimension for gap in gaps]
         for gap, dimension in zip(gaps, dimensions, strict=True):
             lacking = 5 - score.scores[dimension] if score else 1
             share = max(dimensions.count(dimension), HINT_SHARE if gap.about in HINT_ASPECTS else 1)

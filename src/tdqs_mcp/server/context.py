@@ -71,7 +71,7 @@ class Draft:
     """The tools that have a new definition."""
 
     asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The tools of the questions that were put last, by id."""
+    """The tools of the questions that were put, by id; of several with one id the last."""
 
     answered: frozenset[tuple[str, tuple[str, ...]]] = frozenset()
     """Questions that have an answer, by id and tools."""
@@ -79,6 +79,11 @@ class Draft:
     def has_answer(self, question: Question) -> bool:
         """Whether the author has answered it: then it is not put again, whatever came of the answer."""
         return (question.id, question.tools) in self.answered
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a question that was put has no answer yet."""
+        return any(each not in self.answered for each in self.asked.items())
 
     def with_answers(self, material: Mapping[str, Any]) -> "Draft":
         """With the answers of one more call."""
@@ -189,7 +194,7 @@ class ServerContext:
     def keep_draft(self, catalog: Catalog, draft: Draft, *, asked: Iterable[Question]) -> str:
         """The id of a catalog with rewrites, and how it came about."""
         key = self.keep_catalog(catalog)
-        self._drafts[key] = replace(draft, asked={each.id: each.tools for each in asked})
+        self._drafts[key] = replace(draft, asked={**draft.asked, **{each.id: each.tools for each in asked}})
         return key
 
     def keep_report(self, key: str, score: Scored) -> str:

@@ -18,6 +18,8 @@ from tdqs_mcp.report.agent_improvements import (
     compare_answer,
     in_order,
     plan_answer,
+    plan_questions,
+    question_lines,
     rewrite_page,
 )
 from tdqs_mcp.report.agent_page import MAX_NAMES, Window
@@ -123,7 +125,7 @@ class RewriteTools(ToolGroup):
             catalog=key,
             new_catalog=new,
             rewrites=lines,
-            questions=tuple(questions),
+            questions=question_lines(questions),
             unused=unused_by_all(rewrites)[:MAX_NAMES],
             remaining=left,
             next=Own(_after_rewrite(shown, state.origin, new, left=left, asks=bool(questions), reads=bool(rewrites))),
@@ -154,7 +156,14 @@ class RewriteTools(ToolGroup):
         wanted = fence(str(target))  # a tier or a number stays as it is; anything else is quoted in the refusal
         plan = await run_call(call, partial(improving.plan, found, target=wanted, judge=asked))
         window = Window(offset=offset, limit=limit)
-        return plan_answer(plan, catalog=key, window=window, next_step=_after_plan(plan, key))
+        self._context.keep_draft(found, self._context.draft_of(key), asked=plan_questions(plan, window))
+        return plan_answer(
+            plan,
+            catalog=key,
+            descriptions=[tool.description or "" for tool in found.tools],
+            window=window,
+            next_step=_after_plan(plan, key),
+        )
 
     @mcp_tool("Compare definitions", CompareAnswer)
     async def compare_definitions(
@@ -231,15 +240,23 @@ def _after_plan(plan: Plan, catalog: str) -> str:
     answer = f"suggest_rewrite with catalog {catalog} and material={{answers: {{ID: text}}}}"
     if plan.fixes:
         names = "no tool for all of them, or the names of those you want"
-        rest = f" Questions are answered in the same call: {answer}." if plan.advice else ""
+        rest = f" Questions are answered in the same call: {answer}.{_bound(plan)}" if plan.advice else ""
         return f"suggest_rewrite with catalog {catalog} drafts these steps: give {names}.{rest}"
     if plan.is_reached:
         return "The target is reached already: there is nothing to do."
     if any(each.questions for each in plan.advice):
-        return f"No rewrite helps without the author: answer the questions, {answer}."
+        return f"No rewrite helps without the author: answer the questions, {answer}.{_bound(plan)}"
     if plan.advice:
         return "No rewrite helps here: write what the steps say into the definitions, then score_server with them."
     return "No rewrite helps here: make the tool set more coherent, tool definitions alone cannot reach the target."
+
+
+def _bound(plan: Plan) -> str:
+    """What the answers can bring, where that is less than the target."""
+    if plan.with_answers is None or plan.with_answers >= plan.target:
+        return ""
+    most, target = plan.with_answers / 10, plan.target / 10
+    return f" All answers bring {most} at most, an estimate: for {target} the tool set has to become more coherent."
 
 
 def _after_comparison(comparison: Comparison, new: str) -> str:
