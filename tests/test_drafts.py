@@ -355,6 +355,28 @@ def test_words_about_one_value_are_not_said_of_another(catalog):
     assert checked(catalog, "'pdf' for printing on paper", path=path).refusal is None
 
 
+def test_only_a_list_that_is_closed_refuses_other_values_and_a_row_keeps_its_order():
+    schema = {
+        "type": "object",
+        "properties": {
+            "zoom": {"anyOf": [{"type": "string", "enum": ["fit", "fill"]}, {"type": "string"}]},
+            "unit": {"$ref": "#/$defs/Unit"},
+            "point": {"type": "string", "description": "The point as [lat, lon]"},
+        },
+        "$defs": {"Unit": {"type": "string", "enum": ["meters", "miles"]}},
+    }
+    maps = catalogs.read({"tools": [tool("show_map", "Shows a map.", schema)]})
+    [subject] = measure(maps).subjects
+    known = KnownSources(measure(maps))
+    said = {
+        "Set `zoom` to `point`.": None,
+        "Set `unit` to `point`.": "`unit` takes no 'point'",
+        "The point is [lat,lon].": None,
+        "The point is [lon, lat].": "the order is [lat,lon], not [lon,lat]",
+    }
+    assert {text: known.check(text, "/description", subject).refusal for text in said} == said
+
+
 @pytest.mark.parametrize(
     ("fact", "sentence"),
     [
@@ -445,6 +467,8 @@ def test_a_draft_of_no_known_tool_and_one_without_a_change_are_refused():
         handed_in({"name": "find_parcels", "description": "Finds parcels."})
     with pytest.raises(InputError, match="as they are"):
         handed_in(SHOP[3])
+    with pytest.raises(InputError, match="no draft changes 'find_orders'; they are for 'cancel_order'"):
+        handed_in({"name": "cancel_order", "description": "Cancels one order."}, tools=["find_orders"])
 
 
 def test_the_command_takes_definitions_and_texts(command, write):

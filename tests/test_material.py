@@ -142,6 +142,10 @@ def test_an_answer_that_stands_as_it_was_given_is_not_added_again():
     first = rewritten(material, tools=[french])["list_tables"]
     assert "250 entries." in first.definition["description"]
     assert not rewritten(material, tools=[first.definition])["list_tables"].changes
+    listed = {"answers": {"list_tables.parameters.document": "- its id\n- or its name"}}
+    first = rewritten(listed, tools=[french])["list_tables"]
+    assert meaning(first, "document") == "Its id\n- or its name."
+    assert not rewritten(listed, tools=[first.definition])["list_tables"].changes
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ async def rewrite(
     tool that is not there.
     """
     measured, judge = catalog if isinstance(catalog, Measured) else measure(catalog), judge or Offline()
-    drafts = _changed(drafts, measured.catalog) if drafts else drafts
+    drafts = _changed(drafts, measured.catalog, tools) if drafts else drafts
     chosen, known = _chosen(measured, tools or (tuple(drafts) or None)), registry.check(measured)
     if material != NOTHING:
         material = assign_places(material, measured)
@@ -194,13 +194,18 @@ async def _better(
     ]
 
 
-def _changed(drafts: Mapping[str, Mapping[str, Any]], catalog: Catalog) -> dict[str, Mapping[str, Any]]:
-    """The drafts that differ from their tools' definitions. Raises InputError where none does."""
+def _changed(
+    drafts: Mapping[str, Mapping[str, Any]], catalog: Catalog, tools: Sequence[str] | None
+) -> dict[str, Mapping[str, Any]]:
+    """The drafts for the named tools that differ from their definitions. Raises InputError where none does."""
     known = {tool.name: tool.raw for tool in catalog.tools}
     found = {name: each for name, each in drafts.items() if known.get(name) != {**known.get(name, {}), **each}}
     if not found:
         raise InputError("the drafts are the definitions as they are: change their texts, then hand them in again")
-    return found
+    meant = {name: each for name, each in found.items() if not tools or name in tools}
+    if not meant:
+        raise InputError(f"no draft changes {some_names(tools or ())}; they are for {some_names(found)}")
+    return meant
 
 
 def _handed_in(draft: Rewrite, drafts: Mapping[str, Mapping[str, Any]], basis: ReviewBasis) -> Rewrite:

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
-from tdqs_mcp.facts.schema.walk import Node, split_pointer
+from tdqs_mcp.facts.schema.walk import Node, accepted_values, split_pointer
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import cues_of, sentences_of
 from tdqs_mcp.facts.text.statements import Bound, bound_keywords, find_bounds
@@ -110,7 +109,10 @@ class ToolSources:
     @cached_property
     def choices(self) -> Mapping[str, tuple[str, ...]]:
         """The allowed values of the parameters that have a closed list, as a text spells them."""
-        return {name: values for name, node in self.parameters.items() if (values := _choices(node.schema))}
+        root = self.subject.input_shape.root
+        takes = {name: accepted_values(node.schema, root) for name, node in self.parameters.items()}
+        listed = {name: each.values or each.item_values or () for name, each in takes.items()}
+        return {name: tuple(str(value).lower() for value in values) for name, values in listed.items() if values}
 
     @cached_property
     def texts(self) -> list[Source]:
@@ -213,16 +215,6 @@ def _given(material: Material) -> Iterator[Source]:
         yield Source(name=f"trace {trace.number}", text=redact(f"{' '.join(_leaves(trace.arguments))} {trace.answer}"))
     for sentence in sentences_of(material.docs)[:MAX_DOCS]:
         yield _text("docs", sentence)
-
-
-def _choices(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The values of an enum, also of one that null or items stand beside, or of branches that are constants."""
-    branches = [each for each in (schema.get("anyOf") or schema.get("oneOf") or ()) if isinstance(each, Mapping)]
-    for each in (schema, schema.get("items"), *branches):
-        if isinstance(each, Mapping) and isinstance(each.get("enum"), list):
-            return tuple(str(value).lower() for value in each["enum"])
-    constants = [str(each["const"]).lower() for each in branches if "const" in each]
-    return tuple(constants) if len(constants) == len(branches) else ()
 
 
 def _leaves(value: object) -> list[str]:

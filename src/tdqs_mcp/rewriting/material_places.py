@@ -68,19 +68,7 @@ def assign_places(material: Material, measured: Measured) -> Material:
     for fact in material.facts:
         if fact.tool is not None:
             _check_tool(fact.tool, every, fact.source)
-    entries = (
-        *((f"answer {key}", key, text) for key, text in material.answers.items()),
-        *(
-            (f"parameters {tool}.{name}", f"{tool}.{PARAMETERS}{name}", text)
-            for tool, texts in material.parameters.items()
-            for name, text in texts.items()
-        ),
-        *(
-            (f"annotations {tool}.{hint}", f"{tool}.{ANNOTATIONS}{hint}", str(value).lower())
-            for tool, hints in material.annotations.items()
-            for hint, value in hints.items()
-        ),
-    )
+    entries = list(_entries(material))
     stated = [told for fact in material.facts for told in _told(fact, catalog)]
     placed = [fact for entry in entries for fact in _facts(*entry, catalog)]
     changing = {fact.tool for fact in (*placed, *stated) if fact.hint == Aspect.READ_ONLY and fact.text == "false"}
@@ -92,6 +80,16 @@ def assign_places(material: Material, measured: Measured) -> Material:
     own = {(fact.tool, fact.place) for fact in placed if not _is_shared(fact)}
     placed = [fact for fact in placed if not _is_shared(fact) or (fact.tool, fact.place) not in own]
     return replace(material, facts=(*placed, *stated), answers={}, parameters={}, annotations={})
+
+
+def _entries(material: Material) -> Iterator[tuple[str, str, str]]:
+    """What stands under other keys than the facts: its origin, the id of the question that it answers, and its text."""
+    yield from ((f"answer {key}", key, text) for key, text in material.answers.items())
+    for tool, texts in material.parameters.items():
+        yield from ((f"parameters {tool}.{name}", f"{tool}.{PARAMETERS}{name}", text) for name, text in texts.items())
+    for tool, hints in material.annotations.items():
+        for hint, value in hints.items():
+            yield f"annotations {tool}.{hint}", f"{tool}.{ANNOTATIONS}{hint}", str(value).lower()
 
 
 def _is_shared(fact: Fact) -> bool:

@@ -19,7 +19,7 @@ from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import Aspect, Component, Mode, Route
 from tdqs_mcp.rewriting.questions import find_open_parameters
-from tdqs_mcp.rewriting.statements import CJK, Splice, Statement, add_sentence
+from tdqs_mcp.rewriting.statements import CJK, Splice, Statement, add_sentence, set_value
 
 TOLD = "the definition says it already"
 """Why a statement that an earlier run has added is not added again."""
@@ -88,8 +88,9 @@ def find_objection(fact: Fact, subject: Subject) -> str | None:  # noqa: PLR0911
         told = schema.get("description") if isinstance(schema, Mapping) else None
         if not isinstance(schema, Mapping):
             return "the parameter's schema has no place for a description"
-        said = plain_text(_without_subject(fact.text, fact.parameter))
-        return TOLD if isinstance(told, str) and said in plain_text(told) else None
+        bare = _without_subject(fact.text, fact.parameter)
+        forms = (plain_text(bare), plain_text(to_sentence(bare, subject)))
+        return TOLD if isinstance(told, str) and any(form in plain_text(told) for form in forms) else None
     is_clause = fact.place in _CLAUSES or not any(map(str.isalpha, fact.text))
     is_short = is_clause and fact.text.isascii() and len(words_of(_form(fact, subject))) < 2
     is_empty = not fact.place and fact.text.isascii() and not content_stems(words_of(fact.text))
@@ -247,13 +248,7 @@ def _parameters(subject: Subject, facts: Sequence[Fact]) -> Iterator[Statement]:
         kept = [to_sentence(each, subject) for each in kept if plain_text(each) not in plain_text(" ".join(said))]
         path = f"{arguments.property_pointer(name)}/description"
         value = " ".join(dict.fromkeys((*kept, *said)))
-        yield Statement(
-            path=path,
-            component=Component.PARAMETERS,
-            route=_route(own[0]),
-            sources=tuple(dict.fromkeys(fact.source for fact in own)),
-            value=value,
-        )
+        yield set_value(path, value, _route(own[0]), [fact.source for fact in own], component=Component.PARAMETERS)
 
 
 def _without_subject(text: str, name: str) -> str:
@@ -273,16 +268,9 @@ def _hints(subject: Subject, material: Material, facts: Sequence[Fact]) -> Itera
     stated = {hint: (value, fact.source) for fact in reversed(own) for hint, value in _stated(fact)}
     new = {name: stated[name][0] for name in HINTS if name in stated and name not in present}
     if new and subject.tool.is_mcp and (annotations is None or isinstance(annotations, Mapping)):
-        sources = tuple(dict.fromkeys(stated[name][1] for name in new))
         given = next((fact for fact in facts if fact.hint in new), None)
-        route = _route(given) if given else Route.FACT
-        yield Statement(
-            path="/annotations",
-            component=Component.LIMITATIONS,
-            route=route,
-            sources=sources,
-            value={**present, **new},
-        )
+        route, sources = _route(given) if given else Route.FACT, [stated[name][1] for name in new]
+        yield set_value("/annotations", {**present, **new}, route, sources, component=Component.LIMITATIONS)
 
 
 def _stated(fact: Fact) -> Sequence[tuple[str, bool]]:

@@ -61,9 +61,12 @@ def add_sentence(text: str, route: Route, sources: Sequence[str], *, component: 
     )
 
 
-def set_value(path: str, value: object, route: Route, sources: Sequence[str]) -> Statement:
+def set_value(
+    path: str, value: object, route: Route, sources: Sequence[str], *, component: Component | None = None
+) -> Statement:
     """A new value for what stands at any path but the description's."""
-    return Statement(path=path, component=COMPONENTS[route], route=route, sources=tuple(sources), value=value)
+    about, found = component or COMPONENTS[route], tuple(dict.fromkeys(sources))
+    return Statement(path=path, component=about, route=route, sources=found, value=value)
 
 
 COMPONENTS = {
