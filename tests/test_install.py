@@ -158,6 +158,14 @@ def test_a_malformed_file_stays_untouched(client, name, broken):
     assert list(made.file.parent.glob("*.bak*")) == []
 
 
+def test_a_folder_that_cannot_be_made_is_named(client):
+    made = client("windsurf")
+    made.file.parent.rmdir()
+    made.file.parent.write_text("a file")
+    with pytest.raises(InputError, match="the folder of '.*' cannot be made"):
+        made.install().write()
+
+
 def test_no_backup_replaces_another(client):
     made = client("cursor")
     made.file.write_text(made.usual, "utf-8")

@@ -3,7 +3,8 @@
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import count
@@ -21,9 +22,6 @@ SERVER_NAME = "tdqs"
 
 _SECRET = ("env", "headers")
 """Parts of an entry whose values are nobody's business."""
-
-_UNREADABLE = (ValueError, RecursionError)
-"""What text that is neither JSON nor TOML, or nests too deep, leads to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +42,20 @@ class Installation:
 
     def write(self) -> Path | None:
         """Writes the file; gives back where the old one is kept, None if there was none. Raises InputError."""
-        file, backup = self.client.file, None
-        if self.before is not None:
-            places = (file.with_name(f"{file.name}.bak{number or ''}") for number in count())
-            backup = next(place for place in places if not place.exists())
-            write_bytes(backup, read_bytes(file))
-            backup.chmod(file.stat().st_mode & 0o777)
-        else:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        mark = "\ufeff" if self.before is not None and read_bytes(file).startswith(b"\xef\xbb\xbf") else ""
-        write_bytes(file, f"{mark}{self.after}".encode())
+        file, after = self.client.file, str(self.after).encode()
+        if self.before is None:
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(f"the folder of {str(file)!r} cannot be made: {error.strerror}") from error
+            write_bytes(file, after)
+            return None
+        old = read_bytes(file)
+        places = (file.with_name(f"{file.name}.bak{number or ''}") for number in count())
+        backup = next(place for place in places if not place.exists())
+        write_bytes(backup, old)
+        backup.chmod(file.stat().st_mode & 0o777)
+        write_bytes(file, (BOM_UTF8 if old.startswith(BOM_UTF8) else b"") + after)
         return backup
 
 
@@ -82,34 +84,29 @@ def _with_absolute_roots(arguments: Sequence[str]) -> list[str]:
 def plan_install(name: str, arguments: Sequence[str] = (), **around: Any) -> Installation:  # noqa: ANN401  # client_file's
     """Our entry in a client's file, its other parts kept. Raises InputError for a file that cannot be edited."""
     client = client_file(name, **around)
-    before = _read(client)
     entry = {**client.entry, **own_entry(arguments)}
-    try:
-        after = _text(client, before or "").with_entry([*client.keys, SERVER_NAME], entry)
-    except _UNREADABLE as error:
-        raise _refusal(client, error) from error
-    return Installation(
-        client=client, before=before, after=before if before and _entry(client, before) == entry else after
-    )
+    return _planned(client, lambda text: _text(client, text or "").with_entry([*client.keys, SERVER_NAME], entry))
 
 
 def plan_uninstall(name: str, **around: Any) -> Installation:  # noqa: ANN401  # client_file's
     """A client's file without our entry. Raises InputError for a file that cannot be edited."""
     client = client_file(name, **around)
-    before = _read(client)
-    try:
-        is_there = before is not None and _entry(client, before) is not None
-        after = _text(client, before or "").without_entry([*client.keys, SERVER_NAME]) if is_there else before
-    except _UNREADABLE as error:
-        raise _refusal(client, error) from error
-    return Installation(client=client, before=before, after=after)
+
+    def edit(text: str | None) -> str | None:
+        if text is None or _entry(client, text) is None:
+            return text
+        return _text(client, text).without_entry([*client.keys, SERVER_NAME])
+
+    return _planned(client, edit)
 
 
-def _read(client: ClientFile) -> str | None:
+def _planned(client: ClientFile, edit: Callable[[str | None], str | None]) -> Installation:
     try:
-        return read_bytes(client.file).decode("utf-8-sig") if client.file.exists() else None
-    except UnicodeDecodeError as error:
-        raise _refusal(client, error) from error
+        before = read_bytes(client.file).decode("utf-8-sig") if client.file.exists() else None
+        return Installation(client=client, before=before, after=edit(before))
+    except (ValueError, RecursionError) as error:  # neither JSON nor TOML, or it nests too deep
+        told = f"{str(client.file)!r} cannot be edited, and was left as it is: {error}; correct it first"
+        raise InputError(told) from error
 
 
 def _text(client: ClientFile, text: str) -> JsonText | TomlText:
@@ -132,7 +129,3 @@ def _shown(client: ClientFile, text: str | None) -> list[str]:
     hidden = {key: dict.fromkeys(entry[key], HIDDEN) for key in _SECRET if isinstance(entry.get(key), Mapping)}
     name = ".".join((*client.keys, SERVER_NAME))
     return f"{name}: {json.dumps({**entry, **hidden}, indent=2, ensure_ascii=False)}".split("\n")
-
-
-def _refusal(client: ClientFile, error: Exception) -> InputError:
-    return InputError(f"{str(client.file)!r} cannot be edited, and was left as it is: {error}; correct it first")

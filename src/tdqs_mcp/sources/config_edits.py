@@ -96,14 +96,11 @@ class JsonText:
     def _inserted(self, found: _Object, key: str, value: object) -> str:
         newline = "\r\n" if "\r\n" in self.text else "\n"
         members = list(found.members.values())
-        outer = self._indent(found.start)
-        inner = self._indent(members[-1].key) if members else None
-        is_lined = not members or self.text.find("\n", found.start, members[-1].key) >= 0
-        unit = self._unit()
-        inner = f"{outer}{unit}" if inner is None else inner
-        if not is_lined:
+        outer, unit = self._indent(found.start), self._unit()
+        if members and self.text.find("\n", found.start, members[-1].key) < 0:
             end = members[-1].end
             return f"{self.text[:end]}, {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}{self.text[end:]}"
+        inner = self._indent(members[-1].key) if members else f"{outer}{unit}"
         shown = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"{newline}{inner}")
         member = f"{newline}{inner}{json.dumps(key)}: {shown}"
         if not members:
