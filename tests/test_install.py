@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_made_is_named(client):
     made = client("windsurf")
     made.file.parent.rmdir()
     made.file.parent.write_text("a file")
-    with pytest.raises(InputError, match="the folder of '.*' cannot be made"):
+    with pytest.raises(InputError, match=r"the folder of '.*' cannot be made"):
         made.install().write()
 
 
