@@ -193,7 +193,7 @@ async def test_only_what_changed_is_compared_and_the_rest_stays():
             [{"name": 7, "inputSchema": {}}],
             "No tool here can be read as a definition: score_server with catalog",
         ),
-        ("suggest_rewrite", [SIBLING], "material={answers: {ID: text}}"),
+        ("suggest_rewrite", [SIBLING], "A is reached: there is nothing to do"),
         ("suggest_rewrite", [{"name": "get_orders", "inputSchema": {"type": "object"}}], "get_orders.purpose"),
         ("plan_improvements", [BAD, SIBLING], "suggest_rewrite with catalog"),
     ],
@@ -237,3 +237,23 @@ async def test_a_plan_names_each_tool_once_with_all_its_questions_and_what_they_
     assert [step["says"] for step in plan["steps"]] == [f"⟦{each['description']}⟧" for each in tools]
     assert "write" not in plan["steps"][0]
     assert plan["withAnswers"] > plan["after"]["score"]
+
+
+async def test_the_next_steps_end_when_tier_a_is_reached_and_name_the_lowest_tools_until_then():
+    tools = [tool(f"get_order_{number}", f"Gets order {number} of a customer.", flat(2)) for number in range(4)]
+    async with in_process() as client:
+        call = caller(client)
+        first = await call("suggest_rewrite", catalog=tools)
+        assert first["overallTier"] != "A"
+        said = [each["says"] for each in first["questions"] if "says" in each]
+        assert sorted(said) == [f"⟦{each['description']}⟧" for each in tools]
+        compared = await call("compare_definitions", old=tools, new={"changed": [tools[0] | {"title": "One order"}]})
+        assert f"plan_improvements with catalog {compared['newCatalog']}" in compared["next"]
+        assert "get_order_1" in compared["next"]
+        while first["questions"]:
+            answers = {each["id"]: told(each["id"]) for each in first["questions"]}
+            first = await call("suggest_rewrite", catalog=first["newCatalog"], material={"answers": answers})
+        assert first["overallTier"] == "A"
+        assert first["next"].startswith("A is reached: compare_definitions with old=")
+        score = await call("score_server", catalog=first["newCatalog"])
+    assert (score["overallScore"], score["overallTier"]) == (first["overallScore"], first["overallTier"])

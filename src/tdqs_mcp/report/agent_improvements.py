@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from tdqs_mcp.facts.text.prose import sentences_of
 from tdqs_mcp.report.agent_page import (
@@ -47,6 +47,10 @@ MAX_FINDINGS = 10
 MAX_SAID = 8_000
 """Characters of old descriptions beside the questions of one answer."""
 
+_NO_DESCRIPTIONS: Mapping[str, str] = {}
+
+Key = TypeVar("Key")
+
 Overall = Annotated[Rollup, Only("overall=score overall_tier=tier")]
 _FULL = "definition claims findings_removed findings_added likeness_before likeness_after writer"
 
@@ -62,6 +66,9 @@ class QuestionLine:
 
     same_tools_as: Annotated[str, Max(200)] | Absent = ABSENT
     """In place of them, the id of an earlier question about the same tools."""
+
+    says: Annotated[str | Absent, Max(MAX_MESSAGE)] = ABSENT
+    """The first sentence of the tool's description as it is; once for each tool, where there is room for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +107,9 @@ class RewriteAnswer(AgentAnswer):
 
     new_catalog: str
     """Names the catalog with these rewrites."""
+
+    rollup: Annotated[Inline[Rollup | Absent], Only("overall overall_tier")] = ABSENT
+    """Of newCatalog, an estimate; only by the offline judge, as another would have to read all tools."""
 
     rewrites: Annotated[tuple[RewriteLine, ...], Max(MAX_FENCED)]
     """name, changes (path, new), tdqs, becomes, tokensAdded."""
@@ -270,12 +280,17 @@ def _rewrite_line(rewrite: Rewrite, *, is_full: bool) -> RewriteLine:
     )
 
 
-def question_lines(questions: Iterable[Question]) -> tuple[QuestionLine, ...]:
-    """How questions are shown: with their tools where the text only counts them."""
+def question_lines(
+    questions: Iterable[Question], descriptions: Mapping[str, str] = _NO_DESCRIPTIONS
+) -> tuple[QuestionLine, ...]:
+    """How questions are shown: with their tools where the text only counts them, and with what descriptions begin."""
     lines: list[QuestionLine] = []
+    said = _first_sentences(descriptions)
     known: dict[tuple[str, ...], str] = {}
     for each in questions:
         line = QuestionLine(id=each.id, text=each.text)
+        if len(each.tools) == 1:
+            line = replace(line, says=said.pop(each.tools[0], ABSENT))
         if not each.is_naming_all:
             is_known = each.tools in known
             earlier = known.setdefault(each.tools, each.id)
@@ -391,17 +406,17 @@ def _unasked_advice(rooms: Sequence[Room], asked: AbstractSet[str]) -> str | Abs
     return left[0].dimension if left and not asked else ABSENT
 
 
-def _first_sentences(descriptions: Mapping[int, str]) -> dict[int, str]:
+def _first_sentences(descriptions: Mapping[Key, str]) -> dict[Key, str]:
     """The first sentence of each description, as long as the answer has room."""
-    found: dict[int, str] = {}
+    found: dict[Key, str] = {}
     room = MAX_SAID
-    for index, text in descriptions.items():
+    for key, text in descriptions.items():
         sentence = next(iter(sentences_of(text)), "")
         room -= min(len(sentence), MAX_MESSAGE)
         if room < 0:
             break
         if sentence:
-            found[index] = sentence
+            found[key] = sentence
     return found
 
 

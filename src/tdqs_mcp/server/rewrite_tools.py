@@ -1,13 +1,13 @@
 """The tools that improve a catalog: what to rewrite, how, and whether the new version is better; and the next steps."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 
-from tdqs_mcp.app import improving
+from tdqs_mcp.app import improving, judging
 from tdqs_mcp.errors import InputError, UnmeasurableError
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
@@ -25,18 +25,19 @@ from tdqs_mcp.report.agent_improvements import (
 from tdqs_mcp.report.agent_page import MAX_NAMES, Window
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name
-from tdqs_mcp.results.contract import Own
+from tdqs_mcp.results.contract import ABSENT, Own
 from tdqs_mcp.results.improvements import (
     OFFLINE,
     Comparison,
     Mode,
     Plan,
+    Question,
     Rewrite,
     is_worth_asking,
     questions_of,
     unused_by_all,
 )
-from tdqs_mcp.results.scores import unjudged
+from tdqs_mcp.results.scores import Rollup, unjudged
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.server import tool_schemas as schema
 from tdqs_mcp.server.connected_client import (
@@ -55,6 +56,9 @@ from tdqs_mcp.sources.input_files import parse_material
 MAX_WRITTEN = 25
 """Tools that one call has judged or worded by a model: each is a request of ten kilobytes."""
 
+
+MAX_LOWEST = 3
+"""Tools that the next step names; the lowest tool counts most in an overall score."""
 
 MAX_QUESTIONS = 40
 """Questions of one answer, those that gain most; the others come when these are answered."""
@@ -82,7 +86,7 @@ class RewriteTools(ToolGroup):
         Use it on tools that score_server or lint_descriptions found wanting; to learn which to repair first use
         plan_improvements instead, for a rule explain_rule. Nothing is written: you apply the changes. What only the
         author knows comes back as questions, for example cancel_order.behavior; answer them in material and call again.
-        Returns changes as path and value, up to 24 kB, and newCatalog, an id for compare_definitions.
+        Returns changes as path and value, and newCatalog with its score, for compare_definitions.
         """
         found, key = self._context.resumed(call) or await self._context.read_catalog(call, catalog)
         state = self._context.draft_of(key).with_answers(merged({}, material))
@@ -116,19 +120,24 @@ class RewriteTools(ToolGroup):
         left = len(wanted) - len(shown)
         asked_of = shown if left else rewrites if names else _below_target(rewrites)
         open_ones = [each for each in questions_of(asked_of) if not state.has_answer(each)]
-        questions = [each for each in open_ones if names or is_worth_asking(each)][:MAX_QUESTIONS]
         done = state.done | {each.name for each in shown if each.changes}
         # An answer about several tools holds for those that were asked about, not for those of a later question.
         after = replace(state, told=told if left else {}, done=done)
-        new = self._context.keep_draft(improving.with_rewrites(found, shown), after, asked=questions)
+        improved = improving.with_rewrites(found, shown)
+        rollup = await run_call(call, partial(_rollup, improved)) if asked.stamp.id == OFFLINE else None
+        is_reached = rollup is not None and (rollup.overall or 0) >= Tier.A.floor
+        questions = [each for each in open_ones if names or (is_worth_asking(each) and not is_reached)][:MAX_QUESTIONS]
+        new = self._context.keep_draft(improved, after, asked=questions)
+        ahead = _Ahead(left=left, is_reached=is_reached, asks=any(map(is_worth_asking, questions)))
         return RewriteAnswer(
             catalog=key,
             new_catalog=new,
+            rollup=rollup or ABSENT,
             rewrites=lines,
-            questions=question_lines(questions),
+            questions=question_lines(questions, _unseen(found, shown, questions, state)),
             unused=unused_by_all(rewrites)[:MAX_NAMES],
             remaining=left,
-            next=Own(_after_rewrite(shown, state.origin, new, left=left, asks=bool(questions), reads=bool(rewrites))),
+            next=Own(_after_rewrite(shown, state.origin, new, ahead) if rewrites else _unreadable(key)),
         )
 
     @mcp_tool("Plan improvements", PlanAnswer)
@@ -195,7 +204,7 @@ class RewriteTools(ToolGroup):
             comparison,
             catalogs=(old_key, new_key),
             window=Window(offset=offset, limit=limit),
-            next_step=note + _after_comparison(comparison, new_key),
+            next_step=note + _after_comparison(comparison, new_key, self._context.draft_of(new_key)),
         )
 
 
@@ -217,22 +226,55 @@ def _with_changed(before: Catalog, changed: object) -> dict[str, Any]:
     return {**capture_document(before), "tools": [*kept, *(raw for name, raw in given.items() if name not in names)]}
 
 
-def _after_rewrite(shown: Sequence[Rewrite], old: str, new: str, *, left: int, asks: bool, reads: bool) -> str:
-    """The next step after definitions were drafted; `reads` says that there are any, `asks` that questions are open."""
-    if not reads:
-        return f"No tool here can be read as a definition: score_server with catalog {old} says why."
+async def _rollup(catalog: Catalog) -> Rollup:
+    """The numbers of a catalog by the offline judge."""
+    return (await judging.score(catalog)).rollup
+
+
+def _unseen(found: Catalog, shown: Sequence[Rewrite], questions: Sequence[Question], draft: Draft) -> dict[str, str]:
+    """The descriptions of tools that are asked about for the first time and that this answer does not show anew."""
+    asked = {each.tools[0] for each in questions if each.id not in draft.asked}
+    reworded = {each.name for each in shown if any(change.path == "/description" for change in each.changes)}
+    return {each.name: each.description or "" for each in found.tools if each.name in asked - reworded}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ahead:
+    """What is left to do after definitions were drafted."""
+
+    left: int
+    """Tools with a draft that the answer had no room for."""
+
+    is_reached: bool
+    """The catalog with the drafts is of tier A."""
+
+    asks: bool
+    """There are questions whose answers gain."""
+
+
+def _unreadable(catalog: str) -> str:
+    return f"No tool here can be read as a definition: score_server with catalog {catalog} says why."
+
+
+def _after_rewrite(shown: Sequence[Rewrite], old: str, new: str, ahead: _Ahead) -> str:
+    """The next step after definitions were drafted."""
+    compare = f"compare_definitions with old={old} and new={new}, then apply the changes of all answers"
     if shown and all(each.unjudged for each in shown):
         return f"The judge gave no answer, so nothing is proven: suggest_rewrite with catalog {new} and judge=offline."
-    if left:
-        return f"suggest_rewrite with catalog {new} gives the next of the {left} tools left."
+    more = f"suggest_rewrite with catalog {new} gives the next of the {ahead.left} tools left."
+    if ahead.is_reached:
+        if new == old:
+            return f"A is reached: there is nothing to do.{f' {more}' if ahead.left else ''}"
+        return f"A is reached: {compare}.{f' If you want more, {more}' if ahead.left else ''}"
+    if ahead.left:
+        return more
     ask = (
         f"Answer the questions that you can: suggest_rewrite with catalog {new} and material={{answers: {{ID: text}}}}."
-        if asks
-        else ""
     )
     if new == old:
-        return ask or f"There is nothing to change: score_server with catalog {new} says what it is worth."
-    return f"{ask} When done, compare_definitions with old={old} and new={new}, then apply the changes.".strip()
+        nothing = f"There is nothing to change: score_server with catalog {new} says what it is worth."
+        return ask if ahead.asks else nothing
+    return f"{ask} When done, {compare}." if ahead.asks else f"No answer is missing that gains: {compare}."
 
 
 def _after_plan(plan: Plan, catalog: str) -> str:
@@ -259,10 +301,22 @@ def _bound(plan: Plan) -> str:
     return f" All answers bring {most} at most, an estimate: for {target} the tool set has to become more coherent."
 
 
-def _after_comparison(comparison: Comparison, new: str) -> str:
+def _after_comparison(comparison: Comparison, new: str, draft: Draft) -> str:
     """The next step after two versions were compared."""
     if comparison.regressions:
         return "The new version is worse where regressions says so: leave those changes out, or tell the tools' users."
     if unjudged(comparison.old) or unjudged(comparison.new):
         return "Nothing is worse in what was judged, which is not all: compare again, or with judge=offline."
-    return f"Nothing is worse: apply the changes; score_server with catalog {new} scores the new version."
+    overall = comparison.new.rollup.overall
+    if overall is not None and overall >= Tier.A.floor:
+        return "Nothing is worse, and A is reached: apply the changes."
+    if overall is None or (draft.done and not draft.is_open):
+        return "Nothing is worse, and no answer is missing that gains: apply the changes."
+    lowest = sorted(comparison.new.tools, key=lambda tool: (tool.tdqs, tool.index))[:MAX_LOWEST]
+    names = ", ".join(fence_name(tool.name) for tool in lowest)
+    more = (
+        f"suggest_rewrite with catalog {new} and tool=[{names}], the lowest, asks what they need"
+        if draft.done
+        else f"plan_improvements with catalog {new} says what to repair; the lowest are {names}"
+    )
+    return f"Nothing is worse, but {overall / 10} is below tier A ({Tier.A.floor / 10}): {more}."
