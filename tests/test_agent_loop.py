@@ -172,12 +172,18 @@ async def test_a_draft_is_checked_and_what_it_makes_up_is_left_out():
 
 
 async def test_only_what_changed_is_compared_and_the_rest_stays():
-    changed = {**BAD, "description": "Cancels one order that has not shipped yet."}
+    hints = {**BAD["annotations"], "idempotentHint": False}
+    changed = {**BAD, "description": "Cancels one order that has not shipped yet.", "annotations": hints}
     async with in_process() as client:
         call = caller(client)
         old = (await call("score_server", catalog=[BAD, SIBLING]))["catalog"]
         answer = await call("compare_definitions", old=old, new={"changed": [changed]})
-        assert [(each["tool"], each["impact"]) for each in answer["changes"]] == [("cancel_order", "wording")]
+        words = "⟦reworded: Cancels one order that has not shipped yet.⟧"
+        hints = "⟦idempotentHint is false⟧"
+        assert [(each["path"], each["impact"], each["message"]) for each in answer["changes"]] == [
+            ("/annotations", "compatible", hints),
+            ("/description", "wording", words),
+        ]
         assert answer["oldCatalog"] == old
         new = await call("score_server", catalog=answer["newCatalog"])
     assert new["toolCount"] == 2

@@ -11,11 +11,12 @@ from tdqs_mcp import sync
 from tdqs_mcp.app import catalogs, linting
 from tdqs_mcp.app.linting import Policy
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.report.agent_improvements import compare_answer, plan_answer, rewrite_page
+from tdqs_mcp.report.agent_improvements import compare_answer, plan_answer, question_lines, rewrite_page
 from tdqs_mcp.report.agent_page import Wanted, Window, lint_answer
 from tdqs_mcp.report.agent_scores import report_document, score_answer, tool_answer
 from tdqs_mcp.report.escape import fence_advice, fence_json
 from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.results.improvements import questions_of
 from tdqs_mcp.rules import registry
 
 CONTROLS = "\x1b\x07\x9b\u202e\u200b"
@@ -111,12 +112,15 @@ def test_an_agent_gets_every_foreign_text_between_marks():
     catalog, old = catalogs.read(hostile()), catalogs.read(hostile(" old"))
     score, window = sync.score(catalog), Window(limit=50, is_full=True)
     rewrites = sync.rewrite(catalog)
+    planned, descriptions = sync.plan(catalog, target="A"), [each.description or "" for each in catalog.tools]
+    named = dict(zip((each.name for each in catalog.tools), descriptions, strict=True))
     said = [
         report_document(score),
         answer(score_answer(score, catalog="c", report="r", window=window, next_step="")),
         *(answer(tool_answer(score, catalog="c", index=index, is_full=True, next_step="")) for index in range(4)),
         answer(lint_answer(linting.lint(catalog), Wanted(), catalog="c", window=window, next_step="")),
-        answer(plan_answer(sync.plan(catalog, target="A"), catalog="c", window=window, next_step="")),
+        answer(plan_answer(planned, catalog="c", descriptions=descriptions, window=window, next_step="")),
+        *map(answer, question_lines(questions_of(rewrites), named)),
         answer(compare_answer(sync.compare(old, catalog), catalogs=("a", "b"), window=window, next_step="")),
         *map(answer, rewrite_page(rewrites, is_full=True)[1]),
     ]

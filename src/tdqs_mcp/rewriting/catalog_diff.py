@@ -12,12 +12,15 @@ from tdqs_mcp.facts.schema import arguments, compatibility, tokens, walk
 from tdqs_mcp.facts.schema.compatibility import Break
 from tdqs_mcp.facts.text.statements import closed_value_lists
 from tdqs_mcp.facts.text.words import name_parts
-from tdqs_mcp.model import Catalog, Tool, read_tools
+from tdqs_mcp.model import TOOL_FIELDS, Catalog, Tool, read_tools
 from tdqs_mcp.results.checks import Mutation
 from tdqs_mcp.results.findings import Finding, Severity, fingerprint
 from tdqs_mcp.results.improvements import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import tier_of
+
+MAX_SHOWN = 80
+"""Characters of a new text that a difference shows."""
 
 _Pair = tuple[Tool | None, Tool | None]
 Result = TypeVar("Result")
@@ -109,8 +112,17 @@ def _differences(old: Tool | None, new: Tool | None) -> list[Difference]:
     if before is None or after is None:
         said = "the definition is nested too deeply to be compared: nothing says that old calls still work"
         return [_whole(Impact.BREAKING, "unreadable", said)]
-    found = [*contract_differences(old, new), *_words(old, new)]
-    return found or [_whole(Impact.COMPATIBLE, "changed", "nothing is taken from a caller")]
+    found = [*contract_differences(old, new), *_annotations(old, new), *_words(old, new)]
+    return found or [_harmless(old, new)]
+
+
+def _harmless(old: Tool, new: Tool) -> Difference:
+    """What differs where nothing else is to be said of it."""
+    before, after = (tool.raw if isinstance(tool.raw, Mapping) else {} for tool in (old, new))
+    names = [key for key in TOOL_FIELDS if canonical_json(before.get(key)) != canonical_json(after.get(key))]
+    said = f"{', '.join(names) or 'other fields'} changed: nothing is taken from a caller"
+    path = f"/{names[0]}" if len(names) == 1 else ""
+    return Difference(impact=Impact.COMPATIBLE, change="changed", path=path, message=said)
 
 
 def _are_equal(old: object, new: object) -> bool:
@@ -166,13 +178,31 @@ def _schema(
         yield from _as(Impact.BREAKING, path, check(old, new))
 
 
+def _annotations(old: Tool, new: Tool) -> Iterator[Difference]:
+    """The annotations that came, changed or went, in one line, without those that are dangerous."""
+    before, after = old.annotations or {}, new.annotations or {}
+    dangers = {each.path for each in compatibility.dangerous_hints(before, after)}
+    names = [name for name in {**before, **after} if f"/annotations/{name}" not in dangers]
+    changed = [name for name in names if before.get(name) != after.get(name)]
+    if changed:
+        values = {each: json.dumps(after[each]) if each in after else "gone" for each in changed}
+        said = ", ".join(f"{name} is {_beginning(value)}" for name, value in values.items())
+        yield Difference(impact=Impact.COMPATIBLE, change="changed", path="/annotations", message=said)
+
+
 def _words(old: Tool, new: Tool) -> Iterator[Difference]:
     """Changed texts of parts that both versions have."""
     before, after = _texts(old), _texts(new)
     for path in before:
         if path in after and before[path] != after[path]:
             what = "new" if not before[path] else "gone" if not after[path] else "reworded"
-            yield Difference(impact=Impact.WORDING, change=f"{what}-text", path=path, message=what)
+            said = f"{what}: {_beginning(str(after[path]))}" if after[path] else what
+            yield Difference(impact=Impact.WORDING, change=f"{what}-text", path=path, message=said)
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_SHOWN else f"{line[:MAX_SHOWN].rstrip()}…"
 
 
 def _texts(tool: Tool) -> dict[str, object]:
