@@ -135,7 +135,7 @@ class RewriteTools(ToolGroup):
             rollup=rollup or ABSENT,
             rewrites=lines,
             questions=question_lines(questions, _unseen(found, shown, questions, state)),
-            unused=unused_by_all(rewrites)[:MAX_NAMES],
+            unused=unused_by_all(rewrites)[:MAX_NAMES] if material else (),
             remaining=left,
             next=Own(_after_rewrite(shown, state.origin, new, ahead) if rewrites else _unreadable(key)),
         )
