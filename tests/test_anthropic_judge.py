@@ -548,7 +548,7 @@ def test_the_server_lets_it_judge_when_it_is_configured_and_reports_progress(fak
         )
         async with Client(server, mode=mode) as client:
             tools = [tool(f"t{number}") for number in range(39)] + [tool("refused")]
-            return await client.call_tool("score_server", {"tools": tools}, progress_callback=hear)
+            return await client.call_tool("score_server", {"catalog": tools}, progress_callback=hear)
 
     answer = anyio.run(run).structured_content
     assert (answer["judge"]["id"], answer["judge"]["model"]) == ("anthropic", DEFAULT_MODEL)

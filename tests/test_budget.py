@@ -114,7 +114,7 @@ def test_an_operator_bounds_what_all_callers_of_the_server_spend(loopback):
             command=sys.executable, args=["-m", "tdqs_mcp", "serve", *options], env={"TDQS_CACHE": "off"}
         )
         async with Client(server) as client:
-            return [await client.call_tool("score_server", {"tools": part}) for part in (TOOLS[:2], TOOLS[2:4])]
+            return [await client.call_tool("score_server", {"catalog": part}) for part in (TOOLS[:2], TOOLS[2:4])]
 
     first, second = anyio.run(run)
     assert len(loopback.bodies) == 4

@@ -558,22 +558,19 @@ def test_every_real_catalog_takes_its_patch(catalog_files, tmp_path):
 @pytest.mark.parametrize("suffix", [".patch", ".diff"])
 @pytest.mark.process
 def test_the_command_writes_a_patch_and_says_how_to_apply_it(command, write, tmp_path, suffix):
-    tools = [
-        tool("list_orders", "This tool lists the open orders of one customer."),
-        tool("search_orders", "Searches all orders."),
-    ]
+    once = "Lists the open orders of one customer."
+    tools = [tool("list_orders", f"{once} {once}"), tool("search_orders", "Searches all orders.")]
     file = write("shop.json", tools)
     run = command("rewrite", "shop.json", "--write", f"x{suffix}", cwd=tmp_path)
     assert run.stderr.decode().splitlines()[-1].endswith(f"x{suffix}. Next: git apply {tmp_path / f'x{suffix}'}")
     subprocess.run(["git", "apply", f"x{suffix}"], cwd=tmp_path, check=True)
-    assert json.loads(file.read_bytes())[0]["description"].startswith("Lists the open orders")
-    write("s.py", HEAD + "@mcp.tool\ndef list_orders():\n    'This tool lists the open orders of one customer.'\n")
+    assert json.loads(file.read_bytes())[0]["description"] == once
+    write("s.py", HEAD + f"@mcp.tool\ndef list_orders():\n    '{once} {once}'\n")
     write("shop.json", tools)
     run = command("rewrite", "shop.json", "--source", "s.py", "--write", f"x{suffix}", cwd=tmp_path)
     assert run.returncode == 0
-    assert b"left to the author: list_orders: /title (its declaration has no title=)\n" in run.stderr
     subprocess.run(["git", "apply", f"x{suffix}"], cwd=tmp_path, check=True)
-    assert "    'Lists the open orders" in (tmp_path / "s.py").read_text()
+    assert f"    '{once}'\n" in (tmp_path / "s.py").read_text()
 
 
 @pytest.mark.parametrize(
