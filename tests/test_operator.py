@@ -207,6 +207,28 @@ def test_a_refusal_lists_what_is_allowed(tmp_path):
         Permissions().admit(parse_locator("config:x"))
 
 
+@pytest.mark.parametrize("host", ["https://mcp.example.org", "mcp.example.org/mcp", "", "::1"])
+def test_what_is_not_a_host_is_refused(command, host):
+    run = command("serve", "--http", "--allowed-host", host)
+    assert run.returncode == 2
+    assert f"error: {host!r} is not a host; give it as in".encode() in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("http", "name"),
+    [
+        ({"host": "127.0.0.2"}, "127.0.0.2"),
+        ({"host": "::1"}, "[::1]"),
+        ({"host": "::", "allowed_hosts": ("[2001:db8::1]:8443",)}, "[2001:db8::1]"),
+        ({"host": "0.0.0.0", "allowed_hosts": ("mcp.example.org:8443",)}, "mcp.example.org"),  # noqa: S104
+    ],
+)
+def test_the_url_has_a_host_that_is_answered(http, name):
+    http = http_transport.Http(**http)
+    assert http.name == name
+    assert any(host.startswith(name) for host in http.hosts)
+
+
 @pytest.mark.process
 def test_a_client_that_goes_while_it_is_answered_leaves_no_traceback():
     process = subprocess.Popen(SERVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -29,7 +29,9 @@ HEALTH = "/health"
 IDLE_SECONDS = 1_800.0
 """A session that nobody has used for so long ends; its client then starts another."""
 
-_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:]+\]|[^\s/?#@:]+)(:([0-9]{1,5}|\*))?", re.IGNORECASE)
+_NAME = r"(\[[0-9a-f:]+\]|[^\s/?#@:\[\]]+)"
+_HOST = re.compile(rf"{_NAME}(:[0-9]{{1,5}})?", re.IGNORECASE)
+_ORIGIN = re.compile(rf"[a-z][a-z0-9+.-]*://{_NAME}(:([0-9]{{1,5}}|\*))?", re.IGNORECASE)
 
 MIN_TOKEN = 16
 """Characters of a bearer token: shorter ones can be guessed."""
@@ -52,9 +54,16 @@ class Http:
     """Origins whose pages may call, beside those of the hosts: `https://app.example.org`."""
 
     @property
+    def name(self) -> str:
+        """The host in its URL."""
+        if not self.is_loopback:
+            return re.sub(r":\d+$", "", self.allowed_hosts[0])
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+    @property
     def hosts(self) -> list[str]:
         """Every Host header that is answered; `:*` stands for any port."""
-        names = [*self.allowed_hosts, *(("127.0.0.1", "localhost", "[::1]") if self.is_loopback else ())]
+        names = [*self.allowed_hosts, *((self.name, "127.0.0.1", "localhost", "[::1]") if self.is_loopback else ())]
         return [host for name in names for host in (name, f"{name}:*")]
 
     @property
@@ -115,8 +124,7 @@ def run_http(server: "MCPServer[Any]", http: Http, *, log_level: str, tell: Call
     )
     # Its own handler writes to standard output.
     logging.getLogger("uvicorn.access").handlers = logging.getLogger("uvicorn").handlers
-    host = http.host if http.is_loopback else http.allowed_hosts[0].partition(":")[0]
-    tell(f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/mcp")
+    tell(f"http://{http.name}:{listening.getsockname()[1]}/mcp")
     Server(config).run(sockets=[listening])
 
 
@@ -194,6 +202,8 @@ def read_http(
         if token_file or allowed_hosts or allowed_origins:
             raise InputError("--token-file, --allowed-host and --allowed-origin belong to --http HOST:PORT")
         return None
+    for wrong in (each for each in allowed_hosts if not _HOST.fullmatch(each)):
+        raise InputError(f"{wrong!r} is not a host; give it as in mcp.example.org, without a scheme or a path")
     host, port = read_address(address)
     origins = tuple(map(_read_origin, allowed_origins))
     http = Http(

@@ -4,7 +4,6 @@ Building them takes as long as a fifth of importing the SDK, and the client wait
 """
 
 import os
-import sys
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -86,8 +85,8 @@ class LazyServer(MCPServer[Any]):
         try:
             async with bounded_stdio(self._max_message) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
-        except* BrokenPipeError:  # the client has gone; what is left for it would fail again at the end
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except* BrokenPipeError:  # the client has gone, but the thread that reads its input may wait for ever
+            os._exit(0)
 
     async def call_tool(self, name: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # the SDK's own
         """The result of a tool. Raises MCPError for one that is not there, as the specification asks."""
