@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import jsonschema
 import pytest
-from definitions import STRING, flat, tool
+from definitions import STRING, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schemas import SCHEMAS
@@ -151,9 +151,12 @@ def test_if_every_advised_tool_gets_as_high_as_wanted_the_target_is_reached_and_
 
 
 def test_to_plan_for_200_tools_takes_at_most_twice_what_rewriting_them_takes(compare_work):
-    catalog = tdqs_mcp.read([tool(f"get_item_{n}", "Get an item.", flat(n % 5)) for n in range(200)])
-    assert tdqs_mcp.plan(catalog, target="3.3").fixes
-    compare_work(lambda: tdqs_mcp.plan(catalog, target="3.3"), lambda: tdqs_mcp.rewrite(catalog), at_most=2, rounds=2)
+    things = [f"{first}{second}order" for first in "abcdefghij" for second in "klmnopqrst"]
+    finds = [tool(f"find_{thing}s", f"Finds the open {thing}s of one customer.", takes("customer")) for thing in things]
+    cancels = [tool(f"cancel_{thing}", f"Cancel {thing}", takes(f"{thing}_id", "reason")) for thing in things]
+    catalog = tdqs_mcp.read([*finds, *cancels])
+    assert tdqs_mcp.plan(catalog, target="A").fixes
+    compare_work(lambda: tdqs_mcp.plan(catalog, target="A"), lambda: tdqs_mcp.rewrite(catalog), at_most=2, rounds=2)
 
 
 def test_choosing_among_four_times_as_many_tools_takes_about_16_times_as_long(compare_work):
@@ -166,7 +169,7 @@ def test_choosing_among_four_times_as_many_tools_takes_about_16_times_as_long(co
         ]
         assert cheapest(tools, target=31, coherence=40)
 
-    compare_work(lambda: work(1600), lambda: work(400), at_most=20, rounds=3)
+    compare_work(lambda: work(1600), lambda: work(400), at_most=24, rounds=3)
 
 
 class Counted:

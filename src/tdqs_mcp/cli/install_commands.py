@@ -29,7 +29,8 @@ def install(client: str, *, arguments: tuple[str, ...], dry_run: bool) -> None:
     with serve.make_context("tdqs-mcp serve", list(arguments)) as context:
         if any(context.params[name] for name in ("address", "token_file", "allowed_hosts", "allowed_origins")):
             raise click.UsageError("clients start the server over stdio: leave --http and its options out")
-    _make(plan_install(client, arguments), is_dry_run=dry_run)
+    change = plan_install(client, arguments)
+    _make(change, is_dry_run=dry_run, then=f". Next, in {change.client.title}: {change.client.then}")
 
 
 @command()
@@ -43,8 +44,8 @@ def uninstall(client: str, *, dry_run: bool) -> None:
     _make(plan_uninstall(client), is_dry_run=dry_run)
 
 
-def _make(change: Installation, *, is_dry_run: bool) -> None:
-    """Shows the difference, and writes it."""
+def _make(change: Installation, *, is_dry_run: bool, then: str = "") -> None:
+    """Shows the difference, and writes it; `then` is said last."""
     file = shlex.quote(str(change.client.file))
     if not change.difference:
         click.echo(f"{file}: nothing to change")
@@ -55,4 +56,4 @@ def _make(change: Installation, *, is_dry_run: bool) -> None:
         return
     backup = change.write()
     kept = f"; as it was: {shlex.quote(str(backup))}" if backup else ""
-    click.echo(f"written{kept}. Next, in {change.client.title}: {change.client.then}")
+    click.echo(f"written{kept}{then}")

@@ -37,21 +37,19 @@ def interview(questions: Sequence[Question], path: Path) -> None:
     count = "1 question" if len(asked) == 1 else f"{len(asked)} questions"
     click.echo(printable(f"{count}. Enter skips one, quit ends; the answers go into {path}."), err=True)
     given = 0
-    for number, question in enumerate(asked, start=1):
-        click.secho(printable(f"{number} of {len(asked)}   {question.id}"), err=True, dim=True)
-        click.echo(printable(question.text), err=True)
-        try:
+    try:
+        for number, question in enumerate(asked, start=1):
+            click.secho(printable(f"{number} of {len(asked)}   {question.id}"), err=True, dim=True)
+            click.echo(printable(question.text), err=True)
             answer = _answer(question)
-        except click.Abort:
-            click.echo("", err=True)
-            break
-        if answer == "quit":
-            break
-        if answer:
-            text = read_text(path) if path.exists() else ""
-            write_bytes(path, add_answers(text, {question.id: answer}, origin=repr(str(path))).encode())
-            given += 1
-    click.echo(printable(f"{given} of {count} answered, in {path}."), err=True)
+            if answer == "quit":
+                break
+            if answer:
+                text = read_text(path) if path.exists() else ""
+                write_bytes(path, add_answers(text, {question.id: answer}, origin=repr(str(path))).encode())
+                given += 1
+    finally:  # also when it is interrupted
+        click.echo(printable(f"{given} of {count} answered, in {path}."), err=True)
 
 
 def _answer(question: Question) -> str:

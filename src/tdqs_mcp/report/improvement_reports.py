@@ -145,7 +145,7 @@ def _plan_summary(plan: Plan) -> str:
 
 def _plan_next(plan: Plan) -> str:
     if plan.advice:
-        return "Next: answer the questions with tdqs-mcp rewrite --interview, then plan again"
+        return "Next: answer the questions with tdqs-mcp rewrite LOCATOR --interview, then plan again"
     if not plan.is_reached:
         return "Even with every tool at 5.0 the target is missed: the tool set itself has to become more coherent"
     if not plan.fixes:
