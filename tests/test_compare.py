@@ -17,7 +17,7 @@ import tdqs_mcp
 from tdqs_mcp.errors import UnmeasurableError
 from tdqs_mcp.facts.schema.compatibility import breaking_changes, lost_outputs
 from tdqs_mcp.report.improvement_reports import COMPARE_MARKER
-from tdqs_mcp.results.improvements import Impact
+from tdqs_mcp.results.comparisons import Impact
 from tdqs_mcp.sources.files import read_file
 
 

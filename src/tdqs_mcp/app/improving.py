@@ -15,16 +15,18 @@ from tdqs_mcp.judges.judge import Failure, Judge, Model, VerdictCache
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import NOTHING, Catalog, Material, Tool
 from tdqs_mcp.results.checks import Mutation, Query, Selection
+from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import DRAFT, OFFLINE, Comparison, Mode, Plan, Question, Rewrite, WhatIf
+from tdqs_mcp.results.improvements import DRAFT, OFFLINE, Mode, Question, Rewrite
+from tdqs_mcp.results.plans import Plan, WhatIf
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Ungraded
 from tdqs_mcp.rewriting import catalog_diff, improvement_plan, rewrite_review, tool_selection
 from tdqs_mcp.rewriting.material_places import assign_places
 from tdqs_mcp.rewriting.proposals import Proposal, apply, keep_found, propose
+from tdqs_mcp.rewriting.proposed_statements import Statement
 from tdqs_mcp.rewriting.questions import find_questions
 from tdqs_mcp.rewriting.rewrite_review import Assessment, ReviewBasis
-from tdqs_mcp.rewriting.statements import Statement
 from tdqs_mcp.rewriting.text_patches import Patch, patch_json
 from tdqs_mcp.rewriting.tool_selection import Lexical, Prompted, Selector
 from tdqs_mcp.rules import registry

@@ -15,8 +15,8 @@ from tdqs_mcp.gate.definition_lock import lock_server
 from tdqs_mcp.judges.judge import Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.comparisons import Impact
 from tdqs_mcp.results.contract import camel
-from tdqs_mcp.results.improvements import Impact
 from tdqs_mcp.results.locks import (
     LOCK_VERSION,
     DefinitionLock,

@@ -15,8 +15,8 @@ from tdqs_mcp.cli.runner import TARGET, Page, end, for_each, live_options, locat
 from tdqs_mcp.gate.policy import is_locked
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.json_values import document, json_text
+from tdqs_mcp.results.comparisons import Impact
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.improvements import Impact
 from tdqs_mcp.results.locks import DefinitionLock, LockReport
 from tdqs_mcp.sources.locator import LiveOptions
 

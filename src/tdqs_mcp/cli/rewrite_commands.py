@@ -48,8 +48,10 @@ from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.results.checks import Mutation
+from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.improvements import Comparison, Mode, Rewrite, RewriteReport, WhatIfReport
+from tdqs_mcp.results.improvements import Mode, Rewrite, RewriteReport
+from tdqs_mcp.results.plans import WhatIfReport
 from tdqs_mcp.rewriting.proposals import apply
 from tdqs_mcp.rewriting.text_patches import LeftOut, write_json
 from tdqs_mcp.rewriting.tool_selection import Embedded, Prompted, Selector

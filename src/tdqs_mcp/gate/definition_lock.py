@@ -10,7 +10,7 @@ from tdqs_mcp.errors import InputError, UnknownIdError, UnmeasurableError
 from tdqs_mcp.facts.subject import Measured
 from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.model import Catalog
-from tdqs_mcp.results.improvements import Impact
+from tdqs_mcp.results.comparisons import Impact
 from tdqs_mcp.results.locks import (
     DefinitionLock,
     LockedScore,

@@ -11,8 +11,8 @@ from tdqs_mcp.facts.schema.compatibility import MISSING, list_edits, safer_hints
 from tdqs_mcp.facts.threats import find_additions, find_hosts
 from tdqs_mcp.gate.definition_lock import digest, identity, parts_of, settled_or_none
 from tdqs_mcp.model import Catalog, Tool, read_tool
+from tdqs_mcp.results.comparisons import Difference, Impact
 from tdqs_mcp.results.findings import Location
-from tdqs_mcp.results.improvements import Difference, Impact
 from tdqs_mcp.results.locks import LockedChange, LockedServer, LockReport, LockState
 from tdqs_mcp.rewriting import catalog_diff
 

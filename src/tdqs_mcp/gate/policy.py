@@ -5,9 +5,10 @@ from fractions import Fraction
 
 from tdqs_mcp.results.checks import CalibrationReport, GateResult, GateRow, Selection
 from tdqs_mcp.results.findings import Outcome
-from tdqs_mcp.results.improvements import Plan, Rewrite
+from tdqs_mcp.results.improvements import Rewrite
 from tdqs_mcp.results.labels import Label, LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.locks import LockReport
+from tdqs_mcp.results.plans import Plan
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore, unjudged
 from tdqs_mcp.results.verdicts import Tier, Ungraded
 from tdqs_mcp.rubrics.rubric import load

@@ -20,25 +20,11 @@ from tdqs_mcp.report.agent_page import (
 from tdqs_mcp.report.blocks import unjudged_lines
 from tdqs_mcp.report.escape import MAX_FENCED
 from tdqs_mcp.report.json_values import answer
+from tdqs_mcp.results.comparisons import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.contract import ABSENT, Absent, Encoded, Inline, Max, Name, Only, Own, Tenths, Trait
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import (
-    Advice,
-    Change,
-    Claim,
-    Comparison,
-    Difference,
-    Gain,
-    Impact,
-    Plan,
-    PlannedFix,
-    Question,
-    Rewrite,
-    Room,
-    ToolComparison,
-    Unused,
-    is_worth_asking,
-)
+from tdqs_mcp.results.improvements import Change, Claim, Gain, Question, Rewrite, Unused, is_worth_asking
+from tdqs_mcp.results.plans import Advice, Plan, PlannedFix, Room
 from tdqs_mcp.results.scores import Rollup, unjudged
 
 MAX_FINDINGS = 10

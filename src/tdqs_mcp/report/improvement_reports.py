@@ -20,20 +20,10 @@ from tdqs_mcp.report.blocks import (
     unjudged_lines,
     unjudged_words,
 )
+from tdqs_mcp.results.comparisons import Comparison, Impact
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.improvements import (
-    OFFLINE,
-    Advice,
-    Change,
-    Comparison,
-    Gain,
-    Impact,
-    Plan,
-    Rewrite,
-    RewriteReport,
-    Route,
-    WhatIfReport,
-)
+from tdqs_mcp.results.improvements import OFFLINE, Change, Gain, Rewrite, RewriteReport, Route
+from tdqs_mcp.results.plans import Advice, Plan, WhatIfReport
 from tdqs_mcp.results.scores import ToolScore, unjudged
 
 COMPARE_MARKER = "<!-- tdqs-mcp compare -->"

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
+from tdqs_mcp.results.comparisons import Difference, Impact
 from tdqs_mcp.results.contract import Document, Hash, Inline, Internal, Name, Tenths, Trait, Unit, published
 from tdqs_mcp.results.findings import Location, OfServer
-from tdqs_mcp.results.improvements import Difference, Impact
 from tdqs_mcp.results.verdicts import Tier
 
 LOCK_VERSION = 1

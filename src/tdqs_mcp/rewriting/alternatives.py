@@ -10,7 +10,7 @@ from tdqs_mcp.facts.text.wording import purpose
 from tdqs_mcp.facts.text.words import add_article, content_stems, is_plural, name_parts, plurals_in, stem, words_of
 from tdqs_mcp.facts.toolset.names import Label
 from tdqs_mcp.results.improvements import Route
-from tdqs_mcp.rewriting.statements import Statement, add_sentence
+from tdqs_mcp.rewriting.proposed_statements import Statement, add_sentence
 
 MAX_RIVALS = 6
 """Siblings of similar names that are looked at."""

@@ -14,8 +14,8 @@ from tdqs_mcp.facts.text.statements import closed_value_lists
 from tdqs_mcp.facts.text.words import name_parts
 from tdqs_mcp.model import TOOL_FIELDS, Catalog, Tool, read_tools
 from tdqs_mcp.results.checks import Mutation
+from tdqs_mcp.results.comparisons import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.findings import Finding, Severity, fingerprint
-from tdqs_mcp.results.improvements import Comparison, Difference, Impact, ToolComparison
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import tier_of
 

@@ -18,8 +18,8 @@ from tdqs_mcp.facts.text.words import PREPOSITIONS, content_stems, words_of
 from tdqs_mcp.facts.threats import find_threats
 from tdqs_mcp.model import CallOutcome, Fact, Material, Trace
 from tdqs_mcp.results.improvements import Aspect, Component, Mode, Route
+from tdqs_mcp.rewriting.proposed_statements import CJK, Splice, Statement, add_sentence, set_value
 from tdqs_mcp.rewriting.questions import find_open_parameters
-from tdqs_mcp.rewriting.statements import CJK, Splice, Statement, add_sentence, set_value
 
 TOLD = "the definition says it already"
 """Why a statement that an earlier run has added is not added again."""

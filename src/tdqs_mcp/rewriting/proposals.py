@@ -12,7 +12,7 @@ from tdqs_mcp.facts.toolset import search
 from tdqs_mcp.model import Catalog, Tool, read_tool
 from tdqs_mcp.results.improvements import Mode, Route
 from tdqs_mcp.rewriting.definition_parts import CatalogContext, find_statements
-from tdqs_mcp.rewriting.statements import CJK, Statement
+from tdqs_mcp.rewriting.proposed_statements import CJK, Statement
 
 SHOWN = (1, 5)
 """Tools that a search shows: the best one, or a handful to choose from."""
@@ -114,6 +114,8 @@ def _overtaken(before: Sequence[Tool], after: Sequence[Tool]) -> dict[int, set[i
     BM25 among all tools of the server. The requests are each tool's own first sentence as it was, so a definition that
     quotes a sibling may take a request from it, and none is won.
     """
+    if all(old is new for old, new in zip(before, after, strict=True)):
+        return {}
     old, new = _weights(before), _weights(after)
     found: dict[int, set[int]] = {}
     for place, tool in enumerate(before):

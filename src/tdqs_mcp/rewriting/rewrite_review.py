@@ -33,8 +33,8 @@ from tdqs_mcp.rewriting import material_statements
 from tdqs_mcp.rewriting.draft_checks import DROPPED, HOSTILE, CheckedDraft, KnownSources
 from tdqs_mcp.rewriting.material_statements import TOLD, find_objection
 from tdqs_mcp.rewriting.proposals import Proposal
+from tdqs_mcp.rewriting.proposed_statements import Statement
 from tdqs_mcp.rewriting.questions import find_questions
-from tdqs_mcp.rewriting.statements import Statement
 
 REFUSED = "said what may not stand in a definition"
 """The fault of words that were refused: an answer all the same."""
@@ -241,14 +241,17 @@ def conclude(
     findings = [finding for each in after.values() for finding in each.findings]
     scores = {index: each.score for index, each in after.items()}
     answered = {place for subject in basis.sources.subjects.values() for place in _answered(subject, basis.sources)}
-    asked = find_questions(improved, findings, scores, answered=answered)
+    asked: dict[str, list[Question]] = {}
+    for question in find_questions(improved, findings, scores, answered=answered):
+        for name in dict.fromkeys(question.tools):
+            asked.setdefault(name, []).append(question)
     return [
         replace(
             each,
             questions=(
                 *_conflict_questions(basis.sources.subjects[each.index], basis.sources),
                 *_claim_questions(each),
-                *(question for question in asked if each.name in question.tools),
+                *asked.get(each.name, ()),
             ),
             components=describe_components(subjects[each.index]),
             likeness_after=near.get(each.index),

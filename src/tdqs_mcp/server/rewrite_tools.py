@@ -25,18 +25,10 @@ from tdqs_mcp.report.agent_improvements import (
 from tdqs_mcp.report.agent_page import MAX_NAMES, Window
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.escape import fence, fence_name
+from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.contract import ABSENT, Own
-from tdqs_mcp.results.improvements import (
-    OFFLINE,
-    Comparison,
-    Mode,
-    Plan,
-    Question,
-    Rewrite,
-    is_worth_asking,
-    questions_of,
-    unused_by_all,
-)
+from tdqs_mcp.results.improvements import OFFLINE, Mode, Question, Rewrite, is_worth_asking, questions_of, unused_by_all
+from tdqs_mcp.results.plans import Plan
 from tdqs_mcp.results.scores import Rollup, unjudged
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.server import tool_schemas as schema
