@@ -1,0 +1,150 @@
+"""The tables of the store, for SQLite and PostgreSQL: captures over time, definitions, verdicts, scores and runs."""
+
+from dataclasses import fields
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    Text,
+)
+
+from tdqs_mcp.judges.judge import CacheKey
+from tdqs_mcp.rubrics.rubric import load
+
+METADATA = MetaData()
+
+SERVERS = Table(
+    "servers",
+    METADATA,
+    Column("server", String, primary_key=True, comment="the record's id, else the server's name"),
+    Column("capture", String(32), ForeignKey("captures.capture"), comment="the newest capture"),
+    Column("is_official", Boolean, comment="as the registry says; null where it says nothing"),
+    Column("source", String, comment="where it was captured, without credentials"),
+)
+
+CAPTURES = Table(
+    "captures",
+    METADATA,
+    Column("capture", String(32), primary_key=True, comment="digest of the server's key and its record's bytes"),
+    Column("server", String, nullable=False, index=True),
+    Column("captured_at", DateTime(timezone=True), nullable=False, comment="when a sweep first read it"),
+    Column("tool_count", Integer, nullable=False),
+    Column("document", LargeBinary, nullable=False, comment="zlib: the catalog's JSON without its tools"),
+)
+
+DEFINITIONS = Table(
+    "definitions",
+    METADATA,
+    Column("input_hash", String(16), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("words", Text, nullable=False, comment="what is searched: the parts of the name, title and description"),
+    Column("definition_bytes", Integer, nullable=False),
+    Column("document", LargeBinary, nullable=False, comment="zlib: the definition's JSON"),
+)
+
+CAPTURED_TOOLS = Table(
+    "captured_tools",
+    METADATA,
+    Column("capture", String(32), ForeignKey("captures.capture"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("input_hash", String(16), index=True, comment="null where the tool cannot be measured"),
+    Column("document", LargeBinary, comment="zlib: the tool's JSON where it is more than its definition"),
+)
+
+METHODS = Table(
+    "methods",
+    METADATA,
+    Column("method", String(16), primary_key=True, comment="digest of the other columns; only its equals compare"),
+    *(
+        Column(name, String, nullable=False)
+        for name in ("rubric", "spec", "judge", "version", "model", "calibration", "prompt", "parameters")
+    ),
+)
+
+VERDICTS = Table(
+    "verdicts",
+    METADATA,
+    Column("verdict", String(32), primary_key=True, comment="digest of the four columns that follow"),
+    Column("method", String(16), ForeignKey("methods.method"), nullable=False),
+    Column("input_hash", String(16), nullable=False, comment="empty for a tool set"),
+    Column("sibling_digest", String(16), nullable=False, comment="of a tool set: names, descriptions, candidates"),
+    Column("prompt_hash", String(16), nullable=False, comment="empty for the offline judge, which has no prompt"),
+    Column("document", LargeBinary, nullable=False, comment="zlib: the verdict's JSON"),
+)
+
+TOOL_SCORES = Table(
+    "tool_scores",
+    METADATA,
+    Column("capture", String(32), ForeignKey("captures.capture"), primary_key=True),
+    Column("method", String(16), ForeignKey("methods.method"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("input_hash", String(16), nullable=False),
+    Column("verdict", String(32), comment="null where the first hard gate decided"),
+    Column("tdqs", SmallInteger, nullable=False, comment="tenths"),
+    Column("flags", SmallInteger, nullable=False, comment="bits, in the order of results.scores.Flag"),
+    *(Column(key, SmallInteger, nullable=False) for key in load("tdqs").keys),
+)
+
+SERVER_SCORES = Table(
+    "server_scores",
+    METADATA,
+    Column("capture", String(32), ForeignKey("captures.capture"), primary_key=True),
+    Column("method", String(16), ForeignKey("methods.method"), primary_key=True),
+    Column("scored_tool_count", Integer, nullable=False),
+    *(
+        Column(name, SmallInteger, comment="tenths; null where a part is missing")
+        for name in ("mean_tdqs", "min_tdqs", "description_quality", "coherence", "overall")
+    ),
+    *(Column(key, SmallInteger) for key in load("coherence").keys),
+    Column("verdict", String(32), comment="the verdict on the tool set"),
+    Column("is_complete", Boolean, nullable=False, comment="nothing is left that the judge can be asked again about"),
+    Column("document", LargeBinary, nullable=False, comment="zlib: problems, shadow candidates and risks as JSON"),
+)
+
+UNGRADED = Table(
+    "ungraded",
+    METADATA,
+    Column("capture", String(32), ForeignKey("captures.capture"), primary_key=True),
+    Column("method", String(16), ForeignKey("methods.method"), primary_key=True),
+    Column("position", Integer, primary_key=True, comment="-1 for the coherence of the tool set"),
+    Column("name", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("held_score", SmallInteger, comment="tenths; null unless the guard holds the score"),
+    Column("held_estimate", SmallInteger, comment="tenths: the offline judge's"),
+)
+
+RUNS = Table(
+    "runs",
+    METADATA,
+    Column("run", Integer, primary_key=True),
+    Column("method", String(16), ForeignKey("methods.method"), nullable=False),
+    Column("started_at", DateTime(timezone=True), nullable=False),
+    Column("finished_at", DateTime(timezone=True), comment="null while it runs, and for ever where it was killed"),
+    Column("servers", Integer, nullable=False, comment="read"),
+    Column("changed", Integer, nullable=False, comment="scored anew"),
+    Column("tools", BigInteger, nullable=False, comment="asked about"),
+    Column("problems", Text, nullable=False, comment="JSON: what could not be read, one sentence each"),
+    Column("statistics", Text, comment="JSON: the store's statistics at its end"),
+)
+
+ANSWERS = Table(
+    "answers",
+    METADATA,
+    *(Column(each.name, Integer if each.type is int else String, primary_key=True) for each in fields(CacheKey)),
+    Column("answer", Text, nullable=False),
+)
+"""What models answered, so that nothing is paid for twice."""
+
+Index("tool_scores_by_tdqs", TOOL_SCORES.c.method, TOOL_SCORES.c.tdqs)
+Index("server_scores_by_overall", SERVER_SCORES.c.method, SERVER_SCORES.c.overall)
