@@ -1,1 +1,1 @@
-"""What outlives a run: judgements in SQLite."""
+"""What outlives a run, in SQLite or PostgreSQL: captures, verdicts, scores and models' answers."""

@@ -45,12 +45,18 @@ CAPTURES = Table(
 DEFINITIONS = Table(
     "definitions",
     METADATA,
-    Column("input_hash", String(16), primary_key=True),
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, comment="for the index"),
+    Column("input_hash", String(16), nullable=False, unique=True),
     Column("name", Text, nullable=False),
     Column("words", Text, nullable=False, comment="what is searched: the parts of the name, title and description"),
     Column("definition_bytes", Integer, nullable=False),
-    Column("document", LargeBinary, nullable=False, comment="zlib: the definition's JSON"),
+    Column("document", LargeBinary, nullable=False, comment="zlib: the JSON of the six fields, in their order"),
 )
+"""The migration adds the full-text index of `words`.
+
+SQLite: the FTS5 table `definition_words`, with `number` as its rowid. PostgreSQL: the column `search`, a tsvector of
+the configuration `english`.
+"""
 
 CAPTURED_TOOLS = Table(
     "captured_tools",
@@ -59,7 +65,7 @@ CAPTURED_TOOLS = Table(
     Column("position", Integer, primary_key=True),
     Column("name", Text, nullable=False),
     Column("input_hash", String(16), index=True, comment="null where the tool cannot be measured"),
-    Column("document", LargeBinary, comment="zlib: the tool's JSON where it is more than its definition"),
+    Column("document", LargeBinary, comment="zlib: the tool's JSON where it is not its definition; see captures"),
 )
 
 METHODS = Table(
@@ -78,7 +84,7 @@ VERDICTS = Table(
     Column("verdict", String(32), primary_key=True, comment="digest of the four columns that follow"),
     Column("method", String(16), ForeignKey("methods.method"), nullable=False),
     Column("input_hash", String(16), nullable=False, comment="empty for a tool set"),
-    Column("sibling_digest", String(16), nullable=False, comment="of a tool set: names, descriptions, candidates"),
+    Column("sibling_digest", String(16), nullable=False, comment="what a verdict depends on besides"),
     Column("prompt_hash", String(16), nullable=False, comment="empty for the offline judge, which has no prompt"),
     Column("document", LargeBinary, nullable=False, comment="zlib: the verdict's JSON"),
 )
@@ -108,6 +114,7 @@ SERVER_SCORES = Table(
     ),
     *(Column(key, SmallInteger) for key in load("coherence").keys),
     Column("verdict", String(32), comment="the verdict on the tool set"),
+    Column("shadow_verdict", String(32), comment="the verdict on shadow candidates; null where nobody was asked"),
     Column("is_complete", Boolean, nullable=False, comment="nothing is left that the judge can be asked again about"),
     Column("document", LargeBinary, nullable=False, comment="zlib: problems, shadow candidates and risks as JSON"),
 )

@@ -1,0 +1,195 @@
+"""Opens a store in SQLite or PostgreSQL with the tables of this version, and runs whole transactions in it."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from tenacity import retry, retry_if_exception, stop_after_delay, wait_random_exponential
+
+from tdqs_mcp.errors import InputError
+
+Result = TypeVar("Result")
+
+VERSION = "0001"
+"""The newest of `migrations/versions`."""
+
+VERSION_TABLE = "tdqs_version"
+
+PATIENCE = 30.0
+"""Seconds to wait for another process that writes to the same SQLite file."""
+
+RECOVERY = 120.0
+"""Seconds in which a database that went away may come back: more than a restart of PostgreSQL takes."""
+
+_DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+
+_PASSING_STATES = ("40001", "40P01", "55P03", "57P")
+"""PostgreSQL's classes of errors that a repetition heals: serialization, deadlock, lock, shutdown and start."""
+
+_LOCK = 8_317_204
+"""The advisory lock under which PostgreSQL's tables are made."""
+
+_ADVICE = {
+    "SQLITE_BUSY": "another process holds it: end that one, or try again",
+    "SQLITE_CANTOPEN": "make the folder and the file writable",
+    "SQLITE_CORRUPT": "the file is damaged: move it away, and the next sweep makes a new one",
+    "SQLITE_FULL": "make room on its disk",
+    "SQLITE_IOERR": "check its disk for room and errors",
+    "SQLITE_NOTADB": "the file is no SQLite database: name another",
+    "SQLITE_READONLY": "make the folder and the file writable",
+    "08": "start the database, or correct the URL",
+    "25006": "the database is read-only: name one that can be written",
+    "28": "correct user and password",
+    "3D000": "create the database: createdb NAME",
+    "42501": "grant the user the right to create and write tables",
+    "53100": "make room on the database's disk",
+    "53300": "the database has too few connections: raise max_connections or use fewer workers",
+}
+"""What to change, by the start of SQLite's error name or of PostgreSQL's SQLSTATE."""
+
+
+def default_url(environ: Mapping[str, str]) -> str:
+    """What TDQS_STORE names, else the SQLite file below the platform's data folder."""
+    if named := environ.get("TDQS_STORE", "").strip():
+        return named
+    from platformdirs import user_data_path  # noqa: PLC0415
+
+    return str(user_data_path("tdqs-mcp", appauthor=False) / "store.sqlite")
+
+
+def read_url(named: str) -> URL:
+    """The URL of a store; a name without a scheme is a SQLite file. Raises InputError."""
+    if "://" not in named:
+        return URL.create("sqlite", database=str(Path(named).expanduser()))
+    try:
+        url = make_url(named)
+    except (ArgumentError, ValueError) as error:
+        raise InputError("the store's URL cannot be read: give postgresql://USER@HOST/DATABASE or a file") from error
+    backend = url.get_backend_name()
+    if backend not in _DRIVERS:
+        raise InputError(f"a store cannot be in {backend!r}: give postgresql://USER@HOST/DATABASE or a SQLite file")
+    if backend == "sqlite" and url.database in (None, "", ":memory:"):
+        raise InputError("the store needs a file: give sqlite:///FILE, or the file alone")
+    return url.set(drivername=_DRIVERS[backend])
+
+
+def open_store(named: str | URL) -> Engine:
+    """The store with its tables, made or migrated where they are missing or old.
+
+    Several processes may open one store at once. The caller disposes of the engine. Raises InputError where it cannot
+    be used, or was written by a newer version.
+    """
+    engine = _engine(read_url(named) if isinstance(named, str) else named)
+    try:
+        if read(engine, _version) != VERSION:
+            transact(engine, _migrate)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def read(engine: Engine, use: Callable[[Connection], Result]) -> Result:
+    """What `use` reads in one transaction. Raises InputError."""
+    return _repeat(engine, use)
+
+
+def transact(engine: Engine, write: Callable[[Connection], Result]) -> Result:
+    """What `write` gives, in one transaction that others see wholly or not at all. Raises InputError.
+
+    Lock conflicts and a database that goes away repeat the whole of it, so it must not depend on what it did before.
+    """
+    return _repeat(engine.execution_options(is_writing=True), write)
+
+
+def _repeat(engine: Engine, use: Callable[[Connection], Result]) -> Result:
+    @retry(
+        retry=retry_if_exception(_is_passing),
+        wait=wait_random_exponential(multiplier=0.05, max=5),
+        stop=stop_after_delay(RECOVERY),
+        reraise=True,
+    )
+    def once() -> Result:
+        with engine.begin() as connection:
+            return use(connection)
+
+    try:
+        return once()
+    except DBAPIError as error:
+        raise _explained(engine.url, error) from error
+
+
+def _is_passing(error: BaseException) -> bool:
+    """Whether the same transaction may succeed a little later."""
+    if not isinstance(error, DBAPIError):
+        return False
+    return error.connection_invalidated or _code(error).startswith(_PASSING_STATES)
+
+
+def _code(error: DBAPIError) -> str:
+    """SQLite's name of the error or PostgreSQL's SQLSTATE; 08, its class of failed connections, where there is none."""
+    return str(getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None) or "08")
+
+
+def _explained(url: URL, error: DBAPIError) -> InputError:
+    code, reason = _code(error), " ".join(str(error.orig).split())
+    advice = next((advice for start, advice in _ADVICE.items() if code.startswith(start)), "")
+    place = url.database if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+    return InputError(f"the store {place!r} cannot be used ({reason})" + (f"; {advice}" if advice else ""))
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() == "sqlite":
+        path = Path(str(url.database))
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"the store's folder {str(path.parent)!r} cannot be made: {error.strerror}") from error
+        # The driver begins nothing by itself, so that tables are made inside a transaction too.
+        engine = create_engine(url, connect_args={"timeout": PATIENCE, "isolation_level": None})
+        event.listen(engine, "connect", _set_up)
+        event.listen(engine, "begin", _begin)
+        return engine
+    try:
+        return create_engine(url, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise InputError("a store in PostgreSQL needs psycopg: pip install 'tdqs-mcp[postgres]'") from error
+
+
+def _set_up(connection: Any, _: object) -> None:  # noqa: ANN401  # sqlite3's, behind SQLAlchemy's own type
+    """A log that nobody waits for: only a loss of power may cost the last transactions, never the file."""
+    for setting in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {setting}")
+
+
+def _begin(connection: Connection) -> None:
+    """A writer takes SQLite's lock at once: a reader that turns into a writer cannot wait for it."""
+    is_writing = connection.get_execution_options().get("is_writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+
+
+def _version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    version: str | None = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608
+    if version is not None and version > VERSION:
+        raise InputError(
+            f"the store has version {version}, but this tdqs-mcp knows {VERSION}: upgrade it, or name another store"
+        )
+    return version
+
+
+def _migrate(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    if _version(connection) == VERSION:
+        return  # another process was first
+    from alembic import command  # noqa: PLC0415  # only a new or an old store needs it
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
