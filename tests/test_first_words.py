@@ -123,8 +123,9 @@ def test_explain_takes_a_component_of_another_rubric_by_both_names():
 def test_a_rubric_that_needs_a_model_says_so_once(at, words):
     run = at(words)
     assert run.returncode == 2
-    assert run.stdout == b""
-    assert run.stderr.decode().count("need a model") == 1
+    assert " ".join((run.stdout + run.stderr).decode().split()).count("need a model") == 1
+    assert run.stderr.decode().count("\n") == 1
+    assert b"name a model with --judge" in run.stderr
 
 
 def test_a_dead_endpoint_is_named_once(command, write):

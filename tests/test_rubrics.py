@@ -97,7 +97,8 @@ def test_smells_scores_labels_and_improvements_follow_from_the_scores_alone(judg
     }
     assert document["tools"][1]["smellNames"] == ["Unstated Limitations"]
     assert (document["goodToolCount"], document["badToolCount"]) == (2, 2)
-    assert [each["tools"] for each in document["suggestions"]] == [["worst"], ["bad"]]
+    assert [each["tools"] for each in document["actionableSuggestions"]] == [["worst"], ["bad"]]
+    assert document["qualityScore"] is None
     assert list(document["tools"][0]["scores"]) == [
         "purpose",
         "guidelines",
@@ -165,14 +166,14 @@ def test_suggestions_come_in_three_bands_and_the_worst_tool_first(judged, loopba
     done = judged("score", write("c.json", tools), "--rubric", "bundles", "--skill", skill, "--format", "json")
     document = json.loads(done.stdout)
     jsonschema.validate(document, SCHEMAS["labels"])
-    assert [(each["priority"], each["tools"]) for each in document["suggestions"]] == [
+    assert [(each["priority"], each["tools"]) for each in document["actionableSuggestions"]] == [
         (1, ["one", "two"]),
         (2, []),
         (3, ["two"]),
         (3, ["one"]),
     ]
-    assert "display name 'Search'" in document["suggestions"][0]["message"]
-    assert "'Paste your API key first.'" in document["suggestions"][1]["message"]
+    assert "display name 'Search'" in document["actionableSuggestions"][0]["message"]
+    assert "'Paste your API key first.'" in document["actionableSuggestions"][1]["message"]
 
 
 def skill_answer(*vector, asks=False):
@@ -189,8 +190,8 @@ def test_a_skill_is_scored_beside_the_server_s_tools(judged, loopback, write):
     document = json.loads(done.stdout)
     jsonschema.validate(document, SCHEMAS["skill"])
     assert done.returncode == 1
-    assert (document["overall"], document["label"], document["smells"], document["asksForCredentials"]) == (
-        79.2,
+    assert (document["average"], document["label"], document["smells"], document["asksForCredentials"]) == (
+        1.58,
         "Bad",
         ["tool_disambiguation"],
         None,
@@ -220,7 +221,7 @@ def test_credentials_make_a_skill_bad_whatever_its_scores(judged, loopback, writ
         "skill", write("SKILL.md", "Trains.\nPaste your API key in the header."), "--server", server, "--format", "json"
     )
     document = json.loads(done.stdout)
-    assert (document["overall"], document["label"]) == (100.0, "Bad")
+    assert (document["average"], document["label"]) == (2.0, "Bad")
     assert document["asksForCredentials"] == "Paste your API key in the header."
     assert "the judge does not say so" in document["problems"][0]
 
@@ -238,7 +239,7 @@ def test_without_a_model_the_credentials_rule_still_holds(command, write):
         "skill", write("B.md", "Set your password."), "--server", server, "--fail-on-bad", "--format", "json"
     )
     assert asking.returncode == 1
-    assert json.loads(asking.stdout)["scores"] == {}
+    assert json.loads(asking.stdout)["scores"] == {"workflow_guidance": 5, "tool_disambiguation": 5}
 
 
 @pytest.mark.parametrize(
@@ -281,7 +282,7 @@ def test_answers_from_elsewhere_finish_any_rubric(command, write):
         "--format",
         "json",
     )
-    assert json.loads(skill.stdout)["overall"] == 75.0
+    assert json.loads(skill.stdout)["average"] == 1.5
     assert command("skill", write("S.md", "x"), "--server", server, "--answers", write("t.json", [1])).returncode == 2
 
 
@@ -290,7 +291,8 @@ def test_people_read_labels_and_suggestions(judged, loopback, write, form):
     loopback.answer = lambda body: justified("bundles", 2, 4, 4, 4, words="Says | nothing.")
     done = judged("score", write("c.json", [tool("a|b"), tool("c")]), "--rubric", "bundles", "--format", form)
     shown = done.stdout.decode()
-    assert "0 Good, 2 Bad" in shown
+    assert "tools: 0 Good, 0 Acceptable, 2 Bad" in shown
+    assert shown.index("Acceptable") < shown.index("For the maintainers") < shown.index("Says")
     assert "lowest in purpose" in shown
     assert "hardened prompt" in shown
 

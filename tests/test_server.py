@@ -181,6 +181,7 @@ async def test_every_tool_has_title_hints_described_parameters_and_an_output_sch
                 "tool",
                 "coherence",
                 "shadowing",
+                "skill",
                 "model",
             )
             assert name in each.input_schema.get("required", []) or "default" in parameter or is_open

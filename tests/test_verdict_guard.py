@@ -228,11 +228,11 @@ def test_rubrics_without_an_estimate_are_said_to_be_unguarded_once():
     labels = score([POOR, GOOD], Fives(), judging.score_labels, rubric="bundles", skill="Use poor.")
     assert len(labels.tools) == 2
     assert [each for each in labels.problems if "unguarded" in each] == [
-        "scores under the bundles rubric are unguarded: it has no offline estimate"
+        "scores under the bundles and skill rubrics are unguarded: there is no offline estimate"
     ]
     skill = anyio.run(lambda: judging.score_skill(catalogs.read([POOR]), "Use poor.", judge=Fives()))
     assert isinstance(skill.verdict, Verdict)
-    assert skill.problems == ("scores under the skill rubric are unguarded: it has no offline estimate",)
+    assert skill.problems == ("scores under the skill rubric are unguarded: there is no offline estimate",)
 
 
 def test_a_score_far_below_the_estimate_is_published_and_reported():

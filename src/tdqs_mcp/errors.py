@@ -24,6 +24,11 @@ class InputError(TdqsError):
 class CaptureError(TdqsError):
     """A live server could not be started, reached or listed within the limits."""
 
+    def __init__(self, message: str, *, lacks_credential: bool = False) -> None:
+        """`lacks_credential` says that the server asks for a credential that it did not get."""
+        super().__init__(message)
+        self.lacks_credential = lacks_credential
+
 
 class EndpointError(TdqsError):
     """An endpoint could not be used for a whole batch; single answers fail as Ungraded."""

@@ -1,12 +1,13 @@
 """Scores by a judge, from answers or in batches; and costs, grades, prompts and explanations, which need no judge."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
-from tdqs_mcp.errors import ContractError, InputError, UnknownIdError, nearest
+from tdqs_mcp.errors import CaptureError, ContractError, InputError, UnknownIdError, nearest
 from tdqs_mcp.facts.schema import tokens
 from tdqs_mcp.facts.schema.tokens import Cost
 from tdqs_mcp.facts.subject import Measured, measure
@@ -19,15 +20,15 @@ from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.documents import dimension_page, lane_page, prompts_document, rule_page, term_page
 from tdqs_mcp.results.checks import CalibrationReport
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
-from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.scores import DiscoveryStatus, ServerScore
 from tdqs_mcp.results.verdicts import Acceptance, JudgeStamp, Ungraded, Verdict
-from tdqs_mcp.rubrics.prompt import Case, SkillCase
+from tdqs_mcp.rubrics.prompt import Case, SkillCase, ToolCase
 from tdqs_mcp.rubrics.rubric import RUBRICS
 from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring import label_rubrics
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
-from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, tool_cases
+from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, skill_cases, tool_cases
 
 if TYPE_CHECKING:
     from tdqs_mcp.judges.prompted import Prompted
@@ -108,15 +109,15 @@ async def score_labels(
     spec: str = DEFAULT_SPEC,
     policy: Policy = DEFAULT_POLICY,
 ) -> LabelScore:
-    """A catalog under a rubric that ends in labels, "smells" or "bundles", with its skill where the text is given."""
-    judge, measured = judge or Offline(), measure(catalog)
-    cases = tool_cases(measured, rubric=rubric)
+    """A catalog under a rubric that ends in labels, "smells" or "bundles".
+
+    "bundles" scores the server's skill too: the given text, else the server's own instructions.
+    """
+    judge, measured, now = judge or Offline(), measure(catalog), _now()
+    cases: list[Case] = [*tool_cases(measured, rubric=rubric), *skill_cases(measured, rubric=rubric, text=skill)]
     verdicts = await guarded(judge).grade(cases)
-    text = None if skill is None else await _skill(measured, skill, judge=judge)
-    finished = label_rubrics.finish(
-        measured, rubric=rubric, verdicts=verdicts, judge=judge.stamp, spec=spec, skill=text
-    )
-    whole = replace(finished, findings=find(measured, policy).findings)
+    whole = _finish_labels(measured, cases, verdicts, rubric=rubric, judge=judge.stamp, spec=spec, now=now)
+    whole = replace(whole, findings=find(measured, policy).findings)
     return whole if _is_offline(judge) else _with_problems(whole, cases, verdicts)
 
 
@@ -127,42 +128,107 @@ def score_label_answers(
     rubric: str,
     judge: JudgeStamp | None = None,
     accepted: Sequence[Acceptance] = (),
+    skill: str | None = None,
     spec: str = DEFAULT_SPEC,
     policy: Policy = DEFAULT_POLICY,
 ) -> LabelScore:
     """The same from answers that came from elsewhere. Raises InputError."""
-    from tdqs_mcp.scoring.external_answers import ANYBODY, match  # noqa: PLC0415
+    from tdqs_mcp.scoring.external_answers import ANYBODY, match, match_skill  # noqa: PLC0415
 
     measured, stamp = measure(catalog), judge or ANYBODY
     answered = match(measured, answers, judge=stamp.id, rubric=rubric)
-    cases = tool_cases(measured, rubric=rubric)
-    verdicts = check_verdicts(cases, answered.verdicts, judge=stamp, accepted=accepted)
-    finished = label_rubrics.finish(measured, rubric=rubric, verdicts=verdicts, judge=stamp, spec=spec)
-    whole = replace(finished, problems=finished.problems + answered.problems, findings=find(measured, policy).findings)
+    asked = skill_cases(measured, rubric=rubric, text=skill)
+    cases: list[Case] = [*tool_cases(measured, rubric=rubric), *asked]
+    given = [*answered.verdicts, *(match_skill(case, answers, judge=stamp.id) for case in asked)]
+    verdicts = check_verdicts(cases, given, judge=stamp, accepted=accepted)
+    whole = _finish_labels(measured, cases, verdicts, rubric=rubric, judge=stamp, spec=spec, now=_now())
+    whole = replace(whole, problems=whole.problems + answered.problems, findings=find(measured, policy).findings)
     return _with_problems(whole, cases, verdicts)
 
 
-async def score_skill(catalog: Catalog, text: str, *, judge: Judge | None = None) -> SkillScore:
-    """A server's skill text beside its tools."""
-    return await _skill(measure(catalog), text, judge=judge or Offline())
+def _finish_labels(
+    measured: Measured,
+    cases: Sequence[Case],
+    verdicts: Sequence[Verdict | Ungraded],
+    *,
+    rubric: str,
+    judge: JudgeStamp,
+    spec: str,
+    now: str,
+) -> LabelScore:
+    graded = list(zip(cases, verdicts, strict=True))
+    skills = [
+        label_rubrics.finish_skill(measured, case.text, verdict, judge=judge, scored_at=now)
+        for case, verdict in graded
+        if isinstance(case, SkillCase)
+    ]
+    return label_rubrics.finish(
+        measured,
+        rubric=rubric,
+        verdicts=[verdict for case, verdict in graded if isinstance(case, ToolCase)],
+        judge=judge,
+        spec=spec,
+        scored_at=now,
+        skill=skills[0] if skills else None,
+    )
 
 
-def score_skill_answer(catalog: Catalog, text: str, answers: object, *, judge: JudgeStamp | None = None) -> SkillScore:
+async def score_skill(catalog: Catalog, text: str | None = None, *, judge: Judge | None = None) -> SkillScore:
+    """A server's skill text, or without one its instructions, beside its tools. Raises InputError for neither."""
+    judge, case = judge or Offline(), _skill_case(catalog, text)
+    (verdict,) = await guarded(judge).grade([case])
+    return _finish_skill(case, verdict, judge=judge.stamp)
+
+
+def score_skill_answer(
+    catalog: Catalog, text: str | None, answers: object, *, judge: JudgeStamp | None = None
+) -> SkillScore:
     """The same from an answer that came from elsewhere. Raises InputError."""
     from tdqs_mcp.scoring.external_answers import ANYBODY, match_skill  # noqa: PLC0415
 
-    measured, stamp = measure(catalog), judge or ANYBODY
-    case = SkillCase(text=text, measured=measured)
-    verdict = match_skill(case, answers, judge=stamp.id)
-    whole = label_rubrics.finish_skill(measured, text, verdict, judge=stamp)
-    return replace(whole, problems=whole.problems + guard_problems([case], [verdict]))
+    case, stamp = _skill_case(catalog, text), judge or ANYBODY
+    if not isinstance(answers, Mapping) or "skill" not in answers:
+        raise InputError('answers must be an object like {"skill": …} with the answer to the prompt of part skill')
+    return _finish_skill(case, match_skill(case, answers, judge=stamp.id), judge=stamp)
+
+
+def _skill_case(catalog: Catalog, text: str | None) -> SkillCase:
+    found = catalog.instructions if text is None else text
+    if not found or not found.strip():
+        what = "the skill text is empty" if text is not None else f"{catalog.server!r} has no instructions"
+        raise InputError(f"{what}; give a SKILL.md of the server")
+    return SkillCase(text=found, measured=measure(catalog))
+
+
+def _finish_skill(case: SkillCase, verdict: Verdict | Ungraded, *, judge: JudgeStamp) -> SkillScore:
+    score = label_rubrics.finish_skill(case.measured, case.text, verdict, judge=judge, scored_at=_now())
+    return replace(score, problems=score.problems + guard_problems([case], [verdict]))
+
+
+def score_undiscovered(
+    locator: str, error: CaptureError, *, rubric: str, judge: JudgeStamp | None = None, spec: str = DEFAULT_SPEC
+) -> ServerScore | LabelScore:
+    """What a result has of a server whose tools could not be had: the reason, and no score."""
+    judge = judge or Offline().stamp
+    measured = measure(Catalog(server=locator, source=locator, tools=(), problems=(str(error),)))
+    score: ServerScore | LabelScore = (
+        finish_cases(measured, [], [], judge=judge, spec=spec, findings=())
+        if rubric == "tdqs"
+        else label_rubrics.finish(measured, rubric=rubric, verdicts=[], judge=judge, spec=spec, scored_at=_now())
+    )
+    status = DiscoveryStatus.NO_CREDENTIAL if error.lacks_credential else DiscoveryStatus.UNREACHABLE
+    return replace(score, discovery_status=status)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
-    """The cases that a judge is asked: tools that need one, and for "tdqs" the tool set and its shadow candidates."""
+    """The cases that a judge is asked: tools that need one, and the tool set and its shadow candidates, or a skill."""
     measured = measure(catalog)
     if rubric != "tdqs":
-        return [*tool_cases(measured, rubric=rubric)]
+        return [*tool_cases(measured, rubric=rubric), *skill_cases(measured, rubric=rubric)]
     return [*all_cases(measured), *shadow_cases(measured, spec=DEFAULT_SPEC)]
 
 
@@ -191,13 +257,6 @@ async def calibrate(catalogs: Sequence[Catalog] = (), *, judge: Judge | None = N
         problems=tuple(problem for part in parts for problem in part.problems),
         unjudged=tuple(failure for part in parts for failure in part.unjudged),
     )
-
-
-async def _skill(measured: Measured, text: str, *, judge: Judge) -> SkillScore:
-    case = SkillCase(text=text, measured=measured)
-    (verdict,) = await guarded(judge).grade([case])
-    score = label_rubrics.finish_skill(measured, text, verdict, judge=judge.stamp)
-    return replace(score, problems=score.problems + guard_problems([case], [verdict]))
 
 
 def guarded(judge: Judge) -> Judge:

@@ -17,7 +17,7 @@ from tdqs_mcp.app.configuration import read_configuration
 from tdqs_mcp.app.linting import Choice, Policy, read_policy
 from tdqs_mcp.cli import LOCATOR, WIDTH, Callback, fail, group_options
 from tdqs_mcp.cli.hints import hint_for
-from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.errors import CaptureError, InputError, TdqsError
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.escape import printable, well_formed
 from tdqs_mcp.report.json_values import json_text
@@ -121,12 +121,17 @@ def _write_rich(renderables: Sequence[Any], output: Path | None) -> None:
 
 Result = TypeVar("Result")
 
+OPEN = "what is ungraded leaves the verdict open"
+
 SPEED_PERIOD = 600.0
 """Seconds that the time left is estimated from: a small machine takes minutes for a handful of answers."""
 
 _WAITING = "tdqs_mcp.cli.waiting"
 _INCOMPLETE = "tdqs_mcp.cli.incomplete"
 """Where the click context keeps the servers whose tools were not all listed."""
+
+_FAILED = "tdqs_mcp.cli.failed"
+"""Where it keeps that an error has been told."""
 
 
 def _pairs(_: click.Context, option: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -175,9 +180,17 @@ locator_argument = click.argument("locator", metavar="LOCATOR", type=LOCATOR)
 
 
 def for_each(
-    locators: Sequence[str], live: LiveOptions, use: Callable[[Catalog], Result], *, doing: str = "judging"
+    locators: Sequence[str],
+    live: LiveOptions,
+    use: Callable[[Catalog], Result],
+    *,
+    doing: str = "judging",
+    undiscovered: Callable[[str, CaptureError], Result] | None = None,
 ) -> list[Result | None]:
-    """The use case's result for each locator; None if it could not run, with the reason on standard error."""
+    """The use case's result for each locator; None if it could not run, with the reason on standard error.
+
+    `undiscovered` makes the result of a server whose tools could not be had; the command fails all the same.
+    """
     results: list[Result | None] = []
     for number, locator in enumerate(locators, start=1):
         place = f" (server {number} of {len(locators)})" if len(locators) > 1 else ""
@@ -191,7 +204,11 @@ def for_each(
                 results.append(use(catalog))
         except TdqsError as error:
             fail(error, None if None in results else hint_for(locators[number - 1 :]))
-            results.append(None)
+            if undiscovered and isinstance(error, CaptureError):
+                results.append(undiscovered(shown_locator(locator), error))
+            else:
+                results.append(None)
+            click.get_current_context().meta[_FAILED] = True
     return results
 
 
@@ -228,13 +245,14 @@ def end(
     *,
     asked: bool = True,
     missed: Callable[[Result], str] | None = None,
+    left_open: str = OPEN,
 ) -> None:
     """Ends with 0 for done, 1 if the gate was not met, 2 if something could not run or the verdict is open.
 
     `asked` says whether somebody asked for the gate's verdict. Then it is open as well for a server whose tools were
-    not all listed: the others could change it. `missed` says how a result failed.
+    not all listed: the others could change it. `missed` says how a result failed, `left_open` why there is no verdict.
     """
-    if any(result is None for result in results):
+    if any(result is None for result in results) or _FAILED in click.get_current_context().meta:
         sys.exit(Outcome.UNKNOWN)
     if gate and asked and _incomplete():
         raise InputError(f"the list of tools is incomplete, so there is no verdict on {'; '.join(_incomplete())}")
@@ -246,7 +264,7 @@ def end(
     if Outcome.FAILED in outcomes:
         sys.exit(Outcome.FAILED)
     if Outcome.UNKNOWN in outcomes:
-        click.echo("error: what is ungraded leaves the verdict open", err=True)
+        click.echo(f"error: {left_open}", err=True)
         sys.exit(Outcome.UNKNOWN)
 
 

@@ -27,6 +27,7 @@ from tdqs_mcp.cli.judge_options import (
 )
 from tdqs_mcp.cli.runner import (
     FILE,
+    OPEN,
     TARGET,
     Page,
     View,
@@ -45,13 +46,13 @@ from tdqs_mcp.cli.runner import (
     warn,
     write,
 )
-from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, labeled, reaches
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import json_text
 from tdqs_mcp.report.score_report import missed_words
 from tdqs_mcp.results.checks import GateReport
+from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.results.labels import LabelScore, Letter, ServerGrade, SkillScore
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.verdicts import Tier
@@ -61,10 +62,11 @@ from tdqs_mcp.sources.locator import HIDDEN, LiveOptions
 
 _LABELS = views("score_report:label_blocks")
 _SKILL = views("score_report:skill_blocks")
-_NEEDS_MODEL = (
-    "the rubrics of MCPBundles need a model: name one with --judge, or answer what tdqs-mcp prompts prints and give "
-    "--answers"
+_NAME_MODEL = (
+    f"{OPEN}: name a model with --judge, or answer what tdqs-mcp prompts LOCATOR "
+    "--rubric bundles prints and give --answers"
 )
+_NO_TOOLS = "no tools were discovered, so there is nothing to label"
 _LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document", "markdown": "documents:ledger_line"}
 
 
@@ -115,26 +117,28 @@ def score(
     chosen = None if answers else judge_of(asked, accept=accept)
     accepted = read_accepted(accept) if answers else ()
     policy = policy_of(Choice())
-    if rubric == "bundles" and chosen is None and not answers:
-        raise InputError(_NEEDS_MODEL)
+    options: dict[str, Any] = {"spec": spec, "policy": policy}
+    lost = partial(judging.score_undiscovered, rubric=rubric, judge=chosen.stamp if chosen else None, spec=spec)
+    undiscovered: Any = lost if page.form == "json" else None
     if rubric != TOOL_RUBRICS[0]:
-        options: dict[str, Any] = {"rubric": rubric, "spec": spec, "policy": policy}
+        options |= {"rubric": rubric, "skill": text}
         label: Callable[[Catalog], LabelScore] = (
             partial(judging.score_label_answers, answers=given, accepted=accepted, **options)
             if answers
-            else partial(blocking(judging.score_labels), judge=chosen, skill=text, **options)
+            else partial(blocking(judging.score_labels), judge=chosen, **options)
         )
-        labels = for_each(locators, live, label)
+        labels = for_each(locators, live, label, undiscovered=undiscovered)
         tell_usage(chosen)
         page.show(labels, _LABELS)
-        end(labels, is_good if fail_on_bad else labeled, asked=fail_on_bad)
+        _end_labels(labels, fail_on_bad=fail_on_bad, needs_model=rubric == "bundles" and not (chosen or answers))
         return
     use: Callable[[Catalog], ServerScore] = (
-        partial(judging.score_answers, answers=given, accepted=accepted, spec=spec, policy=policy)
+        partial(judging.score_answers, answers=given, accepted=accepted, **options)
         if answers
-        else partial(judging.score_blocking, judge=chosen, spec=spec, policy=policy)
+        else partial(judging.score_blocking, judge=chosen, **options)
     )
-    scores = for_each(locators, live, use if tool is None else lambda catalog: use(judging.with_tool(catalog, tool)))
+    one = use if tool is None else lambda catalog: use(judging.with_tool(catalog, tool))
+    scores = for_each(locators, live, one, undiscovered=undiscovered)
     tell_usage(chosen)
     page.show(scores, _score_views(locators, tool))
     if fail_under is None:
@@ -142,6 +146,14 @@ def score(
     else:
         tier = Tier(fail_under)
         end(scores, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier))
+
+
+def _end_labels(results: Sequence[LabelScore | SkillScore | None], *, fail_on_bad: bool, needs_model: bool) -> None:
+    """Ends as `end`, and says what leaves the verdict open: no tools, no model, or a model that failed."""
+    has_no_tools = any(isinstance(each, LabelScore) and each.discovery_status for each in results)
+    left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model else OPEN
+    gate: Callable[[Any], Outcome] = is_good if fail_on_bad else labeled
+    end(results, gate, asked=fail_on_bad, left_open=left_open)
 
 
 def _score_views(locators: Sequence[str], tool: str | None) -> Mapping[str, View]:
@@ -161,7 +173,7 @@ def _score_views(locators: Sequence[str], tool: str | None) -> Mapping[str, View
 
 
 @command()
-@click.argument("file", type=FILE, metavar="FILE")
+@click.argument("file", type=FILE, metavar="[SKILL.md]", required=False)
 @click.option("--server", "locator", required=True, metavar="LOCATOR", help="The server that the skill is about.")
 @click.option("--answers", type=FILE, help='Finish a judgment from {"skill": answer}.')
 @bad_option
@@ -169,10 +181,20 @@ def _score_views(locators: Sequence[str], tool: str | None) -> Mapping[str, View
 @live_options
 @page_options()
 def skill(
-    file: Path, *, locator: str, answers: Path | None, fail_on_bad: bool, asked: Asked, live: LiveOptions, page: Page
+    file: Path | None,
+    *,
+    locator: str,
+    answers: Path | None,
+    fail_on_bad: bool,
+    asked: Asked,
+    live: LiveOptions,
+    page: Page,
 ) -> None:
-    """Score the skill text of a server beside its tools, by MCPBundles' rubric."""
-    text = read_text(file)
+    """Score the skill text of a server beside its tools, by MCPBundles' rubric.
+
+    Without a file, the server's own instructions are its skill.
+    """
+    text = read_text(file) if file else None
     use: Callable[[Catalog], SkillScore]
     if answers:
         use, chosen = partial(judging.score_skill_answer, text=text, answers=read_answers(answers, asked)), None
@@ -181,10 +203,8 @@ def skill(
         use = partial(blocking(judging.score_skill), text=text, judge=chosen)
     results = for_each((locator,), live, use)
     tell_usage(chosen)
-    if chosen is None and not answers and any(result and result.label is None for result in results):
-        raise InputError(_NEEDS_MODEL)
     page.show(results, _SKILL)
-    end(results, is_good if fail_on_bad else labeled, asked=fail_on_bad)
+    _end_labels(results, fail_on_bad=fail_on_bad, needs_model=not (chosen or answers))
 
 
 def _dry_run(

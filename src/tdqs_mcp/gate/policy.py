@@ -91,14 +91,22 @@ def finds(selection: Selection, *, percent: int) -> Outcome:
 
 
 def labeled(score: LabelScore | SkillScore) -> Outcome:
-    """Unknown when the judge failed on something."""
+    """Unknown when the judge failed on something, or there are no tools."""
     if isinstance(score, SkillScore):
-        return Outcome.UNKNOWN if score.label is None else Outcome.PASSED
+        is_open = score.label is None and isinstance(score.verdict, Ungraded) and score.verdict.was_asked
+        return Outcome.UNKNOWN if is_open else Outcome.PASSED
     has_failed = any(tool.ungraded.judge != UNMEASURED for tool in score.ungraded)
-    return Outcome.UNKNOWN if has_failed or (score.skill and score.skill.label is None) else Outcome.PASSED
+    if has_failed or score.discovery_status:
+        return Outcome.UNKNOWN
+    return labeled(score.skill) if score.skill else Outcome.PASSED
 
 
-_LABELED = {Label.GOOD: Outcome.PASSED, Label.BAD: Outcome.FAILED, None: Outcome.UNKNOWN}
+_LABELED = {
+    Label.GOOD: Outcome.PASSED,
+    Label.ACCEPTABLE: Outcome.PASSED,
+    Label.BAD: Outcome.FAILED,
+    None: Outcome.UNKNOWN,
+}
 
 
 def decide(rows: Sequence[GateRow]) -> Outcome:

@@ -172,7 +172,7 @@ class Offline:
             return _grade_tool(numbers, case)
         return Ungraded(
             judge="offline",
-            reason=f"the offline judge is not calibrated for the {case.rubric} rubric; name another with --judge",
+            reason="the offline judge is not calibrated for MCPBundles' rubrics, which need a model",
         )
 
 

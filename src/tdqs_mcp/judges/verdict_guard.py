@@ -90,12 +90,13 @@ def guard_problems(cases: Sequence[Case], outcomes: Sequence[Verdict | Ungraded]
     ]
     accepted = [f"{name!r} ({_numbers(check)})" for name, check in checked if check.is_too_high]
     low = [f"{name!r} ({_numbers(check)})" for name, check in checked if check.is_too_low]
-    unchecked = {
+    unchecked = dict.fromkeys(
         case.rubric
         for case, outcome in zip(cases, outcomes, strict=True)
         if isinstance(outcome, Verdict) and outcome.judgements and outcome.check is None
-    }
-    sentences = [f"scores under the {rubric} rubric are unguarded: it has no offline estimate" for rubric in unchecked]
+    )
+    rubrics = f"the {' and '.join(unchecked)} rubric{'s' if len(unchecked) > 1 else ''}"
+    sentences = [f"scores under {rubrics} are unguarded: there is no offline estimate"] if unchecked else []
     if accepted:
         sentences.append(f"accepted although far above the offline estimate: {first_of(accepted, MAX_NAMED)}")
     if low:

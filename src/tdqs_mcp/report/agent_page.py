@@ -152,7 +152,7 @@ def first_problems(problems: Sequence[str]) -> tuple[str, ...]:
     return (*problems[:MAX_PROBLEMS], *((f"and {more} more",) if more > 0 else ()))
 
 
-Part: TypeAlias = Literal["tools", "coherence", "shadowing"]
+Part: TypeAlias = Literal["tools", "coherence", "shadowing", "skill"]
 
 
 PAGE_BUDGET = 24_000

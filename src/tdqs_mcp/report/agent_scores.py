@@ -25,6 +25,7 @@ from tdqs_mcp.results.contract import (
     Absent,
     Encoded,
     Inline,
+    Key,
     Max,
     Name,
     Only,
@@ -34,8 +35,8 @@ from tdqs_mcp.results.contract import (
     Tenths,
 )
 from tdqs_mcp.results.findings import Finding, tally
-from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore
-from tdqs_mcp.results.scores import Flag, Rollup, ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore, QualityScore, Suggestion
+from tdqs_mcp.results.scores import DiscoveryStatus, Flag, Rollup, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.scoring.score import first_fixes
 
@@ -154,6 +155,15 @@ class ScoreAnswer(CatalogPage):
     labels: Mapping[Label, int] | Absent = ABSENT
     """Tools by label, under rubrics smells and bundles."""
 
+    discovery_status: DiscoveryStatus | Absent = ABSENT
+    """Where there is no tool to score."""
+
+    quality_score: QualityScore | Absent = ABSENT
+    """Under rubric bundles, what a public listing shows; all else is for the maintainers."""
+
+    suggestions: Annotated[tuple[Suggestion, ...] | Absent, Key("actionableSuggestions"), Max(MAX_MESSAGE)] = ABSENT
+    """Under rubrics smells and bundles, the most urgent first, 20 at most."""
+
     jury: Agreement | Absent = ABSENT
     """Where a jury judged."""
 
@@ -200,6 +210,7 @@ def _score_fields(score: Scored, *, catalog: str, report: str, window: Window, n
         "spec_version": score.spec_version,
         "tool_count": score.tool_count,
         "scored_tool_count": len(score.tools),
+        "discovery_status": score.discovery_status or ABSENT,
         **_results(score),
         "findings": tally(score.findings),
         "tools": shown,
@@ -245,7 +256,11 @@ def _results(score: Scored) -> dict[str, Any]:
     """The numbers of the server, and how many tools have each tier or label."""
     if isinstance(score, LabelScore):
         labels = Counter(tool.label for tool in score.tools)
-        return {"labels": {label: labels[label] for label in Label if labels[label]}}
+        return {
+            "labels": {label: labels[label] for label in Label if labels[label]},
+            "quality_score": score.quality_score or ABSENT,
+            "suggestions": score.suggestions[:MAX_NAMES],
+        }
     tiers = Counter(tool.tier for tool in score.tools)
     return {
         "rollup": score.rollup,
@@ -344,6 +359,9 @@ class JudgementAnswer(ScoreAnswer):
     coherence_missing: bool | Absent = ABSENT
     """Only under rubric tdqs."""
 
+    skill_missing: bool | Absent = ABSENT
+    """Only under rubric bundles, where the server has instructions."""
+
 
 def judgement_answer(
     score: Scored,
@@ -356,8 +374,9 @@ def judgement_answer(
     doubts: Sequence[tuple[str, Sequence[str]]],
     missing: Sequence[str],
     is_coherence_missing: bool | None,
+    is_skill_missing: bool | None,
 ) -> JudgementAnswer:
-    """The score so far, and what is still missing from it; `is_coherence_missing` is None where no set is judged."""
+    """The score so far, and what is still missing from it; None where no set or no skill is judged."""
     return JudgementAnswer(
         **_score_fields(score, catalog=catalog, report=report, window=Window(), next_step=next_step),
         accepted=accepted,
@@ -366,4 +385,5 @@ def judgement_answer(
         missing_count=len(missing),
         missing=tuple(missing[:MAX_NAMES]),
         coherence_missing=ABSENT if is_coherence_missing is None else is_coherence_missing,
+        skill_missing=ABSENT if is_skill_missing is None else is_skill_missing,
     )

@@ -16,7 +16,7 @@ from tdqs_mcp.rubrics.rubric import Dimension, Rubric, Term
 from tdqs_mcp.rules.registry import ALL
 from tdqs_mcp.rules.rule import AnyRule, Rule
 from tdqs_mcp.rules.rule_profiles import lane_of
-from tdqs_mcp.scoring.score import set_case, tool_cases
+from tdqs_mcp.scoring.score import set_case, skill_cases, tool_cases
 
 
 def prompts_document(
@@ -34,8 +34,9 @@ def prompts_document(
             for case in cases
         ]
     }
-    if skill is not None:
-        document["skill"] = _both(SkillCase(text=skill, measured=measured))
+    skills = [SkillCase(text=skill, measured=measured)] if skill else skill_cases(measured, rubric=rubric)
+    if skills and (skill or tool is None):
+        document["skill"] = _both(skills[0])
     if rubric != "tdqs":
         return document
     coherence = set_case(measured)

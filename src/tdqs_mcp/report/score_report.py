@@ -31,10 +31,11 @@ from tdqs_mcp.report.blocks import (
     problem_items,
     score_words,
     ungraded_items,
+    unjudged_words,
 )
 from tdqs_mcp.report.escape import printable
 from tdqs_mcp.results.findings import Finding
-from tdqs_mcp.results.labels import Label, LabelScore, SkillScore, Urgency
+from tdqs_mcp.results.labels import Label, LabelScore, QualityScore, SkillScore, Urgency
 from tdqs_mcp.results.scores import ServerScore, ToolScore
 from tdqs_mcp.results.verdicts import Judgement, Tier, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.rubric import load
@@ -326,24 +327,25 @@ def _listed(title: str, entries: Sequence[str]) -> list[str]:
 MAX_SUGGESTIONS = 10
 
 
-_STYLES = {Label.GOOD: "green", Label.BAD: "red", None: "dim"}
+_STYLES = {Label.GOOD: "green", Label.ACCEPTABLE: "yellow", Label.BAD: "red", None: "dim"}
 
 
 _BANDS = {Urgency.SERVER_SMELL: "server", Urgency.BUNDLE_DEFICIENCY: "skill", Urgency.TOOL_ISSUE: "tool"}
 
 
 def label_blocks(score: LabelScore) -> list[Block]:
-    """A server's labels: how many are Good, the lowest tools, what could not be graded, what to fix first."""
-    counts = f"{score.good_tool_count} Good, {score.bad_tool_count} Bad"
-    if score.ungraded:
-        counts += f", {len(score.ungraded)} ungraded"
+    """A server's labels: what is public, then the lowest tools, what could not be graded and what to fix first."""
     head = f"{named(score.server, score.version)} · {load(score.rubric).title} by {judge_words(score.judge)}"
-    blocks: list[Block] = [Title(head), Line(counts, "red" if score.bad_tool_count else "green")]
+    blocks: list[Block] = [Title(head)]
+    if score.discovery_status:
+        return [*blocks, Line(f"nothing was scored: {score.discovery_status}", "red"), problem_items(score.problems)]
+    public = score.quality_score
+    blocks += [_public_line(public), Gap(), Line("For the maintainers:", "dim")] if public else [_counts(score)]
     if score.tools:
         blocks += [Gap(), _labels_table(score)]
-    blocks += [*uncertainty(score), ungraded_items(score.ungraded)]
+    blocks += [*uncertainty(score), _unlabeled(score)]
     if score.skill is not None:
-        blocks += [Gap(), *skill_blocks(score.skill)]
+        blocks += [Gap(), *_skill(score.skill, when="")]
     blocks.append(problem_items(score.problems))
     if score.suggestions:
         told = [(f"{_BANDS[each.band]}: {each.message}", "") for each in score.suggestions]
@@ -351,20 +353,54 @@ def label_blocks(score: LabelScore) -> list[Block]:
     return blocks
 
 
+def _counts(score: LabelScore) -> Line:
+    ungraded = f", {len(score.ungraded)} ungraded" if score.ungraded else ""
+    style = "red" if score.bad_tool_count else "green"
+    return Line(f"{score.good_tool_count} Good, {score.bad_tool_count} Bad{ungraded}", style)
+
+
+def _public_line(public: QualityScore) -> Line:
+    """The summary that a listing shows."""
+    tools = f"{public.tools.good} Good, {public.tools.acceptable} Acceptable, {public.tools.bad} Bad"
+    return Line(
+        (
+            Span(public.label or "no label", _STYLES[public.label]),
+            "" if public.average is None else f", average {_average(public.average)}",
+            f" · tools: {tools} · {public.scored_at}",
+        )
+    )
+
+
+def _average(hundredths: int) -> str:
+    return f"{hundredths / 100:.2f} of 2"
+
+
+def _unlabeled(score: LabelScore) -> Items:
+    """The tools and the skill without a verdict, once for each reason."""
+    failed = [(each.name or f"tool {each.index + 1}", each.ungraded.reason) for each in score.ungraded]
+    if score.skill is not None and isinstance(score.skill.verdict, Ungraded):
+        failed.append(("the skill", score.skill.verdict.reason))
+    decided = next((each.decided for each in score.ungraded if isinstance(each.decided, Mapping)), {})
+    lines = [f"decided without a judge, as there is one tool: {key} {points}" for key, points in decided.items()]
+    return Items([(line, "yellow") for line in (*unjudged_words(failed), *lines)])
+
+
 def skill_blocks(skill: SkillScore) -> list[Block]:
-    """A skill's scores with the reason for each."""
-    overall = "" if skill.overall is None else f", overall {skill.overall / 10}"
+    """A skill's scores with the reason for each, and why there are none."""
+    reasons = [f"ungraded: {skill.verdict.reason}"] if isinstance(skill.verdict, Ungraded) else []
+    return [*_skill(skill, when=f" · {skill.scored_at}"), Items([(reason, "yellow") for reason in reasons])]
+
+
+def _skill(skill: SkillScore, *, when: str) -> list[Block]:
+    average = "" if skill.average is None else f", average {_average(skill.average)}"
     blocks: list[Block] = [
         Title(f"skill of {skill.server} · {load('skill').title} by {judge_words(skill.judge)}"),
-        Line(f"{skill.label or 'no label'}{overall}", _STYLES[skill.label]),
+        Line((Span(skill.label or "no label", _STYLES[skill.label]), f"{average}{when}")),
     ]
     if skill.credentials is not None:
         blocks.append(Line(f"Bad by the credentials rule: {skill.credentials}", "red"))
-    if isinstance(skill.verdict, Ungraded):
-        blocks.append(Items([(f"ungraded: skill: {skill.verdict.reason}", "yellow")]))
-    else:
-        judgements = skill.verdict.judgements
-        shown = zip(judgements.items(), _points(skill.verdict.scores, list(judgements)), strict=True)
+    if skill.judgements:
+        shown = zip(skill.judgements.items(), _points(skill.scores, list(skill.judgements)), strict=True)
         rows = [(key.replace("_", " "), points, each.justification) for (key, each), points in shown]
         blocks.append(Table(columns("dimension", "score", "why", left=3), rows, has_head=False))
     return [*blocks, problem_items(skill.problems)]

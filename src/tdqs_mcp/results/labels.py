@@ -20,14 +20,18 @@ from tdqs_mcp.results.contract import (
     published,
 )
 from tdqs_mcp.results.findings import Finding, Location, OfServer, Severity
-from tdqs_mcp.results.scores import ContextSignals, Flag, UngradedTool
+from tdqs_mcp.results.scores import ContextSignals, DiscoveryStatus, Flag, UngradedTool
 from tdqs_mcp.results.verdicts import Ballot, Judged, Judgement, JudgeStamp, Reliability, Ungraded, Verdict, Votes
 
 
 class Label(StrEnum):
-    """What a rubric without tiers ends in: Bad where a dimension is below 3 (arXiv 2602.14878; MCPBundles)."""
+    """What a rubric without tiers ends in: Bad where a dimension is below 3 (arXiv 2602.14878; MCPBundles).
+
+    Any other tool is Good. A skill is Good where no dimension needs improvement, which one of 3 does.
+    """
 
     GOOD = "Good"
+    ACCEPTABLE = "Acceptable"
     BAD = "Bad"
 
 
@@ -90,18 +94,27 @@ class Suggestion:
     message: str
 
 
+Average = Annotated[
+    int, Unit(divisor=100, low=0, high=2, says="The six scores of the skill as one, 0-2: 1 is 0, 5 is 2")
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillScore(Document):
     """A server's skill text under the skill rubric."""
 
     server: Name
     tool_count: int
+    scored_at: str
+    """UTC, ISO 8601."""
+
     rubric: Literal["skill"] = "skill"
     verdict: Internal[Verdict | Ungraded]
-    """With the one-tool rule applied."""
+    judgements: Annotated[Mapping[str, Judgement], Key("justifications")]
+    """By dimension; without a verdict only what the one-tool rule decides."""
 
-    overall: PercentTenths | None
-    """0-100; null without a verdict."""
+    average: Average | None
+    """Null without a verdict."""
 
     label: Label | None
     """Bad if the credentials rule applies; null if neither rule nor judge decides it."""
@@ -115,13 +128,8 @@ class SkillScore(Document):
 
     @published(after="rubric")
     def scores(self) -> dict[str, Point]:
-        """1-5 by dimension; empty without a verdict."""
-        return self.verdict.scores if isinstance(self.verdict, Verdict) else {}
-
-    @published(after="scores", key="justifications")
-    def judgements(self) -> dict[str, Judgement]:
-        """By dimension; empty without a verdict."""
-        return dict(self.verdict.judgements) if isinstance(self.verdict, Verdict) else {}
+        """1-5 by dimension; without a verdict only what the one-tool rule decides."""
+        return {key: each.score for key, each in self.judgements.items()}
 
     @published(after="credentials")
     def summary(self) -> str | None:
@@ -135,12 +143,46 @@ class SkillScore(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LabelCounts:
+    """Tools by label."""
+
+    good: int
+    acceptable: int
+    """0: the rubric calls every tool Good that is not Bad."""
+
+    bad: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityScore:
+    """What a public listing shows; all else is detail for the server's maintainers (MCPBundles, "Design Decisions")."""
+
+    label: Label | None
+    """The skill's; null where it has none."""
+
+    average: Average | None
+    """The skill's; null where it was not judged."""
+
+    tools: LabelCounts
+    scored_at: str
+    """UTC, ISO 8601."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LabelScore(OfServer, Document):
     """All tools of a server under a rubric that ends in labels, none of which has a number for the server."""
 
     rubric: str
+    scored_at: Internal[str]
+    """UTC, ISO 8601."""
+
     tool_count: int
-    suggestions: tuple[Suggestion, ...]
+    discovery_status: DiscoveryStatus | None = None
+    """Why there is nothing to score; null where tools were listed."""
+
+    suggestions: Annotated[tuple[Suggestion, ...], Key("actionableSuggestions")]
+    """For the maintainers, the most urgent first."""
+
     skill: SkillScore | None = None
     tools: tuple[LabeledTool, ...]
     findings: tuple[Finding, ...] = ()
@@ -152,6 +194,18 @@ class LabelScore(OfServer, Document):
     problems: tuple[str, ...]
     spec_version: str
     """Of the context signals; no label depends on it."""
+
+    @published(after="rubric")
+    def quality_score(self) -> QualityScore | None:
+        """What is public; null under rubric smells, which knows no skill."""
+        if self.rubric != "bundles":
+            return None
+        return QualityScore(
+            label=self.skill.label if self.skill else None,
+            average=self.skill.average if self.skill else None,
+            tools=LabelCounts(good=self.good_tool_count, acceptable=0, bad=self.bad_tool_count),
+            scored_at=self.scored_at,
+        )
 
     @published(after="tool_count")
     def scored_tool_count(self) -> int:

@@ -6,6 +6,8 @@ from enum import StrEnum
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from tdqs_mcp.results.contract import (
+    ABSENT,
+    Absent,
     Document,
     Hash,
     Inline,
@@ -46,6 +48,19 @@ class Flag(StrEnum):
     TAUTOLOGICAL_DESCRIPTION = "Tautological Description"
     ANNOTATION_CONTRADICTION = "Annotation Contradiction"
     SHADOWING_RISK = "Shadowing Risk"
+
+
+class DiscoveryStatus(StrEnum):
+    """Why no tool of a server is known, so that nothing was scored (MCPBundles, "No scoring on …")."""
+
+    NO_CREDENTIAL = "no_credential"
+    """It answers 401 or 403, or ends with the name of a credential's variable that is not set."""
+
+    NO_TOOLS_DISCOVERED = "no_tools_discovered"
+    """It lists no tools."""
+
+    UNREACHABLE = "unreachable"
+    """It could not be started, reached or listed for any other reason."""
 
 
 class AnnotationValues(TypedDict):
@@ -142,6 +157,8 @@ class UngradedTool:
 
     input_hash: str | None
     ungraded: Inline[Ungraded]
+    decided: Mapping[str, Point] | Absent = ABSENT
+    """Dimension scores that hold without a judge: there is one tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +199,9 @@ class ServerScore(OfServer, Document):
     """The specification's per-server result with everything it was made from."""
 
     tool_count: int
+    discovery_status: DiscoveryStatus | None = None
+    """Why there is nothing to score; null where tools were listed."""
+
     rollup: Inline[Rollup]
     coherence: Internal[Verdict | Ungraded]
     shadowing_risks: tuple[ShadowingRisk, ...]

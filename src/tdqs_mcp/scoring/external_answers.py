@@ -50,9 +50,9 @@ def match(measured: Measured, answers: object, *, judge: str, rubric: str = "tdq
 
 
 def match_skill(case: SkillCase, answers: object, *, judge: str) -> Verdict | Ungraded:
-    """The verdict in `{"skill": answer}`. Raises InputError when it is not an answers object."""
+    """The verdict in `{"skill": answer}`."""
     if not isinstance(answers, Mapping) or "skill" not in answers:
-        raise InputError('answers must be an object like {"skill": …} with the answer to the prompt of part skill')
+        return Ungraded(judge=judge, reason="no answer was given for the skill", was_asked=False)
     return _verdict(case, answers["skill"], judge=judge, what="the answer")
 
 

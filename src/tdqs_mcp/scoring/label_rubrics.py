@@ -1,11 +1,13 @@
 """Scores by other rubrics than TDQS: labels of tools and of a skill, what to fix first, MCP Playground's grade."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.wording import asks_for_credentials, count_code_units
 from tdqs_mcp.facts.toolset import relations
+from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.labels import (
     Deduction,
@@ -18,7 +20,7 @@ from tdqs_mcp.results.labels import (
     Urgency,
     letter_of,
 )
-from tdqs_mcp.results.scores import Flag
+from tdqs_mcp.results.scores import DiscoveryStatus, Flag
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, Ungraded, Verdict
 from tdqs_mcp.rubrics.rubric import Rubric, load
 from tdqs_mcp.rules import registry
@@ -37,22 +39,25 @@ def finish(
     verdicts: Sequence[Verdict | Ungraded],
     judge: JudgeStamp,
     spec: str,
+    scored_at: str,
     skill: SkillScore | None = None,
 ) -> LabelScore:
     """Every tool's label from one verdict for each of the rubric's `tool_cases`, in their order."""
-    rules = load(rubric)
     judged, ungraded = sort_out(measured, verdicts, rubric=rubric)
-    alone = [(subject, _alone(rules, verdict, measured)) for subject, verdict in judged]
-    tools = [_labeled(subject, verdict, rules, judge=judge, spec=spec) for subject, verdict in alone]
+    rules, decided = load(rubric), _decided(load(rubric), measured)
+    tools = [_labeled(subject, _alone(verdict, decided), rules, judge=judge, spec=spec) for subject, verdict in judged]
+    scores = {key: each.score for key, each in decided.items()} or ABSENT
     catalog = measured.catalog
     score = LabelScore(
         rubric=rubric,
+        scored_at=scored_at,
         **catalog.origin,
         spec_version=spec,
         judge=judge,
         tool_count=len(catalog.tools),
+        discovery_status=None if catalog.tools else DiscoveryStatus.NO_TOOLS_DISCOVERED,
         tools=tuple(tools),
-        ungraded=ungraded,
+        ungraded=tuple(replace(each, decided=scores) for each in ungraded),
         suggestions=(),
         agreement=reliabilities([tool.ballots for tool in tools], rubric=rubric),
         problems=catalog.problems,
@@ -61,9 +66,12 @@ def finish(
     return replace(score, suggestions=tuple(_suggestions(measured, score)))
 
 
-def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, judge: JudgeStamp) -> SkillScore:
+def finish_skill(
+    measured: Measured, text: str, verdict: Verdict | Ungraded, *, judge: JudgeStamp, scored_at: str
+) -> SkillScore:
     """The skill's scores and label; the credentials rule alone makes it Bad, whatever else is known."""
-    graded = verdict if isinstance(verdict, Ungraded) else _alone(load("skill"), verdict, measured)
+    decided = _decided(load("skill"), measured)
+    graded = verdict if isinstance(verdict, Ungraded) else _alone(verdict, decided)
     scores = {} if isinstance(graded, Ungraded) else graded.scores
     shown = asks_for_credentials(text)
     says_so = isinstance(graded, Verdict) and graded.asks_for_credentials
@@ -76,14 +84,28 @@ def finish_skill(measured: Measured, text: str, verdict: Verdict | Ungraded, *, 
     return SkillScore(
         server=measured.catalog.server,
         tool_count=len(measured.catalog.tools),
+        scored_at=scored_at,
         judge=judge,
         verdict=graded,
-        overall=percent(scores) if scores else None,
-        label=Label.BAD if is_bad else label(scores) if scores else None,
+        judgements=decided if isinstance(graded, Ungraded) else graded.judgements,
+        average=_average(scores) if scores else None,
+        label=Label.BAD if is_bad else _skill_label(scores) if scores else None,
         smells=tuple(key for key, score in scores.items() if score < SMELL_BELOW),
         credentials=shown or ("the judge holds so" if says_so else None),
         problems=(problem,) if is_disputed else (),
     )
+
+
+def _skill_label(scores: Mapping[str, int]) -> Label:
+    """Good only where nothing needs improvement: MCPBundles has three labels for skills, and publishes no bounds."""
+    worst = min(scores.values())
+    return Label.BAD if worst < SMELL_BELOW else Label.ACCEPTABLE if worst <= IMPROVABLE else Label.GOOD
+
+
+def _average(scores: Mapping[str, int]) -> int:
+    """The mean of scores 1-5 on MCPBundles' scale 0-2, in hundredths."""
+    count = len(scores)
+    return round_half_up(10 * (sum(scores.values()) - count), 2 * count)
 
 
 def _labeled(subject: Subject, verdict: Verdict, rubric: Rubric, *, judge: JudgeStamp, spec: str) -> LabeledTool:
@@ -109,30 +131,45 @@ def _labeled(subject: Subject, verdict: Verdict, rubric: Rubric, *, judge: Judge
     )
 
 
-def _alone(rubric: Rubric, verdict: Verdict, measured: Measured) -> Verdict:
-    """The verdict with what a server of one tool gets in any case (MCPBundles, the N/A rules)."""
+def _decided(rubric: Rubric, measured: Measured) -> dict[str, Judgement]:
+    """What a server of one tool gets in any case (MCPBundles, the N/A rules)."""
     if len(measured.catalog.tools) != 1:
-        return verdict
+        return {}
     reason = "The server has one tool, so there is nothing to compare or to chain."
-    scores = {each.key: each.alone for each in rubric.dimensions if each.alone is not None}
-    given = {key: Judgement(score=score, justification=reason) for key, score in scores.items()}
-    return replace(verdict, judgements={**verdict.judgements, **given})
+    alone = {each.key: each.alone for each in rubric.dimensions if each.alone is not None}
+    return {key: Judgement(score=score, justification=reason) for key, score in alone.items()}
+
+
+def _alone(verdict: Verdict, decided: Mapping[str, Judgement]) -> Verdict:
+    """The verdict with what is decided without a judge."""
+    return replace(verdict, judgements={**verdict.judgements, **decided})
 
 
 def _suggestions(measured: Measured, score: LabelScore) -> Iterator[Suggestion]:
     """Server smells, then what the skill lacks, then Bad tools with the worst first (MCPBundles, three bands)."""
     for name, tools in relations.shared_display_names(measured.catalog.tools, alike=str.casefold).items():
-        message = f"{len(tools)} tools share the display name {name!r}"
+        message = f"{len(tools)} tools share the display name {name!r}; give each a title of its own"
         yield Suggestion(band=Urgency.SERVER_SMELL, tools=tuple(tool.name for tool in tools), message=message)
-    if score.skill is not None and score.skill.label is Label.BAD:
-        message = f"the skill is Bad: {skill_reason(score.skill)}"
-        yield Suggestion(band=Urgency.BUNDLE_DEFICIENCY, tools=(), message=message)
+    if deficiency := _skill_deficiency(score):
+        yield Suggestion(band=Urgency.BUNDLE_DEFICIENCY, tools=(), message=deficiency)
     bad = [tool for tool in score.tools if tool.label is Label.BAD]
     for tool in sorted(bad, key=lambda tool: (tool.overall, tool.index)):
         worst = tool.improvements[0]
         reason = tool.judgements[worst].justification
         message = f"{tool.name!r} is Bad, lowest in {worst} ({tool.judgements[worst].score}): {reason}"
         yield Suggestion(band=Urgency.TOOL_ISSUE, tools=(tool.name,), message=message)
+
+
+def _skill_deficiency(score: LabelScore) -> str | None:
+    """Why the skill is missing or Bad; None where it is neither, or not asked for."""
+    if score.skill is not None:
+        return f"the skill is Bad: {skill_reason(score.skill)}" if score.skill.label is Label.BAD else None
+    if score.rubric != "bundles" or score.discovery_status:
+        return None
+    return (
+        "there is no skill, neither a SKILL.md nor instructions of the server; write what the tools' own "
+        "descriptions cannot say: domain, workflows, which tool when, limits and how to read results"
+    )
 
 
 def skill_reason(skill: SkillScore) -> str:

@@ -6,9 +6,18 @@ from dataclasses import dataclass, replace
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.results.findings import Finding, Severity
-from tdqs_mcp.results.scores import UNMEASURED, ContextSignals, Enforced, Flag, ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.results.scores import (
+    UNMEASURED,
+    ContextSignals,
+    DiscoveryStatus,
+    Enforced,
+    Flag,
+    ServerScore,
+    ToolScore,
+    UngradedTool,
+)
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
-from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, ToolCase
+from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, SkillCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, reliabilities, roll_up, tdqs
 
@@ -29,6 +38,13 @@ def tool_cases(measured: Measured, *, rubric: str = "tdqs") -> tuple[ToolCase, .
 def set_case(measured: Measured) -> SetCase | None:
     """The coherence case; None without a tool that could be measured."""
     return SetCase(measured=measured) if measured.subjects else None
+
+
+def skill_cases(measured: Measured, *, rubric: str, text: str | None = None) -> tuple[SkillCase, ...]:
+    """The skill of a server with tools, the text or else its instructions, where the rubric scores one."""
+    found = measured.catalog.instructions if text is None else text
+    is_scored = rubric == "bundles" and measured.catalog.tools
+    return (SkillCase(text=found, measured=measured),) if is_scored and found and found.strip() else ()
 
 
 def all_cases(measured: Measured) -> list[Case]:
@@ -95,6 +111,7 @@ def finish(
         spec_version=spec,
         judge=judge,
         tool_count=len(catalog.tools),
+        discovery_status=None if catalog.tools else DiscoveryStatus.NO_TOOLS_DISCOVERED,
         tools=tuple(scored),
         ungraded=ungraded,
         coherence=coherence,

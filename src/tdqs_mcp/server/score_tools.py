@@ -10,6 +10,7 @@ from tdqs_mcp.report.agent_scores import ScoreAnswer, Scored, ToolAnswer, score_
 from tdqs_mcp.report.escape import fence_name
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.findings import Finding, LintReport, Severity
+from tdqs_mcp.results.labels import LabelScore
 from tdqs_mcp.results.scores import UNMEASURED, ServerScore
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.rules import registry
@@ -132,6 +133,8 @@ def _after_tool(score: Scored, catalog: str, *, has_siblings: bool) -> str:
     """The next step after the first tool of a catalog was scored."""
     if any(tool.index == 0 and tool.ungraded.judge not in (UNMEASURED, "offline") for tool in score.ungraded):
         return "The judge gave no answer: ask again, or with judge=offline. The findings hold all the same."
+    if _needs_model(score):
+        return _judge_yourself(catalog)
     if any(tool.index == 0 for tool in score.ungraded):
         return "Correct what makes the definition ungraded, then score_tool_definition with it again."
     if not any(finding.tool_index == 0 for finding in score.findings):
@@ -148,6 +151,8 @@ def _after_server(score: Scored, catalog: str, *, is_drafted: bool) -> str:
     """The next step after a server was scored; `is_drafted` says that its definitions are drafts of ours."""
     if not score.tool_count:
         return "There is no tool here to score; check where the definitions come from."
+    if _needs_model(score):
+        return _judge_yourself(catalog)
     if not score.tools:
         is_theirs = all(tool.ungraded.judge in (UNMEASURED, "offline") for tool in score.ungraded)
         return (
@@ -164,6 +169,19 @@ def _after_server(score: Scored, catalog: str, *, is_drafted: bool) -> str:
         return f"Apply the drafts where the definitions are written. {plan}".strip()
     found = "" if higher else f" lint_descriptions with catalog {catalog} lists all findings."
     return f"{plan}suggest_rewrite with catalog {catalog} drafts those that gain most.{found}"
+
+
+def _needs_model(score: Scored) -> bool:
+    """Whether the offline judge was asked for labels that only a model can give."""
+    return isinstance(score, LabelScore) and score.rubric == "bundles" and score.judge.id == "offline"
+
+
+def _judge_yourself(catalog: str) -> str:
+    """The next step where a model is needed."""
+    return (
+        f"These labels need a model: prepare_judgement with catalog {catalog} and rubric bundles, and judge yourself; "
+        "or ask again with judge=sampling."
+    )
 
 
 def _after_lint(findings: Sequence[Finding], catalog: str) -> str:

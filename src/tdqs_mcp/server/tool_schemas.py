@@ -83,6 +83,7 @@ Again = Annotated[bool, _described("again")]
 PromptLimit = Annotated[int, _described("prompt_limit", ge=1, le=50)]
 Answers = Annotated[list[Answer], _described("answers", max_length=MAX_LISTED)]
 CoherenceAnswer = Annotated[dict[str, Any] | str | None, _described("coherence_answer")]
+SkillAnswer = Annotated[dict[str, Any] | str | None, _described("skill_answer")]
 ShadowingAnswer = Annotated[list[dict[str, Any]] | None, _described("shadowing_answer", max_length=MAX_LISTED)]
 
 MAX_ERRORS = 3

@@ -16,7 +16,7 @@ from mcp.types import METHOD_NOT_FOUND
 from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources import transports
-from tdqs_mcp.sources.failure import Attempt, clean, explain
+from tdqs_mcp.sources.failure import Attempt, clean, explain, lacks_credential
 from tdqs_mcp.sources.locator import InProcess, LiveOptions, Stdio, Url, public
 from tdqs_mcp.sources.recording import DISCOVER, TOOLS_LIST, Recording, build_catalog, record
 from tdqs_mcp.sources.transports import spawn
@@ -87,7 +87,7 @@ class _Connection:
         recording = last.recording
         has_none = recording.handshake is not None and not recording.expects_tools and last.error is None
         if TOOLS_LIST not in recording.results and not has_none:
-            raise CaptureError(explain(last))
+            raise CaptureError(explain(last), lacks_credential=lacks_credential(last))
         if last.timed_out or last.error:
             when = f"within {options.timeout:g} s" if last.timed_out else "before the connection broke"
             unanswered = [method for method in recording.pending.values() if method != DISCOVER]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 
+from tdqs_mcp.facts.text.wording import credential_variables
 from tdqs_mcp.sources.locator import HIDDEN, InProcess, LiveOptions, Locator, Stdio, Url, public, secrets
 from tdqs_mcp.sources.recording import INITIALIZE, Recording
 from tdqs_mcp.sources.transports import Ending, Reply
@@ -65,6 +66,18 @@ def explain(attempt: Attempt) -> str:
     stderr = " | ".join(line for raw in attempt.ending.stderr.splitlines() if (line := raw.strip()))
     last_words = clean(stderr, attempt.locator, attempt.options)[-_SHOWN:].strip()
     return f"{shown}. Its stderr ends: {last_words}" if last_words else shown
+
+
+def lacks_credential(attempt: Attempt) -> bool:
+    """Whether the server asks for a credential: by 401 or 403, or by the name of a variable that is missing or empty.
+
+    The name counts only in the last words of a process that has ended by itself.
+    """
+    if attempt.replies and attempt.replies[-1].status in (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN):
+        return True
+    if attempt.ending.exit_code is None:
+        return False
+    return any(not attempt.options.env.get(name) for name in credential_variables(attempt.ending.stderr))
 
 
 def clean(text: str, locator: Locator, options: LiveOptions) -> str:

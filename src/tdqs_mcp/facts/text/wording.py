@@ -324,10 +324,11 @@ _VERB = (
     r"|provid(?:e|ing)|suppl(?:y|ying)|export(?:ing)?|add(?:ing)?|put(?:ting)?|cop(?:y|ying)|insert(?:ing)?|sign up for"
     r"|request|register for|save|store|fill in|include|pass|replace)"
 )
+_VARIABLE = r"[A-Z][A-Z0-9_]*_(?:API_KEY|KEY|TOKEN|SECRET|PASSWORD)"
 _THING = (
     r"(?:(?:an?|the|your|their|its)\s+(?:[\w-]+\s+){0,2}?)?"
     r"(?:api[ _-]?keys?|access[ _-]tokens?|bearer[ _-]tokens?|personal access tokens?|client[ _-]secrets?"
-    r"|authori[sz]ation headers?|x-api-key|(?-i:[A-Z][A-Z0-9_]*_(?:API_KEY|KEY|TOKEN|SECRET|PASSWORD)))"
+    rf"|authori[sz]ation headers?|x-api-key|(?-i:{_VARIABLE}))"
     r"|(?:your|their)\s+(?:[\w-]+\s+){0,2}?(?:credentials?|tokens?|passwords?|secrets?|login)"
 )
 _ASKS = re.compile(rf"\b{_VERB}\b(?:\s+[\w'’-]+){{0,4}}?\s+(?:{_THING})\b", re.IGNORECASE)
@@ -343,3 +344,8 @@ def asks_for_credentials(text: str) -> str | None:
         if found and not _DENIES.search(sentence[: found.end()]):
             return " ".join(sentence.split())
     return None
+
+
+def credential_variables(text: str) -> list[str]:
+    """The names of environment variables in the text that hold a credential by their last word."""
+    return re.findall(rf"\b{_VARIABLE}\b", text)
