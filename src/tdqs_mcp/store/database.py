@@ -92,8 +92,15 @@ def open_store(named: str | URL) -> Engine:
 
 
 def read(engine: Engine, use: Callable[[Connection], Result]) -> Result:
-    """What `use` reads in one transaction. Raises InputError."""
-    return _repeat(engine, use)
+    """What `use` reads, as of one moment. Raises InputError."""
+    return _repeat(snapshot(engine), use)
+
+
+def snapshot(engine: Engine) -> Engine:
+    """The engine for transactions whose statements all see the store as of one moment; in SQLite all do."""
+    if engine.dialect.name == "sqlite":
+        return engine
+    return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 def transact(engine: Engine, write: Callable[[Connection], Result]) -> Result:
@@ -118,7 +125,7 @@ def _repeat(engine: Engine, use: Callable[[Connection], Result]) -> Result:
     try:
         return once()
     except DBAPIError as error:
-        raise _explained(engine.url, error) from error
+        raise explained(engine.url, error) from error
 
 
 def _is_passing(error: BaseException) -> bool:
@@ -133,7 +140,8 @@ def _code(error: DBAPIError) -> str:
     return str(getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None) or "08")
 
 
-def _explained(url: URL, error: DBAPIError) -> InputError:
+def explained(url: URL, error: DBAPIError) -> InputError:
+    """What a person can do about a failure of the database; the URL is named without its password."""
     code, reason = _code(error), " ".join(str(error.orig).split())
     advice = next((advice for start, advice in _ADVICE.items() if code.startswith(start)), "")
     place = url.database if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)

@@ -1,0 +1,332 @@
+"""Writes scored captures to a store, and reads what a sweep, a report or another machine needs of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache, partial
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    Connection,
+    Delete,
+    Engine,
+    Insert,
+    RowMapping,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    collate,
+    delete,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
+
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.contract import camel
+from tdqs_mcp.results.verdicts import tier_of
+from tdqs_mcp.store import encoding
+from tdqs_mcp.store.database import explained, read, snapshot, transact
+from tdqs_mcp.store.scored_captures import (
+    DIMENSIONS,
+    FLAGS,
+    PARTS,
+    ROLLUP,
+    Method,
+    Row,
+    Rows,
+    ScoredCapture,
+    StoredVerdict,
+    make_rows,
+)
+from tdqs_mcp.store.tables import (
+    CAPTURED_TOOLS,
+    CAPTURES,
+    DEFINITIONS,
+    METHODS,
+    RUNS,
+    SERVER_SCORES,
+    SERVERS,
+    TOOL_SCORES,
+    UNGRADED,
+    VERDICTS,
+)
+
+Item = TypeVar("Item")
+
+BATCH = 500
+"""Servers that one query reads: below the 999 parameters that old builds of SQLite take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownVerdicts:
+    """What was judged of a server's latest capture with scores."""
+
+    tools: Mapping[str, StoredVerdict]
+    """By inputHash."""
+
+    coherence: StoredVerdict | None
+    shadowing: StoredVerdict | None
+
+
+def complete_captures(engine: Engine, method: Method) -> set[str]:
+    """The captures that are the newest of their servers and complete: nothing is to do where a record has one."""
+    query = (
+        select(SERVERS.c.capture)
+        .join(SERVER_SCORES, SERVER_SCORES.c.capture == SERVERS.c.capture)
+        .where(SERVER_SCORES.c.method == method.id, SERVER_SCORES.c.is_complete)
+    )
+    return read(engine, lambda connection: set(connection.scalars(query)))
+
+
+def known_verdicts(engine: Engine, method: Method, servers: Sequence[str]) -> dict[str, KnownVerdicts]:
+    """By server, the verdicts on its newest capture that has scores by the method; servers without are left out."""
+    keys = {encoding.clean_text(server): server for server in servers}
+    found: dict[str, KnownVerdicts] = {}
+    for batch in _batches(sorted(keys)):
+        known = read(engine, partial(_read_known, method=method.id, servers=batch))
+        found |= {keys[server]: verdicts for server, verdicts in known.items()}
+    return found
+
+
+def write(engine: Engine, method: Method, captures: Sequence[ScoredCapture]) -> None:
+    """Stores the captures with all their scores, in one transaction: readers never see half a server.
+
+    Writing again changes nothing; what was scored anew replaces what was there. Raises InputError.
+    """
+    if captures:
+        transact(engine, partial(_write, rows=make_rows(method, captures, now=datetime.now(UTC))))
+
+
+def read_catalog(connection: Connection, capture: str) -> Catalog:
+    """The catalog of a capture as it was read, but for credentials in its source. Raises KeyError."""
+    document = connection.scalar(select(CAPTURES.c.document).where(CAPTURES.c.capture == capture))
+    if document is None:
+        raise KeyError(capture)
+    tools = connection.execute(
+        select(CAPTURED_TOOLS.c.document, DEFINITIONS.c.document)
+        .outerjoin(DEFINITIONS, DEFINITIONS.c.input_hash == CAPTURED_TOOLS.c.input_hash)
+        .where(CAPTURED_TOOLS.c.capture == capture)
+        .order_by(CAPTURED_TOOLS.c.position)
+    )
+    return encoding.unpack_catalog(document, [encoding.unpack_tool(*row) for row in tools])
+
+
+def start_run(engine: Engine, method: Method) -> int:
+    """The number of a run that begins now."""
+
+    def begin(connection: Connection) -> int:
+        connection.execute(_adding(METHODS, connection.dialect.name), [method.row])
+        counts = {"servers": 0, "changed": 0, "tools": 0, "problems": "[]"}
+        row = {"method": method.id, "started_at": datetime.now(UTC), **counts}
+        return int(connection.execute(insert(RUNS), row).inserted_primary_key[0])  # type: ignore[index]  # one row
+
+    return transact(engine, begin)
+
+
+def finish_run(engine: Engine, run: int, **columns: object) -> None:
+    """Ends a run: `servers`, `changed`, `tools`, and as JSON `problems` and `statistics`."""
+    values = {"finished_at": datetime.now(UTC), **columns}
+    transact(engine, lambda connection: connection.execute(update(RUNS).where(RUNS.c.run == run).values(values)))
+
+
+def export(engine: Engine, method: Method) -> Iterator[Row]:
+    """Every server with its scores and tools, as of one moment, in the order of the keys' bytes.
+
+    Scores have the names and units of the published JSON. Equal stores give equal lines: no line holds a time.
+    """
+    try:
+        with snapshot(engine).begin() as connection:
+            query = _exported_servers(connection.dialect.name, method.id)
+            for batch in connection.execute(query, execution_options={"yield_per": BATCH}).mappings().partitions():
+                captures = [row["capture"] for row in batch]
+                rows = partial(_by_capture, connection, method=method.id, captures=captures)
+                tools, ungraded = rows(_exported_tools(), TOOL_SCORES), rows(select(UNGRADED), UNGRADED)
+                for row in batch:
+                    capture = row["capture"]
+                    yield _exported(row, tools.get(capture, ()), ungraded.get(capture, ()))
+    except DBAPIError as error:
+        raise explained(engine.url, error) from error
+
+
+def _write(connection: Connection, rows: Rows) -> None:
+    """Locks come in one order: tables as here, rows by key. A server's scores wait for its row in server_scores."""
+    _add(connection, METHODS, [rows.method])
+    _add(connection, CAPTURES, rows.captures)
+    _add(connection, DEFINITIONS, rows.definitions)
+    _add(connection, CAPTURED_TOOLS, _tool_rows(connection, rows))
+    _put(connection, VERDICTS, rows.verdicts)
+    _put(connection, SERVER_SCORES, rows.server_scores)
+    for table, scores in ((TOOL_SCORES, rows.tool_scores), (UNGRADED, rows.ungraded)):
+        keys = [{"old_capture": row["capture"], "old_method": row["method"]} for row in rows.server_scores]
+        connection.execute(_removal(table), keys)
+        if scores:
+            connection.execute(insert(table), scores)
+    _put(connection, SERVERS, rows.servers)
+
+
+def _tool_rows(connection: Connection, rows: Rows) -> list[Row]:
+    """Each tool with what its definition, as this or another writer has stored it, does not say."""
+    stored: dict[str, bytes] = {}
+    for batch in _batches([row["input_hash"] for row in rows.definitions]):
+        query = select(DEFINITIONS.c.input_hash, DEFINITIONS.c.document).where(DEFINITIONS.c.input_hash.in_(batch))
+        stored |= {row.input_hash: row.document for row in connection.execute(query)}
+    columns = ("capture", "position", "name", "input_hash")
+    return [
+        {name: each.row[name] for name in columns}
+        | {"document": encoding.pack_tool(each.tool, each.definition, stored=stored.get(each.row["input_hash"]))}
+        for each in rows.tools
+    ]
+
+
+def _add(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
+    if rows:
+        connection.execute(_adding(table, connection.dialect.name), rows)
+
+
+def _put(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
+    if rows:
+        connection.execute(_putting(table, connection.dialect.name), rows)
+
+
+@cache
+def _adding(table: Table, dialect: str) -> Insert:
+    """Inserts rows that are not there yet."""
+    return _insert(table, dialect).on_conflict_do_nothing()
+
+
+@cache
+def _putting(table: Table, dialect: str) -> Insert:
+    """Inserts rows, or replaces what stands under their keys."""
+    statement = _insert(table, dialect)
+    return statement.on_conflict_do_update(
+        index_elements=list(table.primary_key.columns),
+        set_={each.name: statement.excluded[each.name] for each in table.columns if not each.primary_key},
+    )
+
+
+@cache
+def _removal(table: Table) -> Delete:
+    return delete(table).where(
+        and_(table.c.capture == bindparam("old_capture"), table.c.method == bindparam("old_method"))
+    )
+
+
+def _insert(table: Table, dialect: str) -> sqlite.Insert | postgresql.Insert:
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+
+
+def _read_known(connection: Connection, *, method: str, servers: Sequence[str]) -> dict[str, KnownVerdicts]:
+    latest = _latest_scored(connection, method, servers)
+    captures = [row["capture"] for row in latest.values()]
+    keys = [row[name] for row in latest.values() for name in ("verdict", "shadow_verdict") if row[name]]
+    of_sets: dict[str, StoredVerdict] = {}
+    for batch in _batches(keys):
+        wanted = connection.execute(select(VERDICTS).where(VERDICTS.c.verdict.in_(batch)))
+        of_sets |= {row["verdict"]: _stored(row) for row in wanted.mappings()}
+    query = (
+        select(TOOL_SCORES.c.capture, VERDICTS)
+        .join(VERDICTS, VERDICTS.c.verdict == TOOL_SCORES.c.verdict)
+        .where(TOOL_SCORES.c.method == method, TOOL_SCORES.c.capture.in_(captures))
+    )
+    tools: dict[str, dict[str, StoredVerdict]] = {}
+    for row in connection.execute(query).mappings():
+        tools.setdefault(row["capture"], {})[row["input_hash"]] = _stored(row)
+    return {
+        server: KnownVerdicts(
+            tools=tools.get(row["capture"], {}),
+            coherence=of_sets.get(row["verdict"]),
+            shadowing=of_sets.get(row["shadow_verdict"]),
+        )
+        for server, row in latest.items()
+    }
+
+
+def _latest_scored(connection: Connection, method: str, servers: Sequence[str]) -> dict[str, RowMapping]:
+    """By server, the scores of the capture that it points to, else of the last that has scores."""
+    query = (
+        select(CAPTURES.c.server, SERVER_SCORES.c.capture, SERVER_SCORES.c.verdict, SERVER_SCORES.c.shadow_verdict)
+        .join(SERVER_SCORES, SERVER_SCORES.c.capture == CAPTURES.c.capture)
+        .outerjoin(SERVERS, SERVERS.c.capture == CAPTURES.c.capture)
+        .where(SERVER_SCORES.c.method == method, CAPTURES.c.server.in_(servers))
+        .order_by(SERVERS.c.server.is_not(None), CAPTURES.c.captured_at, CAPTURES.c.capture)
+    )
+    return {row["server"]: row for row in connection.execute(query).mappings()}
+
+
+def _stored(row: RowMapping) -> StoredVerdict:
+    verdict = encoding.unpack_verdict(row["document"])
+    return StoredVerdict(verdict=verdict, sibling_digest=row["sibling_digest"], prompt_hash=row["prompt_hash"])
+
+
+def _exported_servers(dialect: str, method: str) -> Select[Any]:
+    scores = [column for column in SERVER_SCORES.c if column.name not in ("capture", "document")]
+    return (
+        select(SERVERS, CAPTURES.c.tool_count, *scores)
+        .join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
+        .join(SERVER_SCORES, SERVER_SCORES.c.capture == SERVERS.c.capture)
+        .where(SERVER_SCORES.c.method == method)
+        .order_by(collate(SERVERS.c.server, "C" if dialect == "postgresql" else "BINARY"))
+    )
+
+
+def _exported_tools() -> Select[Any]:
+    same = and_(CAPTURED_TOOLS.c.capture == TOOL_SCORES.c.capture, CAPTURED_TOOLS.c.position == TOOL_SCORES.c.position)
+    return select(TOOL_SCORES, CAPTURED_TOOLS.c.name).join(CAPTURED_TOOLS, same)
+
+
+def _by_capture(
+    connection: Connection, query: Select[Any], table: Table, *, method: str, captures: Sequence[str]
+) -> dict[str, list[RowMapping]]:
+    """The rows of some captures in the order of their tools."""
+    wanted = query.where(table.c.method == method, table.c.capture.in_(captures)).order_by(table.c.position)
+    found: dict[str, list[RowMapping]] = {}
+    for row in connection.execute(wanted).mappings():
+        found.setdefault(row["capture"], []).append(row)
+    return found
+
+
+def _exported(server: RowMapping, tools: Sequence[RowMapping], ungraded: Sequence[RowMapping]) -> Row:
+    keys = {"description_quality": "descriptionQualityScore", "coherence": "coherenceScore", "overall": "overallScore"}
+    return {
+        "server": server["server"],
+        "isOfficial": server["is_official"],
+        "source": server["source"],
+        "capture": server["capture"],
+        "toolCount": server["tool_count"],
+        "scoredToolCount": server["scored_tool_count"],
+        **{keys.get(name, camel(name)): _points(server[name]) for name in ROLLUP},
+        **{camel(name): server[name] for name in PARTS},
+        "tools": [
+            {
+                "name": tool["name"],
+                "inputHash": tool["input_hash"],
+                "tdqs": _points(tool["tdqs"]),
+                "tier": tier_of(tool["tdqs"]).value,
+                "scores": {name: tool[name] for name in DIMENSIONS},
+                "flags": [flag.value for flag, bit in FLAGS.items() if tool["flags"] & bit],
+            }
+            for tool in tools
+        ],
+        "ungraded": [
+            {
+                "name": each["name"],
+                "reason": each["reason"],
+                "heldScore": _points(each["held_score"]),
+                "heldEstimate": _points(each["held_estimate"]),
+            }
+            for each in ungraded
+        ],
+    }
+
+
+def _points(tenths: int | None) -> float | None:
+    return None if tenths is None else tenths / 10
+
+
+def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), BATCH):
+        yield items[start : start + BATCH]
