@@ -216,8 +216,12 @@ def score_undiscovered(
         if rubric == "tdqs"
         else label_rubrics.finish(measured, rubric=rubric, verdicts=[], judge=judge, spec=spec, scored_at=_now())
     )
-    status = DiscoveryStatus.NO_CREDENTIAL if error.lacks_credential else DiscoveryStatus.UNREACHABLE
-    return replace(score, discovery_status=status)
+    return replace(score, discovery_status=discovery_status(error))
+
+
+def discovery_status(error: CaptureError) -> DiscoveryStatus:
+    """Why no tool is known of a server that could not be captured."""
+    return DiscoveryStatus.NO_CREDENTIAL if error.lacks_credential else DiscoveryStatus.UNREACHABLE
 
 
 def _now() -> str:

@@ -14,7 +14,7 @@ from mcp.types import Completion, CompletionArgument, PromptReference, ResourceT
 from pydantic import Field
 
 from tdqs_mcp.app import catalogs, judging
-from tdqs_mcp.errors import InputError, TdqsError, UnknownIdError
+from tdqs_mcp.errors import CaptureError, InputError, TdqsError, UnknownIdError
 from tdqs_mcp.judges.judge import Cache, Judge
 from tdqs_mcp.judges.offline import Offline
 from tdqs_mcp.judges.prompted import Prompted
@@ -220,7 +220,8 @@ class ServerContext:
             name = locator.path if isinstance(locator, File) else text
             return await while_connected(call, lambda: catalogs.load(name, options))
         except TdqsError as error:  # a foreign server's last words may be in it
-            raise ToolError(f"could not read the definitions: {fence(str(error))}") from error
+            status = f" ({judging.discovery_status(error)})" if isinstance(error, CaptureError) else ""
+            raise ToolError(f"could not read the definitions{status}: {fence(str(error))}") from error
 
 
 def _id_of(catalog: Catalog) -> str:
