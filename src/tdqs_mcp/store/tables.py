@@ -8,7 +8,6 @@ from sqlalchemy import (
     Column,
     DateTime,
     ForeignKey,
-    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -152,6 +151,3 @@ ANSWERS = Table(
     Column("answer", Text, nullable=False),
 )
 """What models answered, so that nothing is paid for twice."""
-
-Index("tool_scores_by_tdqs", TOOL_SCORES.c.method, TOOL_SCORES.c.tdqs)
-Index("server_scores_by_overall", SERVER_SCORES.c.method, SERVER_SCORES.c.overall)

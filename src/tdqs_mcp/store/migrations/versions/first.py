@@ -106,7 +106,6 @@ def _create_scores() -> None:
         sa.Column("verdict", sa.String(32)),
         *(sa.Column(name, sa.SmallInteger(), nullable=False) for name in ("tdqs", "flags", *DIMENSIONS)),
     )
-    op.create_index("tool_scores_by_tdqs", "tool_scores", ["method", "tdqs"])
     op.create_table(
         "server_scores",
         _capture(),
@@ -118,7 +117,6 @@ def _create_scores() -> None:
         sa.Column("is_complete", sa.Boolean(), nullable=False),
         _document(),
     )
-    op.create_index("server_scores_by_overall", "server_scores", ["method", "overall"])
     op.create_table(
         "ungraded",
         _capture(),
