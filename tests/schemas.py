@@ -18,6 +18,7 @@ from tdqs_mcp.results.locks import DefinitionLock, LockReport
 from tdqs_mcp.results.plans import Plan, WhatIfReport
 from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TaskSet
 
 FOLDER = Path(tdqs_mcp.report.__file__).parent / "schemas"
 CONTRACTS = {
@@ -36,6 +37,9 @@ CONTRACTS = {
     "portability": PortabilityReport,
     "lock": DefinitionLock,
     "verify": LockReport,
+    "study": OutcomeStudy,
+    "study-benchmark": BenchmarkStudy,
+    "study-tasks": TaskSet,
 }
 ANSWERED = (
     ToolAnswer,

@@ -36,7 +36,7 @@ from tdqs_mcp.sources.files import read_bytes, read_sources
 
 _NO_DRAFTS: Mapping[str, Mapping[str, Any]] = {}
 
-_UNSHOWN = "the definition addresses the model that reads it ({!r}), so no model was asked; remove these words"
+UNSHOWN = "the definition addresses the model that reads it ({!r}), so no model was asked; remove these words"
 
 
 async def rewrite(
@@ -246,7 +246,7 @@ async def _worded(
     work = writing.jobs(measured, safe, basis.sources, questions)
     written = await writing.write(work, model=writer, sources=basis.sources, growth=basis.growth, mode=mode)
     outcomes = {each.index: outcome for each, outcome in zip(safe, written, strict=True)}
-    outcomes |= {index: Failure(reason=_UNSHOWN.format(words)) for index, words in addressed.items()}
+    outcomes |= {index: Failure(reason=UNSHOWN.format(words)) for index, words in addressed.items()}
     return [
         rewrite_review.reworded(each, subjects[each.index], outcomes[each.index], writer=writer.name) for each in drafts
     ]

@@ -52,6 +52,9 @@ _COMMANDS = {
         "plan": "Find the cheapest rewrites that bring a server to a tier.",
         "select": "Test whether the right tool is found for a query, before and after a change.",
     },
+    "tdqs_mcp.cli.study_command": {
+        "study": "Compare variants of descriptions over the outcomes of tasks, by the tests of the paper.",
+    },
     "tdqs_mcp.cli.install_commands": {
         "install": "Add this MCP server to a client's configuration.",
         "uninstall": "Remove this MCP server from a client's configuration.",

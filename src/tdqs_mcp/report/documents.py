@@ -117,7 +117,8 @@ def rule_page(rule: Rule[Subject] | Rule[Measured]) -> str:
         f"source {rule.source}",
         *([f"also known as {', '.join(rule.aliases)}"] if rule.aliases else []),
     ]
-    return f"{title}\n\n{rule.summary}\n\n{'; '.join(facts)}\n{body}"
+    prediction = f"\n\n{rule.prediction}" if rule.prediction else ""
+    return f"{title}\n\n{rule.summary}\n\n{'; '.join(facts)}{prediction}\n{body}"
 
 
 def lane_page(word: str, rules: Sequence[AnyRule]) -> str:

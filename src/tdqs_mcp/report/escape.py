@@ -1,5 +1,6 @@
 """Text of a definition, made harmless for the place where it is shown."""
 
+import html
 import json
 import re
 import unicodedata
@@ -127,3 +128,8 @@ def _shown(char: str) -> str:
     if char in OPEN + CLOSE or _UNSEEN.match(char):
         return f"\\u{ord(char):04x}"
     return visible(char)
+
+
+def markup(text: str) -> str:
+    """One line as the text of an XML element or attribute."""
+    return html.escape(printable(text))

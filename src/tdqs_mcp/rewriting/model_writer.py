@@ -76,10 +76,10 @@ class Consolidated(_Answer):
     examples: str = ""
 
 
-Answer = TypeVar("Answer", bound=_Answer)
+Answer = TypeVar("Answer", bound=BaseModel)
 
 
-def render_stage(stage: Stage, *, theirs: Mapping[str, str], ours: Mapping[str, str]) -> Prompt:
+def render_stage(stage: str, *, theirs: Mapping[str, str], ours: Mapping[str, str]) -> Prompt:
     """A stage's prompt: `theirs` stand in a fence, without what nobody sees; `ours` go into the system message."""
     texts = {name: cleaned(text) for name, text in theirs.items()}
     mark = delimiter("\n".join(texts.values()))

@@ -1,7 +1,9 @@
 """What a rule is: metadata in the decorator, summary in the docstring, reason and examples on its page."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from inspect import cleandoc, get_annotations
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -75,6 +77,27 @@ class Rule(Generic[Seen]):
         """
         page = files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md")
         return page.read_text(encoding="utf-8") if page.is_file() else f"# {self.id} {self.name}\n\n{self.text}\n"
+
+    @property
+    def prediction(self) -> str:
+        """What its findings predict in a benchmark of searches and calls; nothing for a rule from elsewhere."""
+        if not files("tdqs_mcp.rules").joinpath("specs", f"{self.id}.md").is_file():
+            return ""
+        found, fails = (_predictions().get(self.id, {}).get(outcome, "not measurable here") for outcome in _OUTCOMES)
+        return (
+            f"On LiveMCPBench, with the length of descriptions held constant: that a tool is found: {found}; "
+            f"that calls to it fail: {fails}."
+        )
+
+
+_OUTCOMES = ("found", "fails")
+
+
+@cache
+def _predictions() -> Mapping[str, Mapping[str, str]]:
+    """What `study --benchmark` says of each rule that it could measure; calibration/rule_predictions.py writes it."""
+    text = files("tdqs_mcp.rules").joinpath("data", "predictions.json").read_text(encoding="utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]  # our own file
 
 
 AnyRule: TypeAlias = Rule[Any]

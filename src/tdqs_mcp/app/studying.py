@@ -1,0 +1,140 @@
+"""Studies: outcomes of experiments, what scores predict of a benchmark, and tasks to record traces with."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from tdqs_mcp.app.improving import UNSHOWN, rewrite, select, with_rewrites
+from tdqs_mcp.app.judging import score_measured
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.facts.threats import first_aimed_at_model
+from tdqs_mcp.judges.judge import Failure, Model
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.checks import Query
+from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TasklessTool, TaskSet
+from tdqs_mcp.rules import registry
+from tdqs_mcp.sources.study_files import Benchmark, Call, read_benchmark, read_outcomes
+from tdqs_mcp.study.effects import require_statistics
+from tdqs_mcp.study.outcomes import study_outcomes
+from tdqs_mcp.study.predictions import Observation, Predictors, ToolKey, predict, predictors
+
+K = 5
+"""Places in which a tool counts as found."""
+
+
+def study(path: Path) -> OutcomeStudy:
+    """The variants in a file of outcomes compared. Raises InputError."""
+    require_statistics()
+    return study_outcomes(read_outcomes(path))
+
+
+async def study_benchmark(folder: Path) -> BenchmarkStudy:
+    """What scores and rules predict of a benchmark's searches and calls. Raises InputError."""
+    require_statistics()
+    benchmark = read_benchmark(folder)
+    tools: dict[ToolKey, Predictors] = {}
+    for catalog in benchmark.catalogs:
+        tools |= await _facts(catalog)
+    queries, calls, problems = _known(benchmark, tools)
+    rewritten = [with_rewrites(catalog, await rewrite(catalog)) for catalog in benchmark.catalogs]
+    selection = await select(benchmark.catalogs, queries=queries, against=rewritten, k=K)
+    found = [
+        Observation(tool=(choice.query.server or "", choice.query.tool), outcome=float(choice.found))
+        for choice in selection.choices
+    ]
+    fails = [
+        Observation(tool=(each.server, each.tool), outcome=float(each.is_failed), task=each.task) for each in calls
+    ]
+    return BenchmarkStudy(
+        servers=len(benchmark.catalogs),
+        tools=len(tools),
+        queries=len(found),
+        queried_tools=len({each.tool for each in found}),
+        found=100 * sum(each.outcome for each in found) / len(found),
+        calls=len(fails),
+        called_tools=len({each.tool for each in fails}),
+        failed=100 * sum(each.outcome for each in fails) / len(fails),
+        predictors=predict(tools, found=found, fails=fails),
+        rewritten=selection.against.recall if selection.against else None,
+        problems=(*problems, *selection.problems),
+    )
+
+
+async def _facts(catalog: Catalog) -> dict[ToolKey, Predictors]:
+    """The offline scores of a catalog's tools and every rule that fires on them, whatever other rule entails it."""
+    measured = measure(catalog)
+    scored = await score_measured(measured, judge=Offline())
+    scores = {
+        tool.index: {"tdqs": tool.tdqs / 10, **{key: float(each.score) for key, each in tool.judgements.items()}}
+        for tool in scored.tools
+    }
+    rules = [rule.id for rule in registry.RULES]
+    every = registry.select(names=[registry.ALL])._replace(entailed={})
+    fired: dict[int | None, set[str]] = {}
+    for finding in registry.check(measured, every):
+        if finding.subject.kind == "tool":
+            fired.setdefault(finding.subject.index, set()).add(finding.rule)
+    return {
+        (catalog.server, tool.name): predictors(
+            len(tool.description or ""), scores.get(tool.index, {}), fired.get(tool.index, set()), rules
+        )
+        for tool in catalog.tools
+    }
+
+
+def _known(benchmark: Benchmark, tools: Collection[ToolKey]) -> tuple[list[Query], list[Call], list[str]]:
+    """The queries and calls whose tool is there once, and how many others there are. Raises InputError without any."""
+    homes: dict[str, list[str]] = {}
+    for server, name in tools:
+        homes.setdefault(name, []).append(server)
+    queries = [
+        replace(each, server=homes[each.tool][0]) for each in benchmark.queries if len(homes.get(each.tool, ())) == 1
+    ]
+    calls = [each for each in benchmark.calls if (each.server, each.tool) in tools]
+    if not (queries and calls):
+        raise InputError("no query or no call of the benchmark is about a tool in its tools.json")
+    counts = (("queries", len(benchmark.queries), len(queries)), ("calls", len(benchmark.calls), len(calls)))
+    return (
+        queries,
+        calls,
+        [
+            f"{whole - used} of {whole} {what} left out: no tool of that name, or several"
+            for what, whole, used in counts
+            if whole > used
+        ],
+    )
+
+
+def require_model(model: Model | None) -> Model:
+    """The model that writes tasks. Raises InputError where none is named."""
+    if model is None:
+        raise InputError("a model writes the tasks, and none is named: add --judge openai:MODEL or anthropic:MODEL")
+    return model
+
+
+async def write_tasks(catalog: Catalog, *, model: Model) -> TaskSet:
+    """Tasks for every tool of a catalog, by a model, to record traces with. Raises InputError for one without tools.
+
+    What addresses the model that reads it is not shown to one.
+    """
+    from tdqs_mcp.study import trace_tasks  # noqa: PLC0415  # validation, which the statistics go without
+
+    measured = measure(catalog)
+    known = [subject for subject in measured.subjects if subject.tool.name]
+    if not known:
+        raise InputError(f"{catalog.server!r} has no tool that can be read, so there is nothing to write tasks for")
+    unsafe = {each.tool.name: words for each in known if (words := first_aimed_at_model(each.threats))}
+    tools = [each.tool for each in known if each.tool.name not in unsafe]
+    written = await trace_tasks.write_tasks(tools, model=model)
+    outcomes = list(zip(tools, written, strict=True))
+    failed = {tool.name: outcome.reason for tool, outcome in outcomes if isinstance(outcome, Failure)}
+    failed |= {name: UNSHOWN.format(words) for name, words in unsafe.items()}
+    failed |= {each.tool.name: each.reason for each in measured.unmeasured}
+    return TaskSet(
+        server=catalog.server,
+        model=model.name,
+        tasks=tuple(task for _, outcome in outcomes if not isinstance(outcome, Failure) for task in outcome),
+        without=tuple(TasklessTool(tool=name, reason=reason) for name, reason in failed.items()),
+    )

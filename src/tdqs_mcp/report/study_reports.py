@@ -1,0 +1,256 @@
+"""Studies for people: variants compared, the Pareto front as SVG, what scores predict, and tasks for traces."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TypeVar
+
+from tdqs_mcp.report.blocks import Block, Code, Heading, Items, Line, Table, Title, columns, count_words, problem_items
+from tdqs_mcp.report.escape import markup
+from tdqs_mcp.report.json_values import document
+from tdqs_mcp.results.studies import (
+    LEVEL,
+    BenchmarkStudy,
+    Cap,
+    Estimate,
+    FrontPoint,
+    MatchedTest,
+    MetricTest,
+    OutcomeStudy,
+    Prediction,
+    Reading,
+    Summary,
+    TaskKind,
+    TaskSet,
+    VariantPair,
+)
+
+SHOWN = 8
+"""Rows of a table in a terminal."""
+
+
+def outcome_blocks(study: OutcomeStudy) -> list[Block]:
+    """What each variant achieves, the pairs with their tests, the front and the caps, and what to do next."""
+    experiments = list(dict.fromkeys(each.experiment for each in study.summaries))
+
+    def place(row: Summary | VariantPair | MatchedTest | FrontPoint | Cap, model: str | None = None) -> str:
+        number = f"#{experiments.index(row.experiment) + 1}" if len(experiments) > 1 else ""
+        return " · ".join(each for each in (number, model, row.domain) if each) or "all"
+
+    named = [(f"#{number} {name}", "dim") for number, name in enumerate(experiments, start=1)]
+    blocks: list[Block] = [
+        Title(f"{count_words(study.runs, 'run')} of {count_words(len(experiments), 'experiment')}"),
+        Items(named if len(named) > 1 else []),
+    ]
+    for title, heads, left, rows in (
+        ("Variants", _VARIANTS, 2, [(place(each, each.model), *_summary(each)) for each in _by_width(study.summaries)]),
+        ("Pairs", _PAIRS, 2, [(place(each, each.model), *_pair(each)) for each in _by_width(study.pairs)]),
+        ("Cochran's Q", _MATCHED, 1, [(place(each, each.model), *_matched(each)) for each in study.matched]),
+        ("Pareto front", _FRONT, 3, [(place(each), *_point(each)) for each in study.front if each.is_on_front]),
+        (
+            "Caps that keep 95 % of the successes",
+            _CAPS,
+            2,
+            [(place(each, each.model), *_cap(each)) for each in study.caps],
+        ),
+    ):
+        if rows:
+            blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, shown=SHOWN)]
+    return [*blocks, Line(_next(study))]
+
+
+_VARIANTS = ("where", "variant", "runs", "success (95 %)", "score", "steps")
+_PAIRS = ("where", "before → after", "tasks", "success, points (95 %)", "p", "phi", "score", "p", "steps", "p")
+_MATCHED = ("where", "variants", "tasks", "Q", "p")
+_FRONT = ("where", "model", "variant", "tasks", "score", "steps")
+_CAPS = ("where", "variant", "cap", "keeps", "saves")
+
+Row = TypeVar("Row", Summary, VariantPair)
+
+
+def _by_width(rows: Sequence[Row]) -> list[Row]:
+    """All domains together before each of them."""
+    return sorted(rows, key=lambda each: each.domain is not None)
+
+
+def _summary(row: Summary) -> tuple[str, ...]:
+    rate = f"{row.success:.1f} % ({row.low:.0f} to {row.high:.0f})"
+    return row.variant, str(row.tasks), rate, _number(row.score, 2), _number(row.steps, 1)
+
+
+def _pair(pair: VariantPair) -> tuple[str, ...]:
+    return f"{pair.before} → {pair.after}", str(pair.tasks), *_tests(pair)
+
+
+def _matched(row: MatchedTest) -> tuple[str, ...]:
+    return str(len(row.variants)), str(row.tasks), f"{row.q:.2f}", _chance(row.p_value)
+
+
+def _point(row: FrontPoint) -> tuple[str, ...]:
+    return row.model, row.variant, str(row.tasks), f"{row.score:.2f}", f"{row.steps:.1f}"
+
+
+def _cap(row: Cap) -> tuple[str, ...]:
+    return row.variant, f"{row.cap:g} {row.resource}", f"{row.kept} of {row.successes}", f"{row.saved:.0f} %"
+
+
+def _tests(pair: VariantPair) -> tuple[str, ...]:
+    """Success, score and steps of a pair with their p values, and phi."""
+    tests = {str(test.metric): test for test in pair.tests}
+    success, score, steps = (tests.get(metric) for metric in ("success", "score", "steps"))
+    return (
+        _interval(success.difference if success else None),
+        _p(success),
+        _number(pair.agreement.phi if pair.agreement else None, 3),
+        f"{score.after - score.before:+.2f}" if score else "",
+        _p(score),
+        f"{steps.after - steps.before:+.1f}" if steps else "",
+        _p(steps),
+    )
+
+
+def _p(test: MetricTest | None) -> str:
+    return "" if test is None else _chance(test.adjusted or test.p_value)
+
+
+def _chance(p_value: float | None) -> str:
+    if p_value is None:
+        return "none"
+    return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _interval(found: Estimate | None) -> str:
+    return "no interval" if found is None else f"{found.value:+.1f} ({found.low:+.1f} to {found.high:+.1f})"
+
+
+def _next(study: OutcomeStudy) -> str:
+    """What the pairs allow to decide."""
+    if not study.pairs:
+        return "Only one variant was run. Next: run the same tasks with the other descriptions, as another variant"
+    known = [test.p_value for pair in study.pairs for test in pair.tests if test.metric == "success"]
+    sure = sum(p_value is not None and p_value < LEVEL for p_value in known)
+    return (
+        f"{sure} of {count_words(len(study.pairs), 'pair')} differ in success (p < {LEVEL}, uncorrected). Next: where "
+        "nothing differs keep the shorter descriptions, and cap the steps as listed; --format svg draws the front"
+    )
+
+
+def front_svg(study: OutcomeStudy) -> str:
+    """A panel for each experiment and domain: score upward, steps to the right, the front as a line."""
+    panels = [list(points) for _, points in groupby(study.front, key=lambda each: (each.experiment, each.domain))]
+    names = list(dict.fromkeys((each.model, each.variant) for each in study.front))
+    rows = -(-len(panels) // _ACROSS)
+    height = rows * _HIGH + 18 * len(names) + 20
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_ACROSS * _WIDE}" height="{height}" font-size="11">',
+        "<title>Evaluator score against steps</title>",
+        '<rect width="100%" height="100%" fill="white"/>',
+    ]
+    for number, points in enumerate(panels):
+        parts += [
+            f'<g transform="translate({number % _ACROSS * _WIDE} {number // _ACROSS * _HIGH})">',
+            *_panel(points, [names.index((each.model, each.variant)) + 1 for each in points]),
+            "</g>",
+        ]
+    for number, name in enumerate(names, start=1):
+        text = markup(f"{number}  {' · '.join(name)}")
+        parts.append(f'<text x="20" y="{rows * _HIGH + 18 * number}">{text}</text>')
+    return "\n".join([*parts, "</svg>"])
+
+
+_ACROSS, _WIDE, _HIGH, _LEFT, _TOP, _SIDE = 3, 300, 230, 40, 30, 160
+"""Panels in a row; width and height of one; where its square plot begins, and the plot's height."""
+
+
+def _panel(points: Sequence[FrontPoint], numbers: Sequence[int]) -> Iterator[str]:
+    right, bottom = _LEFT + 1.4 * _SIDE, _TOP + _SIDE
+    most = max(each.steps for each in points) * 1.1 or 1.0
+    spots = [(_LEFT + each.steps / most * 1.4 * _SIDE, bottom - each.score * _SIDE) for each in points]
+    place = " · ".join(each for each in (points[0].experiment, points[0].domain or "all domains") if each)
+    title = markup(f"{place}, {points[0].tasks} tasks")
+    yield f'<text x="{_LEFT}" y="{_TOP - 10}" font-weight="bold">{title}</text>'
+    yield f'<path d="M{_LEFT} {_TOP}V{bottom}H{right:.0f}" fill="none" stroke="gray"/>'
+    for x, y, anchor, text in (
+        (_LEFT - 4, _TOP + 8, "end", "1"),
+        (_LEFT - 4, bottom, "end", "0"),
+        (_LEFT - 4, _TOP + _SIDE / 2, "end", "score"),
+        (right, bottom + 14, "end", f"{most:.0f} steps"),
+    ):
+        yield f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" fill="gray">{text}</text>'
+    line = sorted(spot for spot, each in zip(spots, points, strict=True) if each.is_on_front)
+    yield f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in line)}" fill="none" stroke="royalblue"/>'
+    for (x, y), each, number in zip(spots, points, numbers, strict=True):
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{"royalblue" if each.is_on_front else "silver"}"/>'
+        yield f'<text x="{x + 6:.1f}" y="{y - 4:.1f}">{number}</text>'
+
+
+def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
+    """What was searched and called, a row for each predictor that could be measured, and what that means."""
+    rows = [
+        (each.name, _predicted(each.found), _predicted(each.fails))
+        for each in study.predictors
+        if each.found.estimate or each.fails.estimate
+    ]
+    silent = count_words(len(study.predictors) - len(rows), "rule")
+    return [
+        Title(f"{count_words(study.servers, 'server')} · {count_words(study.tools, 'tool')}"),
+        Items([(fact, "") for fact in _facts(study)]),
+        Table(columns("predictor", "tool is found, points (95 %)", "calls fail, points (95 %)", is_whole=True), rows),
+        Line(f"{silent} and what has no interval here differ between too few servers to be measured", "dim"),
+        problem_items(study.problems),
+        Line(_lesson(study)),
+    ]
+
+
+def _facts(study: BenchmarkStudy) -> Iterator[str]:
+    """What was measured, and in which units."""
+    asked = f"{study.queries} human requests for {study.queried_tools} tools"
+    yield f"{asked}: {study.found:.1f} % find theirs among the first five (BM25)"
+    yield f"{study.calls} recorded calls of {study.called_tools} tools: {study.failed:.1f} % fail"
+    paired = study.rewritten
+    if paired:
+        change = f"{paired.difference:+.1f} points ({paired.low:+.1f} to {paired.high:+.1f})"
+        yield f"after offline rewrites {paired.gained} requests do better and {paired.lost} worse: {change}"
+    yield "for a rule that fires or one point of a score, with the length of the description held constant"
+    yield "a unit is one request or one call; errors are clustered by server, for calls also by task"
+
+
+def _predicted(found: Prediction) -> str:
+    told = "" if found.reading is Reading.OPEN else f" {found.reading}"
+    return f"{_interval(found.estimate)}{told}"
+
+
+def _lesson(study: BenchmarkStudy) -> str:
+    readings = Counter(each.reading for by in study.predictors for each in (by.found, by.fails))
+    return (
+        f"{readings[Reading.SOMETHING]} predict something, {readings[Reading.NOTHING]} predict nothing. Next: take "
+        "no finding here as proof that agents do better; run your own tasks with both descriptions and compare them "
+        "with tdqs-mcp study OUTCOMES.csv"
+    )
+
+
+def task_blocks(tasks: TaskSet) -> list[Block]:
+    """The tasks by tool, the tools without any, and what to do with them."""
+    rows = [(each.tool, str(each.kind), each.task) for each in tasks.tasks]
+    counts = Counter(each.kind for each in tasks.tasks)
+    told = ", ".join(f"{counts[kind]} {kind}" for kind in TaskKind)
+    return [
+        Title(f"{tasks.server}: {count_words(len(tasks.tasks), 'task')} by {tasks.model} ({told})"),
+        Table(columns("tool", "kind", "task", left=3), rows, shown=SHOWN),
+        Items([(f"{each.tool}: {each.reason}", "yellow") for each in tasks.without]),
+        Line(
+            ("Next: read them, then save them with ", Code("--format jsonl --output tasks.jsonl"))
+            if tasks.tasks
+            else "No tasks. Next: see that the model answers, or name a stronger one"
+        ),
+    ]
+
+
+def task_lines(tasks: TaskSet) -> str:
+    """JSON Lines: one task each."""
+    return "\n".join(json.dumps(document(each), ensure_ascii=True) for each in tasks.tasks)

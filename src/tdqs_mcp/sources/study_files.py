@@ -1,0 +1,198 @@
+"""What studies read: outcomes of tasks, and a benchmark with its tools, human steps and recorded calls."""
+
+import csv
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.checks import Query
+from tdqs_mcp.sources.files import parse_json, read_bytes, read_catalog, read_text
+from tdqs_mcp.sources.input_files import read_queries
+
+COLUMNS = "task, model, variant and success, and where known domain, evaluators_passed, evaluators_total, steps, tokens"
+"""The columns of outcomes, for messages."""
+
+MAX_NAMED = 5
+"""Bad rows in one message."""
+
+Text = Annotated[str, Field(min_length=1)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class TaskRun(BaseModel):
+    """One task as one model did it with one variant of the descriptions."""
+
+    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True, str_strip_whitespace=True)
+
+    task: Text
+    model: Text
+    variant: Text = Field(validation_alias=AliasChoices("variant", "condition"))
+    success: bool
+    domain: str = ""
+    passed: int | None = Field(None, ge=0, validation_alias=AliasChoices("evaluators_passed", "passed"))
+    total: int | None = Field(None, ge=1, validation_alias=AliasChoices("evaluators_total", "evaluator_count", "total"))
+    steps: Amount | None = None
+    tokens: Amount | None = None
+    experiment: str = Field("", validation_alias=AliasChoices("experiment", "from"))
+    """Only variants of one experiment are compared."""
+
+    @model_validator(mode="after")
+    def _counted(self) -> "TaskRun":
+        if (self.passed is None) != (self.total is None) or (self.passed or 0) > (self.total or 0):
+            raise ValueError("evaluators_passed must come with evaluators_total, and be at most as many")
+        return self
+
+    @property
+    def score(self) -> float | None:
+        """Share of the evaluators that pass."""
+        return None if self.passed is None or not self.total else self.passed / self.total
+
+
+def read_outcomes(path: Path) -> list[TaskRun]:
+    """The rows of a CSV, JSON Lines or Parquet file. Raises InputError that names the lines that cannot be used."""
+    origin = repr(str(path))
+    runs: list[TaskRun] = []
+    wrong: list[str] = []
+    places: dict[tuple[str, ...], str] = {}
+    for place, row in _rows(path):
+        try:
+            run = TaskRun.model_validate(row)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            wrong.append(
+                f"{place}: {': '.join([*map(str, first['loc'][:1]), first['msg'].removeprefix('Value error, ')])}"
+            )
+            continue
+        known = places.setdefault((run.experiment, run.variant, run.model, run.domain, run.task), place)
+        if known == place:
+            runs.append(run)
+        else:
+            wrong.append(f"{place}: the same task, model, domain and variant as {known}")
+    if wrong:
+        more = f"; and {len(wrong) - MAX_NAMED} more" if len(wrong) > MAX_NAMED else ""
+        raise InputError(
+            f"{origin} has {len(wrong)} rows that cannot be used, so nothing was computed: "
+            f"{'; '.join(wrong[:MAX_NAMED])}{more}. A row has {COLUMNS}"
+        )
+    if not runs:
+        raise InputError(f"{origin} has no rows; give {COLUMNS}")
+    return runs
+
+
+def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each row with its place; what is empty is left out."""
+    if path.suffix == ".parquet":
+        yield from _parquet_rows(path)
+        return
+    text = read_text(path)
+    if text.lstrip()[:1] in ("{", "["):
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.strip():
+                yield f"line {number}", _object(line, f"line {number} of {str(path)!r}")
+        return
+    reader = csv.DictReader(io.StringIO(text), strict=True)
+    try:
+        for row in reader:
+            if None in row or None in row.values():
+                raise InputError(f"line {reader.line_num} of {str(path)!r} has not as many values as the first line")
+            yield f"line {reader.line_num}", {name: value for name, value in row.items() if value.strip()}
+    except csv.Error as error:
+        raise InputError(f"line {reader.line_num} of {str(path)!r} is not CSV: {error}") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415  # an extra that most installations go without
+    except ImportError as error:
+        raise InputError(
+            "Parquet needs a package more: pip install 'tdqs-mcp[study]', or give CSV or JSON Lines"
+        ) from error
+    try:
+        rows = parquet.read_table(io.BytesIO(read_bytes(path))).to_pylist()
+    except ArrowException as error:
+        raise InputError(f"{str(path)!r} is not Parquet that can be read: {error}") from error
+    for number, row in enumerate(rows, start=1):
+        yield f"row {number}", {name: value for name, value in row.items() if value is not None}
+
+
+def _object(line: str, origin: str) -> Mapping[str, Any]:
+    found = parse_json(line.encode(), origin=origin)
+    if not isinstance(found, Mapping):
+        raise InputError(f"{origin} is not an object; a row has {COLUMNS}")
+    return {name: value for name, value in found.items() if value is not None and value != ""}
+
+
+class Call(NamedTuple):
+    """One recorded call of a benchmark's agent."""
+
+    task: str
+    server: str
+    tool: str
+    is_failed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """The files of LiveMCPBench: what its servers offer, whom humans would ask, and how an agent's calls went."""
+
+    catalogs: tuple[Catalog, ...]
+    queries: tuple[Query, ...]
+    calls: tuple[Call, ...]
+
+
+_FAILED = re.compile(r'\AError|\ATool call timed out|"isError": true|isError=True\Z')
+"""An answer of the benchmark's proxy: it timed out, or its own or the server's result is an error.
+
+Quotes inside the server's text are escaped there."""
+
+
+def read_benchmark(folder: Path) -> Benchmark:
+    """tools.json, steps.jsonl and trajectories.json of a folder, each of them plain or as .gz. Raises InputError."""
+    try:
+        catalogs = tuple(
+            read_catalog({"tools": each["tools"]}, name=name)
+            for entry in _load(folder, "tools.json")
+            for name, each in entry["tools"].items()
+        )
+        calls = tuple(call for run in _load(folder, "trajectories.json") for call in _calls(run))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{str(folder)!r} does not have the format of LiveMCPBench's tools.json and trajectories.json: {error!r}"
+        ) from error
+    return Benchmark(catalogs=catalogs, queries=tuple(read_queries(folder / "steps.jsonl")), calls=calls)
+
+
+def _load(folder: Path, name: str) -> Any:  # noqa: ANN401  # foreign JSON
+    path = next((each for each in (folder / name, folder / f"{name}.gz") if each.is_file()), None)
+    if path is None:
+        raise InputError(f"{str(folder)!r} has neither {name} nor {name}.gz; it must be a folder of LiveMCPBench")
+    content = read_bytes(path)
+    try:
+        return parse_json(gzip.decompress(content) if path.suffix == ".gz" else content, origin=repr(str(path)))
+    except (OSError, EOFError) as error:
+        raise InputError(f"{str(path)!r} is not gzip that can be read: {error}") from error
+
+
+def _calls(run: Mapping[str, Any]) -> Iterator[Call]:
+    """The calls of tools in one task's messages, each with its answer."""
+    answers = {each["tool_call_id"]: str(each["content"]) for each in run["messages"] if each["role"] == "tool"}
+    for message in run["messages"]:
+        for each in message.get("tool_calls") or ():
+            function = each["function"]
+            if function["name"] != "execute-tool" or each["id"] not in answers:
+                continue
+            try:
+                asked = json.loads(function["arguments"])
+            except ValueError:
+                continue
+            failed = bool(_FAILED.search(answers[each["id"]]))
+            yield Call(run["task_id"], str(asked.get("server_name")), str(asked.get("tool_name")), failed)

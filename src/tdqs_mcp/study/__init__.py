@@ -1,0 +1,1 @@
+"""Statistics of experiments with descriptions: what variants achieve, what scores predict, tasks to run."""

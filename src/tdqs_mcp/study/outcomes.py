@@ -1,0 +1,318 @@
+"""Variants of descriptions compared over the outcomes of tasks, by the tests of the paper."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+
+from tdqs_mcp.results.contract import Own
+from tdqs_mcp.results.studies import (
+    LEVEL,
+    Agreement,
+    Cap,
+    FrontPoint,
+    MatchedTest,
+    MetricTest,
+    OutcomeStudy,
+    Summary,
+    VariantPair,
+)
+from tdqs_mcp.sources.study_files import TaskRun
+from tdqs_mcp.study.effects import estimate
+
+KEPT = 0.95
+"""Share of the successful runs that a cap keeps."""
+
+MIN_SUCCESSES = 5
+"""Successful runs from which a cap can be told."""
+
+DIGITS = 9
+"""Decimals of a difference; further ones would keep equal differences of thirds from being ties."""
+
+Key = tuple[str, str, str]
+"""Model, domain and task: what is the same in both runs of a pair."""
+
+_METRICS: Mapping[Own, Callable[[TaskRun], float | None]] = {
+    Own("success"): lambda run: 100.0 * run.success,
+    Own("score"): lambda run: run.score,
+    Own("steps"): lambda run: run.steps,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scope:
+    """The runs of one experiment that one row of a table is about, by variant."""
+
+    experiment: str
+    model: str | None
+    domain: str | None
+    runs: Mapping[str, Mapping[Key, TaskRun]]
+
+    @property
+    def place(self) -> dict[str, str | None]:
+        return {"model": self.model, "domain": self.domain}
+
+
+def study_outcomes(runs: Sequence[TaskRun]) -> OutcomeStudy:
+    """Every pair of variants in every scope of every experiment."""
+    every = list(_scopes(runs))
+    scopes = _distinct(every)
+    pairs = [_pair(scope, *names) for scope in scopes for names in combinations(scope.runs, 2)]
+    return OutcomeStudy(
+        runs=len(runs),
+        summaries=tuple(_summary(scope, variant) for scope in scopes for variant in scope.runs),
+        pairs=tuple(_corrected(pairs)),
+        matched=tuple(test for scope in scopes for test in _matched(scope)),
+        front=tuple(
+            point for scope in _distinct([each for each in every if each.model is None]) for point in _front(scope)
+        ),
+        caps=tuple(cap for scope in scopes if scope.model and scope.domain for cap in _caps(scope)),
+    )
+
+
+def _scopes(runs: Sequence[TaskRun]) -> Iterator[_Scope]:
+    """All models and domains together, each model, each domain, and each model in each domain."""
+    for experiment in dict.fromkeys(run.experiment for run in runs):
+        own = [run for run in runs if run.experiment == experiment]
+        models, domains = (list(dict.fromkeys(getattr(run, name) for run in own)) for name in ("model", "domain"))
+        for model in (None, *models):
+            for domain in (None, *domains):
+                by_variant: dict[str, dict[Key, TaskRun]] = {}
+                for run in own:
+                    if model in (None, run.model) and domain in (None, run.domain):
+                        by_variant.setdefault(run.variant, {})[run.model, run.domain, run.task] = run
+                if by_variant:
+                    yield _Scope(experiment=experiment, model=model, domain=domain, runs=by_variant)
+
+
+def _distinct(scopes: Sequence[_Scope]) -> list[_Scope]:
+    """The scopes without those that hold the same runs as a narrower one."""
+    by_runs = {frozenset(id(run) for runs in scope.runs.values() for run in runs.values()): scope for scope in scopes}
+    return [scope for scope in scopes if any(scope is each for each in by_runs.values())]
+
+
+def _summary(scope: _Scope, variant: str) -> Summary:
+    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415
+
+    runs = list(scope.runs[variant].values())
+    successes = sum(run.success for run in runs)
+    low, high = proportion_confint(successes, len(runs), alpha=LEVEL, method="wilson")
+    return Summary(
+        experiment=scope.experiment,
+        **scope.place,
+        variant=variant,
+        tasks=len(runs),
+        success=100 * successes / len(runs),
+        low=100 * float(low),
+        high=100 * float(high),
+        score=_mean(run.score for run in runs),
+        steps=_mean(run.steps for run in runs),
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _pair(scope: _Scope, before: str, after: str) -> VariantPair:
+    old, new = scope.runs[before], scope.runs[after]
+    shared = [key for key in old if key in new]
+    pairs = [(old[key], new[key]) for key in shared]
+    tests = _paired_tests(pairs) if pairs else _unpaired_tests(list(old.values()), list(new.values()))
+    return VariantPair(
+        experiment=scope.experiment,
+        **scope.place,
+        before=before,
+        after=after,
+        is_paired=bool(pairs),
+        tasks=len(pairs) or len(old) + len(new),
+        agreement=_agreement(pairs) if pairs else None,
+        tests=tuple(tests),
+    )
+
+
+def _agreement(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Agreement:
+    from scipy.stats import chi2_contingency, pearsonr  # noqa: PLC0415
+
+    old, new = [one.success for one, _ in pairs], [other.success for _, other in pairs]
+    counts = [
+        [sum(pair == (a, b) for pair in zip(old, new, strict=True)) for b in (True, False)] for a in (True, False)
+    ]
+    varies = len(set(old)) == len(set(new)) == 2
+    test = chi2_contingency(counts, correction=False) if varies else None
+    return Agreement(
+        both=counts[0][0],
+        only_before=counts[0][1],
+        only_after=counts[1][0],
+        neither=counts[1][1],
+        phi=float(pearsonr(old, new).statistic) if varies else None,
+        chi_square=float(test.statistic) if test else None,
+        p_value=float(test.pvalue) if test and _is_single(pairs) else None,
+    )
+
+
+def _is_single(pairs: Sequence[tuple[TaskRun, ...]]) -> bool:
+    """Whether no task occurs twice, as tests of independent tasks demand."""
+    return len({(runs[0].domain, runs[0].task) for runs in pairs}) == len(pairs)
+
+
+def _paired_tests(pairs: Sequence[tuple[TaskRun, TaskRun]]) -> Iterator[MetricTest]:
+    """McNemar's exact test for success, Wilcoxon's signed-rank test for score and steps."""
+    for metric, value in _METRICS.items():
+        known = [(pair, values) for pair in pairs if (values := _both(pair, value))]
+        if not known:
+            continue
+        changes = [round(after - before, DIGITS) for _, (before, after) in known]
+        p_value, size = _mcnemar(changes) if metric == "success" else _wilcoxon(changes)
+        yield MetricTest(
+            metric=metric,
+            test=Own("McNemar, exact" if metric == "success" else "Wilcoxon signed-rank"),
+            units=len(known),
+            before=fmean(before for _, (before, _) in known),
+            after=fmean(after for _, (_, after) in known),
+            difference=estimate(changes, [], [[_task(one) for (one, _), _ in known]]),
+            p_value=p_value if _is_single([pair for pair, _ in known]) else None,
+            size=size,
+        )
+
+
+def _both(pair: tuple[TaskRun, TaskRun], value: Callable[[TaskRun], float | None]) -> tuple[float, float] | None:
+    before, after = map(value, pair)
+    return None if before is None or after is None else (before, after)
+
+
+def _mcnemar(changes: Sequence[float]) -> tuple[float, None]:
+    from statsmodels.stats.contingency_tables import mcnemar  # noqa: PLC0415
+
+    ups, downs = sum(each > 0 for each in changes), sum(each < 0 for each in changes)
+    return float(mcnemar([[0, downs], [ups, 0]], exact=True).pvalue), None
+
+
+def _wilcoxon(changes: Sequence[float]) -> tuple[float | None, float | None]:
+    """The p value, and the matched-pairs rank-biserial correlation (Kerby 2014); nothing where nothing differs."""
+    from scipy.stats import wilcoxon  # noqa: PLC0415
+
+    moved = sum(each != 0 for each in changes)
+    if not moved:
+        return None, None
+    gains = float(wilcoxon(changes, alternative="greater").statistic)
+    return float(wilcoxon(changes).pvalue), 4 * gains / (moved * (moved + 1)) - 1
+
+
+def _unpaired_tests(old: Sequence[TaskRun], new: Sequence[TaskRun]) -> Iterator[MetricTest]:
+    """Mann-Whitney's U test, for variants that were run with different tasks."""
+    from scipy.stats import mannwhitneyu  # noqa: PLC0415
+
+    for metric, value in _METRICS.items():
+        known = [[(run, found) for run in runs if (found := value(run)) is not None] for runs in (old, new)]
+        if not all(known):
+            continue
+        before, after = ([found for _, found in runs] for runs in known)
+        runs = [run for side in known for run, _ in side]
+        test = mannwhitneyu(after, before)
+        is_after = [0.0] * len(before) + [1.0] * len(after)
+        yield MetricTest(
+            metric=metric,
+            test=Own("Mann-Whitney U"),
+            units=len(runs),
+            before=fmean(before),
+            after=fmean(after),
+            difference=estimate([*before, *after], [is_after], [[_task(run) for run in runs]]),
+            p_value=float(test.pvalue) if _is_single([(run,) for run in runs]) else None,
+            size=2 * float(test.statistic) / (len(before) * len(after)) - 1,
+        )
+
+
+def _task(run: TaskRun) -> str:
+    return f"{run.domain}\n{run.task}"
+
+
+def _corrected(pairs: Sequence[VariantPair]) -> Iterator[VariantPair]:
+    """Bonferroni's correction of all Mann-Whitney tests, as the paper compares independent groups."""
+    from statsmodels.stats.multitest import multipletests  # noqa: PLC0415
+
+    raw = [test.p_value for pair in pairs if not pair.is_paired for test in pair.tests if test.p_value is not None]
+    known = iter(multipletests(raw, method="bonferroni")[1].tolist() if raw else ())
+    for pair in pairs:
+        tests = (
+            pair.tests
+            if pair.is_paired
+            else tuple(test if test.p_value is None else replace(test, adjusted=next(known)) for test in pair.tests)
+        )
+        yield replace(pair, tests=tests)
+
+
+def _matched(scope: _Scope) -> Iterator[MatchedTest]:
+    """Cochran's Q over the tasks that were run with all variants."""
+    from statsmodels.stats.contingency_tables import cochrans_q  # noqa: PLC0415
+
+    keys = [key for key in next(iter(scope.runs.values())) if all(key in runs for runs in scope.runs.values())]
+    rows = [tuple(runs[key] for runs in scope.runs.values()) for key in keys]
+    results = [[int(run.success) for run in row] for row in rows]
+    if len(scope.runs) < 3 or not _is_single(rows) or all(len(set(row)) == 1 for row in results):
+        return
+    test = cochrans_q(results)
+    yield MatchedTest(
+        experiment=scope.experiment,
+        **scope.place,
+        variants=tuple(scope.runs),
+        tasks=len(rows),
+        q=float(test.statistic),
+        p_value=float(test.pvalue),
+    )
+
+
+def _front(scope: _Scope) -> Iterator[FrontPoint]:
+    """Score against steps, of each model with each variant, over the tasks that all of them have."""
+    found: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
+    for variant, runs in scope.runs.items():
+        for run in runs.values():
+            if run.score is not None and run.steps is not None:
+                found.setdefault((run.model, variant), {})[_task(run)] = (run.score, run.steps)
+    shared = set.intersection(*(set(each) for each in found.values())) if found else set()
+    if not shared:
+        return
+    means = {
+        name: (fmean(each[task][0] for task in shared), fmean(each[task][1] for task in shared))
+        for name, each in found.items()
+    }
+    for (model, variant), (score, steps) in means.items():
+        others = (each for each in means.values() if each != (score, steps))
+        yield FrontPoint(
+            experiment=scope.experiment,
+            domain=scope.domain,
+            model=model,
+            variant=variant,
+            tasks=len(shared),
+            score=score,
+            steps=steps,
+            is_on_front=not any(each[0] >= score and each[1] <= steps for each in others),
+        )
+
+
+def _caps(scope: _Scope) -> Iterator[Cap]:
+    """A limit of steps, and of tokens where they are known, for each variant."""
+    import numpy as np  # noqa: PLC0415
+
+    for variant, runs in scope.runs.items():
+        for resource in (Own("steps"), Own("tokens")):
+            spent = [
+                (getattr(run, resource), run.success) for run in runs.values() if getattr(run, resource) is not None
+            ]
+            successful = [amount for amount, success in spent if success]
+            if len(successful) < MIN_SUCCESSES:
+                continue
+            cap = float(np.quantile(successful, KEPT, method="inverted_cdf"))
+            total = sum(amount for amount, _ in spent)
+            yield Cap(
+                experiment=scope.experiment,
+                model=scope.model or "",
+                domain=scope.domain or "",
+                variant=variant,
+                resource=resource,
+                successes=len(successful),
+                cap=cap,
+                kept=sum(amount <= cap for amount in successful),
+                saved=100 * sum(max(0.0, amount - cap) for amount, _ in spent) / total if total else 0.0,
+            )

@@ -1,0 +1,110 @@
+"""Tasks that make an agent call each tool, written by a model, to record traces with (the paper, section 4.4.2)."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Literal, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tdqs_mcp.canonical import pretty_json
+from tdqs_mcp.errors import ContractError
+from tdqs_mcp.judges.judge import Failure, Model, Request
+from tdqs_mcp.judges.prompted import ask
+from tdqs_mcp.model import Tool
+from tdqs_mcp.results.studies import TaskKind, ToolTask
+from tdqs_mcp.rewriting.model_writer import read_stage, render_stage
+from tdqs_mcp.rubrics.answer import object_schema
+
+STAGE = "tasks"
+"""The folder of the prompts."""
+
+MAX_EDGES = 3
+MAX_SIBLINGS = 200
+"""Names of other tools in a prompt."""
+
+_TEXT = {"type": "string"}
+_KINDS = {"type": "string", "enum": [str(kind) for kind in TaskKind]}
+_SCHEMA = object_schema(
+    {
+        "tasks": {
+            "type": "array",
+            "items": object_schema({"kind": _KINDS, "task": _TEXT, "arguments": _TEXT, "expects": _TEXT}),
+        }
+    }
+)
+
+_Words = Annotated[str, Field(pattern=r"\S")]
+
+
+class _Task(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    kind: Literal["works", "fails", "edge"]
+    task: _Words
+    arguments: str
+    expects: _Words
+
+
+class _Tasks(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    tasks: list[_Task]
+
+
+async def write_tasks(tools: Sequence[Tool], *, model: Model) -> list[list[ToolTask] | Failure]:
+    """The tasks for each tool, in order; a Failure where the model's answers cannot be used.
+
+    An answer that breaks the format, has too few tasks of a kind, or a working call that the input schema refuses goes
+    back to the model with the reason.
+    """
+    names = [tool.name for tool in tools]
+    return await ask(model, [(_request(tool, names), partial(_read, tool=tool)) for tool in tools])
+
+
+def _request(tool: Tool, siblings: Sequence[str]) -> Request:
+    others = [name for name in siblings if name != tool.name][:MAX_SIBLINGS]
+    prompt = render_stage(STAGE, theirs={"tool": pretty_json(tool.raw), "siblings": "\n".join(others)}, ours={})
+    return Request(prompt=prompt, name=STAGE, schema=_SCHEMA, check=partial(read_stage, _Tasks))
+
+
+def _read(answer: str, *, tool: Tool) -> list[ToolTask]:
+    """The tasks in an answer. Raises ContractError, fit to be sent back."""
+    given = read_stage(_Tasks, answer).tasks
+    counts = Counter(TaskKind(each.kind) for each in given)
+    if not (counts[TaskKind.WORKS] and counts[TaskKind.FAILS] and 1 <= counts[TaskKind.EDGE] <= MAX_EDGES):
+        raise ContractError(
+            f"tasks must hold at least one that works, at least one that fails and 1 to {MAX_EDGES} edge cases; it has "
+            + ", ".join(f"{counts[kind]} {kind}" for kind in TaskKind)
+        )
+    if len({" ".join(each.task.split()).lower() for each in given}) < len(given):
+        raise ContractError("tasks: two of them are the same request")
+    return [_checked(each, tool, f"tasks.{place}.arguments") for place, each in enumerate(given)]
+
+
+def _refuse(uri: str) -> NoReturn:
+    """A definition must not make this program read files or addresses."""
+    raise ValueError(uri)
+
+
+def _checked(given: _Task, tool: Tool, place: str) -> ToolTask:
+    """The task. Raises ContractError for arguments that are no object, or that cannot work."""
+    from jsonschema_rs import ValidationError, validator_for  # noqa: PLC0415  # a library that only models' tasks need
+
+    try:
+        arguments = json.loads(given.arguments)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise ContractError(f"{place} must be the text of a JSON object")
+    kind = TaskKind(given.kind)
+    if kind is TaskKind.WORKS and tool.input_schema:
+        try:
+            validator = validator_for(dict(tool.input_schema), retriever=_refuse)
+        except (ValidationError, ValueError):  # a schema that is broken, or lies elsewhere, refuses nothing
+            validator = None
+        error = next(validator.iter_errors(arguments), None) if validator else None
+        if error:
+            raise ContractError(f"{place} of a task that works break the input schema: {error.message}")
+    return ToolTask(tool=tool.name, kind=kind, task=given.task, arguments=arguments, expects=given.expects)

@@ -1,0 +1,207 @@
+"""LiveMCPBench's figures computed a second time, from the files alone: no reader, search or statistics of ours.
+
+Only what is measured of a definition is ours: which words it is indexed by, its scores, and which rules fire.
+"""
+
+import gzip
+import json
+import math
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from rule_predictions import TARGET, rule_predictions
+from schemas import VALIDATORS
+from scipy.stats import t as student
+
+import tdqs_mcp
+from tdqs_mcp.app.catalogs import blocking
+from tdqs_mcp.app.studying import study_benchmark
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.facts.toolset.search import indexed_text, search_terms
+from tdqs_mcp.report.json_values import document
+from tdqs_mcp.results.studies import Reading
+from tdqs_mcp.rules import registry
+
+pytestmark = pytest.mark.corpus
+
+DIMENSIONS = ("purpose_clarity", "usage_guidelines", "conciseness_structure", "contextual_completeness")
+
+
+@pytest.fixture(scope="module")
+def folder(shared):
+    return shared / "data" / "livemcpbench"
+
+
+@pytest.fixture(scope="module")
+def study(folder):
+    return blocking(study_benchmark)(folder)
+
+
+@pytest.fixture(scope="module")
+def servers(folder):
+    with gzip.open(folder / "tools.json.gz") as file:
+        return {name: each["tools"] for entry in json.load(file) for name, each in entry["tools"].items()}
+
+
+@pytest.fixture(scope="module")
+def calls(folder, servers):
+    """Task, server, tool and 1 for a failure, for every call whose tool is known and whose answer was recorded."""
+    found = []
+    with gzip.open(folder / "trajectories.json.gz") as file:
+        runs = json.load(file)
+    for run in runs:
+        asked = {}
+        for message in run["messages"]:
+            for call in message.get("tool_calls") or []:
+                asked[call["id"]] = call["function"]
+            function = asked.get(message.get("tool_call_id"))
+            if message["role"] != "tool" or function["name"] != "execute-tool":
+                continue
+            call = json.loads(function["arguments"])
+            key = call["server_name"], call["tool_name"]
+            if any(tool["name"] == key[1] for tool in servers.get(key[0], [])):
+                found.append((run["task_id"], *key, failure(message["content"])))
+    return found
+
+
+def failure(answer):
+    if answer.startswith("Tool call timed out"):
+        return 1
+    if answer.rstrip().endswith("isError=True"):
+        return 1
+    return int('\\n  "isError": true' in answer)
+
+
+@pytest.fixture(scope="module")
+def searches(folder, servers):
+    """Server, tool and the chance to be among the first five, for every distinct human step; BM25 from its formula."""
+    homes = defaultdict(list)
+    for server, tools in servers.items():
+        for each in tools:
+            homes[each["name"]].append(server)
+    loaded = [(server, tool) for server, tools in servers.items() for tool in tdqs_mcp.read(tools).tools]
+    keys = [(server, tool.name) for server, tool in loaded]
+    documents = [Counter(search_terms(indexed_text(tool))) for _, tool in loaded]
+    lengths = np.array([sum(each.values()) for each in documents])
+    lines = (folder / "steps.jsonl").read_text(encoding="utf-8").splitlines()
+    steps = dict.fromkeys((each["query"], each["tool"]) for each in map(json.loads, lines))
+    found = []
+    for query, name in steps:
+        scores = np.zeros(len(documents))
+        for term in search_terms(query):
+            counts = np.array([each[term] for each in documents])
+            having = int((counts > 0).sum())
+            rarity = math.log(1 + (len(documents) - having + 0.5) / (having + 0.5))
+            scores += rarity * counts / (counts + 1.5 * (0.25 + 0.75 * lengths / lengths.mean()))
+        key = homes[name][0], name
+        own = scores[keys.index(key)]
+        ahead, tied = int((scores > own + 1e-8).sum()), int((abs(scores - own) <= 1e-8).sum())
+        found.append((*key, min(1, max(0, 5 - ahead) / tied) if own > 0 else 0))
+    return found
+
+
+@pytest.fixture(scope="module")
+def facts(servers):
+    """What is measured of each tool: characters, some dimensions, and the rules that fire."""
+    found = {}
+    every = registry.select(names=["ALL"])._replace(entailed={})
+    for server, tools in servers.items():
+        catalog = tdqs_mcp.read(tools)
+        fired = defaultdict(set)
+        for each in registry.check(measure(catalog), every):
+            if each.subject.kind == "tool":
+                fired[each.subject.index].add(each.rule)
+        scores = {each.index: each for each in tdqs_mcp.score(catalog).tools}
+        for tool in catalog.tools:
+            points = {key: scores[tool.index].judgements[key].score for key in DIMENSIONS}
+            points["tdqs"] = scores[tool.index].tdqs / 10
+            length = math.log2(1 + len(tool.description or ""))
+            found[server, tool.name] = {"length": length, **points, "rules": fired[tool.index]}
+    return found
+
+
+def regression(outcomes, predictor, held, *groupings):
+    """Slope and 95 % interval by normal equations and the sandwich of Cameron, Gelbach and Miller."""
+    design = np.column_stack([predictor, *held, np.ones(len(outcomes))])
+    bread = np.linalg.inv(design.T @ design)
+    slopes = bread @ design.T @ outcomes
+    pulls = design * (outcomes - design @ slopes)[:, None]
+    cut = [np.unique(np.array(each), return_inverse=True)[1] for each in groupings]
+
+    def meat(labels):
+        sums = np.array([pulls[labels == label].sum(axis=0) for label in np.unique(labels)])
+        count, (rows, width) = len(sums), design.shape
+        return sums.T @ sums * count / (count - 1) * (rows - 1) / (rows - width)
+
+    middle = sum(map(meat, cut))
+    if len(cut) == 2:
+        middle = middle - meat(cut[0] * 10_000 + cut[1])
+    error = math.sqrt((bread @ middle @ bread)[0, 0])
+    reach = student.ppf(0.975, min(len(np.unique(each)) for each in cut) - 1) * error
+    return slopes[0], slopes[0] - reach, slopes[0] + reach
+
+
+def test_the_counts_are_those_of_the_files(study, servers, calls, searches):
+    assert (study.servers, study.tools) == (70, 527) == (len(servers), sum(map(len, servers.values())))
+    assert (study.queries, study.calls) == (len(searches), len(calls)) == (86, 528)
+    assert study.failed == pytest.approx(100 * np.mean([each[-1] for each in calls]))
+    assert study.found == pytest.approx(100 * np.mean([float(each[-1]) for each in searches]))
+
+
+def test_every_interval_about_failing_calls_is_that_of_the_second_computation(study, calls, facts):
+    compared = [each for each in study.predictors if each.fails.estimate]
+    assert len(compared) > 15
+    outcomes = np.array([100.0 * failed for *_, failed in calls])
+    length = [facts[server, tool]["length"] for _, server, tool, _ in calls]
+    for each in compared:
+        predictor, held = values(each.name, [facts[server, tool] for _, server, tool, _ in calls], length)
+        if predictor is not None:
+            one = each.fails.estimate
+            expected = regression(outcomes, predictor, held, [call[1] for call in calls], [call[0] for call in calls])
+            assert (one.value, one.low, one.high) == pytest.approx(expected, rel=1e-6), each.name
+
+
+def test_every_interval_about_finding_is_that_of_the_second_computation(study, searches, facts):
+    compared = [each for each in study.predictors if each.found.estimate]
+    assert compared
+    outcomes = np.array([100.0 * found for *_, found in searches])
+    length = [facts[server, tool]["length"] for server, tool, _ in searches]
+    for each in compared:
+        predictor, held = values(each.name, [facts[server, tool] for server, tool, _ in searches], length)
+        if predictor is not None:
+            one = each.found.estimate
+            expected = regression(outcomes, predictor, held, [server for server, _, _ in searches])
+            assert (one.value, one.low, one.high) == pytest.approx(expected, rel=1e-6), each.name
+
+
+def values(name, tools, length):
+    """The predictor for each row and what is held constant beside it; None for what is not measured here."""
+    if name.startswith("description"):
+        return length, []
+    if name.isupper():
+        return [float(name in each["rules"]) for each in tools], [length]
+    return ([each[name] for each in tools] if name in tools[0] else None), [length]
+
+
+def test_readings_follow_from_the_intervals(study):
+    for each in study.predictors:
+        for found in (each.found, each.fails):
+            one = found.estimate
+            if one is None:
+                assert found.reading is Reading.OPEN
+            elif one.low > -5 and one.high < 5:
+                assert found.reading is Reading.NOTHING
+            elif found.reading is Reading.SOMETHING:
+                assert not one.low <= 0 <= one.high
+
+
+def test_the_pages_say_what_the_benchmark_says(study):
+    assert json.loads(TARGET.read_text(encoding="utf-8")) == rule_predictions(study)
+
+
+def test_the_json_has_its_schema_and_the_text_a_next_step(study, folder, command):
+    VALIDATORS["study-benchmark"].validate(document(study))
+    text = command("study", "--benchmark", str(folder)).stdout.decode()
+    assert len(text.splitlines()) < 50
+    assert "Next:" in text
