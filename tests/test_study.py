@@ -26,7 +26,7 @@ def outcomes(tmp_path):
 
 @pytest.fixture(scope="module")
 def published(shared):
-    return studying.study(shared / "data" / "paired_outcomes.csv")
+    return studying.study_outcomes(shared / "data" / "paired_outcomes.csv")
 
 
 def pair(study, before, after, model, domain):
@@ -94,13 +94,13 @@ def test_the_published_data_fit_a_screen_and_their_json_its_schema(shared, comma
 
 def test_means_are_those_of_the_papers_example(outcomes):
     """Section 4.5.3: one task passes three of three in four steps, another two of four in six."""
-    [summary] = studying.study(outcomes(HEAD + "a,m,,x,1,3,3,4\nb,m,,x,0,2,4,6\n")).summaries
+    [summary] = studying.study_outcomes(outcomes(HEAD + "a,m,,x,1,3,3,4\nb,m,,x,0,2,4,6\n")).summaries
     assert (summary.success, summary.score, summary.steps) == (50, 0.75, 5)
 
 
 def test_discordant_pairs_decide_mcnemars_exact_test(outcomes):
     rows = [f"t{n},m,d,{variant},{int(variant == 'new' or n < 3)},,,\n" for n in range(9) for variant in ("old", "new")]
-    [found] = studying.study(outcomes(HEAD + "".join(rows))).pairs
+    [found] = studying.study_outcomes(outcomes(HEAD + "".join(rows))).pairs
     assert (found.agreement.both, found.agreement.only_after, found.agreement.only_before) == (3, 6, 0)
     assert found.tests[0].p_value == pytest.approx(2 / 2**6)
     assert found.tests[0].difference.value == pytest.approx(100 * 6 / 9)
@@ -109,14 +109,14 @@ def test_discordant_pairs_decide_mcnemars_exact_test(outcomes):
 
 def test_steps_of_pairs_are_ranked_and_equal_ones_dropped(outcomes):
     rows = [f"t{n},m,d,{variant},1,,,{5 + n * (variant == 'new')}\n" for n in range(6) for variant in ("old", "new")]
-    [found] = studying.study(outcomes(HEAD + "".join(rows))).pairs
+    [found] = studying.study_outcomes(outcomes(HEAD + "".join(rows))).pairs
     steps = found.tests[1]
     assert (steps.metric, steps.size, steps.p_value) == ("steps", 1, pytest.approx(2 / 2**5))
 
 
 def test_variants_with_other_tasks_are_compared_as_independent_groups_and_corrected(outcomes):
     rows = [f"{v}{n},m,d,{v},{n % 2},,,{n + 10 * (v == 'c')}\n" for n in range(6) for v in "abc"]
-    pairs = studying.study(outcomes(HEAD + "".join(rows))).pairs
+    pairs = studying.study_outcomes(outcomes(HEAD + "".join(rows))).pairs
     assert not any(each.is_paired for each in pairs)
     tests = [test for each in pairs for test in each.tests]
     assert {test.test for test in tests} == {"Mann-Whitney U"}
@@ -131,7 +131,7 @@ def test_a_task_of_several_models_counts_as_one_cluster_and_has_no_test_of_indep
         for model in "mn"
         for variant in ("old", "new")
     ]
-    whole = studying.study(outcomes(HEAD + "".join(rows))).pairs[0]
+    whole = studying.study_outcomes(outcomes(HEAD + "".join(rows))).pairs[0]
     assert whole.model is None
     assert (whole.tests[0].difference.units, whole.tests[0].difference.clusters) == (16, 8)
     assert whole.tests[0].p_value is None
@@ -140,14 +140,14 @@ def test_a_task_of_several_models_counts_as_one_cluster_and_has_no_test_of_indep
 def test_the_front_leaves_out_what_another_point_dominates_and_the_svg_is_xml(outcomes, command):
     rows = "a,best,,x,1,4,4,5\na,slow,,x,1,4,4,9\na,<b>&,,x,0,1,4,2\n"
     path = outcomes(HEAD + rows)
-    assert {each.model for each in studying.study(path).front if each.is_on_front} == {"best", "<b>&"}
+    assert {each.model for each in studying.study_outcomes(path).front if each.is_on_front} == {"best", "<b>&"}
     drawn = ET.fromstring(command("study", path, "--format", "svg").stdout)  # noqa: S314  # ours
     assert any(each.text and "<b>&" in each.text for each in drawn.iter())
 
 
 def test_a_cap_keeps_95_percent_of_the_successes(outcomes):
     rows = [f"t{n},m,d,x,{int(n < 20)},,,{n + 1 if n < 20 else 40}\n" for n in range(25)]
-    [cap] = studying.study(outcomes(HEAD + "".join(rows))).caps
+    [cap] = studying.study_outcomes(outcomes(HEAD + "".join(rows))).caps
     assert (cap.resource, cap.cap, cap.kept, cap.successes) == ("steps", 19, 19, 20)
     assert cap.saved == pytest.approx(100 * (1 + 5 * 21) / (sum(range(1, 21)) + 200))
 

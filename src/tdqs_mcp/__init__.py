@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from tdqs_mcp.app.linting import lint, portability
     from tdqs_mcp.app.locking import read_lock, verify
+    from tdqs_mcp.app.studying import study_outcomes
     from tdqs_mcp.model import Fact, Material, Trace
     from tdqs_mcp.results.checks import Mutation, Query
     from tdqs_mcp.results.improvements import Mode
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
         score_labels,
         score_skill,
         select,
+        study_benchmark,
         submit_batch,
         what_if,
+        write_tasks,
     )
 
 __all__ = [
@@ -73,9 +76,12 @@ __all__ = [
     "score_skill",
     "score_skill_answer",
     "select",
+    "study_benchmark",
+    "study_outcomes",
     "submit_batch",
     "verify",
     "what_if",
+    "write_tasks",
 ]
 
 
@@ -85,12 +91,13 @@ _MODULES = {
     "app.judging": "costs explain grade prompts score_answers score_label_answers score_skill_answer",
     "app.linting": "lint portability",
     "app.locking": "read_lock verify",
+    "app.studying": "study_outcomes",
     "model": "Fact Material Trace",
     "results.checks": "Mutation Query",
     "results.improvements": "Mode",
     "sources.locator": "LiveOptions",
     "sync": "calibrate collect_batch compare list_again load lock plan rewrite run_suite score score_labels "
-    "score_skill select submit_batch what_if",
+    "score_skill select study_benchmark submit_batch what_if write_tasks",
 }
 
 

@@ -1,6 +1,6 @@
 """The use cases of `app` for callers without an event loop; inside one, await those of `app`."""
 
-from tdqs_mcp.app import catalogs, improving, judging, locking, suites
+from tdqs_mcp.app import catalogs, improving, judging, locking, studying, suites
 from tdqs_mcp.app.catalogs import blocking
 
 score = judging.score_blocking
@@ -16,5 +16,7 @@ run_suite = blocking(suites.run_suite)
 score_labels = blocking(judging.score_labels)
 score_skill = blocking(judging.score_skill)
 select = blocking(improving.select)
+study_benchmark = blocking(studying.study_benchmark)
 submit_batch = blocking(judging.submit_batch)
 what_if = blocking(improving.what_if)
+write_tasks = blocking(studying.write_tasks)

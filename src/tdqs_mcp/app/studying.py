@@ -17,17 +17,17 @@ from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TasklessTool,
 from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.study_files import Benchmark, Call, read_benchmark, read_outcomes
 from tdqs_mcp.study.effects import require_statistics
-from tdqs_mcp.study.outcomes import study_outcomes
+from tdqs_mcp.study.outcomes import compare_variants
 from tdqs_mcp.study.predictions import Observation, Predictors, ToolKey, predict, predictors
 
 K = 5
 """Places in which a tool counts as found."""
 
 
-def study(path: Path) -> OutcomeStudy:
+def study_outcomes(path: Path) -> OutcomeStudy:
     """The variants in a file of outcomes compared. Raises InputError."""
     require_statistics()
-    return study_outcomes(read_outcomes(path))
+    return compare_variants(read_outcomes(path))
 
 
 async def study_benchmark(folder: Path) -> BenchmarkStudy:

@@ -65,7 +65,7 @@ def study(
             result = blocking(studying.study_benchmark)(benchmark)
         page.show([result], _BENCHMARK)
     elif outcomes:
-        page.show([studying.study(outcomes)], _OUTCOMES)
+        page.show([studying.study_outcomes(outcomes)], _OUTCOMES)
 
 
 def _write_tasks(locator: str, asked: Asked, live: LiveOptions, page: Page) -> None:

@@ -53,7 +53,7 @@ class _Scope:
         return {"model": self.model, "domain": self.domain}
 
 
-def study_outcomes(runs: Sequence[TaskRun]) -> OutcomeStudy:
+def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
     """Every pair of variants in every scope of every experiment."""
     every = list(_scopes(runs))
     scopes = _distinct(every)
