@@ -217,7 +217,19 @@ def nested(levels):
     return {"type": "object", "x-nested": schema}
 
 
+def told():
+    """Everything that the server was started with, in a name, a description, a schema and a number."""
+    words = " ".join([*sys.argv[2:], *os.environ.values()])
+    digits = [int(word) for word in words.split() if word.isdecimal()]
+    return {
+        "name": f"repeat_{os.environ.get('API_KEY', '')}",
+        "description": f"Repeats {words}.",
+        "inputSchema": {"type": "object", "properties": {words: {"type": "string", "enum": digits}}},
+    }
+
+
 PAGES = {
+    "repeats": lambda _: {"tools": [GOOD, told()], "extraTop": os.environ.get("API_KEY")},
     "nested": lambda _: {"tools": [{"name": "nested", "inputSchema": nested(300)}]},
     "no-tools-array": lambda _: {},
     "malformed": lambda _: {"tools": [GOOD, *MALFORMED]},

@@ -13,6 +13,7 @@ from tdqs_mcp.results.checks import GateReport, Selection
 from tdqs_mcp.results.comparisons import Comparison
 from tdqs_mcp.results.findings import LintReport, RuleList
 from tdqs_mcp.results.improvements import RewriteReport
+from tdqs_mcp.results.installed import InstalledReport, ServerList
 from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.locks import DefinitionLock, LockReport
 from tdqs_mcp.results.plans import Plan, WhatIfReport
@@ -40,6 +41,8 @@ CONTRACTS = {
     "study": OutcomeStudy,
     "study-benchmark": BenchmarkStudy,
     "study-tasks": TaskSet,
+    "servers": ServerList,
+    "installed": InstalledReport,
 }
 ANSWERED = (
     ToolAnswer,

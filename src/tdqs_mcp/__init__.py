@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tdqs_mcp.app.catalogs import read
     from tdqs_mcp.app.improving import patch_file, patch_sources
+    from tdqs_mcp.app.installed import servers
     from tdqs_mcp.app.judging import (
         costs,
         explain,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         rewrite,
         run_suite,
         score,
+        score_installed,
         score_labels,
         score_skill,
         select,
@@ -71,11 +73,13 @@ __all__ = [
     "run_suite",
     "score",
     "score_answers",
+    "score_installed",
     "score_label_answers",
     "score_labels",
     "score_skill",
     "score_skill_answer",
     "select",
+    "servers",
     "study_benchmark",
     "study_outcomes",
     "submit_batch",
@@ -88,6 +92,7 @@ __all__ = [
 _MODULES = {
     "app.catalogs": "read",
     "app.improving": "patch_file patch_sources",
+    "app.installed": "servers",
     "app.judging": "costs explain grade prompts score_answers score_label_answers score_skill_answer",
     "app.linting": "lint portability",
     "app.locking": "read_lock verify",
@@ -96,8 +101,8 @@ _MODULES = {
     "results.checks": "Mutation Query",
     "results.improvements": "Mode",
     "sources.locator": "LiveOptions",
-    "sync": "calibrate collect_batch compare list_again load lock plan rewrite run_suite score score_labels "
-    "score_skill select study_benchmark submit_batch what_if write_tasks",
+    "sync": "calibrate collect_batch compare list_again load lock plan rewrite run_suite score score_installed "
+    "score_labels score_skill select study_benchmark submit_batch what_if write_tasks",
 }
 
 

@@ -6,11 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources.files import read_catalog, read_content, read_file
 from tdqs_mcp.sources.locator import Config, File, LiveOptions, parse_locator
+
+if TYPE_CHECKING:
+    from tdqs_mcp.sources.clients import ConfiguredServer
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -37,7 +40,7 @@ async def load(locator: str, options: LiveOptions | None = None) -> Catalog:
     if isinstance(parsed, File):
         return _read_still(parsed)
     if isinstance(parsed, Config):
-        return await _load_configured(parsed, locator, options)
+        return await _load_named(parsed, locator, options)
     from tdqs_mcp.sources.connection import capture  # noqa: PLC0415  # the SDK takes half a second to import
 
     return await capture(parsed, options)
@@ -53,17 +56,24 @@ def load_blocking(locator: str, options: LiveOptions | None = None) -> Catalog:
     return load_still(locator) or blocking(load)(locator, options)
 
 
-async def _load_configured(parsed: Config, locator: str, options: LiveOptions) -> Catalog:
+async def _load_named(parsed: Config, locator: str, options: LiveOptions) -> Catalog:
     """The catalog of a server in the configuration of a client; what the caller gives goes before what stands there."""
     from tdqs_mcp.sources import clients  # noqa: PLC0415
 
     found = clients.find_server(parsed.name, home=Path.home(), cwd=Path.cwd(), environ=os.environ)
-    headers, env = {**found.headers, **options.headers}, {**found.env, **options.env}
+    catalog = await load_configured(found, options, called=locator)
+    disabled = ("the client has this server disabled",) if found.is_disabled else ()
+    return replace(catalog, problems=(*disabled, *catalog.problems))
+
+
+async def load_configured(found: "ConfiguredServer", options: LiveOptions, *, called: str) -> Catalog:
+    """The catalog of a configured server under a name that hides what it is started with. Raises as `load`."""
     from tdqs_mcp.sources.connection import capture  # noqa: PLC0415
 
-    catalog = await capture(found.locator, replace(options, headers=headers, env=env, cwd=options.cwd or found.cwd))
-    disabled = ("the client has this server disabled",) if found.is_disabled else ()
-    return replace(catalog, source=locator, problems=(*disabled, *found.unresolved, *catalog.problems))
+    headers, env = {**found.headers, **options.headers}, {**found.env, **options.env}
+    filled = replace(options, headers=headers, env=env, cwd=options.cwd or found.cwd)
+    catalog = await capture(found.locator, filled, called=called)
+    return replace(catalog, problems=(*found.unresolved, *catalog.problems))
 
 
 def load_still(locator: str) -> Catalog | None:

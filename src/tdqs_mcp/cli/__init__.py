@@ -1,6 +1,7 @@
 """The command line: arguments in, output and exit code out."""
 
 import io
+import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 import click
 
-from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.errors import TdqsError, nearest
 
 WIDTH = 110
 """Columns of help and of output that does not go to a terminal."""
@@ -58,6 +59,7 @@ _COMMANDS = {
     "tdqs_mcp.cli.install_commands": {
         "install": "Add this MCP server to a client's configuration.",
         "uninstall": "Remove this MCP server from a client's configuration.",
+        "servers": "List the servers of all installed clients, without what they are started with.",
     },
     "tdqs_mcp.server.serve": {"serve": "Run the MCP server, on stdio unless --http is given."},
 }
@@ -67,6 +69,9 @@ Callback = Callable[..., Any]
 
 _GROUPS = "__tdqs_option_groups__"
 """Where a callback keeps the groups of its options until its command is made."""
+
+_NO_CHOICE = re.compile(r"'(.*?)' is not one of", re.DOTALL)
+"""How click begins its message about a value that is none of an option's."""
 
 _MODULES = {name: module for module, commands in _COMMANDS.items() for name in commands}
 
@@ -100,6 +105,11 @@ class LazyGroup(click.Group):
         """What the command returns, as click has it."""
         try:
             return super().invoke(ctx)
+        except click.BadParameter as error:
+            choices = map(str, getattr(error.param and error.param.type, "choices", ()))
+            found = _NO_CHOICE.match(error.message)
+            meant = nearest(found[1], choices).replace("; did", " Did") if found else ""
+            raise click.BadParameter(error.message + meant, error.ctx, error.param, error.param_hint) from error
         except KeyboardInterrupt:
             click.echo("; ".join(["interrupted", *ctx.meta.get(ON_INTERRUPT, list)()]), err=True)
             sys.exit(INTERRUPTED)

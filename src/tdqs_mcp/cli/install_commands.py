@@ -1,4 +1,4 @@
-"""`install` and `uninstall`: our entry in the configuration of an MCP client."""
+"""`servers`, `install` and `uninstall`: the configuration of MCP clients, and our entry in it."""
 
 import shlex
 
@@ -6,6 +6,7 @@ import click
 
 from tdqs_mcp.app.installing import Installation, client_names, plan_install, plan_uninstall
 from tdqs_mcp.cli import command
+from tdqs_mcp.cli.runner import Page, page_options, views
 from tdqs_mcp.report.escape import visible
 
 _client_argument = click.argument("client", type=click.Choice(client_names(), case_sensitive=False), metavar="CLIENT")
@@ -42,6 +43,19 @@ def uninstall(client: str, *, dry_run: bool) -> None:
     CLIENT is one of those of install. Only our entry goes, and the file as it was is kept beside it.
     """
     _make(plan_uninstall(client), is_dry_run=dry_run)
+
+
+@command()
+@page_options()
+def servers(*, page: Page) -> None:
+    """List the servers of all installed clients, without what they are started with.
+
+    Reads the files of the user and of this folder, and starts nothing. Values of variables, headers, arguments and URLs
+    are never shown. tdqs-mcp score --installed scores the servers.
+    """
+    from tdqs_mcp.app import installed  # noqa: PLC0415  # installing goes without judges
+
+    page.show([installed.servers()], views("installed_report:list_blocks"))
 
 
 def _make(change: Installation, *, is_dry_run: bool, then: str = "") -> None:

@@ -53,15 +53,19 @@ class Page:
     output: Path | None = None
     """None for standard output."""
 
-    def show(self, results: Sequence[Any], views: Mapping[str, View]) -> None:
+    def show(self, results: Sequence[Any], views: Mapping[str, View], *, ending: View | None = None) -> None:
         """Print the results that are not None, JSON in the shape of their contract unless there is a view for it.
 
-        JSON is one object for one locator and a list for several.
+        JSON is one object for one locator and a list for several. `ending` shows several results together, at the end
+        of a text.
         """
         view = reporter(views.get(self.form, "json_values:document"))
-        shown = list(map(view, (result for result in results if result is not None)))
+        found = [result for result in results if result is not None]
+        shown = list(map(view, found))
         if not shown:
             return
+        if ending and self.form == "text" and len(found) > 1:
+            shown.append(reporter(ending)(found))
         if self.form == "json":
             write(json_text(shown[0] if len(results) == 1 else shown), self.output)
         elif self.form == "markdown" or isinstance(shown[0], str):
@@ -199,7 +203,7 @@ def for_each(
             with waiting().on(f"capturing {shown_locator(locator)}{place}", at_once=":" in locator):
                 catalog = catalogs.load_blocking(locator, live)
             if catalog.incomplete:
-                _incomplete().append(f"{catalog.server!r}: {catalog.incomplete}")
+                note_incomplete(f"{catalog.server!r}: {catalog.incomplete}")
             with waiting().on(f"{doing} {catalog.server}{place}"):
                 results.append(use(catalog))
         except TdqsError as error:
@@ -266,6 +270,11 @@ def end(
     if Outcome.UNKNOWN in outcomes:
         click.echo(f"error: {left_open}", err=True)
         sys.exit(Outcome.UNKNOWN)
+
+
+def note_incomplete(what: str) -> None:
+    """Keeps that not all tools are known, which leaves a gate's verdict open."""
+    _incomplete().append(what)
 
 
 def _incomplete() -> list[str]:

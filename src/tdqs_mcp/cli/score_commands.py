@@ -13,7 +13,8 @@ from tdqs_mcp.app import judging
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.linting import Choice
 from tdqs_mcp.app.settings import read_accepted
-from tdqs_mcp.cli import command
+from tdqs_mcp.cli import command, group_options
+from tdqs_mcp.cli.installed import Installed
 from tdqs_mcp.cli.judge_options import (
     Asked,
     bad_option,
@@ -67,11 +68,20 @@ _NAME_MODEL = (
     "--rubric bundles prints and give --answers"
 )
 _NO_TOOLS = "no tools were discovered, so there is nothing to label"
+_RANKING = views("score_report:ranking_blocks")["text"]
+installed_options = group_options(
+    "installed",
+    Installed,
+    click.option("--installed", "is_asked", is_flag=True, help="Score the servers of all installed clients together."),
+    click.option("--task", metavar="TEXT", help="With --installed: name the servers that this task does not need."),
+    click.option("--yes", "has_consent", is_flag=True, help="With --installed: start what files of this folder name."),
+)
 _LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document", "markdown": "documents:ledger_line"}
 
 
 @command()
-@locators_argument()
+@locators_argument(required=False)
+@installed_options
 @click.option("--tool", metavar="NAME", help="Only this tool: why it has its scores, and the two best fixes.")
 @click.option("--fail-under", type=click.Choice(list("ABCD"), case_sensitive=False), help="Exit 1 below this tier.")
 @click.option("--answers", type=TARGET, help="Finish a judgment from these answers.")
@@ -92,6 +102,7 @@ _LEDGER = {"text": "documents:ledger_line", "json": "documents:ledger_document",
 def score(
     locators: tuple[str, ...],
     *,
+    installed: Installed,
     tool: str | None,
     fail_under: str | None,
     answers: Path | None,
@@ -106,9 +117,18 @@ def score(
     page: Page,
 ) -> None:
     """Score every tool and the server by TDQS, or by another rubric."""
+    installed.check(locators)
     if answers and len(locators) > 1:
         raise click.UsageError("--answers belongs to one locator; give one")
     _refuse_mixture(rubric, fail_under=fail_under, fail_on_bad=fail_on_bad, skill=skill, tool=tool)
+    if installed.is_asked:
+        if tool or answers or skill or dry_run or rubric != TOOL_RUBRICS[0]:
+            raise click.UsageError(
+                "--installed gives one report by TDQS: leave --tool, --answers, --rubric and so on out"
+            )
+        judge = judge_of(asked, accept=accept)
+        installed.score(live, page, fail_under, judge=judge, spec=spec, policy=policy_of(Choice()))
+        return
     given = None if answers is None else read_answers(answers, asked)
     text = read_text(skill) if skill else None
     if dry_run:
@@ -140,7 +160,7 @@ def score(
     one = use if tool is None else lambda catalog: use(judging.with_tool(catalog, tool))
     scores = for_each(locators, live, one, undiscovered=undiscovered)
     tell_usage(chosen)
-    page.show(scores, _score_views(locators, tool))
+    page.show(scores, _score_views(locators, tool), ending=None if tool else _RANKING)
     if fail_under is None:
         end(scores, answered, asked=False)
     else:

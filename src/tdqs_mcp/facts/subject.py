@@ -259,7 +259,7 @@ def measure(catalog: Catalog, *, known: Measured | None = None) -> Measured:
 def measure_together(catalogs: Sequence[Catalog]) -> tuple[Measured, ...]:
     """The same of servers that one agent sees together, each with the others as its neighbors."""
     alone = [measure(catalog) for catalog in catalogs]
-    shared = _overlaps_between(alone) if len(alone) > 1 else {}
+    shared = overlaps_between(alone) if len(alone) > 1 else {}
     return tuple(
         replace(
             own,
@@ -278,7 +278,7 @@ def measure_together(catalogs: Sequence[Catalog]) -> tuple[Measured, ...]:
     )
 
 
-def _overlaps_between(measured: Sequence[Measured]) -> dict[tuple[int, int], list[Overlap]]:
+def overlaps_between(measured: Sequence[Measured]) -> dict[tuple[int, int], list[Overlap]]:
     """By the places of two servers, the tools of the first that say the same as a tool of the second.
 
     Tools of one name are left out, and so is a tool that names its product where the other does not.

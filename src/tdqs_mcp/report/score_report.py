@@ -93,6 +93,25 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
     return [*blocks, *_fixes(score, locator), Marker(SCORE_MARKER)]
 
 
+def ranking_blocks(scores: Sequence[ServerScore]) -> list[Block]:
+    """Several servers, the lowest first."""
+    lowest = sorted(scores, key=lambda score: (score.rollup.overall is None, score.rollup.overall or 0))
+    rows = [
+        (
+            score.server,
+            str(score.tool_count),
+            Span(score.discovery_status, "red") if score.discovery_status else number(score.rollup.overall),
+            number(score.rollup.min_tdqs),
+        )
+        for score in lowest
+    ]
+    heads = columns("server", "tools", "overall", "lowest", is_whole=True)
+    return [
+        Heading(f"{len(scores)} servers, the lowest first"),
+        Table(heads, rows, MAX_ROWS, "more with higher scores"),
+    ]
+
+
 def missed_words(score: ServerScore, tier: Tier) -> str:
     """The score that is below a tier: the overall, or the lowest tool's where there is no overall."""
     overall, lowest = score.rollup.overall, score.rollup.min_tdqs

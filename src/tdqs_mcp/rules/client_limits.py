@@ -1,5 +1,6 @@
 """What clients and model APIs take, as dated data with its sources, and where a definition goes beyond it."""
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,12 +27,19 @@ class Client:
     name: str = "{tool}"
     """How it calls a tool of a server."""
 
+    separates: bool = False
+    """It gives another name to a tool whose name is taken."""
+
     is_strict: bool = False
     """A mode that hardly any definition is written for."""
 
     def named(self, tool: str, *, server: str) -> str:
         """The tool's name as a model gets it."""
         return self.name.format(tool=tool, server=server)
+
+    def shortened(self, name: str) -> str:
+        """The name that it makes of one that it does not take."""
+        return _hashed(name) if self.id == "codex" else shortened(name)
 
 
 class Audience(NamedTuple):
@@ -93,6 +101,17 @@ def shortened(name: str) -> str:
     """The name that Gemini CLI makes of another: its `generateValidName`."""
     fit = re.sub(r"[^a-zA-Z0-9_.-]", "_", name)
     return fit if len(fit) <= 63 else f"{fit[:28]}___{fit[-32:]}"
+
+
+def _hashed(name: str) -> str:
+    """The name that Codex makes of another: its `qualify_tools`."""
+    fit, digest = plain_name(name), hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest()
+    return fit if len(fit) <= 64 else f"{fit[: 64 - len(digest)]}{digest}"
+
+
+def plain_name(name: str) -> str:
+    """The name in the characters that every API takes: names that differ in others alone are told apart by none."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
 
 
 def view_catalog(measured: Measured, clients: Sequence[str] = ()) -> PortabilityReport:
@@ -160,7 +179,7 @@ def _seen(subject: Subject, limits: Sequence[Limit], client: Client, *, server: 
     is_renamed = any(each.handling is Handling.RENAMED for each in found)
     return SeenTool(
         name=subject.tool.name,
-        seen_as=None if handling is Handling.REFUSED else shortened(name) if is_renamed else name,
+        seen_as=None if handling is Handling.REFUSED else client.shortened(name) if is_renamed else name,
         handling=handling,
         changes=found,
     )

@@ -6,48 +6,52 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import json5
 
 from tdqs_mcp.errors import InputError, nearest
-from tdqs_mcp.sources.locator import Stdio, Url
+from tdqs_mcp.results.installed import InstalledServer, ServerList
+from tdqs_mcp.sources.locator import Stdio, Url, read_url
 
 _VARIABLE = re.compile(r"\$\{([^}]+)\}")
+_BARE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
+"""Gemini CLI's other spelling."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfiguredServer:
-    """One server of one client, the client's variables filled in; values of `env` and `headers` are credentials."""
+class ConfiguredServer(InstalledServer):
+    """An installed server with the client's variables filled in; values of `env` and `headers` are credentials."""
 
-    client: str
-    name: str
-    file: Path
     command: str | None = None
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str | None = None
     url: str | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    is_disabled: bool = False
-    unresolved: tuple[str, ...] = ()
-    """What only the client could fill in, one sentence each; such variables and headers are left out."""
 
     @property
     def locator(self) -> Stdio | Url:
-        """How to reach it. Raises InputError for an entry with neither command nor URL."""
+        """How to reach it. Raises InputError for an entry with neither command nor URL, or with an unreadable URL."""
         if self.command:
             return Stdio(command=self.command, args=self.args)
         if self.url:
-            return Url(url=self.url)
+            return read_url(self.url)
         raise InputError(f"{self.name!r} in {self.file} has neither a command nor a URL; complete the entry")
 
     @property
     def connection(self) -> tuple[object, ...]:
         """What two entries have in common that mean the same server."""
-        return (self.command, self.args, dict(self.env), self.cwd, self.url, dict(self.headers))
+        return (
+            self.command,
+            self.args,
+            frozenset(self.env.items()),
+            self.cwd,
+            self.url,
+            frozenset(self.headers.items()),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,8 @@ def find_server(
     Within one client the file that the client itself prefers wins (project before user). Raises InputError when there
     is no such server, naming those that there are, and when clients disagree about it.
     """
-    servers, unreadable = _read_all(_Surroundings(home=home, cwd=cwd, environ=environ), platform)
+    found_everywhere = read_servers(home=home, cwd=cwd, environ=environ, platform=platform)
+    servers, unreadable = found_everywhere.servers, found_everywhere.problems
     client, _, rest = name.partition("/")
     found = [server for server in servers if server.name == name]
     found = found or [server for server in servers if (server.client, server.name) == (client, rest)]
@@ -80,6 +85,46 @@ def find_server(
         choices = ", ".join(f"config:{server.client}/{server.name} ({server.file})" for server in found)
         raise InputError(f"{name!r} is configured differently in several clients; choose one: {choices}")
     return found[0]
+
+
+class Configured(NamedTuple):
+    """What all clients are configured with."""
+
+    servers: tuple[ConfiguredServer, ...]
+    """Once per client and name, as the client prefers it."""
+
+    problems: tuple[str, ...]
+    """What cannot be read, one sentence each."""
+
+    @property
+    def listed(self) -> ServerList:
+        """The servers without what they are started with."""
+        return ServerList(servers=self.servers, problems=self.problems)
+
+
+def read_servers(*, home: Path, cwd: Path, environ: Mapping[str, str], platform: str = sys.platform) -> Configured:
+    """The servers of all clients with files below `home` and `cwd`; one file that cannot be read hides no other."""
+    around = _Surroundings(home=home, cwd=cwd, environ=environ)
+    servers: dict[tuple[str, str], ConfiguredServer] = {}
+    problems = []
+    folders = _folders(around, platform)
+    files = [(client, Path(place.format_map(folders)), place, groups) for client, place, *groups in _table()["files"]]
+    own = {os.path.realpath(file) for _, file, place, _ in files if "{cwd}" not in place}
+    for client, file, _, groups in files:
+        try:
+            content = _load(file)
+        except (OSError, ValueError) as error:
+            problems.append(f"{file} cannot be read ({type(error).__name__}); correct it")
+            continue
+        is_project = os.path.realpath(file) not in own
+        for keys in groups:
+            for name, entry in _entries(content, [key.format_map(folders) for key in keys]):
+                if not isinstance(entry, Mapping):
+                    problems.append(f"{name!r} in {file} is not an object; correct it")
+                    continue
+                server = _read_entry(entry, client, name, file=file, around=around)
+                servers.setdefault((client, name), replace(server, is_project=is_project))
+    return Configured(tuple(servers.values()), tuple(dict.fromkeys(problems)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +167,11 @@ def client_files(
     ]
 
 
+def client_titles() -> dict[str, str]:
+    """What each client is called, by its name here."""
+    return {name: facts["title"] for name, facts in _table()["clients"].items()}
+
+
 def client_file(name: str, **around: Any) -> ClientFile:  # noqa: ANN401  # those of `client_files`
     """The user's file of one client. Raises InputError for an unknown one."""
     found = {each.name: each for each in client_files(**around)}
@@ -134,29 +184,12 @@ def configured_names(file: Path) -> list[str]:
     """The servers that a file configures if it is one of a client. Raises OSError, and ValueError for bad syntax."""
     content = _load(file)
     groups = [group for _, _, *groups in _table()["files"] for group in groups]
-    return list(dict.fromkeys(name for keys in groups for name, _ in _entries(content, keys)))
+    entries = (each for keys in groups for each in _entries(content, keys))
+    return list(dict.fromkeys(name for name, entry in entries if isinstance(entry, Mapping)))
 
 
 def _table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-
-
-def _read_all(around: _Surroundings, platform: str) -> tuple[list[ConfiguredServer], list[str]]:
-    """Every server, once per client and name, and what is wrong with the files that cannot be read."""
-    servers: dict[tuple[str, str], ConfiguredServer] = {}
-    unreadable = []
-    folders = _folders(around, platform)
-    for client, place, *groups in _table()["files"]:
-        file = Path(place.format_map(folders))
-        try:
-            content = _load(file)
-        except (OSError, ValueError) as error:
-            unreadable.append(f"{file} cannot be read ({type(error).__name__}); correct it")
-            continue
-        for keys in groups:
-            for name, entry in _entries(content, [key.format_map(folders) for key in keys]):
-                servers.setdefault((client, name), _read_entry(entry, client, name, file=file, around=around))
-    return list(servers.values()), unreadable
 
 
 def _folders(around: _Surroundings, platform: str) -> Mapping[str, object]:
@@ -191,24 +224,24 @@ def _parse_json(text: str) -> Any:  # noqa: ANN401  # foreign JSON
         return json5.loads(text)  # comments and trailing commas; a hundred times slower, hence second
 
 
-def _entries(content: Any, keys: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: ANN401
+def _entries(content: Any, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
     for key in keys:
         content = content.get(key) if isinstance(content, Mapping) else None
     if isinstance(content, Mapping):
-        yield from ((name, entry) for name, entry in content.items() if isinstance(entry, Mapping))
+        yield from content.items()
 
 
 def _read_entry(
     entry: Mapping[str, Any], client: str, name: str, *, file: Path, around: _Surroundings
 ) -> ConfiguredServer:
-    entry, unresolved = _uniform(entry), list[str]()
+    entry, unresolved, incomplete = _uniform(entry, client), list[str](), list[str]()
 
     def fill(key: str, value: Any) -> str | None:  # noqa: ANN401
         if value is None or isinstance(value, Mapping | list):
             return None
         text, missing = _expand(value, around)
         if missing:
-            unresolved.append(f"{key} needs {missing}; set it, or give the whole command or URL yourself")
+            incomplete.append(f"{key} needs {missing}; set it, or give the whole command or URL yourself")
         return text
 
     def fill_all(values: Any, option: str) -> dict[str, str]:  # noqa: ANN401
@@ -223,7 +256,7 @@ def _read_entry(
         return filled
 
     args = entry.get("args")
-    server = {key: fill(key, entry.get(key)) for key in ("command", "cwd", "url")}
+    command, cwd, url = (fill(key, entry.get(key)) for key in ("command", "cwd", "url"))
     words = [fill("args", word) or "" for word in (args if isinstance(args, list) else [])]
     env = fill_all(entry.get("env"), "--env {0}=VALUE")
     headers = fill_all(_headers(entry), "--header '{0}: VALUE'")
@@ -235,24 +268,47 @@ def _read_entry(
         client=client,
         name=name,
         file=file,
+        command=command,
         args=tuple(words),
         env=env,
+        cwd=cwd,
+        url=url,
         headers=headers,
+        transport=_transport(entry),
         is_disabled=entry.get("disabled") is True or entry.get("enabled") is False,
-        unresolved=tuple(unresolved),
-        **server,
+        is_startable=not incomplete,
+        unresolved=(*incomplete, *unresolved),
     )
 
 
-def _uniform(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The clients' spellings as one: Windsurf's serverUrl, Gemini's httpUrl, older Zed's command, Codex's headers."""
-    same = dict(entry)
+def _transport(entry: Mapping[str, Any]) -> Literal["stdio", "http", "sse"] | None:
+    if entry.get("command"):
+        return "stdio"
+    if not entry.get("url"):
+        return None
+    return "sse" if entry.get("type") == "sse" else "http"
+
+
+def _uniform(entry: Mapping[str, Any], client: str) -> dict[str, Any]:
+    """The clients' spellings as one: serverUrl (Windsurf), httpUrl and $NAME (Gemini), older Zed's command and Codex's.
+
+    Codex calls its headers http_headers.
+    """
+    same = _braced(entry) if client == "gemini-cli" else dict(entry)
     same["url"] = next((entry[key] for key in ("httpUrl", "serverUrl", "url") if entry.get(key)), None)
     if isinstance(same.get("command"), Mapping):
         inner = same["command"]
         same |= {"command": inner.get("path"), "args": inner.get("args"), "env": inner.get("env")}
     same.setdefault("headers", entry.get("http_headers"))
     return same
+
+
+def _braced(value: Any) -> Any:  # noqa: ANN401  # an entry or a part of it
+    if isinstance(value, str):
+        return _BARE_VARIABLE.sub(r"${\1}", value)
+    if isinstance(value, Mapping):
+        return {key: _braced(each) for key, each in value.items()}
+    return list(map(_braced, value)) if isinstance(value, list) else value
 
 
 def _headers(entry: Mapping[str, Any]) -> dict[str, Any]:

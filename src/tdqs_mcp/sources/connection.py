@@ -17,8 +17,8 @@ from tdqs_mcp.errors import CaptureError, InputError
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.failure import Attempt, clean, explain, lacks_credential
-from tdqs_mcp.sources.locator import InProcess, LiveOptions, Stdio, Url, public
-from tdqs_mcp.sources.recording import DISCOVER, TOOLS_LIST, Recording, build_catalog, record
+from tdqs_mcp.sources.locator import HIDDEN, InProcess, LiveOptions, Stdio, Url, public, repeatable_secrets
+from tdqs_mcp.sources.recording import DISCOVER, TOOLS_LIST, Recording, build_catalog, hide, record
 from tdqs_mcp.sources.transports import spawn
 
 _NO_STREAMABLE_HTTP = (400, 404, 405)
@@ -35,8 +35,9 @@ _CURRENT: ContextVar[object] = ContextVar("tdqs_mcp_capture", default=None)
 class _Connection:
     """All attempts to connect to one server within one time limit."""
 
-    def __init__(self, locator: Stdio | Url | InProcess, options: LiveOptions) -> None:
+    def __init__(self, locator: Stdio | Url | InProcess, options: LiveOptions, called: str) -> None:
         self._locator = locator
+        self._called = called
         self._options = options
         self.attempts: list[Attempt] = []
 
@@ -87,7 +88,7 @@ class _Connection:
         recording = last.recording
         has_none = recording.handshake is not None and not recording.expects_tools and last.error is None
         if TOOLS_LIST not in recording.results and not has_none:
-            raise CaptureError(explain(last), lacks_credential=lacks_credential(last))
+            raise CaptureError(f"{self._called} {explain(last)}", lacks_credential=lacks_credential(last))
         if last.timed_out or last.error:
             when = f"within {options.timeout:g} s" if last.timed_out else "before the connection broke"
             unanswered = [method for method in recording.pending.values() if method != DISCOVER]
@@ -96,10 +97,11 @@ class _Connection:
                 recording.incomplete = f"{TOOLS_LIST} was not answered {when}."
         if has_none:
             recording.incomplete = None
+        self._hide_secrets(recording)
         catalog = build_catalog(
             recording,
             fallback_name=_name(locator),
-            source=public(locator),
+            source=self._called,
             protocol_version=last.protocol_version,
             max_tools=options.max_tools,
         )
@@ -109,15 +111,30 @@ class _Connection:
             incomplete=None if catalog.incomplete is None else clean(catalog.incomplete, locator, options),
         )
 
+    def _hide_secrets(self, recording: Recording) -> None:
+        """Cleans the answers of credentials that the server repeats."""
+        hidden = sorted(repeatable_secrets(self._locator, self._options), key=len, reverse=True)
+        if not hidden:
+            return
+        answers = recording.results
+        covered = {method: [hide(page, hidden, HIDDEN) for page in pages] for method, pages in answers.items()}
+        if covered != answers:
+            recording.results = covered
+            recording.problems.append(
+                "The server's answers repeat a value that it was given as a variable, header or argument; it is hidden."
+            )
 
-async def capture(locator: Stdio | Url | InProcess, options: LiveOptions) -> Catalog:
+
+async def capture(locator: Stdio | Url | InProcess, options: LiveOptions, *, called: str | None = None) -> Catalog:
     """Everything the server lists, malformed entries included; no tool is ever called.
+
+    `called` names the server in messages where the locator, as `public` shows it, is not to be repeated.
 
     Bounded by `options` in time, pages, tools and bytes; what was cut short is a sentence in `problems`. A process that
     was started has ended with its whole group. Raises CaptureError, one line that says what happened and what to
     change, when no list of tools was had, and InputError when a `py:` locator names nothing that can be captured.
     """
-    connection = _Connection(locator, options)
+    connection = _Connection(locator, options, called or public(locator))
     with connection.limit():
         match locator:
             case Stdio():
@@ -136,7 +153,8 @@ async def capture_object(server: object, options: LiveOptions) -> Catalog:
     """
     kind = type(server)
     transport = transports.object_transport(server, "the object")
-    connection = _Connection(InProcess(module=kind.__module__, attribute=kind.__qualname__), options)
+    locator = InProcess(module=kind.__module__, attribute=kind.__qualname__)
+    connection = _Connection(locator, options, public(locator))
     with connection.limit():
         await connection.run(connection.start(), transport, mode="legacy")
     return replace(connection.finish(), source=None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import httpx2
 
 from tdqs_mcp.facts.text.wording import credential_variables
-from tdqs_mcp.sources.locator import HIDDEN, InProcess, LiveOptions, Locator, Stdio, Url, public, secrets
+from tdqs_mcp.sources.locator import HIDDEN, InProcess, LiveOptions, Locator, Stdio, Url, secrets
 from tdqs_mcp.sources.recording import INITIALIZE, Recording
 from tdqs_mcp.sources.transports import Ending, Reply
 
@@ -58,8 +58,8 @@ class Attempt:
 
 
 def explain(attempt: Attempt) -> str:
-    """One line: the locator, what happened, what to change, and the server's last words."""
-    line = f"{public(attempt.locator)} {_reason(attempt)}"
+    """What follows the server's name in one line: what happened, what to change, and the server's last words."""
+    line = _reason(attempt)
     if stray := attempt.recording.stray_output:
         line += f". {stray.removesuffix('.')}"
     shown = clean(line, attempt.locator, attempt.options)

@@ -85,10 +85,19 @@ class LiveOptions:
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?P<rest>.*)", re.DOTALL)
 """At least two letters, so that the drive of a Windows path is not a scheme."""
 
+_SHORT_SECRET, _LONG_SECRET = 6, 8
+"""Characters from which a value is hidden in definitions: where its name speaks of a credential, and everywhere."""
+
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _SECRET_NAME = re.compile(r"key|token|secret|passw|pwd|auth|credential|cookie|bearer", re.IGNORECASE)
+_RANDOM = re.compile(r"(?=(.*\d){3})(?=.*[A-Za-z])[\w+=-]{20,}")
+"""A long word without a path, of letters and digits: a key, whatever stands before it."""
+
+_PLAIN = re.compile(r"[A-Za-z]+(/[a-z.+-]+)?|\d+")
+"""A word, a media type or a number, which a definition may hold by itself."""
+
 _URL = re.compile(r"(?P<start>.*?://)((?P<userinfo>[^/?#]*)@)?(?P<path>[^?#]*)(?P<query>[?#].*)?", re.DOTALL)
-_ASSIGNMENT = re.compile(r"(?P<name>-{0,2}[A-Za-z_][\w.-]*)(?P<sign>=|:\s)(?P<value>.+)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"(?P<name>-{0,2}[A-Za-z_][\w.-]*)(?P<sign>=|:(?!//)\s?)(?P<value>.+)", re.DOTALL)
 
 
 def parse_locator(text: str) -> Locator:
@@ -100,7 +109,7 @@ def parse_locator(text: str) -> Locator:
         return File(path=text)
     scheme, rest = found["scheme"].lower(), found["rest"]
     if scheme in ("http", "https"):
-        return _url(text)
+        return read_url(text)
     if scheme == "stdio":
         return read_stdio(rest)
     if scheme == "config":
@@ -118,7 +127,7 @@ def public(locator: Locator) -> str:
     """The locator without credentials: fit for reports, messages and stores.
 
     A URL loses userinfo, query and fragment; a command keeps its words, but not the values of options and assignments
-    whose name speaks of a key, token, secret, password or authorization.
+    whose name speaks of a key, token, secret, password or authorization, nor long words of letters and digits.
     """
     match locator:
         case File(path=path):
@@ -147,7 +156,27 @@ def secrets(locator: Locator) -> tuple[str, ...]:
             return ()
 
 
-def _url(text: str) -> Url:
+def repeatable_secrets(locator: Locator, options: LiveOptions) -> frozenset[str]:
+    """What a definition is cleaned of, should the server repeat it there.
+
+    Not every value is a credential: `production`, `4096` and `application/json` are left. Longer values are hidden
+    whatever their variable is called, shorter ones and plain words only where its name speaks of a credential.
+    """
+    given = [*options.env.items(), *options.headers.items()]
+    parts = [(name, part) for name, value in given for part in (value, *value.split(), *_mask(value)[1])]
+    found = (part for name, part in parts if _is_secret(name, part))
+    return frozenset([*found, *(part for part in secrets(locator) if _is_secret("token", part))])
+
+
+def _is_secret(name: str, value: str) -> bool:
+    is_named, is_plain = bool(_SECRET_NAME.search(name)), bool(_PLAIN.fullmatch(value))
+    if is_plain and not value.isdecimal():
+        return is_named and len(value) >= _LONG_SECRET
+    return len(value) >= (_SHORT_SECRET if is_named and not is_plain else _LONG_SECRET)
+
+
+def read_url(text: str) -> Url:
+    """The URL of a server. Raises InputError, without repeating it."""
     try:
         parts = urlsplit(text)
         usable = bool(parts.hostname) and parts.port != 0
@@ -211,7 +240,7 @@ def _mask(word: str) -> tuple[str, tuple[str, ...]]:
         return start + shown, hidden
     url = _URL.fullmatch(word)
     if url is None:
-        return word, ()
+        return (HIDDEN, (word,)) if _RANDOM.fullmatch(word) else (word, ())
     userinfo, query = url["userinfo"], url["query"]
     shown = url["start"] + (f"{HIDDEN}@" if userinfo else "") + url["path"] + (f"?{HIDDEN}" if query else "")
     return shown, tuple(part for part in (userinfo, query) if part)

@@ -6,7 +6,7 @@ answer is recorded as it came, and in place of a listing the client gets an empt
 
 import json
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -55,6 +55,27 @@ def shield_surrogates(text: bytes) -> bytes:
 
     plain = text.decode(errors="replace").encode()
     return _SURROGATES.sub(shield, plain) if b"\\ud" in plain.lower() else plain
+
+
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
+"""The strings and numbers of a JSON text."""
+
+
+def hide(result: Mapping[str, Any], hidden: Sequence[str], mark: str) -> Mapping[str, Any]:
+    """An answer with a mark in place of everything that is to be hidden, in names and in values."""
+    written = [json.dumps(each)[1:-1] for each in hidden]
+    text = json.dumps(result)
+    if not any(each in text for each in written):
+        return result
+    either = re.compile("|".join(map(re.escape, written)))
+
+    def cover(found: re.Match[str]) -> str:
+        if found[0][0] == '"':
+            return either.sub(mark, found[0])
+        return f'"{mark}"' if found[0] in written else found[0]
+
+    covered: Mapping[str, Any] = json.loads(_TOKENS.sub(cover, text))
+    return covered
 
 
 class Recording:

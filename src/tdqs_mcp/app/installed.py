@@ -1,0 +1,136 @@
+"""The servers of all installed clients: captured side by side, scored, and seen together as each client shows them."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tdqs_mcp.app.catalogs import load_configured
+from tdqs_mcp.app.judging import discovery_status, score_measured
+from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy
+from tdqs_mcp.errors import CaptureError, InputError, TdqsError
+from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.judges.judge import Judge
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.model import Catalog
+from tdqs_mcp.results.installed import InstalledReport, InstalledScore, InstalledServer, ServerList, Standing
+from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.scoring.client_sets import view_set
+from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
+from tdqs_mcp.sources.clients import ConfiguredServer, client_titles, read_servers
+from tdqs_mcp.sources.locator import LiveOptions
+
+MAX_STARTS = 8
+"""Servers that are captured at one time."""
+
+Consent = Callable[[Sequence[InstalledServer]], bool]
+"""Whether servers that a project's files name may be started and reached."""
+
+_NO_CONSENT = "a file of this folder names it, not one of yours: read that file, then give --yes"
+
+
+def servers(**around: Any) -> ServerList:  # noqa: ANN401  # read_servers's
+    """The servers of all installed clients, never what they are started with."""
+    return read_servers(**_around(around)).listed
+
+
+async def score_installed(
+    *,
+    judge: Judge | None = None,
+    spec: str = DEFAULT_SPEC,
+    policy: Policy = DEFAULT_POLICY,
+    task: str | None = None,
+    consent: Consent = lambda _: False,
+    options: LiveOptions | None = None,
+    **around: Any,  # noqa: ANN401  # read_servers's
+) -> InstalledReport:
+    """The servers of all installed clients scored, and what an agent sees of them together, client by client.
+
+    A server that fails is a row, and what two clients start alike is captured once. What is disabled or lacks a value
+    is not started, nor is what a project's file names unless `consent`, asked once, agrees. With a task, the servers
+    that it does not need are named. Raises InputError if no client has a server.
+    """
+    found = read_servers(**_around(around))
+    if not found.servers:
+        raise InputError("; ".join(["no client here has any server", *found.problems]))
+    blocked = {each.id: never for each in found.servers if (never := _blocked(each))}
+    foreign = [each for each in found.servers if each.is_project and each.id not in blocked]
+    if foreign and not consent(foreign):
+        blocked |= {each.id: _row(each, Standing.NOT_STARTED, _NO_CONSENT) for each in foreign}
+    firsts = {each.connection: each for each in reversed(found.servers) if each.id not in blocked}
+    captured = await _capture(list(firsts.values())[::-1], options or LiveOptions())
+    measured = {name: measure(each) for name, each in captured.items() if isinstance(each, Catalog)}
+    judge = judge or Offline()
+    scores = {
+        name: await score_measured(each, judge=judge, spec=spec, policy=policy) for name, each in measured.items()
+    }
+
+    def row(server: ConfiguredServer) -> InstalledScore:
+        first = firsts[server.connection].id
+        error = captured[first]
+        if not isinstance(error, TdqsError):
+            return _scored(server, measured[first], scores[first], first=first)
+        status = discovery_status(error) if isinstance(error, CaptureError) else None
+        return replace(_row(server, Standing.FAILED, str(error)), discovery_status=status)
+
+    rows = [blocked.get(each.id) or row(each) for each in found.servers]
+    seen: dict[str, dict[str, Measured]] = {}
+    for each in found.servers:
+        if each.id not in blocked and (known := measured.get(firsts[each.connection].id)):
+            seen.setdefault(each.client, {})[each.name] = known
+    titles = client_titles()
+    sets = [view_set(name, titles[name], together, task=task) for name, together in seen.items()]
+    return InstalledReport(servers=tuple(rows), clients=tuple(sets), problems=found.problems)
+
+
+def _around(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the clients' files are looked for, unless the caller says: here."""
+    return {"home": Path.home(), "cwd": Path.cwd(), "environ": os.environ, **given}
+
+
+def _blocked(server: InstalledServer) -> InstalledScore | None:
+    """The row of a server that is never started; None for any other."""
+    if server.is_disabled:
+        return _row(server, Standing.DISABLED, "the client has it disabled")
+    if server.transport is None:
+        return _row(server, Standing.NOT_STARTED, "the entry has neither a command nor a URL; complete it")
+    return None if server.is_startable else _row(server, Standing.NOT_STARTED, server.unresolved[0])
+
+
+def _row(server: InstalledServer, standing: Standing, reason: str) -> InstalledScore:
+    return InstalledScore(server=server, standing=standing, reason=reason)
+
+
+def _scored(server: InstalledServer, measured: Measured, score: ServerScore, *, first: str) -> InstalledScore:
+    is_first = server.id == first
+    return InstalledScore(
+        server=server,
+        standing=Standing.SCORED,
+        same_as=None if is_first else first,
+        incomplete=measured.catalog.incomplete,
+        discovery_status=score.discovery_status,
+        tool_count=score.tool_count,
+        tokens=measured.tokens,
+        score=score if is_first else None,
+    )
+
+
+async def _capture(found: Sequence[ConfiguredServer], options: LiveOptions) -> dict[str, Catalog | TdqsError]:
+    """The catalog of each server, or why there is none."""
+    import anyio  # noqa: PLC0415  # a list of servers needs no event loop
+
+    captured: dict[str, Catalog | TdqsError] = {}
+    limit = anyio.CapacityLimiter(MAX_STARTS)
+
+    async def capture(server: ConfiguredServer) -> None:
+        async with limit:
+            try:
+                captured[server.id] = await load_configured(server, options, called=f"config:{server.id}")
+            except TdqsError as error:
+                captured[server.id] = error
+
+    async with anyio.create_task_group() as tasks:
+        for each in found:
+            tasks.start_soon(capture, each)
+    return captured

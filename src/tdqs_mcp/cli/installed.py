@@ -1,0 +1,90 @@
+"""`score --installed`: whether it may start what a project's files name, the report, and its exit code."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import click
+
+from tdqs_mcp.app.catalogs import blocking
+from tdqs_mcp.cli import fail
+from tdqs_mcp.cli.runner import Page, end, note_incomplete, views, waiting
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.gate.policy import answered, reaches
+from tdqs_mcp.report.escape import printable
+from tdqs_mcp.report.score_report import missed_words
+from tdqs_mcp.results.installed import InstalledReport, Standing
+from tdqs_mcp.results.verdicts import Tier
+from tdqs_mcp.sources.locator import LiveOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """What the command line says of installed servers."""
+
+    is_asked: bool
+    task: str | None
+    has_consent: bool
+
+    def check(self, locators: Sequence[str]) -> None:
+        """Refuses locators beside --installed, and its options without it."""
+        if self.is_asked and locators:
+            raise click.UsageError("--installed scores all servers; leave the locators out")
+        if not self.is_asked and (self.task is not None or self.has_consent):
+            raise click.UsageError("--task and --yes belong to --installed")
+        if not self.is_asked and not locators:
+            raise click.UsageError("Missing argument 'LOCATOR...', or --installed.")
+
+    def score(
+        self,
+        live: LiveOptions,
+        page: Page,
+        fail_under: str | None,
+        **options: Any,  # noqa: ANN401  # score_installed's
+    ) -> None:
+        """Prints the report, and ends with 2 if a server failed, or was not looked at and could change the verdict."""
+        from tdqs_mcp.app import installed  # noqa: PLC0415  # scoring files goes without
+
+        if live.headers or live.env or live.cwd:
+            raise click.UsageError(
+                "--header, --env and --cwd belong to one server; its client's configuration has its own"
+            )
+        agreed = {each.id for each in installed.servers().servers if each.is_project and not each.is_disabled}
+        may_start = bool(agreed) and (self.has_consent or _ask(sorted(agreed)))
+        with waiting().on("capturing and scoring the servers of all clients", at_once=True):
+            report = blocking(installed.score_installed)(
+                consent=lambda foreign: may_start and {each.id for each in foreign} <= agreed,
+                options=live,
+                task=self.task,
+                **options,
+            )
+        page.show([report], views("installed_report:installed_blocks"))
+        _end(report, fail_under)
+
+
+def _ask(names: Sequence[str]) -> bool:
+    """Asks on a terminal; nobody agrees elsewhere."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    named = printable(", ".join(names))
+    return click.confirm(f"Files of this folder, not yours, name these servers: {named}. Start them?", err=True)
+
+
+def _end(report: InstalledReport, fail_under: str | None) -> None:
+    failed = [each.server.id for each in report.servers if each.standing is Standing.FAILED]
+    if failed:
+        fail(InputError(f"without a score: {', '.join(failed)}"))
+    for each in report.servers:
+        if each.standing is Standing.NOT_STARTED or each.incomplete:
+            note_incomplete(f"{each.server.id!r}: {each.reason or each.incomplete}")
+    for problem in report.problems:
+        note_incomplete(problem)
+    scores = [each.score for each in report.servers if each.score]
+    results = [*scores, *([None] if failed else [])]
+    if fail_under is None:
+        end(results, answered, asked=False)
+    else:
+        tier = Tier(fail_under)
+        end(results, partial(reaches, tier=tier), missed=lambda score: missed_words(score, tier))

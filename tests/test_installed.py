@@ -1,0 +1,333 @@
+"""The servers of all installed clients: listed and scored together, and no value of a credential anywhere."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import misbehaving_server
+import pytest
+from schemas import VALIDATORS
+
+import tdqs_mcp
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.results.installed import Place, Standing
+from tdqs_mcp.scoring.client_sets import view_set
+from tdqs_mcp.sources.files import read_catalog
+
+SECRETS = {
+    "environment": "ghp_0123456789abcdefABCD",
+    "password": "correct-horse-battery",
+    "number": "8675309867530",
+    "tenant": "acme-internal-7788",
+    "header": "hdr-s3cr3t-value",
+    "userinfo": "us3r:pa55w0rd",
+    "query": "qu3ry-t0ken-value",
+    "option": "opt10n-value-here",
+    "assigned": "ass1gned-value-here",
+    "positional": "sk4lone0word1of2letters",
+    "expanded": "xpanded-from-env-1",
+}
+"""Planted, by where they stand."""
+
+
+def entry(mode, *args, **env):
+    return {"command": sys.executable, "args": [misbehaving_server.__file__, mode, *args], "env": env}
+
+
+def home_files():
+    """Five clients; the file of a sixth is malformed."""
+    s = SECRETS
+    return {
+        ".config/Claude/claude_desktop_config.json": {
+            "mcpServers": {
+                "echo": entry(
+                    "repeats",
+                    *("--api-key", s["option"], f"--token={s['assigned']}", s["positional"], "Authorization:${HIDDEN}"),
+                    API_KEY=s["environment"],
+                    DB_PASSWORD=s["password"],
+                    ACCOUNT=s["number"],
+                    TENANT=s["tenant"],
+                ),
+                "dies": entry("exits-at-once", "--api-key", s["option"], TDQS_SECRET=s["environment"]),
+            }
+        },
+        ".claude.json": {
+            "mcpServers": {
+                "plain": entry("plain"),
+                "remote": {
+                    "type": "sse",
+                    "url": f"http://{s['userinfo']}@127.0.0.1:9/mcp?token={s['query']}",
+                    "headers": {"X-Key": s["header"], "Authorization": "Bearer ${HIDDEN}"},
+                },
+            }
+        },
+        ".cursor/mcp.json": {
+            "mcpServers": {"same": entry("plain"), "off": {**entry("plain", "OFF"), "disabled": True}, "text": "npx"}
+        },
+        ".config/Code/User/mcp.json": {
+            "servers": {
+                "asks": {"command": "touch", "args": ["started-by-asks", "${input:key}"]},
+                "bad": {"url": "ftp://x"},
+            }
+        },
+        ".gemini/settings.json": {"mcpServers": {"bare": entry("repeats", "$HIDDEN", API_KEY="${HIDDEN}")}},
+        ".codeium/windsurf/mcp_config.json": '{"mcpServers": {"broken": {"env": {"K": "' + s["environment"] + '"}',
+    }
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A home and a project; gives back the options by which a command runs there."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    for name, content in home_files().items():
+        write(home / name, content)
+    write(project / ".mcp.json", {"mcpServers": {"foreign": entry("plain", "FOREIGN")}})
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "PYTHONPATH": str(Path(__file__).parents[1] / "src"),
+        "TDQS_CACHE": str(tmp_path / "cache"),
+        "HIDDEN": SECRETS["expanded"],
+    }
+    return {"cwd": project, "env": environment}
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+
+
+def installed(run):
+    report = json.loads(run.stdout)
+    VALIDATORS["installed"].validate(report)
+    return {f"{each['client']}/{each['name']}": each for each in report["servers"]}, report
+
+
+def test_the_servers_of_all_clients_are_listed_without_what_starts_them(tdqs_mcp, machine):
+    run = tdqs_mcp("servers", "--format", "json", **machine)
+    assert run.returncode == 0
+    listed = json.loads(run.stdout)
+    VALIDATORS["servers"].validate(listed)
+    rows = {each["name"]: each for each in listed["servers"]}
+    assert list(rows) == ["echo", "dies", "foreign", "plain", "remote", "same", "off", "asks", "bad", "bare"]
+    assert set(rows["echo"]) == {"client", "name", "transport", "file", "fromProject", "disabled", "unresolved"}
+    assert [rows[name]["transport"] for name in ("echo", "remote", "bad")] == ["stdio", "sse", "http"]
+    assert [name for name, row in rows.items() if row["disabled"]] == ["off"]
+    assert [name for name, row in rows.items() if row["fromProject"]] == ["foreign"]
+    assert "${input:key}" in rows["asks"]["unresolved"][0]
+    assert [problem.rpartition("/")[2] for problem in listed["problems"]] == [
+        "mcp.json is not an object; correct it",
+        "mcp_config.json cannot be read (ValueError); correct it",
+    ]
+
+
+def test_each_server_is_a_row_and_a_broken_one_stops_no_other(tdqs_mcp, machine):
+    run = tdqs_mcp("score", "--installed", "--timeout", "20", "--format", "json", **machine)
+    rows, report = installed(run)
+    assert run.returncode == 2
+    assert run.stderr == b"error: without a score: claude-desktop/dies, claude-code/remote, vscode/bad\n"
+    assert {name: row["standing"] for name, row in rows.items()} == {
+        "claude-desktop/echo": "scored",
+        "claude-desktop/dies": "failed",
+        "claude-code/foreign": "not started",
+        "claude-code/plain": "scored",
+        "claude-code/remote": "failed",
+        "cursor/same": "scored",
+        "cursor/off": "disabled",
+        "vscode/asks": "not started",
+        "vscode/bad": "failed",
+        "gemini-cli/bare": "scored",
+    }
+    assert not (machine["cwd"] / "started-by-asks").exists()
+    assert rows["claude-code/plain"]["score"]["server"]["source"] == "config:claude-code/plain"
+    assert (rows["cursor/same"]["score"], rows["cursor/same"]["sameAs"]) == (None, "claude-code/plain")
+    assert [(each["client"], each["servers"]) for each in report["clients"]] == [
+        ("claude-desktop", ["echo"]),
+        ("claude-code", ["plain"]),
+        ("cursor", ["same"]),
+        ("gemini-cli", ["bare"]),
+    ]
+    assert len(report["problems"]) == 2
+
+
+COMMANDS = [
+    *(("servers", "--format", form) for form in ("text", "json", "markdown")),
+    *(("score", "--installed", "--yes", "--task", "greet", "--format", form) for form in ("text", "json", "markdown")),
+    *(("score", "--installed", "--output", "report.txt", "--format", form) for form in ("text", "json")),
+    *(("lint", "config:echo", "--all", "--format", form) for form in ("text", "json", "sarif", "junit")),
+    ("capture", "config:echo", "-o", "captured.json"),
+    ("capture", "config:bare"),
+    ("lock", "config:echo"),
+    ("prompts", "config:echo"),
+    ("score", "config:dies"),
+    ("score", "config:remote"),
+    ("score", "config:unknown"),
+    ("rewrite", "config:echo", "--format", "json"),
+    ("portability", "config:echo", "--format", "json"),
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: "-".join(words).replace("/", ":"))
+def test_no_value_of_a_credential_is_in_any_output_file_or_cache(tdqs_mcp, machine, words):
+    run = tdqs_mcp(*words, **machine)
+    assert b"Traceback (" not in run.stderr
+    written = [
+        file
+        for folder in (machine["cwd"], Path(machine["env"]["TDQS_CACHE"]), Path(machine["env"]["HOME"]) / ".cache")
+        for file in folder.rglob("*")
+        if file.is_file()
+    ]
+    texts = [run.stdout, run.stderr, *(file.read_bytes() for file in written)]
+    for place, secret in SECRETS.items():
+        for part in (secret, *secret.split(":")):
+            assert not any(part.encode() in text for text in texts), f"{place} in {words}"
+
+
+def test_a_server_that_repeats_what_it_was_given_says_so_and_is_scored(tdqs_mcp, machine):
+    run = tdqs_mcp("capture", "config:echo", **machine)
+    captured = json.loads(run.stdout)
+    assert captured["tools"][1]["name"] == "repeat_***"
+    assert "***" in captured["tools"][1]["description"]
+    assert captured["tools"][0] == misbehaving_server.GOOD
+    found = json.loads(tdqs_mcp("lint", "config:echo", "--format", "json", **machine).stdout)
+    assert any("repeat a value" in problem for problem in found["problems"])
+
+
+def test_ordinary_values_stay_in_definitions(tdqs_mcp, tmp_path):
+    words = {"LOG_LEVEL": "information", "MAX_TOKENS": "4096", "ACCEPT": "application/json", "AUTH_TYPE": "basic"}
+    options = [part for name, value in words.items() for part in ("--env", f"{name}={value}")]
+    locator = f"stdio:{sys.executable} {misbehaving_server.__file__} repeats"
+    tool = json.loads(tdqs_mcp("capture", locator, *options, cwd=tmp_path).stdout)["tools"][1]
+    assert all(value in tool["description"] for value in words.values())
+
+
+def test_what_a_project_names_starts_with_consent_alone(tdqs_mcp, machine):
+    rows, _ = installed(tdqs_mcp("score", "--installed", "--yes", "--format", "json", **machine))
+    assert rows["claude-code/foreign"]["standing"] == "scored"
+    refused = tdqs_mcp("score", "--installed", "--format", "json", stdin=b"y\n", **machine)
+    assert "--yes" in installed(refused)[0]["claude-code/foreign"]["reason"]
+
+
+def test_a_file_of_the_home_is_the_user_s_own_in_the_home_too(tdqs_mcp, machine):
+    home = Path(machine["env"]["HOME"])
+    listed = json.loads(tdqs_mcp("servers", "--format", "json", **machine | {"cwd": home}).stdout)
+    assert not any(each["fromProject"] for each in listed["servers"])
+
+
+def test_a_gate_stays_open_for_what_was_not_looked_at(tdqs_mcp, tmp_path):
+    write(tmp_path / ".cursor/mcp.json", {"mcpServers": {"plain": entry("plain")}})
+    write(tmp_path / "project/.cursor/mcp.json", {"mcpServers": {"foreign": entry("plain", "FOREIGN")}})
+    machine = {"cwd": tmp_path, "env": {**os.environ, "HOME": str(tmp_path)}}
+    assert tdqs_mcp("score", "--installed", **machine).returncode == 0
+    assert tdqs_mcp("score", "--installed", "--fail-under", "D", **machine).returncode == 0
+    assert tdqs_mcp("score", "--installed", "--fail-under", "A", **machine).returncode == 1
+    run = tdqs_mcp("score", "--installed", "--fail-under", "D", **machine | {"cwd": tmp_path / "project"})
+    assert run.returncode == 2
+    assert b"'cursor/foreign'" in run.stderr
+
+
+def test_without_any_server_there_is_nothing_to_score(tdqs_mcp, tmp_path):
+    machine = {"cwd": tmp_path, "env": {**os.environ, "HOME": str(tmp_path)}}
+    assert tdqs_mcp("servers", **machine).returncode == 0
+    run = tdqs_mcp("score", "--installed", **machine)
+    assert (run.returncode, run.stderr) == (2, b"error: no client here has any server\n")
+
+
+@pytest.mark.parametrize(
+    "words", [("--installed", "x.json"), ("--task", "t", "x.json"), ("--installed", "--env", "A=b"), ()]
+)
+def test_options_that_do_not_go_together_are_refused(command, words):
+    assert command("score", *words).returncode == 2
+
+
+def servers(**named):
+    tools = {
+        name: [{"name": tool, "description": text, "inputSchema": {"type": "object"}} for tool, text in listed.items()]
+        for name, listed in named.items()
+    }
+    return {name: measure(read_catalog({"tools": each}, name=name)) for name, each in tools.items()}
+
+
+def test_names_collide_as_the_client_makes_them():
+    pair = servers(one={"search": "Searches mail."}, two={"search": "Searches the web."})
+    plain = (Place(server="one", tool="search"), Place(server="two", tool="search"))
+    assert [each.tools for each in view_set("claude-desktop", "", pair).collisions] == [plain]
+    for client in ("claude-code", "codex", "cursor", "vscode", "gemini-cli"):
+        seen = view_set(client, "", pair)
+        assert (seen.collisions, [each.tools for each in seen.same_names]) == ((), [plain])
+    spelled = {"my server": pair["one"], "my.server": pair["two"]}
+    (collision,) = view_set("claude-code", "", spelled).collisions
+    assert collision.name == "mcp__my_server__search"
+    assert view_set("vscode", "", spelled).collisions == ()
+
+
+def test_tools_of_different_servers_that_say_the_same_are_shown_once():
+    pair = servers(
+        one={"send_mail": "Sends an email message to a recipient."},
+        two={"mail_send": "Sends an email message to a recipient.", "list_rooms": "Lists all meeting rooms."},
+    )
+    (overlap,) = view_set("cursor", "", pair).overlaps
+    assert (overlap.first.tool, overlap.second.tool, overlap.kind) == ("send_mail", "mail_send", "definition")
+
+
+def test_a_task_names_the_servers_that_it_does_not_need():
+    pair = servers(
+        git={"git_commit": "Records staged changes in the repository."},
+        weather={"forecast": "Gives the weather forecast of a city for some days."},
+    )
+    found = view_set("cursor", "", pair, task="commit my changes to the repository").not_needed
+    assert (found.servers, found.saved_tokens) == (("weather",), pair["weather"].tokens)
+    assert view_set("cursor", "", pair, task="zzz").not_needed.servers == ()
+    assert view_set("cursor", "", pair).not_needed is None
+
+
+@pytest.mark.bench
+def test_the_view_of_a_client_takes_linear_work(compare_work):
+    def many(count):
+        return servers(
+            **{
+                f"server{place}": {
+                    f"get_{place}_{each}": f"Gets record {each} of the archive number {place}." for each in range(25)
+                }
+                for place in range(count)
+            }
+        )
+
+    few, more = many(20), many(80)
+    for each in (*few.values(), *more.values()):
+        _ = each.purposes, each.tokens
+    compare_work(lambda: view_set("cursor", "", more), lambda: view_set("cursor", "", few), at_most=5)
+
+
+def test_the_library_scores_installed_servers(machine):
+    where = {"home": Path(machine["env"]["HOME"]), "cwd": machine["cwd"], "environ": machine["env"]}
+    assert len(tdqs_mcp.servers(**where).servers) == 10
+
+
+def test_a_folder_ends_in_its_servers_the_lowest_first(command, tmp_path):
+    good = {"name": "a", "description": "Lists the open invoices of a customer, newest first.", "inputSchema": {}}
+    for name, tool in (("fine", good), ("poor", {"name": "x", "inputSchema": {"type": "object"}})):
+        write(tmp_path / f"{name}.json", {"tools": [tool]})
+    lines = command("score", tmp_path).stdout.decode().splitlines()
+    assert "2 servers, the lowest first" in lines
+    assert [line.split()[0] for line in lines[-2:]] == ["poor", "fine"]
+    assert b"lowest first" not in command("score", tmp_path / "fine.json").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("install", "curser"), "cursor"),
+        (("lint", "--profile", "strikt", "x"), "strict"),
+        (("serve", "--log-level", "warnig"), "warning"),
+    ],
+)
+def test_a_misspelled_choice_gets_what_was_probably_meant(command, words, meant):
+    run = command(*words)
+    assert run.returncode == 2
+    assert f"Did you mean {meant}" in run.stderr.decode()
+
+
+def test_standings_are_words_of_the_contract():
+    assert [each.value for each in Standing] == ["scored", "disabled", "not started", "failed"]
