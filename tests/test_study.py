@@ -152,6 +152,18 @@ def test_a_cap_keeps_95_percent_of_the_successes(outcomes):
     assert cap.saved == pytest.approx(100 * (1 + 5 * 21) / (sum(range(1, 21)) + 200))
 
 
+def test_groups_without_any_spread_have_a_difference_but_no_interval(outcomes):
+    rows = [f"{v}{n},m,d,{v},{int(v == 'b')},,,\n" for n in range(6) for v in "ab"]
+    [test] = studying.study_outcomes(outcomes(HEAD + "".join(rows))).pairs[0].tests
+    assert (test.before, test.after, test.difference) == (0, 100, None)
+
+
+def test_there_is_no_front_without_steps_and_evaluators(outcomes, command):
+    run = command("study", outcomes(HEAD + "a,m,d,x,1,,,4\n"), "--format", "svg")
+    assert run.returncode == 2
+    assert b"no front to draw" in run.stderr
+
+
 # Files
 
 
@@ -180,10 +192,11 @@ def test_all_formats_are_read_alike(outcomes, tmp_path):
         ("a,m,d,x,1,,\n", "line 2 of"),
         ("a,m,d,x,1,,,4,5\n", "line 2 of"),
         ("", "has no rows"),
+        ("task,task\na,b\n", "a column twice"),
     ],
 )
 def test_a_bad_row_is_named_by_its_line_and_nothing_is_computed(outcomes, command, rows, said):
-    run = command("study", outcomes(HEAD + rows))
+    run = command("study", outcomes(rows if rows.startswith("task") else HEAD + rows))
     assert run.returncode == 2
     assert said in run.stderr.decode()
     assert not run.stdout

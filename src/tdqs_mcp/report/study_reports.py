@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
 
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.report.blocks import Block, Code, Heading, Items, Line, Table, Title, columns, count_words, problem_items
 from tdqs_mcp.report.escape import markup
 from tdqs_mcp.report.json_values import document
@@ -141,7 +142,12 @@ def _next(study: OutcomeStudy) -> str:
 
 
 def front_svg(study: OutcomeStudy) -> str:
-    """A panel for each experiment and domain: score upward, steps to the right, the front as a line."""
+    """A panel for each experiment and domain: score upward, steps to the right, the front as a line.
+
+    Raises InputError where there is nothing to draw.
+    """
+    if not study.front:
+        raise InputError("there is no front to draw: no run has evaluators_passed, evaluators_total and steps")
     panels = [list(points) for _, points in groupby(study.front, key=lambda each: (each.experiment, each.domain))]
     names = list(dict.fromkeys((each.model, each.variant) for each in study.front))
     rows = -(-len(panels) // _ACROSS)

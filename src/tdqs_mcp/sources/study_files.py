@@ -101,6 +101,8 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         return
     reader = csv.DictReader(io.StringIO(text), strict=True)
     try:
+        if len(set(names := reader.fieldnames or ())) < len(names):
+            raise InputError(f"{str(path)!r} has a column twice; leave one of them out")
         for row in reader:
             if None in row or None in row.values():
                 raise InputError(f"line {reader.line_num} of {str(path)!r} has not as many values as the first line")

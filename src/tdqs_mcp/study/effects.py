@@ -6,6 +6,9 @@ from typing import Any
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.results.studies import LEVEL, Estimate
 
+DIGITS = 9
+"""Decimals of a figure; further ones depend on the order of additions."""
+
 
 def require_statistics() -> None:
     """Raises InputError, which names the extra, where scipy or statsmodels is missing."""
@@ -33,14 +36,16 @@ def estimate(
     if np.ptp(values) == 0 or fewest < 2 or np.linalg.matrix_rank(design) < design.shape[1]:
         return None
     robust: Any = {"groups": groups if len(clusters) > 1 else groups[:, 0]}
-    fit = OLS(np.asarray(values, dtype=float), design).fit(cov_type="cluster", cov_kwds=robust, use_t=True)
-    low, high = fit.conf_int(LEVEL)[0]
-    found = Estimate(
+    with np.errstate(all="ignore"):  # errors of zero, and variances below it, which two ways of clustering allow
+        fit = OLS(np.asarray(values, dtype=float), design).fit(cov_type="cluster", cov_kwds=robust, use_t=True)
+        (low, high), p_value = fit.conf_int(LEVEL)[0], fit.pvalues[0]
+    if not (np.isfinite([low, high]).all() and round(high - low, DIGITS) > 0):
+        return None
+    return Estimate(
         value=float(fit.params[0]),
         low=float(low),
         high=float(high),
-        p_value=float(fit.pvalues[0]),
+        p_value=float(p_value),
         units=len(values),
         clusters=fewest,
     )
-    return found if np.isfinite([found.low, found.high, found.p_value]).all() else None

@@ -18,16 +18,13 @@ from tdqs_mcp.results.studies import (
     VariantPair,
 )
 from tdqs_mcp.sources.study_files import TaskRun
-from tdqs_mcp.study.effects import estimate
+from tdqs_mcp.study.effects import DIGITS, estimate
 
 KEPT = 0.95
 """Share of the successful runs that a cap keeps."""
 
 MIN_SUCCESSES = 5
 """Successful runs from which a cap can be told."""
-
-DIGITS = 9
-"""Decimals of a difference; further ones would keep equal differences of thirds from being ties."""
 
 Key = tuple[str, str, str]
 """Model, domain and task: what is the same in both runs of a pair."""
