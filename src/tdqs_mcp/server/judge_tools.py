@@ -204,7 +204,7 @@ class JudgeTools(ToolGroup):
 
         Use it only after prepare_judgement, with the same rubric and model, all answers at once or batch by batch, for
         example 5; for a score without your judgement use score_server instead. Accepted answers are kept, also across
-        restarts where the operator allows, and a later one about the same tool counts instead. One that does not fit is
+        restarts where the operator allows, and a later one about a tool replaces it. One that does not fit is
         refused with the reason. Returns the score so far and the tools still missing.
         """
         found, key = await self._context.read_catalog(call, catalog)
