@@ -92,6 +92,15 @@ def test_the_published_data_fit_a_screen_and_their_json_its_schema(shared, comma
 # Small experiments whose figures are known
 
 
+def test_without_domains_each_model_is_one_scope_and_runs_without_a_partner_are_counted(outcomes, command):
+    rows = [f"t{n},m,,{v},1,,,{n}\n" for n in range(6) for v in "ab"]
+    path = outcomes(HEAD + "".join(rows) + "t9,m,,a,0,,,3\n")
+    found = studying.study_outcomes(path)
+    assert [(each.model, each.domain, each.tasks, each.alone) for each in found.pairs] == [("m", None, 6, 1)]
+    assert [(each.domain, each.successes) for each in found.caps] == [(None, 6), (None, 6)]
+    assert "1 run of a pair of variants have no partner" in command("study", path).stdout.decode()
+
+
 def test_means_are_those_of_the_papers_example(outcomes):
     """Section 4.5.3: one task passes three of three in four steps, another two of four in six."""
     [summary] = studying.study_outcomes(outcomes(HEAD + "a,m,,x,1,3,3,4\nb,m,,x,0,2,4,6\n")).summaries
@@ -171,7 +180,7 @@ def test_all_formats_are_read_alike(outcomes, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     from pyarrow import Table  # noqa: PLC0415
 
-    csv = outcomes(HEAD + "a,m,d,x,1,2,3,4\nb,m,d,x,0,,,\n")
+    csv = outcomes(HEAD + "a,m,d,x,1.0,2,3,4.0\nb,m,d,x,0.0,,,\n")
     rows = [
         {"task": "a", "model": "m", "domain": "d", "variant": "x", "success": True, "evaluators_passed": 2, "evaluators_total": 3, "steps": 4},
         {"task": "b", "model": "m", "domain": "d", "variant": "x", "success": False},
@@ -179,6 +188,26 @@ def test_all_formats_are_read_alike(outcomes, tmp_path):
     lines = outcomes("\n".join(map(json.dumps, rows)), "outcomes.jsonl")
     parquet.write_table(Table.from_pylist(rows), tmp_path / "outcomes.parquet")
     assert read_outcomes(csv) == read_outcomes(lines) == read_outcomes(tmp_path / "outcomes.parquet")
+
+
+def test_a_log_of_calls_is_read_as_runs_and_its_other_events_are_none(outcomes):
+    lines = [
+        {"event": "tools/list", "variant": "own"},
+        {"event": "tools/call", "client": None, "variant": "own", "tool": "find", "success": True, "arguments": {}},
+        {
+            "event": "tools/call",
+            "client": "c",
+            "variant": "new",
+            "tool": "find",
+            "success": False,
+            "error": "<text of 3>",
+        },
+    ]
+    runs = read_outcomes(outcomes("\n".join(map(json.dumps, lines)), "calls.jsonl"))
+    assert [(run.model, run.domain, run.variant, run.success) for run in runs] == [
+        ("unnamed client", "find", "own", True),
+        ("c", "find", "new", False),
+    ]
 
 
 @pytest.mark.parametrize(

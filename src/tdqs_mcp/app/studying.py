@@ -96,15 +96,9 @@ def _known(benchmark: Benchmark, tools: Collection[ToolKey]) -> tuple[list[Query
     if not (queries and calls):
         raise InputError("no query or no call of the benchmark is about a tool in its tools.json")
     counts = (("queries", len(benchmark.queries), len(queries)), ("calls", len(benchmark.calls), len(calls)))
-    return (
-        queries,
-        calls,
-        [
-            f"{whole - used} of {whole} {what} left out: no tool of that name, or several"
-            for what, whole, used in counts
-            if whole > used
-        ],
-    )
+    left_out = "{} of {} {} left out: no tool of that name, or several"
+    problems = [left_out.format(whole - used, whole, what) for what, whole, used in counts if whole > used]
+    return queries, calls, problems
 
 
 def require_model(model: Model | None) -> Model:

@@ -58,7 +58,9 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
     ):
         if rows:
             blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, shown=SHOWN)]
-    return [*blocks, Line(_next(study))]
+    alone = max((pair.alone for pair in study.pairs), default=0)
+    told = (f"up to {count_words(alone, 'run')} of a pair of variants have no partner and count only under Variants",)
+    return [*blocks, problem_items(told if alone else ()), Line(_next(study))]
 
 
 _VARIANTS = ("where", "variant", "runs", "success (95 %)", "score", "steps")

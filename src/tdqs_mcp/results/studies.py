@@ -109,6 +109,9 @@ class VariantPair:
     """Whether the same tasks were run with both."""
 
     tasks: int
+    alone: Annotated[int, Key("withoutPartner")]
+    """Runs of either variant whose task was not run with the other; no test has them."""
+
     agreement: Agreement | None
     tests: tuple[MetricTest, ...]
 
@@ -147,7 +150,7 @@ class Cap:
 
     experiment: str
     model: str
-    domain: str
+    domain: str | None
     variant: str
     resource: Own
     """`steps` or `tokens`."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.model import Catalog
@@ -36,7 +36,11 @@ class TaskRun(BaseModel):
     task: Text
     model: Text
     variant: Text = Field(validation_alias=AliasChoices("variant", "condition"))
-    success: bool
+    success: Annotated[
+        bool, BeforeValidator(lambda value: value.removesuffix(".0") if isinstance(value, str) else value)
+    ]
+    """Whether all evaluators pass; a column with gaps may have been written as 1.0 and 0.0."""
+
     domain: str = ""
     passed: int | None = Field(None, ge=0, validation_alias=AliasChoices("evaluators_passed", "passed"))
     total: int | None = Field(None, ge=1, validation_alias=AliasChoices("evaluators_total", "evaluator_count", "total"))
@@ -68,9 +72,8 @@ def read_outcomes(path: Path) -> list[TaskRun]:
             run = TaskRun.model_validate(row)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            wrong.append(
-                f"{place}: {': '.join([*map(str, first['loc'][:1]), first['msg'].removeprefix('Value error, ')])}"
-            )
+            words = [place, *map(str, first["loc"][:1]), first["msg"].removeprefix("Value error, ")]
+            wrong.append(": ".join(words))
             continue
         known = places.setdefault((run.experiment, run.variant, run.model, run.domain, run.task), place)
         if known == place:
@@ -96,8 +99,9 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     text = read_text(path)
     if text.lstrip()[:1] in ("{", "["):
         for number, line in enumerate(text.splitlines(), start=1):
-            if line.strip():
-                yield f"line {number}", _object(line, f"line {number} of {str(path)!r}")
+            row = _object(line, f"line {number} of {str(path)!r}") if line.strip() else {"event": None}
+            if row.get("event", _CALL) == _CALL:
+                yield f"line {number}", _as_run(row, number) if "event" in row else row
         return
     reader = csv.DictReader(io.StringIO(text), strict=True)
     try:
@@ -133,6 +137,16 @@ def _object(line: str, origin: str) -> Mapping[str, Any]:
     return {name: value for name, value in found.items() if value is not None and value != ""}
 
 
+_CALL = "tools/call"
+"""The event of a line in the router's log that tells how a call ended."""
+
+
+def _as_run(call: Mapping[str, Any], number: int) -> Mapping[str, Any]:
+    """A call in the router's log: each is a task of its own, its tool the domain, its client the model."""
+    told = {"task": f"call {number}", "model": call.get("client") or "unnamed client", "domain": call.get("tool")}
+    return {**told, **{name: call[name] for name in ("variant", "success") if name in call}}
+
+
 class Call(NamedTuple):
     """One recorded call of a benchmark's agent."""
 
@@ -151,7 +165,7 @@ class Benchmark:
     calls: tuple[Call, ...]
 
 
-_FAILED = re.compile(r'\AError|\ATool call timed out|"isError": true|isError=True\Z')
+_FAILED = re.compile(r'\ATool call timed out|"isError": true|isError=True\Z')
 """An answer of the benchmark's proxy: it timed out, or its own or the server's result is an error.
 
 Quotes inside the server's text are escaped there."""

@@ -46,6 +46,11 @@ class _Scope:
     runs: Mapping[str, Mapping[Key, TaskRun]]
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether all runs are of one domain, or of none that is named."""
+        return len({run.domain for runs in self.runs.values() for run in runs.values()}) == 1
+
+    @property
     def place(self) -> dict[str, str | None]:
         return {"model": self.model, "domain": self.domain}
 
@@ -63,7 +68,7 @@ def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
         front=tuple(
             point for scope in _distinct([each for each in every if each.model is None]) for point in _front(scope)
         ),
-        caps=tuple(cap for scope in scopes if scope.model and scope.domain for cap in _caps(scope)),
+        caps=tuple(cap for scope in scopes if scope.model is not None and scope.is_narrow for cap in _caps(scope)),
     )
 
 
@@ -71,9 +76,9 @@ def _scopes(runs: Sequence[TaskRun]) -> Iterator[_Scope]:
     """All models and domains together, each model, each domain, and each model in each domain."""
     for experiment in dict.fromkeys(run.experiment for run in runs):
         own = [run for run in runs if run.experiment == experiment]
-        models, domains = (list(dict.fromkeys(getattr(run, name) for run in own)) for name in ("model", "domain"))
-        for model in (None, *models):
-            for domain in (None, *domains):
+        models, domains = (dict.fromkeys(getattr(run, name) or None for run in own) for name in ("model", "domain"))
+        for model in dict.fromkeys((None, *models)):
+            for domain in dict.fromkeys((None, *domains)):
                 by_variant: dict[str, dict[Key, TaskRun]] = {}
                 for run in own:
                     if model in (None, run.model) and domain in (None, run.domain):
@@ -124,6 +129,7 @@ def _pair(scope: _Scope, before: str, after: str) -> VariantPair:
         after=after,
         is_paired=bool(pairs),
         tasks=len(pairs) or len(old) + len(new),
+        alone=len(old) + len(new) - 2 * len(pairs) if pairs else 0,
         agreement=_agreement(pairs) if pairs else None,
         tests=tuple(tests),
     )
@@ -305,7 +311,7 @@ def _caps(scope: _Scope) -> Iterator[Cap]:
             yield Cap(
                 experiment=scope.experiment,
                 model=scope.model or "",
-                domain=scope.domain or "",
+                domain=scope.domain,
                 variant=variant,
                 resource=resource,
                 successes=len(successful),
