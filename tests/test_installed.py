@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -116,7 +117,7 @@ def test_the_servers_of_all_clients_are_listed_without_what_starts_them(tdqs_mcp
     assert [name for name, row in rows.items() if row["disabled"]] == ["off"]
     assert [name for name, row in rows.items() if row["fromProject"]] == ["foreign"]
     assert "${input:key}" in rows["asks"]["unresolved"][0]
-    assert [problem.rpartition("/")[2] for problem in listed["problems"]] == [
+    assert sorted(problem.rpartition("/")[2] for problem in listed["problems"]) == [
         "mcp.json is not an object; correct it",
         "mcp_config.json cannot be read (ValueError); correct it",
     ]
@@ -207,6 +208,49 @@ def test_what_a_project_names_starts_with_consent_alone(tdqs_mcp, machine):
     assert rows["claude-code/foreign"]["standing"] == "scored"
     refused = tdqs_mcp("score", "--installed", "--format", "json", stdin=b"y\n", **machine)
     assert "--yes" in installed(refused)[0]["claude-code/foreign"]["reason"]
+
+
+@pytest.mark.process
+def test_a_terminal_is_asked_before_a_project_s_server_starts(machine):
+    for answer, standing in ((b"n\n", "not started"), (b"y\n", "scored")):
+        ours, theirs = os.openpty()
+        os.write(ours, answer)
+        words = [sys.executable, "-m", "tdqs_mcp", "score", "--installed", "--format", "json"]
+        run = subprocess.run(
+            words, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, timeout=120, check=False, **machine
+        )
+        asked = os.read(ours, 100_000).decode()
+        os.close(ours)
+        os.close(theirs)
+        assert installed(run)[0]["claude-code/foreign"]["standing"] == standing
+        assert "name these servers: claude-code/foreign" in asked
+
+
+def test_servers_that_a_client_has_switched_off_elsewhere_are_not_started(tmp_path):
+    off = {"projects": {str(tmp_path / "project"): {"disabledMcpServers": ["two"]}}}
+    write(tmp_path / ".claude.json", {"mcpServers": {"one": entry("plain"), "two": entry("plain")}, **off})
+    write(tmp_path / ".claude/settings.json", {"disabledMcpjsonServers": ["three"]})
+    write(tmp_path / "project/.mcp.json", {"mcpServers": {"three": entry("plain")}})
+    write(tmp_path / ".gemini/settings.json", {"mcpServers": {"four": entry("plain")}, "mcp": {"excluded": ["four"]}})
+    found = tdqs_mcp.servers(home=tmp_path, cwd=tmp_path / "project", environ={}).servers
+    assert {each.name: each.is_disabled for each in found} == {"three": True, "one": False, "two": True, "four": True}
+
+
+@pytest.mark.process
+def test_tools_that_a_client_does_not_hand_on_do_not_count_for_it(tmp_path):
+    codex = f"""[mcp_servers.all]\ncommand = {sys.executable!r}\nargs = [{misbehaving_server.__file__!r}, "plain"]
+        [mcp_servers.some]\ncommand = {sys.executable!r}\nargs = [{misbehaving_server.__file__!r}, "plain"]
+        disabled_tools = ["odd"]"""
+    write(tmp_path / ".codex/config.toml", codex)
+    write(tmp_path / ".gemini/settings.json", {"mcpServers": {"one": {**entry("plain"), "includeTools": ["good"]}}})
+    report = tdqs_mcp.score_installed(home=tmp_path, cwd=tmp_path, environ={})
+    assert [(each.client, each.tool_count) for each in report.clients] == [("codex", 3), ("gemini-cli", 1)]
+    assert [each.tool_count for each in report.servers] == [2, 2, 2]
+    assert [(each.score is None, each.same_as) for each in report.servers] == [
+        (False, None),
+        (True, "codex/all"),
+        (True, "codex/all"),
+    ]
 
 
 def test_a_file_of_the_home_is_the_user_s_own_in_the_home_too(tdqs_mcp, machine):

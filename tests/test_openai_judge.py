@@ -673,7 +673,7 @@ def test_a_model_in_the_judges_name_comes_before_tdqs_model():
         (
             {},
             {"judge": "gpt"},
-            "there is no judge 'gpt': set --judge or TDQS_JUDGE to offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:",
+            "there is no judge 'gpt'; set --judge or TDQS_JUDGE to offline[:CALIBRATION], anthropic[:MODEL], openai[:MODEL] or jury:",
         ),
         ({}, {"judge": "offline:x"}, "there is no calibration 'x' of the offline judge"),
         ({}, {"judge": "openai:"}, "openai: names no model"),

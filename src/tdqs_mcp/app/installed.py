@@ -78,7 +78,7 @@ async def score_installed(
     seen: dict[str, dict[str, Measured]] = {}
     for each in found.servers:
         if each.id not in blocked and (known := measured.get(firsts[each.connection].id)):
-            seen.setdefault(each.client, {})[each.name] = known
+            seen.setdefault(each.client, {})[each.name] = _shown(each, known)
     titles = client_titles()
     sets = [view_set(name, titles[name], together, task=task) for name, together in seen.items()]
     return InstalledReport(servers=tuple(rows), clients=tuple(sets), problems=found.problems)
@@ -114,6 +114,12 @@ def _scored(server: InstalledServer, measured: Measured, score: ServerScore, *, 
         tokens=measured.tokens,
         score=score if is_first else None,
     )
+
+
+def _shown(server: ConfiguredServer, measured: Measured) -> Measured:
+    """What the client hands on to a model."""
+    tools = tuple(tool for tool in measured.catalog.tools if server.shows(tool.name))
+    return measured if tools == measured.catalog.tools else measure(replace(measured.catalog, tools=tools))
 
 
 async def _capture(found: Sequence[ConfiguredServer], options: LiveOptions) -> dict[str, Catalog | TdqsError]:

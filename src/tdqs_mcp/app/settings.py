@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tdqs_mcp.app.configuration import FILE, Shapes, check_table, is_table, is_text, read_configuration
-from tdqs_mcp.errors import InputError
+from tdqs_mcp.errors import InputError, nearest
 from tdqs_mcp.judges.budget import Budget
 from tdqs_mcp.results.verdicts import HOST, Acceptance
 from tdqs_mcp.rubrics.prompt import PromptForm
@@ -326,7 +326,9 @@ def _parse_judge(spec: str) -> tuple[JudgeKind, str | None]:
     """A judge's name, and its model (which may contain colons) or a jury's members if given."""
     name, separator, rest = spec.strip().partition(":")
     if name not in tuple(JudgeKind):
-        raise InputError(f"there is no judge {name!r}: set --judge or TDQS_JUDGE to {CHOICES}")
+        raise InputError(
+            f"there is no judge {name!r}{nearest(name, JudgeKind)}; set --judge or TDQS_JUDGE to {CHOICES}"
+        )
     kind = JudgeKind(name)
     if separator and kind is JudgeKind.OFFLINE:
         from tdqs_mcp.judges.offline import versions  # noqa: PLC0415

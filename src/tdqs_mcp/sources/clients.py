@@ -5,8 +5,9 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -31,6 +32,14 @@ class ConfiguredServer(InstalledServer):
     cwd: str | None = None
     url: str | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    shown_tools: frozenset[str] | None = None
+    """The only tools that a model gets; None for all."""
+
+    hidden_tools: frozenset[str] = frozenset()
+
+    def shows(self, tool: str) -> bool:
+        """Whether the client hands a tool on to a model."""
+        return (self.shown_tools is None or tool in self.shown_tools) and tool not in self.hidden_tools
 
     @property
     def locator(self) -> Stdio | Url:
@@ -105,26 +114,41 @@ class Configured(NamedTuple):
 def read_servers(*, home: Path, cwd: Path, environ: Mapping[str, str], platform: str = sys.platform) -> Configured:
     """The servers of all clients with files below `home` and `cwd`; one file that cannot be read hides no other."""
     around = _Surroundings(home=home, cwd=cwd, environ=environ)
+    table, folders = _table(), _folders(around, platform)
+    places = {place: Path(place.format_map(folders)) for _, place, *_ in (*table["files"], *table["switched_off"])}
+    own = {os.path.realpath(file) for place, file in places.items() if "{cwd}" not in place}
+    contents, problems = _load_all(places.values())
+    off = {
+        (client, name)
+        for client, place, keys in table["switched_off"]
+        for name in _listed(contents[places[place]], [key.format_map(folders) for key in keys])
+    }
     servers: dict[tuple[str, str], ConfiguredServer] = {}
-    problems = []
-    folders = _folders(around, platform)
-    files = [(client, Path(place.format_map(folders)), place, groups) for client, place, *groups in _table()["files"]]
-    own = {os.path.realpath(file) for _, file, place, _ in files if "{cwd}" not in place}
-    for client, file, _, groups in files:
-        try:
-            content = _load(file)
-        except (OSError, ValueError) as error:
-            problems.append(f"{file} cannot be read ({type(error).__name__}); correct it")
-            continue
+    for client, place, *groups in table["files"]:
+        file = places[place]
         is_project = os.path.realpath(file) not in own
         for keys in groups:
-            for name, entry in _entries(content, [key.format_map(folders) for key in keys]):
+            for name, entry in _entries(contents[file], [key.format_map(folders) for key in keys]):
                 if not isinstance(entry, Mapping):
                     problems.append(f"{name!r} in {file} is not an object; correct it")
                     continue
                 server = _read_entry(entry, client, name, file=file, around=around)
-                servers.setdefault((client, name), replace(server, is_project=is_project))
+                is_disabled = server.is_disabled or (client, name) in off
+                servers.setdefault((client, name), replace(server, is_project=is_project, is_disabled=is_disabled))
     return Configured(tuple(servers.values()), tuple(dict.fromkeys(problems)))
+
+
+def _load_all(files: Iterable[Path]) -> tuple[dict[Path, Any], list[str]]:
+    """The content of each file, empty where it cannot be read, and a sentence about each of those."""
+    contents: dict[Path, Any] = {}
+    problems = []
+    for file in dict.fromkeys(files):
+        try:
+            contents[file] = _load(file)
+        except (OSError, ValueError) as error:
+            contents[file] = {}
+            problems.append(f"{file} cannot be read ({type(error).__name__}); correct it")
+    return contents, problems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +212,7 @@ def configured_names(file: Path) -> list[str]:
     return list(dict.fromkeys(name for name, entry in entries if isinstance(entry, Mapping)))
 
 
+@cache
 def _table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
@@ -225,10 +250,21 @@ def _parse_json(text: str) -> Any:  # noqa: ANN401  # foreign JSON
 
 
 def _entries(content: Any, keys: Sequence[str]) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    found = _below(content, keys)
+    if isinstance(found, Mapping):
+        yield from found.items()
+
+
+def _listed(content: Any, keys: Sequence[str]) -> list[str]:  # noqa: ANN401
+    """The names in a list."""
+    found = _below(content, keys)
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+
+def _below(content: Any, keys: Sequence[str]) -> Any:  # noqa: ANN401
     for key in keys:
         content = content.get(key) if isinstance(content, Mapping) else None
-    if isinstance(content, Mapping):
-        yield from content.items()
+    return content
 
 
 def _read_entry(
@@ -260,6 +296,7 @@ def _read_entry(
     words = [fill("args", word) or "" for word in (args if isinstance(args, list) else [])]
     env = fill_all(entry.get("env"), "--env {0}=VALUE")
     headers = fill_all(_headers(entry), "--header '{0}: VALUE'")
+    shown, hidden = ([key for key in _table()[kind] if entry.get(key)] for kind in ("shown_tools", "hidden_tools"))
     if entry.get("envFile"):
         unresolved.append("its envFile is not read; give the variables with --env NAME=VALUE")
     if entry.get("headersHelper"):
@@ -275,6 +312,8 @@ def _read_entry(
         url=url,
         headers=headers,
         transport=_transport(entry),
+        shown_tools=frozenset(name for key in shown for name in _listed(entry, [key])) if shown else None,
+        hidden_tools=frozenset(name for key in hidden for name in _listed(entry, [key])),
         is_disabled=entry.get("disabled") is True or entry.get("enabled") is False,
         is_startable=not incomplete,
         unresolved=(*incomplete, *unresolved),
