@@ -18,6 +18,7 @@ from tdqs_mcp.results.labels import LabelScore, ServerGrade, SkillScore
 from tdqs_mcp.results.locks import DefinitionLock, LockReport
 from tdqs_mcp.results.plans import Plan, WhatIfReport
 from tdqs_mcp.results.portability import PortabilityReport
+from tdqs_mcp.results.registry import SweepReport
 from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TaskSet
 
@@ -38,6 +39,7 @@ CONTRACTS = {
     "portability": PortabilityReport,
     "lock": DefinitionLock,
     "verify": LockReport,
+    "sweep": SweepReport,
     "study": OutcomeStudy,
     "study-benchmark": BenchmarkStudy,
     "study-tasks": TaskSet,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.app.linting import DEFAULT_POLICY, Policy, find
@@ -13,7 +13,6 @@ from tdqs_mcp.facts.schema.tokens import Cost
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.facts.text.words import some_names
 from tdqs_mcp.judges.judge import Failure, Judge, Request, batching
-from tdqs_mcp.judges.jury import silences
 from tdqs_mcp.judges.offline import Offline, versions
 from tdqs_mcp.judges.verdict_guard import VerdictGuard, check_verdicts, guard_problems, guard_section, unwrap_guard
 from tdqs_mcp.model import Catalog
@@ -28,12 +27,17 @@ from tdqs_mcp.rubrics.rubric import load as load_rubric
 from tdqs_mcp.rules import registry
 from tdqs_mcp.scoring import label_rubrics
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
-from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, skill_cases, tool_cases
+from tdqs_mcp.scoring.score import (
+    all_cases,
+    finish_cases,
+    shadow_cases,
+    skill_cases,
+    tool_cases,
+    with_judge_problems,
+)
 
 if TYPE_CHECKING:
     from tdqs_mcp.judges.prompted import Prompted
-
-Score = TypeVar("Score", ServerScore, LabelScore)
 
 
 def score_offline(catalog: Catalog, *, spec: str = DEFAULT_SPEC, policy: Policy = DEFAULT_POLICY) -> ServerScore:
@@ -72,7 +76,7 @@ async def score_measured(
         graded = await guarded(judge).grade(cases)
     findings = find(measured, policy).findings
     whole = finish_cases(measured, cases, graded, judge=judge.stamp, spec=spec, findings=findings)
-    return whole if _is_offline(judge) else _with_problems(whole, cases, graded)
+    return whole if _is_offline(judge) else with_judge_problems(whole, cases, graded)
 
 
 def score_answers(
@@ -97,7 +101,7 @@ def score_answers(
     graded = check_verdicts(cases, given, judge=stamp, accepted=accepted)
     findings = find(measured, policy).findings
     whole = finish_cases(measured, cases, graded, judge=stamp, spec=spec, findings=findings)
-    return _with_problems(replace(whole, problems=whole.problems + answered.problems), cases, graded)
+    return with_judge_problems(replace(whole, problems=whole.problems + answered.problems), cases, graded)
 
 
 async def score_labels(
@@ -118,7 +122,7 @@ async def score_labels(
     verdicts = await guarded(judge).grade(cases)
     whole = _finish_labels(measured, cases, verdicts, rubric=rubric, judge=judge.stamp, spec=spec, now=now)
     whole = replace(whole, findings=find(measured, policy).findings)
-    return whole if _is_offline(judge) else _with_problems(whole, cases, verdicts)
+    return whole if _is_offline(judge) else with_judge_problems(whole, cases, verdicts)
 
 
 def score_label_answers(
@@ -143,7 +147,7 @@ def score_label_answers(
     verdicts = check_verdicts(cases, given, judge=stamp, accepted=accepted)
     whole = _finish_labels(measured, cases, verdicts, rubric=rubric, judge=stamp, spec=spec, now=_now())
     whole = replace(whole, problems=whole.problems + answered.problems, findings=find(measured, policy).findings)
-    return _with_problems(whole, cases, verdicts)
+    return with_judge_problems(whole, cases, verdicts)
 
 
 def _finish_labels(
@@ -271,12 +275,6 @@ def guarded(judge: Judge) -> Judge:
 def _is_offline(judge: Judge) -> bool:
     """Whether the judge is the offline one, however it is wrapped."""
     return judge.stamp.id == "offline"
-
-
-def _with_problems(score: Score, cases: Sequence[Case], graded: Sequence[Verdict | Ungraded]) -> Score:
-    """The score with its problems: jurors who gave no verdict, and what the guard found."""
-    silent = silences(tool.ballots for tool in score.tools)
-    return replace(score, problems=score.problems + silent + guard_problems(cases, graded))
 
 
 async def submit_batch(catalogs: Catalog | Sequence[Catalog], *, judge: Judge, rubric: str = "tdqs") -> str:

@@ -61,6 +61,9 @@ _COMMANDS = {
         "uninstall": "Remove this MCP server from a client's configuration.",
         "servers": "List the servers of all installed clients, without what they are started with.",
     },
+    "tdqs_mcp.cli.registry_commands": {
+        "sweep": "Score a registry's servers into a store: only what is new or has changed since the last sweep.",
+    },
     "tdqs_mcp.server.serve": {"serve": "Run the MCP server, on stdio unless --http is given."},
 }
 """Module and first sentence of each command, so that the group's help imports none of them."""

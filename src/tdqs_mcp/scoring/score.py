@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from tdqs_mcp.facts.schema.signals import Signals
 from tdqs_mcp.facts.subject import Measured, Subject
+from tdqs_mcp.judges.jury import silences
+from tdqs_mcp.judges.verdict_guard import guard_problems
 from tdqs_mcp.results.findings import Finding, Severity
+from tdqs_mcp.results.labels import LabelScore
 from tdqs_mcp.results.scores import (
     UNMEASURED,
     ContextSignals,
@@ -20,6 +24,8 @@ from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungr
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, SkillCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, reliabilities, roll_up, tdqs
+
+Score = TypeVar("Score", ServerScore, LabelScore)
 
 TAUTOLOGY_CAP = 2
 """The highest purpose clarity of a description that restates the name (TDQS, hard gates)."""
@@ -83,6 +89,12 @@ def finish_cases(
     if isinstance(confirmed, Ungraded) and confirmed.was_asked:
         problems = (*problems, f"shadow candidates were not judged, so none is flagged: {confirmed.reason}")
     return replace(score, problems=problems, findings=tuple(findings))
+
+
+def with_judge_problems(score: Score, cases: Sequence[Case], graded: Sequence[Verdict | Ungraded]) -> Score:
+    """A model's score with its problems: jurors who gave no verdict, and what the guard found."""
+    silent = silences(tool.ballots for tool in score.tools)
+    return replace(score, problems=score.problems + silent + guard_problems(cases, graded))
 
 
 def finish(

@@ -72,14 +72,17 @@ class KnownVerdicts:
     shadowing: StoredVerdict | None
 
 
-def complete_captures(engine: Engine, method: Method) -> set[str]:
-    """The captures that are the newest of their servers and complete: nothing is to do where a record has one."""
+def complete_captures(engine: Engine, method: Method) -> dict[str, str]:
+    """The captures that are the newest of their servers and complete, with the server of each.
+
+    Nothing is to do where a record has one of them.
+    """
     query = (
-        select(SERVERS.c.capture)
+        select(SERVERS.c.capture, SERVERS.c.server)
         .join(SERVER_SCORES, SERVER_SCORES.c.capture == SERVERS.c.capture)
         .where(SERVER_SCORES.c.method == method.id, SERVER_SCORES.c.is_complete)
     )
-    return read(engine, lambda connection: set(connection.scalars(query)))
+    return read(engine, lambda connection: dict(connection.execute(query).tuples().all()))
 
 
 def known_verdicts(engine: Engine, method: Method, servers: Sequence[str]) -> dict[str, KnownVerdicts]:

@@ -1,0 +1,257 @@
+"""Sweeps of a registry: records or live servers into a store, by the judge that the settings name."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TypeAlias
+
+from sqlalchemy import URL, Engine
+
+from tdqs_mcp.app.catalogs import blocking, load
+from tdqs_mcp.app.judge_factory import make_judge, warn_caller
+from tdqs_mcp.app.settings import JudgeKind, Settings
+from tdqs_mcp.canonical import short_hash
+from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.judges.budget import Ledger, cost
+from tdqs_mcp.judges.judge import Judge, Usage
+from tdqs_mcp.judges.jury import Jury
+from tdqs_mcp.judges.verdict_guard import unwrap_guard
+from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.results.registry import MAX_PROBLEMS, SweepReport
+from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
+from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
+from tdqs_mcp.store.captures import complete_captures, finish_run, start_run
+from tdqs_mcp.store.database import open_store, read_url
+from tdqs_mcp.store.scored_captures import Method
+from tdqs_mcp.sweep.plan import Shard, Tally, plan_shards
+from tdqs_mcp.sweep.records import Record, read_records
+from tdqs_mcp.sweep.run import Cluster, check_extra, run_shards
+from tdqs_mcp.sweep.scoring import Judges, score_shard
+from tdqs_mcp.sweep.shares import Share, Shares
+
+CAPTURES_AT_ONCE = 8
+"""Live servers that are captured at once."""
+
+Progress: TypeAlias = Callable[[Tally, float], None]
+"""Called with what has been done so far, and the share of the input that has been read, 0-1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepRequest:
+    """What to sweep, and how."""
+
+    inputs: tuple[str, ...]
+    """Files with many records, folders of captures, captures, and locators of live servers."""
+
+    store: str = field(repr=False)
+    """A URL or a SQLite file."""
+
+    settings: Settings = field(default_factory=Settings)
+    spec: str = DEFAULT_SPEC
+    cluster: str | None = None
+    """The address of a Dask scheduler; None for a process for each processor of this machine."""
+
+    is_batch: bool = False
+    live: LiveOptions = field(default_factory=LiveOptions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What a worker must know besides its shard; no key of a judge is in it."""
+
+    store: URL
+    settings: Settings
+    method: Method
+
+
+def sweep(
+    request: SweepRequest,
+    *,
+    on_progress: Progress = lambda _, __: None,
+    warn: Callable[[str], None] = warn_caller,
+) -> SweepReport:
+    """Scores what the store does not have yet, and stores it; an interrupted sweep leaves the rest to the next one.
+
+    Raises InputError where nothing can be read, or the store or the cluster cannot be used.
+    """
+    check_extra()
+    started, url, settings = time.monotonic(), _absolute(read_url(request.store)), request.settings
+    cluster = Cluster(address=request.cluster)
+    if url.get_backend_name() == "sqlite" and not cluster.is_local:
+        raise InputError("other machines cannot write to a SQLite file: give --store postgresql://USER@HOST/DATABASE")
+    judge = make_judge(settings, warn=warn)
+    method = Method(judge=judge.stamp, spec=request.spec, parameters=_parameters(judge))
+    records = _read_inputs(request)
+    store = open_store(url)
+    try:
+        run = start_run(store, method)
+        done = _Counts(on_progress)
+        run_shards(
+            plan_shards(records, complete_captures(store, method)),
+            partial(score_entries, Job(store=url, settings=_without_keys(settings), method=method)),
+            cluster=cluster,
+            shares=Shares(
+                budget=settings.budget,
+                concurrency=settings.concurrency,
+                is_model=settings.judge is not JudgeKind.OFFLINE,
+            ),
+            report=done.add,
+        )
+        tally = done.tally
+        finish_run(
+            store,
+            run,
+            servers=tally.servers + done.unchanged,
+            changed=tally.servers,
+            tools=tally.asked,
+            problems=json.dumps(done.problems),
+        )
+    finally:
+        store.dispose()
+    return SweepReport(
+        store=public_url(request.store),
+        judge=judge.stamp,
+        spec_version=request.spec,
+        servers=tally.servers + done.unchanged,
+        unchanged=done.unchanged,
+        scored=tally.servers,
+        tools=tally.tools,
+        asked=tally.asked,
+        ungraded=tally.ungraded,
+        held=tally.held,
+        problem_count=done.problem_count,
+        problems=tuple(done.problems),
+        requests=tally.usage.requests,
+        cost=tally.usage.cost,
+        seconds=round(1000 * (time.monotonic() - started)),
+    )
+
+
+def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
+    """The work of one shard, in a worker. Raises InputError where the store cannot be used."""
+    problems: list[str] = []
+    store = _opened(job.store)
+    ledger = Ledger(job.settings.budget, cost)
+    ledger.usage = _used_by_others(job.settings, share)
+    settings = _with_keys(job.settings)
+    tools, sets = (
+        make_judge(_with_concurrency(settings, count), warn=problems.append, ledger=ledger)
+        for count in (share.tools, share.servers)
+    )
+    judges = Judges(tools=tools, sets=sets)
+    tally = blocking(score_shard)(shard.entries, store=store, method=job.method, judges=judges)
+    return tally + Tally(problems=tuple(problems))
+
+
+def public_url(store: str) -> str:
+    """The store's file or URL without a password. Raises InputError."""
+    url = read_url(store)
+    return str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string(hide_password=True)
+
+
+class _Counts:
+    """What a sweep has done so far."""
+
+    def __init__(self, on_progress: Progress) -> None:
+        self._on_progress = on_progress
+        self.tally = Tally()
+        self.unchanged = self.problem_count = 0
+        self.problems: list[str] = []
+
+    def add(self, shard: Shard, tally: Tally) -> None:
+        found = shard.problems + tally.problems
+        self.problem_count += len(found)
+        self.problems += found[: MAX_PROBLEMS - len(self.problems)]
+        self.unchanged += shard.unchanged
+        self.tally += replace(tally, problems=())
+        self._on_progress(self.tally, shard.done)
+
+
+def _read_inputs(request: SweepRequest) -> Iterator[Record | str]:
+    """The records of all inputs, live servers last. Raises InputError for a file that cannot be read."""
+    live = [each for each in request.inputs if not isinstance(parse_locator(each), File)]
+    files = [read_records(Path(each)) for each in request.inputs if each not in live]
+    captured = blocking(_capture_all)(live, request.live) if live else []
+    parts: list[Iterator[Record | str]] = [*files, *([iter(captured)] if captured else [])]
+    return (
+        record if isinstance(record, str) else replace(record, done=(place + record.done) / len(parts))
+        for place, part in enumerate(parts)
+        for record in part
+    )
+
+
+async def _capture_all(locators: Sequence[str], options: LiveOptions) -> list[Record | str]:
+    """A record of every live server, or why it cannot be captured."""
+    import anyio  # noqa: PLC0415
+
+    limit, found = anyio.CapacityLimiter(CAPTURES_AT_ONCE), dict[int, Record | str]()
+
+    async def capture(place: int, locator: str) -> None:
+        origin = repr(public(parse_locator(locator)))
+        async with limit:
+            try:
+                document = capture_document(await load(locator, options))
+            except TdqsError as error:
+                found[place] = f"{origin}: {error}"
+            else:
+                found[place] = Record(content=json.dumps(document).encode(), origin=origin, done=1)
+
+    async with anyio.create_task_group() as tasks:
+        for place, locator in enumerate(locators):
+            tasks.start_soon(capture, place, locator)
+    return [found[place] for place in range(len(locators))]
+
+
+def _absolute(url: URL) -> URL:
+    """The URL for processes that may have another working directory."""
+    return url.set(database=str(Path(str(url.database)).absolute())) if url.get_backend_name() == "sqlite" else url
+
+
+@cache
+def _opened(url: URL) -> Engine:
+    """One engine for each process, whose connections serve all its shards."""
+    return open_store(url)
+
+
+def _parameters(judge: Judge) -> str:
+    """A digest of what a model's verdicts depend on besides its stamp; empty for the offline judge."""
+    inner, leniency = unwrap_guard(judge)
+    members = inner.members if isinstance(inner, Jury) else (inner,)
+    own = [_parameters(each) if isinstance(each, Jury) else getattr(each, "parameters", "") for each in members]
+    return short_hash(json.dumps([leniency, own])) if any(own) else ""
+
+
+def _without_keys(settings: Settings) -> Settings:
+    """The settings as they travel: a worker takes the keys from its own environment."""
+    return replace(settings, api_key=None, members=tuple(map(_without_keys, settings.members)))
+
+
+def _with_keys(settings: Settings) -> Settings:
+    key = os.environ.get(settings.key_name, "").strip() or None
+    return replace(settings, api_key=key, members=tuple(map(_with_keys, settings.members)))
+
+
+def _with_concurrency(settings: Settings, count: int | None) -> Settings:
+    """The judge with so many requests at once; the members of a jury have limits of their own, which it lowers."""
+    if count is None:
+        return settings
+    lowered = min(count, settings.concurrency or count)
+    return replace(
+        settings,
+        concurrency=lowered,
+        members=tuple(_with_concurrency(member, count) for member in settings.members),
+    )
+
+
+def _used_by_others(settings: Settings, share: Share) -> Usage:
+    """What the ledger of one shard has to count as used, so that only its share of the budget is left."""
+    whole, own = settings.budget, share.budget
+    return Usage(
+        requests=(whole.calls or 0) - (own.calls or 0),
+        input_tokens=(whole.tokens or 0) - (own.tokens or 0),
+        cost=(whole.cost or 0) - (own.cost or 0),
+    )

@@ -1,0 +1,120 @@
+"""`sweep`: a registry's servers into a store."""
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from tdqs_mcp.app import sweeping
+from tdqs_mcp.app.settings import read_settings
+from tdqs_mcp.cli import ON_INTERRUPT, command, fail
+from tdqs_mcp.cli.judge_options import Asked, judge_options, spec_option
+from tdqs_mcp.cli.runner import SPEED_PERIOD, Page, live_options, page_options, views, warn
+from tdqs_mcp.errors import TdqsError
+from tdqs_mcp.report.documents import price
+from tdqs_mcp.sources.locator import LiveOptions
+from tdqs_mcp.store.database import default_url
+
+if TYPE_CHECKING:
+    from tdqs_mcp.sweep.plan import Tally
+
+store_option = click.option(
+    "--store",
+    metavar="URL",
+    help="postgresql://USER@HOST/DATABASE, or a SQLite file.  [default: TDQS_STORE, else a file in the data folder]",
+)
+
+
+@command()
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@store_option
+@click.option("--cluster", metavar="URL", help="A Dask scheduler, such as tcp://host:8786, in place of own processes.")
+@click.option("--watch", type=click.FloatRange(min=0), metavar="MINUTES", help="Sweep again every so many minutes.")
+@click.option("--batch", is_flag=True, help="Ask by the vendor's batches: half the price; a later sweep collects.")
+@judge_options
+@spec_option
+@live_options
+@page_options()
+def sweep(
+    inputs: Sequence[str],
+    *,
+    store: str | None,
+    cluster: str | None,
+    watch: float | None,
+    batch: bool,
+    asked: Asked,
+    spec: str,
+    live: LiveOptions,
+    page: Page,
+) -> None:
+    """Score a registry's servers into a store: only what is new or has changed since the last sweep.
+
+    An INPUT is a file with a record for each server (.jsonl, .jsonl.gz, .parquet), a folder of captures, one capture,
+    or the locator of a live server.
+    """
+    named = store or default_url(os.environ)
+    request = sweeping.SweepRequest(
+        inputs=tuple(inputs),
+        store=named,
+        settings=read_settings(os.environ, **asked.options()),
+        spec=spec,
+        cluster=cluster,
+        is_batch=batch,
+        live=live,
+    )
+    statistics = shlex.join(["tdqs-mcp", "stats", *(["--store", sweeping.public_url(named)] if store else [])])
+    while True:
+        started = time.monotonic()
+        try:
+            with _progress() as progress:
+                report = sweeping.sweep(request, on_progress=progress, warn=warn)
+            page.show([report], views("registry_report:sweep_blocks", statistics=statistics))
+        except TdqsError as error:
+            if watch is None:
+                raise
+            fail(error)
+        if watch is None:
+            return
+        time.sleep(max(0, started + 60 * watch - time.monotonic()))
+
+
+@contextmanager
+def _progress() -> Generator[sweeping.Progress]:
+    """Shows how far a sweep is, on a terminal, and says it where the sweep is interrupted."""
+    from rich import progress as rich  # noqa: PLC0415  # only a person who waits needs it
+    from rich.console import Console  # noqa: PLC0415
+
+    text = rich.TextColumn
+    shown = rich.Progress(
+        rich.SpinnerColumn(),
+        text("{task.description}", markup=False),
+        rich.BarColumn(bar_width=20),
+        rich.TaskProgressColumn(),
+        rich.TimeRemainingColumn(),
+        text("left"),
+        console=Console(stderr=True),
+        transient=True,
+        refresh_per_second=4,
+        speed_estimate_period=SPEED_PERIOD,
+        redirect_stdout=False,
+        disable=not sys.stderr.isatty(),
+    )
+    task, started = shown.add_task("starting", total=1.0), time.monotonic()
+    done = ""
+
+    def update(tally: "Tally", share: float) -> None:
+        nonlocal done
+        rate = tally.tools / max(0.001, time.monotonic() - started)
+        cost = f", {price(tally.usage.cost)}" if tally.usage.requests else ""
+        done = f"{tally.tools:,} tools of {tally.servers:,} servers"
+        shown.update(task, description=f"{done}, {rate:,.0f} tools/s{cost}", completed=share)
+
+    context = click.get_current_context()
+    context.meta[ON_INTERRUPT] = lambda: [f"{done or 'nothing'} scored and stored; the next sweep does the rest"]
+    with shown:
+        yield update

@@ -1,0 +1,53 @@
+"""What a sweep of a registry gives: how much was read, scored and asked, and what it cost."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from tdqs_mcp.results.contract import Document, Unit
+from tdqs_mcp.results.verdicts import JudgeStamp
+
+MAX_PROBLEMS = 1_000
+"""Problems that a report holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepReport(Document):
+    """One sweep. All of its numbers but `ungraded` and `held` are about this sweep, whatever the store has besides."""
+
+    store: str
+    """The file or URL, without a password."""
+
+    judge: JudgeStamp
+    spec_version: str
+    servers: int
+    """Read."""
+
+    unchanged: int
+    """Of them, those whose record the store had, scored by this method."""
+
+    scored: int
+    """Of them, those that were scored."""
+
+    tools: int
+    """Of the scored servers."""
+
+    asked: int
+    """Of these tools, those that the judge was asked about: the others were known by their inputHash."""
+
+    ungraded: int
+    """Of these tools, those without a score; the next sweep asks about them."""
+
+    held: int
+    """Of the ungraded, those whose score the guard holds as suspicious."""
+
+    problem_count: int
+    problems: tuple[str, ...]
+    """What could not be read or scored, one sentence each; the first 1,000."""
+
+    requests: int
+    """Sent to models."""
+
+    cost: Annotated[int | None, Unit(divisor=10**9, low=0, says="Dollars")]
+    """What they cost; null where a price is not known."""
+
+    seconds: Annotated[int, Unit(divisor=1000, low=0, says="Seconds, with milliseconds")]

@@ -1,0 +1,133 @@
+"""What of a registry has to be scored: the servers whose record the store does not know, in shards."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.judge import Usage
+from tdqs_mcp.sweep.records import Record, read_header
+
+SHARD_TOOLS = 400
+"""Tools of a shard: half a second of the offline judge, and what a killed worker does twice."""
+
+SHARD_BYTES = 2 * 2**20
+"""Bytes of its records; a server that has more is a shard of its own."""
+
+SHARD_RECORDS = 2_000
+"""Records after which what was found unchanged is reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One server to be scored."""
+
+    server: str
+    capture: str
+    is_official: bool | None
+    content: bytes = field(repr=False)
+    origin: str
+    tools: int
+    """About how many tools it has."""
+
+    done: float
+    """The share of the input that has been read, 0-1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """Servers to be scored together, and what was found out about others on the way."""
+
+    entries: tuple[Entry, ...] = ()
+    unchanged: int = 0
+    """Servers whose record the store has under this method, completely judged."""
+
+    problems: tuple[str, ...] = ()
+    """Records that cannot be scored, one sentence each."""
+
+    done: float = 0
+    """The share of the input that has been read up to its end, 0-1."""
+
+    def split(self) -> "list[Shard]":
+        """A shard for each server."""
+        return [Shard(entries=(entry,), done=self.done) for entry in self.entries]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What has been done, in numbers; those of parts add up."""
+
+    servers: int = 0
+    tools: int = 0
+    asked: int = 0
+    """Tools that the judge was asked about."""
+
+    ungraded: int = 0
+    """Of them, those without a score."""
+
+    held: int = 0
+    """Of those without a score, the ones that the guard holds as suspicious."""
+
+    problems: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
+
+
+def plan_shards(records: Iterable[Record | str], complete: Mapping[str, str]) -> Iterator[Shard]:
+    """Shards with every server whose record is not among the complete captures, which are given with their servers.
+
+    The last one may be empty. Nothing of an unchanged record is parsed.
+    """
+    entries: list[Entry] = []
+    problems: list[str] = []
+    unchanged = tools = size = 0
+    done = 0.0
+    for found in _select(records, complete):
+        if isinstance(found, str):
+            problems.append(found)
+        elif isinstance(found, Entry):
+            entries.append(found)
+            tools, size = tools + found.tools, size + len(found.content)
+        else:
+            unchanged, done = unchanged + 1, found.done
+        if tools >= SHARD_TOOLS or size >= SHARD_BYTES or len(problems) + unchanged >= SHARD_RECORDS:
+            done = entries[-1].done if entries else done
+            yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=done)
+            entries, problems, unchanged, tools, size = [], [], 0, 0, 0
+    yield Shard(entries=tuple(entries), unchanged=unchanged, problems=tuple(problems), done=1)
+
+
+def _select(records: Iterable[Record | str], complete: Mapping[str, str]) -> Iterator[Entry | Record | str]:
+    """What to score, unchanged records, and problems; the second record of a server is one unless it is the same."""
+    captures: dict[str, str] = {}
+    for record in records:
+        if isinstance(record, str):
+            yield record
+            continue
+        capture = record.digest
+        try:
+            entry = None if capture in complete else _entry(record, capture)
+        except InputError as error:
+            yield str(error)
+            continue
+        server = entry.server if entry else complete[capture]
+        first = captures.setdefault(server, "")
+        if not first:
+            captures[server] = capture
+            yield entry or record
+        elif first != capture:
+            yield f"{record.origin} is left out: another record is about {server!r} too"
+
+
+def _entry(record: Record, capture: str) -> Entry:
+    header = read_header(record)
+    return Entry(
+        server=header.server,
+        capture=capture,
+        is_official=header.is_official,
+        content=record.content,
+        origin=record.origin,
+        tools=header.tools,
+        done=record.done,
+    )

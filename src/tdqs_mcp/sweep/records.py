@@ -1,0 +1,184 @@
+"""The records of a registry, one for each server, as bytes: JSON Lines, Parquet, or a folder of captures."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.sources.files import parse_json, read_bytes
+from tdqs_mcp.store.scored_captures import capture_digest
+
+FORMATS = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz", ".parquet")
+"""The endings of files with many records; any other file is one capture."""
+
+MAX_BYTES = 64 * 2**20
+"""Bytes of one record, as of one live capture."""
+
+PARQUET_ROWS = 64
+"""Rows of Parquet that are in memory at once."""
+
+SHAPE = "give each record a text `id`, `server` or `name`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One server as it was read; its JSON is not parsed yet."""
+
+    content: bytes = field(repr=False)
+    origin: str
+    """File and line, for messages."""
+
+    name: str = ""
+    """What names the server beside the content: the column `id`, or the stem of its file."""
+
+    is_official: bool | None = None
+    """As the column `official` says."""
+
+    done: float
+    """The share of the input that has been read, 0-1."""
+
+    @property
+    def digest(self) -> str:
+        """32 hex digits over all that the registry says of the server."""
+        beside = self.name if self.is_official is None else f"{self.name}\0{self.is_official}"
+        return capture_digest(beside, self.content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What a plan needs to know of a record's content."""
+
+    server: str
+    """The key under which the server is stored."""
+
+    is_official: bool | None
+    tools: int
+    """About how many tools it has."""
+
+
+def read_header(record: Record) -> Header:
+    """The server's key and size. Raises InputError for a record that is no JSON or has no key."""
+    data = parse_json(record.content, origin=record.origin)
+    given: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+    own_id = None if "jsonrpc" in given else given.get("id")
+    keys = (own_id, given.get("server"), given.get("serverName"), given.get("name"), record.name)
+    server = next((text for text in map(_text, keys) if text), None)
+    if server is None:
+        raise InputError(f"{record.origin} does not say which server it is: {SHAPE}")
+    official = given.get("official", record.is_official)
+    tools = given.get("tools")
+    return Header(
+        server=server,
+        is_official=official if isinstance(official, bool) else None,
+        tools=len(tools) if isinstance(tools, list) else 1,
+    )
+
+
+def _text(value: object) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def is_registry(path: Path) -> bool:
+    """Whether it is a folder or a file with many records."""
+    return path.is_dir() or path.name.lower().endswith(FORMATS)
+
+
+def read_records(path: Path) -> Iterator[Record | str]:
+    """The records of a file or folder, in its order, or why one cannot be read. Raises InputError if none can be."""
+    if path.is_dir():
+        return _folder(path)
+    if path.name.lower().endswith(".parquet"):
+        return _parquet(path)
+    if is_registry(path):
+        return _lines(path)
+    return iter([Record(content=read_bytes(path), origin=repr(str(path)), name=path.stem, done=1)])
+
+
+def _folder(path: Path) -> Iterator[Record | str]:
+    files = sorted(path.glob("*.json"))
+    if not files:
+        raise InputError(f"there is no JSON file in the folder {str(path)!r}")
+    return _captures(files)
+
+
+def _captures(files: list[Path]) -> Iterator[Record | str]:
+    for number, file in enumerate(files, start=1):
+        try:
+            content = read_bytes(file)
+        except InputError as error:
+            yield str(error)
+        else:
+            yield Record(content=content, origin=repr(str(file)), name=file.stem, done=number / len(files))
+
+
+def _lines(path: Path) -> Iterator[Record | str]:
+    try:
+        raw = path.open("rb")
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    return _numbered(raw, path)
+
+
+def _numbered(raw: IO[bytes], path: Path) -> Iterator[Record | str]:
+    size = max(1, os.fstat(raw.fileno()).st_size)
+    with raw, gzip.GzipFile(fileobj=raw) if path.name.lower().endswith(".gz") else raw as stream:
+        number = 0
+        try:
+            for number, line in enumerate(_bounded(stream), start=1):  # the message below names the last
+                origin = f"line {number} of {str(path)!r}"
+                if line is None:
+                    yield f"{origin} has more than {MAX_BYTES} bytes"
+                elif content := line.strip():
+                    yield Record(content=content, origin=origin, done=min(1, raw.tell() / size))
+        except (OSError, EOFError, zlib.error) as error:
+            yield f"{str(path)!r} cannot be read after line {number}: {error}"
+
+
+def _bounded(stream: IO[bytes] | gzip.GzipFile) -> Iterable[bytes | None]:
+    """The lines; None for one that is too long to be held."""
+    while line := stream.readline(MAX_BYTES):
+        is_long = len(line) == MAX_BYTES
+        while line and not line.endswith(b"\n") and len(line) == MAX_BYTES:
+            line = stream.readline(MAX_BYTES)
+        yield None if is_long else line
+
+
+def _parquet(path: Path) -> Iterator[Record | str]:
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415  # an extra that most installations go without
+
+    try:
+        file = parquet.ParquetFile(path)
+    except (OSError, ArrowException) as error:
+        raise InputError(f"{str(path)!r} cannot be read as Parquet: {error}") from error
+    columns = [name for name in ("catalog", "id", "official") if name in file.schema_arrow.names]
+    if "catalog" not in columns:
+        raise InputError(f"{str(path)!r} has no column `catalog` with the JSON of each server's capture")
+    return _rows(file, columns, path)
+
+
+def _rows(file: Any, columns: list[str], path: Path) -> Iterator[Record | str]:  # noqa: ANN401  # pyarrow has no types
+    number, count = 0, max(1, file.metadata.num_rows)
+    try:
+        for batch in file.iter_batches(batch_size=PARQUET_ROWS, columns=columns):
+            for row in batch.to_pylist():
+                number += 1
+                catalog, official = row["catalog"], row.get("official")
+                origin = f"row {number} of {str(path)!r}"
+                if not isinstance(catalog, str | bytes) or not catalog:
+                    yield f"{origin} has no JSON text in the column `catalog`"
+                    continue
+                yield Record(
+                    content=catalog if isinstance(catalog, bytes) else catalog.encode("utf-8", "surrogatepass"),
+                    origin=origin,
+                    name=_text(row.get("id")) or "",
+                    is_official=official if isinstance(official, bool) else None,
+                    done=number / count,
+                )
+    except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
+        yield f"{str(path)!r} cannot be read after row {number}: {error}"

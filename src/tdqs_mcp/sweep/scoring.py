@@ -1,0 +1,157 @@
+"""Scores the servers of one shard: what the store knows is carried forward, the rest is judged, all of it is stored."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TypeAlias
+
+from sqlalchemy import Engine
+
+from tdqs_mcp.canonical import short_hash
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.facts.subject import Measured, measure
+from tdqs_mcp.judges.judge import Judge, Usage, used
+from tdqs_mcp.results.contract import ABSENT
+from tdqs_mcp.results.scores import UNMEASURED
+from tdqs_mcp.results.verdicts import Ungraded, Verdict
+from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_hardened
+from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_judge_problems
+from tdqs_mcp.sources.files import parse_json, read_catalog
+from tdqs_mcp.store.captures import KnownVerdicts, known_verdicts, write
+from tdqs_mcp.store.scored_captures import Method, ScoredCapture, StoredVerdict
+from tdqs_mcp.sweep.plan import Entry, Tally
+
+NOTHING = KnownVerdicts(tools={}, coherence=None, shadowing=None)
+
+Outcome: TypeAlias = StoredVerdict | Ungraded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judges:
+    """Who is asked: the same judge twice, with the limits for tools and for tool sets."""
+
+    tools: Judge
+    sets: Judge
+
+    @property
+    def usage(self) -> Usage:
+        """What both have used."""
+        return sum(
+            (used(each) or Usage() for each in {id(each): each for each in (self.tools, self.sets)}.values()), Usage()
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Server:
+    """A server to be scored, and what is known of each case."""
+
+    entry: Entry
+    measured: Measured
+    cases: Sequence[Case]
+    known: Sequence[StoredVerdict | None]
+
+
+async def score_shard(entries: Sequence[Entry], *, store: Engine, method: Method, judges: Judges) -> Tally:
+    """Scores and stores all servers that can be read, each whole; asks only for verdicts that the store does not have.
+
+    Raises InputError where the store cannot be used.
+    """
+    known = known_verdicts(store, method, [entry.server for entry in entries])
+    servers: list[_Server] = []
+    problems: list[str] = []
+    for entry in entries:
+        try:
+            servers.append(_read(entry, known.get(entry.server, NOTHING), method))
+        except InputError as error:
+            problems.append(str(error))
+    outcomes = await _judge(servers, judges, method)
+    captures = [_finish(server, found, method) for server, found in zip(servers, outcomes, strict=True)]
+    write(store, method, captures)
+    return Tally(
+        servers=len(servers),
+        tools=sum(len(each.measured.catalog.tools) for each in servers),
+        asked=sum(
+            isinstance(case, ToolCase) and known is None
+            for each in servers
+            for case, known in zip(each.cases, each.known, strict=True)
+        ),
+        ungraded=sum(each.ungraded.judge != UNMEASURED for capture in captures for each in capture.score.ungraded),
+        held=sum(each.ungraded.held is not ABSENT for capture in captures for each in capture.score.ungraded),
+        problems=tuple(problems),
+        usage=judges.usage,
+    )
+
+
+def _read(entry: Entry, known: KnownVerdicts, method: Method) -> _Server:
+    """The server with its cases. Raises InputError."""
+    catalog = read_catalog(parse_json(entry.content, origin=entry.origin), name=entry.server)
+    measured = measure(catalog)
+    is_offline = method.judge.id == "offline"
+    cases = [*all_cases(measured), *([] if is_offline else shadow_cases(measured, spec=method.spec))]
+    context = _context(measured)
+    sets = {"coherence": known.coherence, "shadowing": known.shadowing}
+
+    def find(case: Case) -> StoredVerdict | None:
+        if isinstance(case, ToolCase):
+            return known.tools.get(case.subject.signals.input_hash)
+        found = sets[case.rubric]
+        return found if found and found.sibling_digest == context else None
+
+    return _Server(entry=entry, measured=measured, cases=cases, known=[find(case) for case in cases])
+
+
+def _context(measured: Measured) -> str:
+    """What a verdict on a tool set depends on: names, descriptions and shadow candidates."""
+    tools = [(tool.name, tool.description) for tool in measured.catalog.tools]
+    candidates = [asdict(each) for each in measured.shadow_candidates]
+    return short_hash(json.dumps([measured.catalog.server, tools, candidates]))
+
+
+async def _judge(servers: Sequence[_Server], judges: Judges, method: Method) -> list[list[Outcome]]:
+    """For each server, one outcome for each of its cases: tools first, then the sets, over all servers at once."""
+    open_cases = [
+        (server, case)
+        for server in servers
+        for case, known in zip(server.cases, server.known, strict=True)
+        if known is None
+    ]
+    graded: dict[int, Outcome] = {}
+    for judge, is_meant in ((judges.tools, True), (judges.sets, False)):
+        asked = [(server, case) for server, case in open_cases if isinstance(case, ToolCase) is is_meant]
+        verdicts = await judge.grade([case for _, case in asked]) if asked else []
+        for (server, case), verdict in zip(asked, verdicts, strict=True):
+            graded[id(case)] = verdict if isinstance(verdict, Ungraded) else _stored(server, case, verdict, method)
+    return [
+        [known or graded[id(case)] for case, known in zip(server.cases, server.known, strict=True)]
+        for server in servers
+    ]
+
+
+def _stored(server: _Server, case: Case, verdict: Verdict, method: Method) -> StoredVerdict:
+    is_tool = isinstance(case, ToolCase)
+    digest = short_hash("\0".join(server.measured.names)) if is_tool else _context(server.measured)
+    form = method.judge.prompt
+    prompt = "" if form is None else (render_hardened if form == PromptForm.HARDENED else render)(case).hash
+    return StoredVerdict(verdict=verdict, sibling_digest=digest, prompt_hash=prompt)
+
+
+def _finish(server: _Server, outcomes: Sequence[Outcome], method: Method) -> ScoredCapture:
+    verdicts = [each.verdict if isinstance(each, StoredVerdict) else each for each in outcomes]
+    score = finish_cases(server.measured, server.cases, verdicts, judge=method.judge, spec=method.spec, findings=())
+    if method.judge.id != "offline":
+        score = with_judge_problems(score, server.cases, verdicts)
+    stored = [
+        (case, each) for case, each in zip(server.cases, outcomes, strict=True) if isinstance(each, StoredVerdict)
+    ]
+    sets = {case.rubric: each for case, each in stored if not isinstance(case, ToolCase)}
+    return ScoredCapture(
+        server=server.entry.server,
+        capture=server.entry.capture,
+        measured=server.measured,
+        score=score,
+        verdicts={case.subject.tool.index: each for case, each in stored if isinstance(case, ToolCase)},
+        coherence=sets.get("coherence"),
+        shadowing=sets.get("shadowing"),
+        is_official=server.entry.is_official,
+        is_complete=not any(isinstance(each, Ungraded) and each.was_asked for each in outcomes),
+    )
