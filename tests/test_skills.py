@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 import tdqs_mcp
+from tdqs_mcp.facts.text.wording import asks_for_credentials
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.sources.locator import parse_locator, public
 
@@ -103,6 +104,38 @@ def test_a_sound_skill_is_good_and_one_of_a_lone_tool_needs_no_workflow(command,
     assert run_json(command, "skill", skill, "--server", trams, "--answers", poor)[1]["label"] == "Bad"
     document = run_json(command, "skill", skill, "--server", lone, "--answers", poor)[1]
     assert (document["label"], document["average"]) == ("Good", 1.83)
+
+
+READINGS = {
+    # A blind reader's scores of real instructions with the published prompt, whether they ask for credentials, the label.
+    "baidu-maps": ((2, 1, 2, 1, 1, 3), False, "Bad"),
+    "brave-search": ((3, 1, 2, 1, 1, 4), False, "Bad"),
+    "clickhouse": ((2, 1, 2, 1, 2, 2), False, "Bad"),
+    "pinecone": ((3, 3, 2, 3, 3, 3), False, "Bad"),
+    "awslabs-aws-serverless": ((4, 2, 3, 2, 2, 1), True, "Bad"),
+    "awslabs-ecs": ((4, 5, 3, 4, 4, 3), True, "Bad"),
+    "reddit-buddy": ((4, 3, 3, 4, 3, 4), False, "Acceptable"),
+    "awslabs-aws-documentation": ((3, 4, 5, 4, 3, 4), False, "Acceptable"),
+    "lean-lsp": ((3, 4, 5, 5, 3, 4), False, "Acceptable"),
+    "blender": ((4, 4, 4, 5, 4, 4), False, "Good"),
+}
+
+
+@pytest.mark.parametrize("server", READINGS)
+def test_real_instructions_get_the_label_that_a_blind_reader_s_scores_demand(command, write, shared, server):
+    scores, asks, label = READINGS[server]
+    catalog, given = shared / "data" / "catalogs" / f"{server}.json", write("a.json", answer(scores, asks=asks))
+    done, document = run_json(command, "skill", "--server", catalog, "--answers", given)
+    assert (done.returncode, document["label"]) == (0, label)
+    assert run_json(command, "score", catalog, "--rubric", "bundles", "--answers", given)[1]["skill"]["label"] == label
+
+
+def test_only_one_of_the_real_instructions_orders_credentials_in_so_many_words(shared):
+    told = {
+        file.stem: asks_for_credentials(json.loads(file.read_text(encoding="utf-8")).get("instructions") or "")
+        for file in (shared / "data" / "catalogs").glob("*.json")
+    }
+    assert [name for name, words in told.items() if words] == ["awslabs-aws-serverless"]
 
 
 def captured(tools, instructions=SOUND, name="trams"):

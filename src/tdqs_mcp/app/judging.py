@@ -229,7 +229,7 @@ def discovery_status(error: CaptureError) -> DiscoveryStatus:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def to_be_judged(catalog: Catalog, *, rubric: str = "tdqs") -> list[Case]:
