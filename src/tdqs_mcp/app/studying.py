@@ -18,7 +18,7 @@ from tdqs_mcp.rules import registry
 from tdqs_mcp.sources.study_files import Benchmark, Call, read_benchmark, read_outcomes
 from tdqs_mcp.study.effects import require_statistics
 from tdqs_mcp.study.outcomes import compare_variants
-from tdqs_mcp.study.predictions import Observation, Predictors, ToolKey, predict, predictors
+from tdqs_mcp.study.predictions import Observation, ToolKey, ToolValues, predict, tool_values
 
 K = 5
 """Places in which a tool counts as found."""
@@ -34,7 +34,7 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
     """What scores and rules predict of a benchmark's searches and calls. Raises InputError."""
     require_statistics()
     benchmark = read_benchmark(folder)
-    tools: dict[ToolKey, Predictors] = {}
+    tools: dict[ToolKey, ToolValues] = {}
     for catalog in benchmark.catalogs:
         tools |= await _facts(catalog)
     queries, calls, problems = _known(benchmark, tools)
@@ -62,7 +62,7 @@ async def study_benchmark(folder: Path) -> BenchmarkStudy:
     )
 
 
-async def _facts(catalog: Catalog) -> dict[ToolKey, Predictors]:
+async def _facts(catalog: Catalog) -> dict[ToolKey, ToolValues]:
     """The offline scores of a catalog's tools and every rule that fires on them, whatever other rule entails it."""
     measured = measure(catalog)
     scored = await score_measured(measured, judge=Offline())
@@ -77,7 +77,7 @@ async def _facts(catalog: Catalog) -> dict[ToolKey, Predictors]:
         if finding.subject.kind == "tool":
             fired.setdefault(finding.subject.index, set()).add(finding.rule)
     return {
-        (catalog.server, tool.name): predictors(
+        (catalog.server, tool.name): tool_values(
             len(tool.description or ""), scores.get(tool.index, {}), fired.get(tool.index, set()), rules
         )
         for tool in catalog.tools

@@ -13,20 +13,19 @@ MARGIN = 5.0
 """Percentage points: an effect that a maintainer would act on."""
 
 MIN_SERVERS = 10
-"""Servers on either side of a predictor's mean: with fewer, cluster-robust errors are far too small (MacKinnon and Webb
-2018, on few treated clusters)."""
+"""Servers on either side of a predictor's mean, by our choice: with few, cluster-robust errors are far too small
+(MacKinnon and Webb 2018, on few treated clusters)."""
 
 TWICE = Own("description twice as long")
 
 ToolKey = tuple[str, str]
 """A server and one of its tools."""
 
-
-Predictors = Mapping[str, float]
+ToolValues = Mapping[str, float]
 """By name what may predict how a tool fares: its length, TDQS, its dimensions, and 1 or 0 for every rule."""
 
 
-def predictors(length: int, scores: Mapping[str, float], fired: AbstractSet[str], rules: Sequence[str]) -> Predictors:
+def tool_values(length: int, scores: Mapping[str, float], fired: AbstractSet[str], rules: Sequence[str]) -> ToolValues:
     """The predictors of one tool, by the characters of its description, its scores and the rules that fire."""
     return {TWICE: log2(1 + length), **scores, **{rule: float(rule in fired) for rule in rules}}
 
@@ -44,7 +43,7 @@ class Observation:
 
 
 def predict(
-    tools: Mapping[ToolKey, Predictors], *, found: Sequence[Observation], fails: Sequence[Observation]
+    tools: Mapping[ToolKey, ToolValues], *, found: Sequence[Observation], fails: Sequence[Observation]
 ) -> tuple[Predictor, ...]:
     """The length alone, then everything else beside the length."""
     names = list(dict.fromkeys(name for each in tools.values() for name in each))
@@ -54,7 +53,7 @@ def predict(
     )
 
 
-def _estimate(tools: Mapping[ToolKey, Predictors], observed: Sequence[Observation], name: str) -> Estimate | None:
+def _estimate(tools: Mapping[ToolKey, ToolValues], observed: Sequence[Observation], name: str) -> Estimate | None:
     """Points for one unit of the predictor; errors clustered by server, and by task where there are tasks."""
     known = [(each, tools[each.tool][name]) for each in observed if name in tools[each.tool]]
     values = [value for _, value in known]
