@@ -47,16 +47,17 @@ def _information(readings: Sequence[Reading]) -> dict[str, int]:
     """What the sentences tell, by aspect: the most, the second most and all, in hundredths."""
     found: dict[str, int] = {}
     for aspect in Aspect:
-        told = sorted((each.tells[aspect] for each in readings), reverse=True)
+        told = sorted([each.tells[aspect] for each in readings], reverse=True)
         found |= {f"{aspect}_most": told[0] if told else 0, f"{aspect}_next": told[1] if len(told) > 1 else 0}
-        found |= {f"{aspect}_sum": sum(told), f"{aspect}_count": sum(each >= TOLD for each in told)}
+        found |= {f"{aspect}_sum": sum(told), f"{aspect}_count": sum([each >= TOLD for each in told])}
     behavior = (each.tells[Aspect.BEHAVIOR] + each.tells[Aspect.RESULT] for each in readings)
     references = [each for each in readings if each.sentence.traits.get("reference")]
-    total = sum(found[f"{aspect}_sum"] for aspect in Aspect)
+    alone = [_usage_alone(each) for each in readings]
+    total = sum(sum(each.tells.values()) for each in readings)
     return {
         **found,
-        "usage_alone": max((_usage_alone(each) for each in readings), default=0),
-        "usage_alone_sum": sum(_usage_alone(each) for each in readings),
+        "usage_alone": max(alone, default=0),
+        "usage_alone_sum": sum(alone),
         "behavior_hints": sum(min(100, each.tells[Aspect.BEHAVIOR]) for each in readings),
         "purpose_first": readings[0].tells[Aspect.PURPOSE] if readings else 0,
         "behavior_or_result": sum(min(each, 200) for each in behavior),
@@ -141,13 +142,14 @@ def _wording(subject: Subject, text: Text) -> dict[str, int]:
 def _parameters(subject: Subject, text: Text) -> dict[str, int]:
     """What text and schema say of the top-level parameters."""
     signals, count, names = subject.signals, subject.signals.param_count, text.names
-    idle = generic_stems() | FUNCTION_STEMS | text.own
     listed = {each.entry for each in text.sentences}
     properties = (subject.tool.input_schema or {}).get("properties")
     children = properties.values() if isinstance(properties, Mapping) else ()
     schemas = [child for child in children if isinstance(child, Mapping)]
     bare = [each.name for each in signals.parameters if not each.description.strip()]
-    schema_words = [len(text.described[name] - idle - words) for name, words in names.items()]
+    schema_words = [
+        len(text.described[name] - generic_stems() - FUNCTION_STEMS - text.own - words) for name, words in names.items()
+    ]
     named = sum(name.lower() in text.said or (bool(words) and words <= text.said) for name, words in names.items())
     return {
         "parameters": count,

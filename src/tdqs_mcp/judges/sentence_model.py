@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.text.sentences import FULL, Sentence, Text
 
@@ -26,8 +26,7 @@ UNRELATED, NOTHING = "unrelated", "nothing"
 """The last columns of weights: that the sentence is about something else, and that it tells nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(NamedTuple):
     """One sentence and what it tells."""
 
     sentence: Sentence
@@ -40,10 +39,8 @@ class Reading:
     nothing: int
     """Percent of probability that it tells nothing."""
 
-    @property
-    def most(self) -> int:
-        """Hundredths of the aspect that it tells most about."""
-        return max(self.tells.values())
+    most: int
+    """Hundredths of the aspect that it tells most about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +63,10 @@ class SentenceModel:
 
     def _read(self, sentence: Sentence, *, is_first: bool) -> Reading:
         if not is_first and sentence.traits.get("said before") == FULL:
-            return Reading(sentence=sentence, tells=dict.fromkeys(Aspect, 0), unrelated=0, nothing=100)
+            return Reading(sentence=sentence, tells=dict.fromkeys(Aspect, 0), unrelated=0, nothing=100, most=0)
         sums = list(self.bases)
-        for term in sentence.terms & self.weights.keys():
-            for column, weight in self.weights[term]:
+        for columns in filter(None, map(self.weights.get, sentence.terms)):
+            for column, weight in columns:
                 sums[column] += weight
         for trait, value in sentence.traits.items():
             for column, weight in self.weights.get(f"*{trait}", ()):
@@ -81,7 +78,7 @@ class SentenceModel:
             some = bisect_right(self.logistic, sums[column])
             much = bisect_right(self.logistic, sums[column] + self.seconds[column])
             tells[aspect] = (some + much) * (100 - unrelated) // 100
-        return Reading(sentence=sentence, tells=tells, unrelated=unrelated, nothing=nothing)
+        return Reading(sentence=sentence, tells=tells, unrelated=unrelated, nothing=nothing, most=max(tells.values()))
 
 
 def read_model(table: Mapping[str, Any], logistic: Sequence[int]) -> SentenceModel:

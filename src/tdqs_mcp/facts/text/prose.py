@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from tdqs_mcp.canonical import trim
@@ -117,13 +118,13 @@ def read(tool: Tool, signals: Signals) -> Prose:
     text = trim(tool.description or "")[:MAX_TEXT]
     sentences = sentences_of(text)
     spoken = [words_of(sentence) for sentence in sentences]
-    all_words = tuple(word for sentence in spoken for word in sentence)
+    all_words = tuple(chain.from_iterable(spoken))
     vocabulary = set(all_words)
     language = detect_language(text, vocabulary)
     lexicon = lexicon_of(language)
     if lexicon:
         spoken = [foreign_prose.split_words(sentence, lexicon) for sentence in sentences]
-        all_words = tuple(word for sentence in spoken for word in sentence)
+        all_words = tuple(chain.from_iterable(spoken))
     name_words = {stem(part) for part in (*name_parts(tool.name), *words_of(tool.name))}
     long = [sentence for sentence, words in zip(sentences, spoken, strict=True) if len(words) >= MIN_REPEATED]
     name_effect = next((EFFECTS[lemma] for part in name_parts(tool.name) if (lemma := LEMMAS.get(part))), None)
@@ -305,7 +306,7 @@ _EXPLAINING = frozenset(word for cue in (Cue.FORMAT, Cue.EXAMPLE) for word in PH
 def _copied(sentences: Sequence[str], described: Sequence[Parameter]) -> int:
     """Words of sentences, or of what follows their label, that are a parameter's description already."""
     texts = {plain_text(parameter.description) for parameter in described}
-    lines = [plain_text(sentence) for sentence in sentences]
+    lines = [plain_text(sentence) for sentence in sentences] if texts else []
     parts = [line if line in texts else line.partition(":")[2].strip() for line in lines]
     return sum(len(part.split()) for part in parts if part in texts)
 

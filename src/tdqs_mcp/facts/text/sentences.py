@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from tdqs_mcp.facts.subject import Subject
 from tdqs_mcp.facts.text.prose import Prose
@@ -33,8 +33,7 @@ PARAMETER, TOOL, SELF, NUMBER = "<parameter>", "<tool>", "<self>", "<number>"
 """What stands for a parameter, a sibling, the tool itself and whatever has a digit, among the terms."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence and what is measured of it."""
 
     text: str
@@ -117,9 +116,10 @@ class _Context:
     described: frozenset[str]
     """Words of their descriptions."""
 
+    about: frozenset[str]
+    """All of these."""
+
     properties: AbstractSet[str]
-    known: frozenset[str]
-    """Words that add nothing: function words, words that fit any tool, the tool's own name."""
 
 
 def read_text(subject: Subject) -> Text:
@@ -133,12 +133,12 @@ def read_text(subject: Subject) -> Text:
         own=own,
         names=frozenset().union(*names.values()),
         described=frozenset().union(*described.values()),
+        about=own.union(*names.values(), *described.values()),
         properties=frozenset(name.lower() for name in _property_names(tool.input_schema)),
-        known=generic_stems() | FUNCTION_STEMS | own,
     )
     sentences = tuple(_sentences(context))
-    words = [stem(word) for spoken in subject.prose.spoken for word in spoken]
-    said = frozenset(words)
+    words = subject.prose.words
+    said = _stems(words)
     return Text(
         sentences=sentences, said=said, repeated=len(words) - len(said), own=own, names=names, described=described
     )
@@ -152,14 +152,15 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             cues.setdefault(place, []).append(f"cue {cue}")
     fresh_before: set[str] = set()
     said: set[str] = set()
-    headings = _headings(prose)
-    for place, (verbatim, told) in enumerate(zip(prose.sentences, prose.spoken, strict=True)):
+    lines = zip(prose.sentences, prose.spoken, _headings(prose), strict=True)
+    for place, (verbatim, told, heading) in enumerate(lines):
         skipped = lead_in_length(verbatim) if place == 0 else 0
         text, spoken = (verbatim[skipped:], words_of(verbatim[skipped:])) if skipped else (verbatim, told)
         words = spoken if text.isascii() else [part for word in spoken for part in _parts(word)]
-        fresh = frozenset({word for word in map(stem, words) if len(word) > 1} - context.known - fresh_before)
-        content = frozenset(word for word in map(stem, words[:MAX_WORDS]) if _is_content(word))
-        about = context.own | context.names | context.described | said
+        stems = list(map(stem, words))
+        telling = {each for each in stems if len(each) > 1} - FUNCTION_STEMS
+        fresh = frozenset(telling - generic_stems() - context.own - fresh_before)
+        content = telling.intersection(stems[:MAX_WORDS])
         match = _ENTRY.match(text)
         name = match[1].lower() if match else ""
         entry = name if name in context.properties else None
@@ -170,11 +171,11 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
             "item": FULL * is_item,
             "label": FULL * is_label,
             "label of no parameter": FULL * (is_label and entry is None),
-            "under heading": FULL * bool(headings[place]),
-            "item under heading": FULL * (is_item and bool(headings[place])),
+            "under heading": FULL * bool(heading),
+            "item under heading": FULL * (is_item and bool(heading)),
             "length": FULL * min(len(set(words[:MAX_WORDS])), LONG) // LONG,
-            **_share(context, content, fresh=fresh, said=said, about=about, is_first=place == 0, is_entry=bool(entry)),
-            **_reference(context, words[:MAX_WORDS], content=content, about=about),
+            **_share(context, content, fresh=fresh, said=said, is_first=place == 0, is_entry=bool(entry)),
+            **_reference(context, words[:MAX_WORDS], content=content, said=said),
             **dict.fromkeys(cues.get(place, ()), FULL),
             "parenthesis": FULL * ("(" in text),
             "quotation": FULL * (_QUOTE.search(text) is not None),
@@ -183,13 +184,7 @@ def _sentences(context: _Context) -> Iterator[Sentence]:
         }
         yield Sentence(
             text=verbatim,
-            terms=frozenset(
-                [
-                    *(terms := _terms(context, text, words[:MAX_WORDS])),
-                    *(f"first {term}" for term in terms if place == 0 and " " not in term),
-                    *(f"under {word}" for word in headings[place]),
-                ]
-            ),
+            terms=_terms(context, text, words[:MAX_WORDS], stems, heading=heading, is_first=place == 0),
             traits={trait: value for trait, value in traits.items() if value},
             fresh=fresh,
             word_count=len(spoken),
@@ -212,7 +207,7 @@ def _headings(prose: Prose) -> list[tuple[str, ...]]:
     heading: tuple[str, ...] = ()
     since = 0
     for text, spoken in zip(prose.sentences, prose.spoken, strict=True):
-        is_listed = bool(_ITEM.match(text) or _LABEL.match(text))
+        is_listed = bool(heading and (_ITEM.match(text) or _LABEL.match(text)))
         found.append(heading if is_listed or since == 0 else ())
         since += 1
         if _is_heading(text):
@@ -228,18 +223,19 @@ def _share(
     *,
     fresh: AbstractSet[str],
     said: AbstractSet[str],
-    about: AbstractSet[str],
     is_first: bool,
     is_entry: bool,
 ) -> dict[str, int]:
     """What a sentence's content words are shared with, and how many are new."""
     added = fresh - context.names - context.described
+    alone = content - context.about - said
 
     def share(others: AbstractSet[str]) -> int:
         return FULL * len(content & others) // max(1, len(content))
 
     new, more = FULL * min(len(fresh), MANY) // MANY, FULL * min(len(added), MANY) // MANY
-    is_apart = not is_first and bool(content) and content.isdisjoint(about)
+    of_name = share(context.own)
+    is_apart = not is_first and bool(content) and len(alone) == len(content)
     return {
         "new": new,
         "nothing new": FULL * (not fresh),
@@ -247,23 +243,23 @@ def _share(
         "added": more,
         "nothing added": FULL * (not added),
         "hardly added": FULL * (len(added) <= 1),
-        "of name": share(context.own),
+        "of name": of_name,
         "said before": share(said),
         "of parameters": share(context.names),
         "of schema": share(context.described),
         "generic": share(generic_stems()),
-        "unrelated": FULL - share(about | generic_stems()) if content else 0,
+        "unrelated": FULL - share(content - (alone - generic_stems())) if content else 0,
         "apart": FULL * is_apart,
         "long apart": FULL * is_apart * min(len(content), 8) // 8,
         "entry": FULL * is_entry,
         "added by entry": more * is_entry,
         "new at first": new * is_first,
-        "of name at first": share(context.own) * is_first,
+        "of name at first": of_name * is_first,
     }
 
 
 def _reference(
-    context: _Context, words: Sequence[str], *, content: AbstractSet[str], about: AbstractSet[str]
+    context: _Context, words: Sequence[str], *, content: AbstractSet[str], said: AbstractSet[str]
 ) -> dict[str, int]:
     """What a sentence says that names siblings: whether they deal with the same, and what it adds to their names."""
     siblings, own = context.subject.siblings, context.subject.tool.name.lower()
@@ -277,31 +273,35 @@ def _reference(
         "related reference": FULL * (not theirs.isdisjoint(context.own)),
         "words beside reference": FULL * min(len(beside), SEVERAL) // SEVERAL,
         "bare reference": FULL * (not beside),
-        "new beside reference": FULL * min(len(beside - about), SEVERAL) // SEVERAL,
+        "new beside reference": FULL * min(len(beside - context.about - said), SEVERAL) // SEVERAL,
     }
 
 
-def _terms(context: _Context, text: str, words: Sequence[str]) -> frozenset[str]:
-    if _UNSPACED.search(text):
-        return frozenset(words)
-    own, siblings = context.subject.tool.name.lower(), context.subject.siblings
-    parameters = context.properties
+def _terms(
+    context: _Context,
+    text: str,
+    words: Sequence[str],
+    stems: Sequence[str],
+    *,
+    heading: Sequence[str],
+    is_first: bool,
+) -> frozenset[str]:
+    own, siblings, parameters = context.subject.tool.name.lower(), context.subject.siblings, context.properties
 
-    def term(word: str) -> str:
+    def term(word: str, form: str) -> str:
         if word in parameters:
             return PARAMETER
         if word == own:
             return SELF
         if word in siblings:
             return TOOL
-        return NUMBER if _DIGIT.search(word) else stem(word)
+        return form if word.isalpha() or not _DIGIT.search(word) else NUMBER
 
-    terms = ["<start>", *map(term, words), "<end>"]
-    return frozenset([*terms[1:-1], *(f"{one} {two}" for one, two in pairwise(terms))])
-
-
-def _is_content(word: str) -> bool:
-    return len(word) > 1 and word not in FUNCTION_STEMS
+    is_spaced = text.isascii() or not _UNSPACED.search(text)
+    terms = list(map(term, words, stems)) if is_spaced else words
+    pairs = map(" ".join, pairwise(["<start>", *terms, "<end>"])) if is_spaced else ()
+    opening = [f"first {each}" for each in terms] if is_first else ()
+    return frozenset([*terms, *pairs, *opening, *(f"under {word}" for word in heading)])
 
 
 def _stems(words: Iterable[str]) -> frozenset[str]:

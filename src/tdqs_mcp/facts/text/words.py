@@ -57,7 +57,7 @@ def name_parts(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=20_000)
 def _name_parts(name: str) -> tuple[str, ...]:
-    return tuple(part.lower() for part in _NAME_PART.findall(name))
+    return tuple(map(str.lower, _NAME_PART.findall(name)))
 
 
 @lru_cache(maxsize=20_000)
