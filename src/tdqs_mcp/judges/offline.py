@@ -1,11 +1,12 @@
 """The judge that needs no key: trees over facts, in integers, with reasons from the sentences."""
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from tdqs_mcp.facts.text.sentences import read_text
@@ -40,8 +41,8 @@ class Forest:
         row = [values[name] for name in self.features]
         total = self.base
         for tree in self.trees:
-            node = tree
-            while not isinstance(node, int):
+            node: Any = tree
+            while type(node) is list:
                 node = node[2] if row[node[0]] <= node[1] else node[3]
             total += node
         return max(UNIT, min(5 * UNIT, total))
@@ -70,16 +71,17 @@ class Rounding:
         off = [latent - mean for latent, mean in zip(latents, self.means, strict=True)]
         wanted = sum(weight * mean for weight, mean in zip(self.weights, self.means, strict=True))
         wanted += (100 + self.total_stretch) * sum(w * each for w, each in zip(self.weights, off, strict=True)) // 100
-        choices: list[tuple[int, int, list[int]]] = [(-wanted, 0, [])]
+        choices: list[tuple[int, int, tuple[int, ...]]] = [(-wanted, 0, ())]
         for latent, each, percent, weight in zip(latents, off, self.stretch, self.weights, strict=True):
             near = max(UNIT, min(5 * UNIT, latent + percent * each // 100))
             low = min(4, near // UNIT)
+            steps = [(weight * score * UNIT, weight * abs(score * UNIT - near), (score,)) for score in (low, low + 1)]
             choices = [
-                (total + weight * score * UNIT, cost + weight * abs(score * UNIT - near), [*scores, score])
+                (total + points, cost + gap, scores + score)
                 for total, cost, scores in choices
-                for score in (low, low + 1)
+                for points, gap, score in steps
             ]
-        return min(choices, key=lambda choice: abs(choice[0]) + choice[1])[2]
+        return list(min(choices, key=lambda choice: abs(choice[0]) + choice[1])[2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +105,13 @@ class Calibration:
         errors = next(errors for below, errors in self.bands if total < below)
         likely = [max(10, min(50, (total + error + 50) // 100)) for error in errors]  # tenths, half up
         edge = len(likely) // 10
+        tiers = [tier for tier in Tier if tier is not Tier.F]
+        ends = [len(likely), *(bisect_left(likely, tier.floor) for tier in tiers)]
+        shares = [100 * (end - start) // len(likely) for end, start in pairwise(ends)]
         return Outlook(
             low=likely[edge],
             high=likely[-1 - edge],
-            tiers={tier: _percent(likely, tier) for tier in Tier if tier is not Tier.F},
+            tiers=dict(zip(tiers, shares, strict=True)),
         )
 
 
@@ -135,12 +140,6 @@ def versions() -> tuple[str, ...]:
     """The versions that there are, the newest first."""
     names = (entry.name.removesuffix(".json") for entry in FOLDER.iterdir() if entry.name.endswith(".json"))
     return tuple(sorted(names, key=int, reverse=True))
-
-
-def _percent(likely: Sequence[int], tier: Tier) -> int:
-    """The share of the likely scores within a tier, in percent, down."""
-    better = next((other.floor for other in reversed(Tier) if other.floor > tier.floor), 51)
-    return 100 * sum(tier.floor <= score < better for score in likely) // len(likely)
 
 
 class Offline:

@@ -78,7 +78,7 @@ def _judgement(rubric: str, key: str, score: int, facts: Facts) -> Judgement:
     ordered = [*strengths, *faults] if score >= HIGH else [*faults, *strengths]
     chosen = [name for name in ordered if (score < 5 or name in strengths) and (name != "all_tell" or score >= HIGH)]
     chosen = chosen[:MAX_REASONS]
-    sentences = [_say({**table["strengths"], **table["faults"]}[name], facts[name]) for name in chosen]
+    sentences = [_say(_template(name), facts[name]) for name in chosen]
     is_unexplained = not sentences or (score < HIGH and not faults)
     if score < 5 and is_unexplained and key in table["advice"]:
         sentences.append(table["advice"][key])
