@@ -108,9 +108,9 @@ def _compact(value: object, level: int) -> str:
     if isinstance(value, str):
         return encode_basestring(value)
     if isinstance(value, dict):
-        keys = _sorted_keys(value)
-        children = map(_compact, map(value.__getitem__, keys), repeat(_below(level)))
-        return "{" + ",".join(map(":".join, zip(map(encode_basestring, keys), children, strict=True))) + "}"
+        below = _below(level)
+        members = [f"{encode_basestring(key)}:{_compact(value[key], below)}" for key in _sorted_keys(value)]
+        return "{" + ",".join(members) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(_compact, value, repeat(_below(level)))) + "]"
     return _scalar(value)
@@ -140,7 +140,7 @@ def _below(level: int) -> int:
 
 def _sorted_keys(mapping: dict[str, object]) -> list[str]:
     keys = list(mapping)
-    return sorted(keys) if all(map(str.isascii, keys)) else sorted(keys, key=utf16_order)
+    return sorted(keys) if "".join(keys).isascii() else sorted(keys, key=utf16_order)
 
 
 def _javascript_keys(mapping: dict[str, object]) -> list[str]:

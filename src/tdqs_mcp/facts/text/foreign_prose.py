@@ -211,7 +211,7 @@ def find_cues(sentences: Sequence[str], spoken: Sequence[Sequence[str]], lexicon
     starts = [0, *accumulate(len(text) + len(_END) for text in texts)]
     found: dict[Cue, list[int]] = {}
     for cue, phrases in lexicon.phrases.items():
-        places = sorted(place for phrase in phrases for place in _places(phrase, whole))
+        places = sorted(place for phrase in phrases if phrase[0] in whole for place in _places(phrase, whole))
         if places:
             found[cue] = [bisect_right(starts, place) - 1 for place in places]
     return found

@@ -240,21 +240,20 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _is_many(thing: Sequence[str]) -> bool:
-    last = next((word for word in reversed(thing) if word not in _words("silent") | _words("bare")), "")
+    idle = _words("silent") | _words("bare")
+    last = next((word for word in reversed(thing) if word not in idle), "")
     return not _words("quantities").isdisjoint(thing) or (last.endswith("s") and not last.endswith(("ss", "us", "is")))
 
 
 def _action(verb: str, *, is_many: bool) -> str:
-    action = _canonical(stem(verb))
+    form = stem(verb)
+    action = _synonyms().get(form, form)
     return "list" if action == "get" and is_many else action
 
 
 def _stems(words: Iterable[str], *, but: AbstractSet[str]) -> frozenset[str]:
-    return frozenset(_canonical(stem(word)) for word in words if word not in but)
-
-
-def _canonical(word: str) -> str:
-    return _synonyms().get(word, word)
+    synonyms = _synonyms()
+    return frozenset(synonyms.get(form := stem(word), form) for word in words if word not in but)
 
 
 @cache
