@@ -65,6 +65,7 @@ _COMMANDS = {
         "sweep": "Score a registry's servers into a store: only what is new or has changed since the last sweep.",
     },
     "tdqs_mcp.server.serve": {"serve": "Run the MCP server, on stdio unless --http is given."},
+    "tdqs_mcp.cli.route_command": {"route": "Serve the tools of another server with other descriptions."},
 }
 """Module and first sentence of each command, so that the group's help imports none of them."""
 

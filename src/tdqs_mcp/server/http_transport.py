@@ -3,20 +3,24 @@
 import errno
 import hmac
 import ipaddress
+import json
 import logging
 import os
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from tdqs_mcp.errors import InputError
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
+    from mcp.server.transport_security import TransportSecuritySettings
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -104,7 +108,7 @@ def read_address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def run_http(server: "MCPServer[Any]", http: Http, *, log_level: str, tell: Callable[[str], None]) -> None:
+def run_http(app: "ASGIApp", http: Http, *, log_level: str, tell: Callable[[str], None]) -> None:
     """Serves until somebody ends it; `tell` gets the URL as soon as clients can connect. Raises InputError."""
     import uvicorn  # noqa: PLC0415  # only HTTP needs it
 
@@ -116,7 +120,7 @@ def run_http(server: "MCPServer[Any]", http: Http, *, log_level: str, tell: Call
     listening = _listen(http)
     is_verbose = log_level in ("debug", "info")
     config = uvicorn.Config(
-        http_app(server, http),
+        app,
         log_level=log_level,
         access_log=is_verbose,
         server_header=False,
@@ -145,24 +149,39 @@ def _listen(http: Http) -> socket.socket:
 
 
 def http_app(server: "MCPServer[Any]", http: Http) -> "ASGIApp":
-    """The ASGI application: what browsers may read, then the token, then Host and Origin, then the protocol."""
+    """The ASGI application of a server: what is common to all, then Host and Origin, then the protocol."""
+    server.custom_route(HEALTH, methods=["GET"])(answer_health)
+    app: ASGIApp = server.streamable_http_app(
+        host=http.host,
+        transport_security=read_security(http),
+        max_request_body_size=MAX_BODY,
+        session_idle_timeout=IDLE_SECONDS,
+    )
+    return protect(app, http)
+
+
+async def answer_health(_: "Request") -> "Response":
+    """That the server answers."""
+    from importlib.metadata import version  # noqa: PLC0415
+
+    from starlette.responses import JSONResponse  # noqa: PLC0415
+
+    return JSONResponse({"status": "ok", "version": version("tdqs-mcp")})
+
+
+def read_security(http: Http) -> "TransportSecuritySettings":
+    """The check of Host and Origin."""
     from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415
-    from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
 
-    @server.custom_route(HEALTH, methods=["GET"])  # type: ignore[untyped-decorator]  # the SDK's has no types
-    async def health(_: "Request") -> "Response":
-        from importlib.metadata import version  # noqa: PLC0415
-
-        from starlette.responses import JSONResponse  # noqa: PLC0415
-
-        return JSONResponse({"status": "ok", "version": version("tdqs-mcp")})
-
-    security = TransportSecuritySettings(
+    return TransportSecuritySettings(
         enable_dns_rebinding_protection=True, allowed_hosts=http.hosts, allowed_origins=http.origins
     )
-    app: ASGIApp = server.streamable_http_app(
-        host=http.host, transport_security=security, max_request_body_size=MAX_BODY, session_idle_timeout=IDLE_SECONDS
-    )
+
+
+def protect(app: "ASGIApp", http: Http) -> "ASGIApp":
+    """The application behind what browsers may read, and the token."""
+    from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
+
     return CORSMiddleware(
         app if http.token is None else _guarded(app, http.token),
         allow_origin_regex="|".join(re.escape(origin).replace(r":\*", r":\d+") for origin in http.origins),
@@ -192,6 +211,54 @@ def _guarded(app: "ASGIApp", token: str) -> "ASGIApp":
         await answer(scope, receive, send)
 
     return guard
+
+
+def tell_url(url: str, *, name: str, has_token: bool) -> None:
+    """Says where clients can connect, and how they name the server."""
+    entry: dict[str, Any] = {"type": "http", "url": url}
+    if has_token:
+        entry["headers"] = {"Authorization": "Bearer TOKEN"}
+    told = client_configuration(name, entry)
+    click.echo(f"serving {url} (Ctrl-C ends it); for a client:\n{told}", err=True)
+
+
+def client_configuration(name: str, entry: Mapping[str, Any]) -> str:
+    """What stands in a client's configuration."""
+    return json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
+
+
+def http_options(callback: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of `read_http`, the address as `address`."""
+    for option in reversed(_OPTIONS):
+        callback = option(callback)
+    return callback
+
+
+_OPTIONS = (
+    click.option(
+        "--http",
+        "address",
+        is_flag=False,
+        flag_value=DEFAULT_ADDRESS,
+        metavar="[HOST:PORT]",
+        help=f"Serve streamable HTTP at /mcp instead of stdio, on {DEFAULT_ADDRESS} unless another address is given.",
+    ),
+    click.option(
+        "--token-file",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Bearer token that HTTP clients must send; or set TDQS_SERVE_TOKEN.",
+    ),
+    click.option(
+        "--allowed-host", "allowed_hosts", multiple=True, metavar="HOST", help="Host name that HTTP answers to."
+    ),
+    click.option(
+        "--allowed-origin",
+        "allowed_origins",
+        multiple=True,
+        metavar="ORIGIN",
+        help="Origin whose pages may call the server over HTTP, such as https://app.example.org.",
+    ),
+)
 
 
 def read_http(

@@ -1,7 +1,6 @@
 """`tdqs-mcp serve`: its options, the server that they describe, and how it begins and ends on a terminal."""
 
 import gc
-import json
 import os
 import signal
 import sys
@@ -21,7 +20,16 @@ from tdqs_mcp.app.settings import CHOICES, Settings, read_settings
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget, read_dollars
 from tdqs_mcp.judges.judge import Cache, CacheKey
-from tdqs_mcp.server.http_transport import DEFAULT_ADDRESS, MAX_BODY, read_http, run_http
+from tdqs_mcp.server.http_transport import (
+    DEFAULT_ADDRESS,
+    MAX_BODY,
+    client_configuration,
+    http_app,
+    http_options,
+    read_http,
+    run_http,
+    tell_url,
+)
 from tdqs_mcp.server.permissions import Permissions, read_command, read_pattern
 
 if TYPE_CHECKING:
@@ -145,28 +153,8 @@ def _refuse_foreign(_: click.Context, option: click.Parameter, value: str | None
 
 
 @click.command()
-@click.option(
-    "--http",
-    "address",
-    is_flag=False,
-    flag_value=DEFAULT_ADDRESS,
-    metavar="[HOST:PORT]",
-    help=f"Serve streamable HTTP at /mcp instead of stdio, on {DEFAULT_ADDRESS} unless another address is given.",
-)
+@http_options
 @click.option("--transport", "--host", "--port", "foreign", hidden=True, expose_value=False, callback=_refuse_foreign)
-@click.option(
-    "--token-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Bearer token that HTTP clients must send; or set TDQS_SERVE_TOKEN.",
-)
-@click.option("--allowed-host", "allowed_hosts", multiple=True, metavar="HOST", help="Host name that HTTP answers to.")
-@click.option(
-    "--allowed-origin",
-    "allowed_origins",
-    multiple=True,
-    metavar="ORIGIN",
-    help="Origin whose pages may call the server over HTTP, such as https://app.example.org.",
-)
 @click.option(
     "--root",
     "roots",
@@ -225,7 +213,14 @@ def serve(
     gc.freeze()
     gc.enable()
     if http is not None:
-        run_http(server, http, log_level=log_level, tell=partial(_tell_url, has_token=http.token is not None))
+        from tdqs_mcp.app.installing import SERVER_NAME  # noqa: PLC0415
+
+        run_http(
+            http_app(server, http),
+            http,
+            log_level=log_level,
+            tell=partial(tell_url, name=SERVER_NAME, has_token=bool(http.token)),
+        )
         return
     if sys.stdin is None or sys.stdout is None:
         raise InputError("standard input or output is closed, and the client is there; or give --http")
@@ -236,31 +231,18 @@ def serve(
     server.run("stdio")
 
 
-def _tell_url(url: str, *, has_token: bool) -> None:
-    entry: dict[str, Any] = {"type": "http", "url": url}
-    if has_token:
-        entry["headers"] = {"Authorization": "Bearer TOKEN"}
-    click.echo(f"serving {url} (Ctrl-C ends it); for a client:\n{_configuration(entry)}", err=True)
-
-
 def _tell_what_is_missing() -> None:
     """Says to a person at a terminal that a client should have started the server."""
-    from tdqs_mcp.app.installing import client_names, own_entry  # noqa: PLC0415  # a client waits for no such thing
+    from tdqs_mcp.app.installing import SERVER_NAME, client_names, own_entry  # noqa: PLC0415  # a client waits for no such thing
 
     arguments = sys.argv[sys.argv.index("serve") + 1 :] if "serve" in sys.argv else []
     clients = ", ".join(client_names())
     click.echo(
         "waiting for an MCP client on standard input (Ctrl-C ends it). Clients start this command themselves:\n"
-        f"{_configuration(own_entry(arguments))}\n"
+        f"{client_configuration(SERVER_NAME, own_entry(arguments))}\n"
         f"To add it to a client: tdqs-mcp install CLIENT ({clients}). To serve over HTTP: tdqs-mcp serve --http",
         err=True,
     )
-
-
-def _configuration(entry: Mapping[str, Any]) -> str:
-    from tdqs_mcp.app.installing import SERVER_NAME  # noqa: PLC0415
-
-    return json.dumps({"mcpServers": {SERVER_NAME: entry}}, indent=2, ensure_ascii=False)
 
 
 def _end(*_: object) -> None:

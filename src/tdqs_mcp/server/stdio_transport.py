@@ -1,11 +1,12 @@
-"""The stdio transport behind a bounded reader: what cannot be parsed is answered, and said on stderr."""
+"""The standard streams behind a bounded reader: as the SDK's transport, or line by line for a router."""
 
 import os
+import select
+import signal
+import stat
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
-from io import BufferedReader
 from typing import Any
 
 import anyio
@@ -15,37 +16,66 @@ from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
+from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.report.escape import printable
+from tdqs_mcp.router.frames import Frame, error_frame, read_frame
 
 TOO_LONG = "\0"
 """Stands for a line that was not kept; it is no JSON, so it is refused as every other one."""
+
+CHUNK = 2**16
+"""Bytes that are read at once."""
 
 SHOWN = 200
 """Characters of a reason."""
 
 
-async def _read_lines(file: BufferedReader, limit: int) -> AsyncIterator[str]:
-    """The lines of a file: blank ones left out, those of more than `limit` bytes skipped unread.
-
-    Reads in a thread, which nothing waits for when the server ends.
-    """
-    read = partial(anyio.to_thread.run_sync, file.readline, limit + 1, abandon_on_cancel=True)
-    while line := await read():
-        is_whole = len(line) <= limit
-        while not is_whole and not line.endswith(b"\n") and (line := await read()):
-            pass
-        text = line.decode(errors="replace") if is_whole else TOO_LONG
-        if text.strip():
-            yield text
-
-
-def _take_stdin() -> BufferedReader:
-    """The standard input for the protocol alone: what a call starts reads an end of file instead."""
-    wire = os.fdopen(os.dup(0), "rb")
+async def _read_chunks() -> AsyncIterator[bytes]:
+    """The standard input, which is for the protocol alone: what a call starts reads an end of file instead."""
+    wire = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    return wire
+    is_waited_for = _can_wait(wire)
+    while True:
+        if is_waited_for:
+            await anyio.wait_readable(wire)
+            chunk = os.read(wire, CHUNK)
+        else:  # in a thread, which nothing waits for when the server ends
+            chunk = await anyio.to_thread.run_sync(os.read, wire, CHUNK, abandon_on_cancel=True)
+        if not chunk:
+            return
+        yield chunk
+
+
+def _can_wait(file: int) -> bool:
+    """Whether the event loop can wait for a file: that takes a tenth of the time of a thread."""
+    mode = os.fstat(file).st_mode
+    return sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
+
+
+async def read_lines(limit: int) -> AsyncIterator[bytes | None]:
+    """The lines of the standard input, blank ones left out; None for one of more than `limit` bytes, which is lost."""
+    line, is_whole = bytearray(), True
+    async for chunk in _read_chunks():
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            line += end
+            if not is_whole or len(line) > limit:
+                yield None
+            elif line.strip():
+                yield bytes(line)
+            line, is_whole = bytearray(), True
+        line += rest
+        if len(line) > limit:
+            line, is_whole = bytearray(), False
+    if not is_whole or line.strip():
+        yield bytes(line) if is_whole else None
+
+
+async def _texts(lines: AsyncIterator[bytes | None]) -> AsyncIterator[str]:
+    async for line in lines:
+        yield TOO_LONG if line is None else line.decode(errors="replace")
 
 
 @asynccontextmanager
@@ -55,7 +85,7 @@ async def bounded_stdio(
     """The streams of the standard input and output; messages longer than `limit` bytes are refused."""
     sender: MemoryObjectSendStream[SessionMessage | Exception]
     sender, receiver = anyio.create_memory_object_stream()
-    lines: Any = _read_lines(_take_stdin(), limit)
+    lines: Any = _texts(read_lines(limit))
     async with stdio_server(stdin=lines) as (read, write), anyio.create_task_group() as tasks:
 
         async def forward() -> None:
@@ -70,6 +100,67 @@ async def bounded_stdio(
         async with receiver:
             yield receiver, write
         tasks.cancel_scope.cancel()
+
+
+class StandardStreams:
+    """The client at the standard streams, whose frames pass as they are; lines that are too long are refused."""
+
+    def __init__(self, limit: int) -> None:
+        """`limit` bounds a line of the client, in bytes."""
+        self._lines = read_lines(limit)
+        self._limit = limit
+        self._writing = anyio.Lock()
+        self._is_waited_for = _can_wait(1)
+
+    async def receive(self) -> Frame:
+        """The next frame."""
+        async for line in self._lines:
+            if line is not None:
+                return read_frame(line.rstrip(b"\r"))
+            await self.send(error_frame(None, INVALID_REQUEST, f"the message is longer than {self._limit} bytes"))
+        raise anyio.EndOfStream
+
+    async def send(self, frame: Frame) -> None:
+        """Sends a frame."""
+        line = frame.raw + b"\n"
+        async with self._writing:
+            if self._is_waited_for and len(line) <= select.PIPE_BUF and select.select([], [1], [], 0)[1]:
+                os.write(1, line)  # so few bytes fit in at once
+            else:
+                await anyio.to_thread.run_sync(_write, line, abandon_on_cancel=True)
+
+
+def _write(line: bytes) -> None:
+    left = memoryview(line)
+    while left:
+        left = left[os.write(1, left) :]
+
+
+async def run_stdio(serve: Callable[[StandardStreams], Awaitable[None]], limit: int) -> int:
+    """Serves the client at the standard streams until it leaves or a signal comes; returns the exit code.
+
+    Raises what `serve` raises.
+    """
+    code = 0
+    errors: list[TdqsError] = []
+    async with anyio.create_task_group() as tasks:
+
+        async def end_on_signal() -> None:
+            nonlocal code
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+                code = 128 + await anext(aiter(signals))
+            tasks.cancel_scope.cancel()
+
+        if sys.platform != "win32":  # asyncio has no signal handlers there
+            tasks.start_soon(end_on_signal)
+        try:
+            await serve(StandardStreams(limit))
+        except TdqsError as error:
+            errors.append(error)
+        tasks.cancel_scope.cancel()
+    for each in errors:
+        raise each
+    return code
 
 
 def _refusal(error: Exception, limit: int) -> JSONRPCError:

@@ -177,7 +177,7 @@ def _trace(number: int, given: object, origin: str, tool: str | None) -> Trace:
         text = answer if isinstance(answer, str) else pretty_json(_plain(answer))
     except (RecursionError, UnmeasurableError) as error:
         raise InputError(f"{origin}: the answer of trace {number} nests too deep; give a part of it") from error
-    outcome = CallOutcome.SUCCESS if _has_content(answer) else CallOutcome.EMPTY
+    outcome = CallOutcome.SUCCESS if has_content(answer) else CallOutcome.EMPTY
     outcome = CallOutcome.ERROR if "error" in given else outcome
     return Trace(number=number, tool=str(about), arguments=arguments, outcome=outcome, answer=text)
 
@@ -217,12 +217,12 @@ def _yaml(value: Mapping[str, Any]) -> str:
     return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=MAX_YAML))
 
 
-def _has_content(answer: object) -> bool:
+def has_content(answer: object) -> bool:
     """Whether anything stands in a result: an empty list inside an object is an empty answer too."""
     if isinstance(answer, Mapping):
-        return any(map(_has_content, answer.values()))
+        return any(map(has_content, answer.values()))
     if isinstance(answer, list):
-        return any(map(_has_content, answer))
+        return any(map(has_content, answer))
     return answer is not None and answer != ""
 
 

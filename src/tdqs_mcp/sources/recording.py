@@ -78,6 +78,11 @@ def hide(result: Mapping[str, Any], hidden: Sequence[str], mark: str) -> Mapping
     return covered
 
 
+def unshield_surrogates(text: str) -> str:
+    """The JSON text as the server sent it."""
+    return _SHIELDED.sub(r"\1\\u\2", text) if "\\ufdd0" in text else text
+
+
 class Recording:
     """The record of one connection. It outlives the connection: a capture that is cut short keeps what had arrived."""
 
@@ -166,7 +171,7 @@ class Recording:
                 return None
         if text is None or "\\ufdd0" not in text:
             return result
-        restored: Mapping[str, Any] = json.loads(_SHIELDED.sub(r"\1\\u\2", text))
+        restored: Mapping[str, Any] = json.loads(unshield_surrogates(text))
         return restored
 
 

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, redirect_stdout, suppress
@@ -68,19 +69,29 @@ class Ending:
         return self._tail.decode(errors="replace")
 
 
+async def start_process(server: Stdio, options: LiveOptions, *, stderr: int | None = subprocess.PIPE) -> Process:
+    """The server's process, in a session of its own, for `end_process` to end.
+
+    Only the environment variables that MCP clients hand on are inherited, plus `options.env`. Raises OSError when the
+    command cannot be started.
+    """
+    command, env = server.command, get_default_environment() | dict(options.env)
+    if sys.platform == "win32":  # npx and its like are scripts there, which only a search finds
+        command = shutil.which(command, path=env.get("PATH")) or command
+    return await anyio.open_process(
+        [command, *server.args], env=env, cwd=options.cwd, stderr=stderr, start_new_session=True
+    )
+
+
 @asynccontextmanager
 async def spawn(
     server: Stdio, options: LiveOptions, ending: Ending
 ) -> AsyncGenerator[tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]]:
     """Starts the server and gives its pipes as a transport; on leaving, its whole process group has ended.
 
-    Only the environment variables that MCP clients hand on are inherited, plus `options.env`. A line over `max_bytes`
-    bytes ends the connection. Raises OSError when the command cannot be started.
+    A line over `max_bytes` bytes ends the connection. Raises OSError when the command cannot be started.
     """
-    command, env = server.command, get_default_environment() | dict(options.env)
-    if sys.platform == "win32":  # npx and its like are scripts there, which only a search finds
-        command = shutil.which(command, path=env.get("PATH")) or command
-    process = await anyio.open_process([command, *server.args], env=env, cwd=options.cwd, start_new_session=True)
+    process = await start_process(server, options)
     deliver, answers = anyio.create_memory_object_stream[Incoming](0)
     questions, accept = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:
@@ -92,7 +103,7 @@ async def spawn(
             yield answers, questions
         finally:
             with anyio.CancelScope(shield=True):
-                await _end(process)
+                await end_process(process)
                 with anyio.move_on_after(STDERR_SECONDS):
                     await is_read.wait()
             tasks.cancel_scope.cancel()
@@ -118,7 +129,7 @@ async def _read_stdout(
                 return
             except anyio.IncompleteRead:
                 # The output has ended, mostly because the process has: its exit code is worth a moment's wait.
-                if await _exits(process, seconds=LEAVE_SECONDS / 2):
+                if await has_exited(process, seconds=LEAVE_SECONDS / 2):
                     ending.exit_code = process.returncode
 
 
@@ -169,23 +180,26 @@ def _broken_answer(frame: Any, text: str) -> Incoming:  # noqa: ANN401  # foreig
     return ValueError(text)
 
 
-async def _end(process: Process) -> None:
+async def end_process(process: Process) -> None:
     """The order that the MCP specification gives (close the input, wait, terminate, kill), for the whole group."""
     if process.stdin is not None:
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await process.stdin.aclose()
-    await _exits(process, seconds=LEAVE_SECONDS)
+    await has_exited(process, seconds=LEAVE_SECONDS)
     if sys.platform == "win32":  # no process groups that can be ended; taskkill walks the tree
         with anyio.move_on_after(TERMINATE_SECONDS):
             await anyio.run_process(["taskkill", "/T", "/F", "/PID", str(process.pid)], check=False)
     else:  # also where the server itself has gone and left its children behind
         await terminate_posix_process_tree(process, TERMINATE_SECONDS)
-    await _exits(process, seconds=REAP_SECONDS)
+    await has_exited(process, seconds=REAP_SECONDS)
     _release(process)
 
 
-async def _exits(process: Process, *, seconds: float) -> bool:
-    """Polls: waiting for a process also waits for its pipes, which a child may hold open for ever."""
+async def has_exited(process: Process, *, seconds: float) -> bool:
+    """Whether the process ends within some seconds.
+
+    Polls: waiting for a process also waits for its pipes, which a child may hold open for ever.
+    """
     with anyio.move_on_after(seconds):
         while process.returncode is None:  # noqa: ASYNC110  # see the docstring
             await anyio.sleep(_POLL_SECONDS)
@@ -213,10 +227,16 @@ class Reply:
 
 
 @asynccontextmanager
-async def streamable_http(url: str, options: LiveOptions, replies: list[Reply]) -> AsyncGenerator[Any]:
-    """The streamable HTTP transport; it reads at most `max_bytes` of any one response."""
+async def streamable_http(
+    url: str, options: LiveOptions, replies: list[Reply], *, is_lasting: bool = False
+) -> AsyncGenerator[Any]:
+    """The streamable HTTP transport; it reads at most `max_bytes` of any one response.
+
+    On a lasting connection the server may be silent for ever, and one line of an event stream has `max_bytes`.
+    """
+    timeout = httpx2.Timeout(options.timeout, read=None if is_lasting else options.timeout)
     async with (
-        _client(options, replies, headers=options.headers, timeout=httpx2.Timeout(options.timeout)) as client,
+        _client(options, replies, is_lasting=is_lasting, headers=options.headers, timeout=timeout) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=options.max_bytes) as streams,
     ):
         yield streams
@@ -239,7 +259,13 @@ def sse(url: str, options: LiveOptions, replies: list[Reply]) -> AbstractAsyncCo
     )
 
 
-def _client(options: LiveOptions, replies: list[Reply], **settings: Any) -> httpx2.AsyncClient:  # noqa: ANN401  # httpx2's own
+def _client(
+    options: LiveOptions,
+    replies: list[Reply],
+    *,
+    is_lasting: bool = False,
+    **settings: Any,  # noqa: ANN401  # httpx2's own
+) -> httpx2.AsyncClient:
     async def note(response: httpx2.Response) -> None:
         replies.append(
             Reply(
@@ -250,7 +276,8 @@ def _client(options: LiveOptions, replies: list[Reply], **settings: Any) -> http
         )
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("the answer is compressed although that was declined", request=response.request)
-        response.stream = _Body(response.stream, options.max_bytes)
+        is_endless = is_lasting and replies[-1].content_type == "text/event-stream"
+        response.stream = _Body(response.stream, options.max_bytes, is_endless=is_endless)
 
     return httpx2.AsyncClient(
         transport=_Admitted(options.admit) if options.admit else None,
@@ -292,11 +319,15 @@ def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
 
 
 class _Body(httpx2.AsyncByteStream):
-    """A response body that fails when it grows beyond the limit, handed on in whole lines that the SDK can parse."""
+    """A response body that fails when it grows beyond the limit, handed on in whole lines that the SDK can parse.
 
-    def __init__(self, inner: Any, limit: int) -> None:  # noqa: ANN401  # sync or async, as the transport made it
+    The limit of an endless one is that of a line.
+    """
+
+    def __init__(self, inner: Any, limit: int, *, is_endless: bool) -> None:  # noqa: ANN401  # sync or async
         self._inner = inner
-        self._left = limit
+        self._left = self._limit = limit
+        self._is_endless = is_endless
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         line: list[bytes] = []
@@ -308,6 +339,7 @@ class _Body(httpx2.AsyncByteStream):
             if end:
                 yield shield_surrogates(b"".join([*line, chunk[:end]]))
                 line = []
+                self._left = self._limit if self._is_endless else self._left
             line.append(chunk[end:])
         yield shield_surrogates(b"".join(line))
 

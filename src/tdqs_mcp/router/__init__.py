@@ -1,0 +1,1 @@
+"""A proxy that serves the tools of an MCP server with other descriptions."""

@@ -1,0 +1,229 @@
+"""JSON-RPC messages as they stand on the wire, and the connections that they come from and go to."""
+
+import json
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import anyio
+import httpx2
+from anyio.abc import Process
+from anyio.streams.buffered import BufferedByteReceiveStream
+from mcp.shared.inbound import (
+    MCP_METHOD_HEADER,
+    MCP_NAME_HEADER,
+    MCP_PROTOCOL_VERSION_HEADER,
+    NAME_BEARING_METHODS,
+    encode_header_value,
+    mcp_param_headers,
+    x_mcp_header_map,
+)
+from mcp.shared.message import ClientMessageMetadata, SessionMessage
+from mcp.types import PROTOCOL_VERSION_META_KEY, jsonrpc_message_adapter
+
+from tdqs_mcp.errors import CaptureError
+from tdqs_mcp.sources import transports
+from tdqs_mcp.sources.failure import Attempt, explain
+from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url, public
+from tdqs_mcp.sources.recording import Recording, unshield_surrogates
+
+CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, ConnectionError)
+"""How a connection says that the other end has gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """One line of the wire: a message, or a batch of them."""
+
+    raw: bytes
+    value: Any
+    """What it parses to; None for no JSON."""
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages in it."""
+        each = self.value if isinstance(self.value, list) else [self.value]
+        return [message for message in each if isinstance(message, dict)]
+
+
+def read_frame(raw: bytes) -> Frame:
+    """The frame on a line."""
+    try:
+        return Frame(raw=raw, value=json.loads(raw))
+    except (ValueError, RecursionError):
+        return Frame(raw=raw, value=None)
+
+
+def make_frame(value: object) -> Frame:
+    """A message of our own, or one with changes."""
+    return Frame(raw=json.dumps(value, separators=(",", ":")).encode(), value=value)
+
+
+def error_frame(request: object, code: int, message: str) -> Frame:
+    """The error that answers a request."""
+    return make_frame({"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": message}})
+
+
+class Peer(Protocol):
+    """One end of the wire: a client or a server."""
+
+    async def receive(self) -> Frame:
+        """The next frame. Raises one of CLOSED at the end, and OverflowError for one that is too long."""
+        ...
+
+    async def send(self, frame: Frame) -> None:
+        """Sends a frame. Raises one of CLOSED when the other end has gone, and ValueError for what it cannot carry."""
+        ...
+
+
+class Pipes:
+    """A server's process."""
+
+    def __init__(self, process: Process, ending: transports.Ending, *, max_bytes: int) -> None:
+        """`max_bytes` bounds a line of the server."""
+        self._process = process
+        self._ending = ending
+        self._lines = BufferedByteReceiveStream(process.stdout) if process.stdout else None
+        self._max_bytes = max_bytes
+        self._waits_since: float | None = None
+
+    async def receive(self) -> Frame:
+        """The next frame; lines that are none are left out, as clients do."""
+        while self._lines is not None:
+            self._waits_since = anyio.current_time()
+            try:
+                line = await self._lines.receive_until(b"\n", self._max_bytes)
+            except (anyio.IncompleteRead, anyio.ClosedResourceError) as error:
+                await transports.has_exited(self._process, seconds=transports.LEAVE_SECONDS / 2)
+                self._ending.exit_code = self._process.returncode
+                raise anyio.EndOfStream from error
+            except anyio.DelimiterNotFound as error:
+                raise OverflowError(f"sent a line of more than {self._max_bytes} bytes") from error
+            self._waits_since = None
+            if (frame := read_frame(line.rstrip(b"\r"))).messages:
+                return frame
+        raise anyio.EndOfStream
+
+    async def watch(self) -> None:
+        """Ends the output of a process that has gone and said all: a child that it left may hold it open for ever."""
+        seconds = transports.LEAVE_SECONDS / 2
+        while self._process.returncode is None:  # noqa: ASYNC110  # waiting for a process also waits for its pipes
+            await anyio.sleep(seconds / 2)
+        while self._waits_since is None or anyio.current_time() - self._waits_since < seconds:  # noqa: ASYNC110
+            await anyio.sleep(seconds / 2)
+        if self._process.stdout is not None:
+            await self._process.stdout.aclose()
+
+    async def send(self, frame: Frame) -> None:
+        """Sends a frame."""
+        if self._process.stdin is None:
+            raise anyio.ClosedResourceError
+        await self._process.stdin.send(frame.raw + b"\n")
+
+
+class Messages:
+    """Either end of a transport of the SDK; what is no message of the protocol gets no further."""
+
+    def __init__(self, read: Any, write: Any, *, note: Callable[[Mapping[str, Any]], Any]) -> None:  # noqa: ANN401  # the SDK's
+        """`note` gives what the transport has to know about a message that is sent."""
+        self._read, self._write, self._note = read, write, note
+
+    async def receive(self) -> Frame:
+        """The next frame."""
+        while True:
+            item = await self._read.receive()
+            if isinstance(item, SessionMessage):
+                text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                return read_frame(unshield_surrogates(text).encode())
+
+    async def send(self, frame: Frame) -> None:
+        """Sends a frame. Raises ValueError for what is not one message of JSON-RPC."""
+        message = jsonrpc_message_adapter.validate_python(frame.value, by_name=False)
+        await self._write.send(SessionMessage(message, self._note(frame.value)))
+
+
+def request_headers(message: Mapping[str, Any], *, version: str | None, schemas: Mapping[str, Any]) -> dict[str, str]:
+    """What a message over HTTP repeats in its headers: the version, and for a 2026-07-28 request what it asks for.
+
+    `version` is what a handshake has agreed on, `schemas` are the input schemas of the tools.
+    """
+    method, params = str(message.get("method")), message.get("params")
+    params = params if isinstance(params, dict) else {}
+    stated = meta_of(message).get(PROTOCOL_VERSION_META_KEY)
+    if not isinstance(stated, str):
+        return {MCP_PROTOCOL_VERSION_HEADER: version} if version else {}
+    headers = {MCP_PROTOCOL_VERSION_HEADER: stated, MCP_METHOD_HEADER: method}
+    name = params.get(NAME_BEARING_METHODS.get(method, ""))
+    if isinstance(name, str):
+        headers[MCP_NAME_HEADER] = encode_header_value(name)
+        schema, arguments = schemas.get(name), params.get("arguments")
+        if method == "tools/call" and isinstance(schema, dict) and isinstance(arguments, dict):
+            headers |= mcp_param_headers(x_mcp_header_map(schema), arguments)
+    return headers
+
+
+def meta_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The `_meta` of a message's parameters."""
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return meta if isinstance(meta, dict) else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where the server is, and what was seen of it."""
+
+    locator: Stdio | Url
+    options: LiveOptions
+    ending: transports.Ending = field(default_factory=transports.Ending)
+    replies: list[transports.Reply] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The locator without credentials."""
+        return public(self.locator)
+
+    @asynccontextmanager
+    async def connect(self, headers: Callable[[Mapping[str, Any]], dict[str, str]]) -> AsyncGenerator[Peer]:
+        """A connection of its own; on leaving, a process that was started has ended with its whole group.
+
+        What a process writes to stderr goes to ours. `headers` gives those of a message. Raises whatever the system,
+        the SDK and the network raise.
+        """
+        if isinstance(self.locator, Stdio):
+            async with self._start(self.locator) as pipes:
+                yield pipes
+            return
+
+        def note(message: Mapping[str, Any]) -> ClientMessageMetadata:
+            del self.replies[:-1]
+            return ClientMessageMetadata(headers=headers(message))
+
+        connection = transports.streamable_http(self.locator.url, self.options, self.replies, is_lasting=True)
+        async with connection as (read, write):
+            yield Messages(read, write, note=note)
+
+    @asynccontextmanager
+    async def _start(self, command: Stdio) -> AsyncGenerator[Pipes]:
+        process = await transports.start_process(command, self.options, stderr=None)
+        async with anyio.create_task_group() as tasks:
+            pipes = Pipes(process, self.ending, max_bytes=self.options.max_bytes)
+            tasks.start_soon(pipes.watch)
+            try:
+                yield pipes
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await transports.end_process(process)
+                tasks.cancel_scope.cancel()
+
+    def explain(
+        self, *, pending: Iterable[str] = (), error: Exception | None = None, timed_out: bool = False
+    ) -> CaptureError:
+        """Why there is no connection any more, with the method of the last request that has no answer."""
+        recording = Recording(max_bytes=0)
+        recording.pending |= {str(number): method for number, method in enumerate(pending)}
+        refused = [each for each in self.replies[-1:] if each.status >= httpx2.codes.BAD_REQUEST]
+        attempt = Attempt(locator=self.locator, options=self.options, recording=recording, ending=self.ending)
+        attempt.replies, attempt.error, attempt.timed_out = refused, error, timed_out
+        return CaptureError(explain(attempt))

@@ -1,0 +1,251 @@
+"""Named variants of tool descriptions: how they are read, which one a client gets, and a definition with it."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tdqs_mcp.errors import InputError, nearest
+from tdqs_mcp.facts.schema.arguments import property_pointer
+from tdqs_mcp.facts.schema.walk import split_pointer
+from tdqs_mcp.results.improvements import Component
+
+ORIGINAL = "original"
+"""The variant that every server has: its own descriptions."""
+
+REWRITE = "rewrite"
+"""The variant in the JSON that `rewrite` prints."""
+
+ANY = "*"
+"""Stands for every tool that is not named."""
+
+DESCRIPTION = "/description"
+_TEXT = re.compile(r"/description|/inputSchema/(.*/)?description")
+"""Pointers of the texts that a variant replaces."""
+
+SHAPE = (
+    "{variants: {NAME: {TOOL: description, or {description, parameters: {PARAMETER: text}, or a text for each of "
+    "purpose, guidelines, limitations, parameter explanation, examples}}}, serve: NAME or {TOOL or *: NAME}, "
+    "clients: {CLIENT: NAME or {TOOL or *: NAME}}}, or what `rewrite --format json` prints"
+)
+"""The format in one line, for messages."""
+
+Wording = Mapping[str, str]
+"""The texts of one tool by JSON pointer."""
+
+Choice = Mapping[str, str]
+"""A variant's name by tool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variants:
+    """All variants for one server, and who gets which."""
+
+    named: Mapping[str, Mapping[str, Wording]]
+    """By variant and tool; a tool that is not there keeps its own description."""
+
+    serve: Choice
+    clients: Mapping[str, Choice] = field(default_factory=dict)
+    """By the name that a client gives of itself; what is not chosen here is as in `serve`."""
+
+    without_components: frozenset[str] = frozenset()
+    """Tools that have a text, but none of the components that were asked for."""
+
+    def choose(self, tool: str, client: str | None) -> tuple[str, Wording]:
+        """The variant that a client gets of a tool, and its texts; the original has none."""
+        own = self.clients.get(client or "", {})
+        name = own.get(tool) or own.get(ANY) or self.serve.get(tool) or self.serve.get(ANY) or ORIGINAL
+        wording = self.named.get(name, {}).get(tool, {})
+        return (name, wording) if wording else (ORIGINAL, wording)
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """Every tool that a variant has a text for."""
+        return frozenset(tool for wordings in self.named.values() for tool in wordings)
+
+
+def reword(tool: Mapping[str, Any], wording: Wording) -> dict[str, Any]:
+    """A raw definition with other texts; a text of a parameter that it does not have is left out."""
+    found = dict(tool)
+    for pointer, text in wording.items():
+        *steps, last = split_pointer(pointer)
+        place: Any = found
+        for step in steps:
+            below = place.get(step)
+            if not isinstance(below, dict):
+                break
+            place[step] = place = dict(below)
+        else:
+            place[last] = text
+    return found
+
+
+def read_components(text: str) -> tuple[Component, ...]:
+    """The components in a list such as `purpose,guidelines`. Raises InputError."""
+    return tuple(map(_component, text.split(",")))
+
+
+def _component(word: str) -> Component:
+    try:
+        return Component(re.sub(r"[\s_-]+", " ", word.strip().lower()))
+    except ValueError as error:
+        known = list(Component)
+        raise InputError(
+            f"{word.strip()!r} is no component{nearest(word, known)}; there are {', '.join(known)}"
+        ) from error
+
+
+def read_variants(given: object, *, origin: str, components: Sequence[Component] = ()) -> Variants:
+    """The variants in parsed JSON: a file of variants, or what `rewrite --format json` prints.
+
+    With `components`, a description consists of their texts in that order. Raises InputError, which says what is wrong
+    where, and what the format is.
+    """
+    if isinstance(given, list) and given and all(isinstance(each, Mapping) and "rewrites" in each for each in given):
+        raise InputError(f"{origin} holds the rewrites of {len(given)} servers; give those of one")
+    if not isinstance(given, Mapping) or not given.keys() & {"variants", "rewrites"}:
+        raise InputError(f"{origin} holds no variants; its format is {SHAPE}")
+    if "rewrites" in given:
+        texts = {REWRITE: dict(_rewrites(given["rewrites"], origin))}
+    else:
+        _refuse_unknown(given, ("variants", "serve", "clients"), origin)
+        texts = {name: dict(_texts(name, entries, origin)) for name, entries in _members(given, "variants", origin)}
+    if not texts or ORIGINAL in texts:
+        what = f"names a variant {ORIGINAL!r}, which the server has" if texts else "names no variant"
+        raise InputError(f"{origin} {what}; its format is {SHAPE}")
+    named = {
+        name: {tool: wording for tool, text in tools.items() if (wording := _wording(text, components))}
+        for name, tools in texts.items()
+    }
+    lost = frozenset(tool for name in texts for tool in texts[name] if components and tool not in named[name])
+    serve = _choice(given["serve"], named, f"{origin}: serve") if "serve" in given else {ANY: next(iter(named))}
+    clients = {
+        client: _choice(choice, named, f"{origin}: client {client!r}")
+        for client, choice in (_members(given, "clients", origin) if "clients" in given else ())
+    }
+    return Variants(named=named, serve=serve, clients=clients, without_components=lost)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Text:
+    """What a variant says about one tool."""
+
+    fixed: Wording = field(default_factory=dict)
+    components: Mapping[Component, str] = field(default_factory=dict)
+
+
+def _wording(text: _Text, components: Sequence[Component]) -> dict[str, str]:
+    """The texts by pointer, the description from the components that are asked for."""
+    fixed = {pointer: words for pointer, words in text.fixed.items() if not components or pointer != DESCRIPTION}
+    wanted = components or (() if DESCRIPTION in fixed else tuple(Component))
+    description = "\n".join(text.components[each] for each in wanted if text.components.get(each))
+    return {DESCRIPTION: description, **fixed} if description else fixed
+
+
+def _rewrites(given: object, origin: str) -> Iterator[tuple[str, _Text]]:
+    """What has changed in each definition, and its sentences by component."""
+    if not isinstance(given, list):
+        raise InputError(f"{origin}: rewrites must be a list, as `rewrite --format json` prints it")
+    for number, each in enumerate(given, 1):
+        try:
+            changes = {change["path"]: change["after"] for change in each["changes"]}
+            fixed = {path: str(after) for path, after in changes.items() if after and _TEXT.fullmatch(path)}
+            yield each["name"], _Text(fixed=fixed, components=_components(each.get("components") or {}, origin))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{origin}: rewrite {number} has not the form that `rewrite --format json` prints: {error!r}"
+            ) from error
+
+
+def _texts(variant: str, given: object, origin: str) -> Iterator[tuple[str, _Text]]:
+    where = f"{origin}: variant {variant!r}"
+    if not isinstance(given, Mapping):
+        raise InputError(f"{where} must be an object; the format is {SHAPE}")
+    for tool, text in given.items():
+        place = f"{where}, tool {tool!r}"
+        if isinstance(text, str) and text.strip():
+            yield tool, _Text(fixed={DESCRIPTION: text})
+        elif isinstance(text, Mapping) and text:
+            words = {key: _words(value, f"{place}: {key}") for key, value in text.items() if key != "parameters"}
+            fixed = {DESCRIPTION: words.pop("description")} if "description" in words else {}
+            described = {
+                f"{property_pointer(name)}/description": _words(value, f"{place}: parameter {name!r}")
+                for name, value in (_members(text, "parameters", place) if "parameters" in text else ())
+            }
+            yield tool, _Text(fixed=fixed | described, components=_components(words, place))
+        else:
+            raise InputError(f"{place} has no text; the format is {SHAPE}")
+
+
+def _components(given: Mapping[str, Any], origin: str) -> dict[Component, str]:
+    try:
+        return {_component(key): _words(text, f"{origin}: {key}") for key, text in given.items()}
+    except InputError as error:
+        raise InputError(f"{origin}: {error}" if origin not in str(error) else str(error)) from error
+
+
+def _words(value: object, origin: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{origin} must be a text that is not empty")
+    return value
+
+
+def _members(given: Mapping[str, Any], key: str, origin: str) -> list[tuple[str, Any]]:
+    if not isinstance(given[key], Mapping):
+        raise InputError(f"{origin}: {key} must be an object; the format is {SHAPE}")
+    return list(given[key].items())
+
+
+def _choice(given: object, named: Mapping[str, Any], origin: str) -> dict[str, str]:
+    choice = {ANY: given} if isinstance(given, str) else given
+    if not isinstance(choice, Mapping) or not all(isinstance(name, str) for name in choice.values()):
+        raise InputError(f"{origin} must be a variant's name, or names by tool; the format is {SHAPE}")
+    for name in choice.values():
+        if name != ORIGINAL and name not in named:
+            raise InputError(f"{origin} names {name!r}; the variants are {', '.join([*named, ORIGINAL])}")
+    return dict(choice)
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: Sequence[str], origin: str) -> None:
+    for key in given:
+        if key not in known:
+            raise InputError(f"{origin} has an unknown key {key!r}{nearest(key, known)}; its format is {SHAPE}")
+
+
+class Wordings:
+    """The variants as they are at the moment: read again when what they are read from has changed."""
+
+    def __init__(
+        self, read: Callable[[], Variants], stamp: Callable[[], object], *, tell: Callable[[str], None]
+    ) -> None:
+        """`stamp` gives another value when `read` would; `tell` gets a warning. Raises InputError, as `read` does."""
+        self._read, self._stamp, self._tell = read, stamp, tell
+        self._seen = stamp()
+        self._missing: frozenset[str] = frozenset()
+        self._variants = read()
+        self._report()
+
+    def current(self) -> Variants:
+        """The variants, unchanged where what they are read from has become unreadable."""
+        seen = self._stamp()
+        if seen != self._seen:
+            self._seen = seen
+            try:
+                self._variants = self._read()
+            except InputError as error:
+                self._tell(f"the variants stay as they were: {error}")
+            else:
+                self._missing = frozenset()
+                self._report()
+        return self._variants
+
+    def note_tools(self, names: frozenset[str]) -> None:
+        """Warns once of variants for tools that the server does not list."""
+        missing = self._variants.tools - names - self._missing
+        if missing:
+            self._missing |= missing
+            self._tell(f"there are variants for tools that the server does not list: {', '.join(sorted(missing))}")
+
+    def _report(self) -> None:
+        if lost := sorted(self._variants.without_components):
+            self._tell(f"these tools have none of the components and keep their descriptions: {', '.join(lost)}")

@@ -1,0 +1,292 @@
+"""The clients of a router over streamable HTTP: a session each, or one request after the other in the newer era."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.server.transport_security import (
+    RequestBodyLimitMiddleware,
+    TransportSecurityMiddleware,
+    TransportSecuritySettings,
+)
+from mcp.shared.inbound import (
+    ERROR_CODE_HTTP_STATUS,
+    MCP_PROTOCOL_VERSION_HEADER,
+    InboundLadderRejection,
+    classify_inbound_request,
+)
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
+from mcp.types import INVALID_REQUEST
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tdqs_mcp.app.routing import Router
+from tdqs_mcp.errors import CaptureError
+from tdqs_mcp.router.frames import CLOSED, Frame, Messages, error_frame, make_frame, meta_of, read_frame
+from tdqs_mcp.router.relay import CANCELLED
+from tdqs_mcp.server.http_transport import (
+    HEALTH,
+    IDLE_SECONDS,
+    MAX_BODY,
+    Http,
+    answer_health,
+    protect,
+    read_security,
+)
+
+MAX_SESSIONS = 100
+"""Sessions at the same time; each may have a process of the server."""
+
+MAX_WAITING = 1_000
+"""Frames that wait for one client to read them; one that reads none any longer is left."""
+
+PING_SECONDS = 15.0
+
+SESSION = "mcp-session-id"
+
+
+def router_app(router: Router, http: Http, *, tell: Callable[[str], None]) -> ASGIApp:
+    """The ASGI application of a router; `tell` gets why a server could not be used any longer."""
+    front = _Front(router, read_security(http), tell)
+    routes = [
+        Route(HEALTH, answer_health, methods=["GET"]),
+        Route("/mcp", RequestBodyLimitMiddleware(front, MAX_BODY)),
+    ]
+    return protect(Starlette(routes=routes, lifespan=front.run), http)
+
+
+class _Front:
+    """Who is connected."""
+
+    def __init__(self, router: Router, security: TransportSecuritySettings, tell: Callable[[str], None]) -> None:
+        self._router, self._security, self._tell = router, security, tell
+        self._sessions: dict[str, StreamableHTTPServerTransport] = {}
+        self._shared: _Shared | None = None
+        self._tasks: TaskGroup | None = None
+
+    @asynccontextmanager
+    async def run(self, _: Starlette) -> AsyncGenerator[None]:
+        async with anyio.create_task_group() as self._tasks:
+            yield
+            self._tasks.cancel_scope.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        refused = await TransportSecurityMiddleware(self._security).validate_request(
+            request, is_post=request.method == "POST"
+        )
+        version = request.headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        if refused is not None:
+            await refused(scope, receive, send)
+        elif version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:
+            await self._pass_to_session(request, scope, receive, send)
+        else:
+            await self._pass_alone(request, scope, receive, send)
+
+    async def _pass_to_session(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        """A request of the older era: to its session, or the one that it opens."""
+        key = request.headers.get(SESSION)
+        if key is not None and key in self._sessions:
+            await self._sessions[key].handle_request(scope, receive, send)
+        elif key is not None:
+            await _answer(error_frame(None, INVALID_REQUEST, "Session not found"), 404)(scope, receive, send)
+        elif len(self._sessions) >= MAX_SESSIONS:
+            await _answer(error_frame(None, INVALID_REQUEST, "Too many open sessions"), 503)(scope, receive, send)
+        else:
+            await self._open_session(scope, receive, send)
+
+    async def _open_session(self, scope: Scope, receive: Receive, send: Send) -> None:
+        transport = StreamableHTTPServerTransport(uuid4().hex, security_settings=None, idle_timeout=IDLE_SECONDS)
+        is_open = False
+
+        async def note_status(message: Any) -> None:  # noqa: ANN401  # ASGI's own
+            nonlocal is_open
+            is_open = is_open or (message["type"] == "http.response.start" and message["status"] < 400)
+            await send(message)
+
+        try:
+            await self._running.start(self._run_session, transport)
+            await transport.handle_request(scope, receive, note_status)
+        finally:
+            if not is_open:
+                with anyio.CancelScope(shield=True):
+                    await transport.terminate()
+
+    async def _run_session(
+        self, transport: StreamableHTTPServerTransport, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        """One client of the older era until it leaves, is idle for too long, or has no server any longer."""
+        relay, key = self._router.open(), str(transport.mcp_session_id)
+
+        def note(message: Any) -> ServerMessageMetadata | None:  # noqa: ANN401  # foreign JSON
+            return ServerMessageMetadata(related_request_id=relay.related(message)) if "method" in message else None
+
+        async with transport.connect() as (read, write):
+            self._sessions[key] = transport
+            task_status.started()
+            try:
+                with transport.idle_scope or anyio.CancelScope():
+                    await self._router.serve(Messages(read, write, note=note), relay)
+            except CaptureError as error:
+                self._tell(str(error))
+            finally:
+                del self._sessions[key]
+                with anyio.CancelScope(shield=True):
+                    await transport.terminate()
+
+    async def _pass_alone(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        """A request of the newer era, which has no sessions."""
+        if request.method != "POST":
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        frame = read_frame(await request.body())
+        message = frame.value
+        if not isinstance(message, dict) or not isinstance(message.get("method"), str):
+            await _answer(error_frame(None, INVALID_REQUEST, "the body is no request"), 400)(scope, receive, send)
+            return
+        if type(message.get("id")) not in (int, str):  # nothing that a client could announce so has a meaning
+            await Response(status_code=202)(scope, receive, send)
+            return
+        verdict = classify_inbound_request(message, headers=dict(request.headers))
+        if isinstance(verdict, InboundLadderRejection):
+            error = {"code": verdict.code, "message": verdict.message, "data": verdict.data}
+            refusal = {
+                "jsonrpc": "2.0",
+                "id": message["id"],
+                "error": {k: v for k, v in error.items() if v is not None},
+            }
+            await _answer(make_frame(refusal))(scope, receive, send)
+            return
+        if self._shared is None:
+            self._shared = _Shared()
+            self._running.start_soon(self._run_shared, self._shared)
+        async with self._shared.ask(message) as frames, anyio.create_task_group() as tasks:
+            tasks.start_soon(_await_leaving, receive, tasks.cancel_scope)
+            await _stream(frames, scope, receive, send)
+            tasks.cancel_scope.cancel()
+
+    async def _run_shared(self, shared: "_Shared") -> None:
+        relay = self._router.open()
+        shared.related = relay.related
+        try:
+            await self._router.serve(shared, relay)
+        except CaptureError as error:
+            self._tell(str(error))
+        finally:
+            shared.close()
+            self._shared = None
+
+    @property
+    def _running(self) -> TaskGroup:
+        if self._tasks is None:
+            raise RuntimeError("the application has not been started")
+        return self._tasks
+
+
+class _Shared:
+    """The clients of the newer era as one client of the server: their requests get ids that are not used twice."""
+
+    def __init__(self) -> None:
+        self.related: Callable[[Any], Any] = lambda _: None
+        self._ids = count(1)
+        self._send, self._receive = anyio.create_memory_object_stream[Frame](MAX_WAITING)
+        self._waiting: dict[int, tuple[dict[str, Any], MemoryObjectSendStream[Frame]]] = {}
+
+    async def receive(self) -> Frame:
+        """The next frame of any client."""
+        return await self._receive.receive()
+
+    async def send(self, frame: Frame) -> None:
+        """Sends a frame to the client whom it is for."""
+        message = frame.value
+        is_answer = "method" not in message
+        key = message.get("id") if is_answer else self.related(message)
+        if key not in self._waiting:
+            return
+        asked, stream = self._waiting[key]
+        meta, params = meta_of(message), message.get("params")
+        if is_answer:
+            del self._waiting[key]
+            message = {**message, "id": asked["id"]}
+        elif isinstance(params, dict) and "progressToken" in params:
+            message = {**message, "params": {**params, "progressToken": meta_of(asked)["progressToken"]}}
+        elif SUBSCRIPTION_ID_META_KEY in meta:
+            message = {**message, "params": {**params, "_meta": {**meta, SUBSCRIPTION_ID_META_KEY: asked["id"]}}}
+        try:
+            stream.send_nowait(make_frame(message))
+        except (anyio.WouldBlock, *CLOSED):
+            stream.close()
+
+    @asynccontextmanager
+    async def ask(self, message: dict[str, Any]) -> AsyncGenerator[MemoryObjectReceiveStream[Frame]]:
+        """The frames that belong to a request, its answer last; to leave before that cancels it."""
+        key = next(self._ids)
+        stream, frames = anyio.create_memory_object_stream[Frame](MAX_WAITING)
+        self._waiting[key] = (message, stream)
+        sent, params, meta = {**message, "id": key}, message["params"], meta_of(message)
+        if "progressToken" in meta:
+            sent["params"] = {**params, "_meta": {**meta, "progressToken": key}}
+        await self._send.send(make_frame(sent))
+        try:
+            with frames:
+                yield frames
+        finally:
+            stream.close()
+            if self._waiting.pop(key, None) is not None:
+                with suppress(anyio.WouldBlock, *CLOSED):
+                    params = {"requestId": key, "_meta": dict(meta)}
+                    self._send.send_nowait(make_frame({"jsonrpc": "2.0", "method": CANCELLED, "params": params}))
+
+    def close(self) -> None:
+        """Ends what still waits."""
+        self._receive.close()
+        for _, stream in self._waiting.values():
+            stream.close()
+
+
+async def _stream(frames: MemoryObjectReceiveStream[Frame], scope: Scope, receive: Receive, send: Send) -> None:
+    """The answer as JSON where it comes first, else all frames as events."""
+    frame = await _next(frames)
+    if frame is not None and "method" not in frame.value:
+        await _answer(frame)(scope, receive, send)
+        return
+    headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    with suppress(*CLOSED):
+        while True:
+            event = b": ping\r\n\r\n" if frame is None else b"event: message\r\ndata: " + frame.raw + b"\r\n\r\n"
+            await send({"type": "http.response.body", "body": event, "more_body": True})
+            if frame is not None and "method" not in frame.value:
+                break
+            frame = await _next(frames)
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _next(frames: MemoryObjectReceiveStream[Frame]) -> Frame | None:
+    """The next frame; None where there is none for so long that a connection without traffic might be closed."""
+    with anyio.move_on_after(PING_SECONDS):
+        return await frames.receive()
+    return None
+
+
+async def _await_leaving(receive: Receive, scope: anyio.CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()
+
+
+def _answer(frame: Frame, status: int | None = None) -> Response:
+    """A message as a whole answer."""
+    code = frame.value.get("error", {}).get("code")
+    return Response(frame.raw, status or ERROR_CODE_HTTP_STATUS.get(code, 200), media_type="application/json")

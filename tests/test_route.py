@@ -1,0 +1,533 @@
+"""The router: the same frames as without it, other descriptions, and an end whatever happens to the server."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Queue
+from statistics import median
+
+import pytest
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.router.variants import ORIGINAL, read_components, read_variants, reword
+
+SERVERS = os.environ.get("TDQS_TEST_SERVERS", "")
+EVERYTHING = ("node", f"{SERVERS}/node_modules/@modelcontextprotocol/server-everything/dist/index.js", "stdio")
+NEWER = (sys.executable, str(Path(__file__).parent / "routed_server.py"))
+
+needs_servers = pytest.mark.skipif(
+    not SERVERS, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR"
+)
+process = pytest.mark.process
+
+ANSWERS = {
+    "roots/list": {"roots": [{"uri": "file:///tmp/x", "name": "x"}]},
+    "sampling/createMessage": {"role": "assistant", "content": {"type": "text", "text": "So."}, "model": "m"},
+    "elicitation/create": {"action": "decline"},
+}
+"""What the client answers to a server."""
+
+CAPABILITIES = {"roots": {"listChanged": True}, "sampling": {}, "elicitation": {"form": {}, "url": {}}}
+
+
+def until(holds, seconds=15):
+    deadline = time.monotonic() + seconds
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert holds()
+
+
+class Wire:
+    """A client that keeps every line as it came."""
+
+    def __init__(self, command, env=None):
+        self.process = subprocess.Popen(
+            [*map(str, command)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | (env or {}),
+        )
+        self.lines, self.errors = [], []
+        self.arrived = Queue()
+        self.last = 0
+        self.threads = [threading.Thread(target=each, daemon=True) for each in (self._read, self._read_errors)]
+        for thread in self.threads:
+            thread.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.append(line)
+            frame = json.loads(line)
+            if "method" in frame and "id" in frame:
+                self.send({"jsonrpc": "2.0", "id": frame["id"], "result": ANSWERS.get(frame["method"], {})})
+            self.arrived.put(frame)
+        self.arrived.put(None)
+
+    def _read_errors(self):
+        for line in self.process.stderr:
+            self.errors.append(line.decode())
+
+    def send(self, frame):
+        self.process.stdin.write(json.dumps(frame).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def notify(self, method, **params):
+        self.send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def start(self, method, **params):
+        self.last += 1
+        self.send({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params})
+        return self.last
+
+    def until(self, is_it, seconds=20):
+        deadline = time.monotonic() + seconds
+        while (frame := self.arrived.get(timeout=deadline - time.monotonic())) is not None:
+            if is_it(frame):
+                return frame
+        return None
+
+    def ask(self, method, **params):
+        key = self.start(method, **params)
+        return self.until(lambda frame: frame.get("id") == key and "method" not in frame)
+
+    def call(self, name, meta=None, **arguments):
+        return self.ask("tools/call", name=name, arguments=arguments, **({"_meta": meta} if meta else {}))
+
+    def shake_hands(self, name="wire"):
+        info = {"name": name, "version": "1"}
+        answer = self.ask("initialize", protocolVersion="2025-11-25", capabilities=CAPABILITIES, clientInfo=info)
+        self.notify("notifications/initialized")
+        return answer
+
+    def close(self):
+        self.process.stdin.close()
+        return self.process.wait(15)
+
+
+@contextmanager
+def wire(*command, **env):
+    found = Wire(command, env)
+    try:
+        yield found
+    finally:
+        with suppress(OSError):
+            found.process.stdin.close()
+        try:
+            found.process.wait(10)
+        finally:
+            found.process.kill()
+        for thread in found.threads:
+            thread.join(10)
+        found.process.stdout.close()
+        found.process.stderr.close()
+
+
+@pytest.fixture
+def variants(tmp_path):
+    """A file of variants that may be written again."""
+    return VariantsFile(tmp_path / "variants.json")
+
+
+class VariantsFile:
+    def __init__(self, path):
+        self.path = path
+
+    def write(self, given, **more):
+        self.path.write_text(json.dumps({"variants": given, **more}))
+        return self.path
+
+
+def routed(file, *server, options=()):
+    return (sys.executable, "-m", "tdqs_mcp", "route", "--variants", str(file), *map(str, options), "--", *server)
+
+
+def talk_to_everything(client):
+    """A walk through what the protocol had before 2026-07-28."""
+    client.shake_hands()
+    client.until(lambda frame: frame.get("method") == "notifications/tools/list_changed", seconds=5)
+    client.ask("tools/list", vendor={"x": 1.0})
+    client.call("echo", message="é \ud83d\ude00 \u2028")
+    client.call("get-sum", a=1.0, b=1e3)
+    client.call("get-sum", a="x")
+    client.call("nothing-of-this-name")
+    client.call("get-structured-content", location="Chicago")
+    client.call("get-tiny-image")
+    client.call("get-annotated-message", messageType="error", includeImage=True)
+    client.call("trigger-long-running-operation", meta={"progressToken": "t"}, duration=0.2, steps=4)
+    client.call("trigger-sampling-request", prompt="Say so.", maxTokens=5)
+    client.call("trigger-elicitation-request")
+    client.call("get-roots-list")
+    for method in ("resources/list", "resources/templates/list", "prompts/list", "ping", "no/such", "tools/list"):
+        client.ask(method)
+    client.ask("resources/read", uri="demo://resource/static/document/none")
+    client.ask("logging/setLevel", level="error")
+    client.ask("prompts/get", name="args-prompt", arguments={"city": "Rome"})
+    client.send([{"jsonrpc": "2.0", "id": 99, "method": "ping"}])
+    return client.ask("ping")
+
+
+def described(lines, *, by):
+    """The frames with the descriptions that a variant changes as the variant has them."""
+    frames = []
+    for line in lines:
+        frame = json.loads(line)
+        result = frame.get("result") or {}
+        if isinstance(result, dict) and "tools" in result:
+            result["tools"] = [{**each, **by.get(each["name"], {})} for each in result["tools"]]
+            frames.append(frame)
+        else:
+            frames.append(line)
+    return frames
+
+
+@process
+@needs_servers
+def test_a_client_gets_the_same_frames_as_without_the_router_but_for_the_descriptions(variants):
+    file = variants.write({"a": {"echo": "Echo.", "get-sum": "Sum."}})
+    with wire(*EVERYTHING) as direct, wire(*routed(file, *EVERYTHING)) as through:
+        assert talk_to_everything(direct)
+        assert talk_to_everything(through)
+        by = {"echo": {"description": "Echo."}, "get-sum": {"description": "Sum."}}
+        assert len(direct.lines) > 25
+        assert described(through.lines, by={}) == described(direct.lines, by=by)
+        methods = {json.loads(line).get("method") for line in through.lines}
+        assert methods >= {"roots/list", "sampling/createMessage", "elicitation/create", "notifications/progress"}
+
+
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "wire", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+}
+
+
+def talk_in_newer_era(client):
+    """A walk through 2026-07-28."""
+    client.ask("server/discover", _meta=ENVELOPE)
+    client.ask("tools/list", _meta=ENVELOPE)
+    client.call("count", meta={**ENVELOPE, "progressToken": 7}, steps=3)
+    client.call("count", meta=ENVELOPE, steps="many")
+    client.call("fail", meta=ENVELOPE, text="why")
+    asked = client.call("wipe", meta=ENVELOPE)["result"]
+    (key,) = asked["inputRequests"]
+    answer = {key: {"action": "accept", "content": {"sure": True}}}
+    done = client.ask(
+        "tools/call",
+        name="wipe",
+        arguments={},
+        inputResponses=answer,
+        requestState=asked["requestState"],
+        _meta=ENVELOPE,
+    )
+    assert done["result"]["content"][0]["text"] == "sure: True"
+    client.ask("resources/read", uri="routed://note", _meta=ENVELOPE)
+    client.ask("no/such", _meta=ENVELOPE)
+    client.ask("tools/list")
+    listening = client.start("subscriptions/listen", notifications={"toolsListChanged": True}, _meta=ENVELOPE)
+    client.until(lambda frame: frame.get("method") == "notifications/subscriptions/acknowledged")
+    client.notify("notifications/cancelled", requestId=listening, _meta=ENVELOPE)
+    return client.ask("tools/list", _meta=ENVELOPE)
+
+
+def without_state(line):
+    """A frame without what the server seals with a key of its own."""
+    frame = json.loads(line)
+    frame.get("result", {}).pop("requestState", None)
+    return frame
+
+
+@process
+def test_the_newer_era_passes_as_well(variants):
+    file = variants.write({"a": {"count": {"description": "Counts.", "parameters": {"steps": "How far."}}}})
+    with wire(*NEWER) as direct, wire(*routed(file, *NEWER)) as through:
+        assert talk_in_newer_era(direct)
+        assert talk_in_newer_era(through)
+        expected = list(map(without_state, direct.lines))
+        for frame in expected:
+            for tool in frame.get("result", {}).get("tools", ()):
+                if tool["name"] == "count":
+                    tool["description"] = "Counts."
+                    tool["inputSchema"]["properties"]["steps"]["description"] = "How far."
+        assert list(map(without_state, through.lines)) == expected
+        assert through.close() == 0
+
+
+def listed(client, **meta):
+    answer = client.ask("tools/list", **({"_meta": meta} if meta else {}))
+    return {tool["name"]: tool["description"] for tool in answer["result"]["tools"]}
+
+
+@process
+@pytest.mark.parametrize("era", ["older", "newer"])
+def test_variants_are_switched_while_clients_are_connected(variants, era):
+    given = {"a": {"count": "A."}, "b": {"count": "B."}}
+    meta = ENVELOPE if era == "newer" else {}
+    with wire(*routed(variants.write(given), *NEWER)) as client:
+        if era == "newer":
+            key = client.start("subscriptions/listen", notifications={"toolsListChanged": True}, _meta=ENVELOPE)
+            client.until(lambda frame: frame.get("method") == "notifications/subscriptions/acknowledged")
+        else:
+            client.shake_hands()
+        assert listed(client, **meta)["count"] == "A."
+        variants.write(given, serve="b")
+        told = client.until(lambda frame: frame.get("method") == "notifications/tools/list_changed")
+        if era == "newer":
+            assert told["params"]["_meta"] == {"io.modelcontextprotocol/subscriptionId": key}
+        assert listed(client, **meta)["count"] == "B."
+        variants.path.write_text("{")
+        until(lambda: any("stay as they were" in line for line in client.errors))
+        assert listed(client, **meta)["count"] == "B."
+        variants.write(given, serve=ORIGINAL)
+        client.until(lambda frame: frame.get("method") == "notifications/tools/list_changed")
+        assert listed(client, **meta)["count"] == "Count."
+
+
+@process
+@pytest.mark.parametrize(("name", "expected"), [("first", "B."), ("second", "Count."), ("third", "A.")])
+def test_a_client_gets_the_variant_that_is_chosen_for_its_name(variants, name, expected):
+    clients = {"first": "b", "second": {"count": "original"}}
+    file = variants.write({"a": {"count": "A.", "gone": "Was."}, "b": {"count": "B."}}, serve="a", clients=clients)
+    with wire(*routed(file, *NEWER)) as client:
+        client.shake_hands(name)
+        assert listed(client)["count"] == expected
+        until(lambda: any(line.startswith("{") for line in client.errors))
+        assert "server does not list: gone" in "".join(client.errors)
+        served = next(json.loads(line) for line in client.errors if line.startswith("{"))
+        assert (served["event"], served["client"]) == ("tools/list", name)
+        assert "count" in served["served"][{"B.": "b", "A.": "a"}.get(expected, ORIGINAL)]
+
+
+@process
+def test_a_cancelled_call_ends_in_the_server(variants, tmp_path):
+    told = tmp_path / "told"
+    with wire(*routed(variants.write({"a": {"wait": "W."}}), *NEWER)) as client:
+        client.shake_hands()
+        key = client.start("tools/call", name="wait", arguments={"told": str(told)})
+        until(lambda: told.exists() and told.read_text() == "waiting")
+        client.notify("notifications/cancelled", requestId=key, reason="enough")
+        until(lambda: told.read_text() == "cancelled")
+        assert client.close() == 0
+
+
+SCRIPT = """
+import json, os, signal, sys, time
+def say(frame): print(json.dumps(frame), flush=True)
+mode = sys.argv[1]
+child = os.fork()
+if child == 0:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)
+print(child, os.getpid(), file=sys.stderr, flush=True)
+for line in sys.stdin:
+    frame = json.loads(line)
+    if mode == "silent": time.sleep(600)
+    if frame.get("method") == "initialize":
+        say({"jsonrpc": "2.0", "id": frame["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {}}})
+    if frame.get("method") != "tools/call": continue
+    if mode == "dies": os._exit(3)
+    if mode == "long": print("x" * (65 * 2**20), flush=True)
+    if mode == "deaf": signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)
+    if mode == "noise":
+        for _ in range(200_000): print("no frame", flush=False)
+        say({"jsonrpc": "2.0", "id": frame["id"], "result": {"content": []}})
+    while mode == "floods":
+        say({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1000}})
+"""
+
+
+def is_gone(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+    except OSError:
+        return True
+
+
+def pids(client):
+    until(lambda: client.errors)
+    return [int(each) for each in next(line for line in client.errors if line[0].isdigit()).split()]
+
+
+@process
+@pytest.mark.parametrize(
+    ("mode", "options", "said"),
+    [
+        ("dies", (), "exited with code 3 before it answered 'tools/call'"),
+        ("long", (), "sent a line of more than 67108864 bytes"),
+        ("silent", ("--timeout", 1), "did not answer 'initialize' within 1 s"),
+    ],
+)
+def test_a_server_that_fails_ends_with_an_error_for_its_client_and_leaves_no_process(variants, mode, options, said):
+    command = routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, mode, options=options)
+    with wire(*command) as client:
+        started = pids(client)
+        answer = client.shake_hands()
+        answer = answer if mode == "silent" else client.call("x")
+        assert said in answer["error"]["message"]
+        assert answer["error"]["code"] == -32603
+        assert client.process.wait(15) == 2
+        assert said in "".join(client.errors)
+        until(lambda: all(map(is_gone, started)))
+
+
+@process
+@pytest.mark.parametrize("mode", ["deaf", "floods"])
+def test_a_client_can_leave_a_server_that_hangs_or_floods(variants, mode):
+    with wire(*routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, mode)) as client:
+        started = pids(client)
+        client.shake_hands()
+        client.start("tools/call", name="x", arguments={})
+        if mode == "floods":
+            until(lambda: len(client.lines) > 2_000)
+        assert client.close() == 0
+        until(lambda: all(map(is_gone, started)))
+
+
+@process
+def test_a_server_that_takes_no_messages_is_given_up(variants):
+    command = routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, "deaf", options=("--timeout", 2))
+    with wire(*command) as client:
+        started = pids(client)
+        client.shake_hands()
+        client.start("tools/call", name="x", arguments={"text": "x" * 2**20})
+        client.start("tools/call", name="x", arguments={"text": "x" * 2**20})
+        assert "took no message for 2 s" in client.until(lambda frame: "error" in frame)["error"]["message"]
+        assert client.process.wait(15) == 2
+        until(lambda: all(map(is_gone, started)))
+
+
+@process
+def test_lines_that_are_no_frames_get_no_further(variants):
+    with wire(*routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, "noise")) as client:
+        client.shake_hands()
+        assert client.call("x")["result"] == {"content": []}
+        assert len(client.lines) == 2
+
+
+@process
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_router_and_its_server(variants, number):
+    with wire(*routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, "deaf")) as client:
+        started = pids(client)
+        client.shake_hands()
+        client.process.send_signal(number)
+        assert client.process.wait(15) == 128 + number
+        until(lambda: all(map(is_gone, started)))
+
+
+@process
+def test_a_line_of_the_client_that_is_too_long_is_refused(variants):
+    with wire(*routed(variants.write({"a": {"count": "A."}}), *NEWER)) as client:
+        client.shake_hands()
+        client.process.stdin.write(b"x" * (64 * 2**20 + 1) + b"\n")
+        client.process.stdin.flush()
+        assert "longer than 67108864 bytes" in client.until(lambda frame: "error" in frame)["error"]["message"]
+        assert listed(client)["count"] == "A."
+
+
+@process
+def test_the_outcome_of_calls_is_logged_without_their_values(variants, tmp_path):
+    log = tmp_path / "calls.jsonl"
+    file = variants.write({"a": {"count": "A."}})
+    with wire(*routed(file, *NEWER, options=("--log-calls", log, "--log", tmp_path / "served.jsonl"))) as client:
+        client.shake_hands("caller")
+        listed(client)
+        client.call("count", steps=4711)
+        client.call("fail", text="hunter2")
+        client.call("fail", text="swordfish")
+        assert client.close() == 0
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert "4711" not in log.read_text()
+    assert "hunter2" not in log.read_text()
+    assert [(line["tool"], line["variant"], line["outcome"], line["success"]) for line in lines] == [
+        ("count", "a", "success", True),
+        ("fail", "original", "error", False),
+        ("fail", "original", "error", False),
+    ]
+    assert lines[0]["arguments"] == {"steps": "<number>"}
+    assert lines[0]["result"] == ["<text of 10>", "<object of 1>"]
+    assert lines[1]["error"] == f"<text of {len('Error executing tool fail')}>"
+    assert lines[2]["error"] == "Error executing tool fail"
+    assert {line["client"] for line in lines} == {"caller"}
+
+
+@process
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("{", "correct it"),
+        ({"tools": []}, "holds no variants"),
+        ({"variants": {"a": {"x": 5}}}, "variant 'a', tool 'x' has no text"),
+        ({"variants": {"a": {"x": "X."}}, "serve": "b"}, "serve names 'b'; the variants are a, original"),
+    ],
+)
+def test_a_bad_file_of_variants_is_refused_in_one_line(command, write, given, said):
+    file = write("variants.json", given)
+    result = command("route", "--variants", file, "--", sys.executable)
+    assert result.returncode == 2
+    assert said in result.stderr.decode()
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_file_is_no_server(command, write):
+    result = command("route", write("tools.json", []), "--variants", write("v.json", {"variants": {"a": {"x": "X."}}}))
+    assert result.returncode == 2
+    assert "needs a server that runs" in result.stderr.decode()
+
+
+PARTS = {"purpose": "P.", "limitations": "L.", "examples": "E."}
+
+
+@pytest.mark.parametrize(
+    ("components", "expected"),
+    [(None, "P.\nL.\nE."), ("examples,purpose", "E.\nP."), ("purpose, Parameter-Explanation", "P.")],
+)
+def test_descriptions_are_put_together_from_components_in_the_order_that_is_given(components, expected):
+    wanted = read_components(components) if components else ()
+    found = read_variants({"variants": {"a": {"x": PARTS}}}, origin="it", components=wanted)
+    assert found.choose("x", None) == ("a", {"/description": expected})
+
+
+def test_a_tool_without_the_components_keeps_its_own_description():
+    given = {"variants": {"a": {"x": PARTS, "y": "Why.", "z": {"guidelines": "G."}}}}
+    found = read_variants(given, origin="it", components=read_components("purpose"))
+    assert found.without_components == {"y", "z"}
+    assert found.choose("y", None) == (ORIGINAL, {})
+
+
+def test_a_component_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match="'purposes' is no component; did you mean purpose"):
+        read_components("guidelines,purposes")
+
+
+def test_the_json_of_rewrite_is_a_variant(command, write):
+    tool = {"name": "get_user", "description": "Gets.", "inputSchema": {"type": "object", "properties": {"id": {}}}}
+    material = {"facts": [{"tool": "get_user", "fact": "Returns one user by the numeric id."}]}
+    options = ("--material", write("material.json", material), "--format", "json")
+    printed = json.loads(command("rewrite", write("tools.json", [tool]), *options).stdout)
+    found = read_variants(printed, origin="it")
+    name, wording = found.choose("get_user", None)
+    assert (name, reword(tool, wording)) == ("rewrite", printed["rewrites"][0]["definition"])
+    assert reword(tool, wording) != tool
+
+
+@process
+@needs_servers
+@pytest.mark.bench
+def test_a_call_takes_at_most_twice_as_long_through_the_router(variants, check_ratio):
+    with wire(*EVERYTHING) as direct, wire(*routed(variants.write({"a": {"echo": "Echo."}}), *EVERYTHING)) as through:
+        seconds = {direct: [], through: []}
+        for client in seconds:
+            client.shake_hands()
+            client.ask("tools/list")
+        for _ in range(1_000):
+            for client, taken in seconds.items():
+                start = time.perf_counter()
+                client.call("echo", message="x")
+                taken.append(time.perf_counter() - start)
+        check_ratio(median(seconds[through]) / median(seconds[direct]), at_most=2)
