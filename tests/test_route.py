@@ -349,7 +349,7 @@ def is_gone(pid):
 
 
 def pids(client):
-    until(lambda: client.errors)
+    until(lambda: any(line[0].isdigit() for line in client.errors))
     return [int(each) for each in next(line for line in client.errors if line[0].isdigit()).split()]
 
 
