@@ -84,7 +84,8 @@ def test_qwen3_next_gains_as_published(published):
 def test_the_published_data_fit_a_screen_and_their_json_its_schema(shared, command):
     file = str(shared / "data" / "paired_outcomes.csv")
     text = command("study", file).stdout.decode()
-    assert len(text.splitlines()) < 70
+    assert len(text.splitlines()) < 60
+    assert "+5.6 (+1.4 to +9.8)  0.015" in text
     assert "original → P\\+G\\+L (augmented)" in command("study", file, "--format", "markdown").stdout.decode()
     VALIDATORS["study"].validate(json.loads(command("study", file, "--format", "json").stdout))
 

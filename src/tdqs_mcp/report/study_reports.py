@@ -27,8 +27,8 @@ from tdqs_mcp.results.studies import (
     VariantPair,
 )
 
-SHOWN = 8
-"""Rows of a table in a terminal."""
+SHOWN = 5
+"""Rows of a table in a terminal, and half of those of the pairs."""
 
 
 def outcome_blocks(study: OutcomeStudy) -> list[Block]:
@@ -57,7 +57,8 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
         ),
     ):
         if rows:
-            blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, shown=SHOWN)]
+            shown = 2 * SHOWN if heads is _PAIRS else SHOWN
+            blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, shown=shown)]
     alone = max((pair.alone for pair in study.pairs), default=0)
     told = (f"up to {count_words(alone, 'run')} of a pair of variants have no partner and count only under Variants",)
     return [*blocks, problem_items(told if alone else ()), Line(_next(study))]
