@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tdqs_mcp.errors import InputError
-from tdqs_mcp.sources.clients import find_server
+from tdqs_mcp.sources.clients import find_server, read_servers
 from tdqs_mcp.sources.locator import Stdio, Url
 
 HOME_FILES = {
@@ -189,3 +191,29 @@ def test_claude_desktop_keeps_its_file_where_the_platform_wants_it(tmp_path, pla
     write(tmp_path / path, '\ufeff{"mcpServers": {"fs": {"command": "npx"}}}')
     server = find_server("fs", home=tmp_path, cwd=tmp_path / "elsewhere", environ={}, platform=platform)
     assert server.file == tmp_path / path
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=8)
+    | st.sampled_from(["${A}", "${input:k}", "http://[", "$B"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = ("command", "args", "env", "url", "httpUrl", "headers", "cwd", "type", "disabled", "enabled", "includeTools")
+
+
+@given(entry=st.dictionaries(st.sampled_from(KEYS), JSON) | JSON, off=JSON)
+def test_no_entry_is_so_odd_that_it_hides_the_others(tmp_path_factory, entry, off):
+    home = tmp_path_factory.getbasetemp() / "odd"
+    content = {"mcpServers": {"odd": entry, "fine": {"command": "x"}}, "mcp": {"excluded": off}}
+    write(home / ".gemini/settings.json", json.dumps(content))
+    found = read_servers(home=home, cwd=home / "project", environ={})
+    assert "fine" in [each.name for each in found.servers]
+    for each in found.servers:
+        try:
+            _ = each.locator
+        except InputError as error:
+            assert str(error)  # noqa: PT017  # most entries can be reached

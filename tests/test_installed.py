@@ -12,10 +12,13 @@ from schemas import VALIDATORS
 
 import tdqs_mcp
 from tdqs_mcp.facts.subject import measure
-from tdqs_mcp.results.installed import Place, Standing
+from tdqs_mcp.report.blocks import as_markdown
+from tdqs_mcp.report.installed_report import installed_blocks
+from tdqs_mcp.results.installed import InstalledReport, Place, Standing
 from tdqs_mcp.scoring.client_sets import view_set
 from tdqs_mcp.sources.files import read_catalog
 
+REAL = os.environ.get("TDQS_TEST_SERVERS", "")
 SECRETS = {
     "environment": "ghp_0123456789abcdefABCD",
     "password": "correct-horse-battery",
@@ -271,6 +274,13 @@ def test_a_gate_stays_open_for_what_was_not_looked_at(tdqs_mcp, tmp_path):
     assert b"'cursor/foreign'" in run.stderr
 
 
+def test_a_gate_is_not_met_by_nothing(tdqs_mcp, tmp_path):
+    write(tmp_path / ".cursor/mcp.json", {"mcpServers": {"off": {**entry("plain"), "disabled": True}}})
+    machine = {"cwd": tmp_path, "env": {**os.environ, "HOME": str(tmp_path)}}
+    assert tdqs_mcp("score", "--installed", **machine).returncode == 0
+    assert tdqs_mcp("score", "--installed", "--fail-under", "D", **machine).returncode == 2
+
+
 def test_without_any_server_there_is_nothing_to_score(tdqs_mcp, tmp_path):
     machine = {"cwd": tmp_path, "env": {**os.environ, "HOME": str(tmp_path)}}
     assert tdqs_mcp("servers", **machine).returncode == 0
@@ -304,6 +314,41 @@ def test_names_collide_as_the_client_makes_them():
     (collision,) = view_set("claude-code", "", spelled).collisions
     assert collision.name == "mcp__my_server__search"
     assert view_set("vscode", "", spelled).collisions == ()
+
+
+def test_a_client_with_too_many_tools_says_so():
+    many = servers(one={f"get_{place}": f"Gets part {place}." for place in range(101)})
+    assert (view_set("windsurf", "", many).tool_limit, view_set("zed", "", many).tool_limit) == (100, None)
+    report = InstalledReport(servers=(), clients=(view_set("windsurf", "Windsurf", many),), problems=())
+    assert "more tools than the 100 that it takes" in as_markdown(installed_blocks(report))
+
+
+@pytest.mark.skipif(not REAL, reason="TDQS_TEST_SERVERS is unset: run tests/real_servers.sh DIR and set it to DIR")
+def test_published_servers_of_three_clients_are_scored_together(tdqs_mcp, tmp_path):
+    modules = f"{REAL}/node_modules/@modelcontextprotocol"
+    files = {"command": "node", "args": [f"{modules}/server-filesystem/dist/index.js", "."]}
+    memory = {"command": "node", "args": [f"{modules}/server-memory/dist/index.js"]}
+    git = {"command": f"{REAL}/mcp-server-git/bin/mcp-server-git", "env": {"GITHUB_TOKEN": SECRETS["environment"]}}
+    write(tmp_path / ".config/Claude/claude_desktop_config.json", {"mcpServers": {"a": files, "b": files, "git": git}})
+    write(tmp_path / ".claude.json", {"mcpServers": {"files": files, "git": git, "memory": memory}})
+    write(tmp_path / ".cursor/mcp.json", {"mcpServers": {"memory": memory}})
+    machine = {"cwd": tmp_path, "env": {**os.environ, "HOME": str(tmp_path)}}
+    words = ("score", "--installed", "--task", "commit the staged changes", "--format", "json")
+    run = tdqs_mcp(*words, **machine)
+    rows, report = installed(run)
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert [name for name, row in rows.items() if row["score"]] == [
+        "claude-desktop/a",
+        "claude-desktop/git",
+        "claude-code/memory",
+    ]
+    desktop, code, cursor = report["clients"]
+    assert (desktop["toolCount"], len(desktop["collisions"]), desktop["sameNames"]) == (40, 14, [])
+    assert (code["toolCount"], code["collisions"], code["sameNames"]) == (35, [], [])
+    assert code["tokens"] == sum(rows[f"claude-code/{name}"]["tokens"] for name in ("files", "git", "memory"))
+    assert code["notNeeded"]["servers"] == ["files", "memory"]
+    assert code["notNeeded"]["savedTokens"] == code["tokens"] - rows["claude-code/git"]["tokens"]
+    assert cursor["tokens"] == rows["claude-code/memory"]["tokens"]
 
 
 def test_tools_of_different_servers_that_say_the_same_are_shown_once():

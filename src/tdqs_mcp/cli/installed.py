@@ -10,6 +10,7 @@ import click
 
 from tdqs_mcp.app.catalogs import blocking
 from tdqs_mcp.cli import fail
+from tdqs_mcp.cli.judge_options import tell_usage
 from tdqs_mcp.cli.runner import Page, end, note_incomplete, views, waiting
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, reaches
@@ -60,6 +61,7 @@ class Installed:
                 task=self.task,
                 **options,
             )
+        tell_usage(options["judge"])
         page.show([report], views("installed_report:installed_blocks"))
         _end(report, fail_under)
 
@@ -82,6 +84,8 @@ def _end(report: InstalledReport, fail_under: str | None) -> None:
     for problem in report.problems:
         note_incomplete(problem)
     scores = [each.score for each in report.servers if each.score]
+    if not scores:
+        note_incomplete("any server: none was scored")
     results = [*scores, *([None] if failed else [])]
     if fail_under is None:
         end(results, answered, asked=False)

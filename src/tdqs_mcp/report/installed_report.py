@@ -50,7 +50,8 @@ def list_blocks(found: ServerList) -> list[Block]:
     blocks: list[Block] = [Title(head)]
     if rows:
         blocks.append(Table(columns("client", "server", "transport", "file", "", left=5), rows))
-    return [*blocks, Items(notes), problem_items(found.problems)]
+    blocks += [Items(notes), problem_items(found.problems)]
+    return [*blocks, Line(("Next: ", Code("tdqs-mcp score --installed")), "dim")] if rows else blocks
 
 
 def _remark(server: InstalledServer) -> Words:
@@ -103,7 +104,9 @@ def _cells(row: InstalledScore) -> tuple[Words, ...]:
 
 def _together(client: ClientSet) -> list[Block]:
     counts = f"{count_words(len(client.servers), 'server')}, {count_words(client.tool_count, 'tool')}"
+    limit = client.tool_limit
     lines: list[tuple[Words, str]] = [
+        *([(f"more tools than the {limit} that it takes", "red")] if limit and client.tool_count > limit else []),
         *((f"one name for tools of {each}", "red") for each in _by_servers(client.collisions)),
         *(
             (f"told apart by the server's name alone: tools of {each}", "yellow")

@@ -129,6 +129,9 @@ class ClientSet:
     """Those whose tools could be read."""
 
     tool_count: int
+    tool_limit: int | None
+    """How many tools the client takes of all servers together; null where that is not known."""
+
     tokens: int
     """Estimated tokens of all tools."""
 

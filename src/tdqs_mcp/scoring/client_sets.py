@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tdqs_mcp.facts.subject import Measured, overlaps_between
 from tdqs_mcp.facts.toolset.search import bm25_scores, bm25_weights, indexed_text, search_terms
 from tdqs_mcp.results.installed import ClientSet, NotNeeded, Place, SharedName, SharedPurpose
-from tdqs_mcp.rules.client_limits import CLIENTS, Client, plain_name
+from tdqs_mcp.rules.client_limits import CLIENTS, Client, all_limits, plain_name
 
 NEEDED = 30
 """Percent of the best tool's BM25 score from which a tool may be needed for a task.
@@ -31,6 +31,7 @@ def view_set(name: str, title: str, servers: Mapping[str, Measured], *, task: st
         title=title,
         servers=tuple(servers),
         tool_count=len(places),
+        tool_limit=next((each.takes for each in all_limits() if each.check == "tools" and name in each.clients), None),
         tokens=sum(each.tokens for each in servers.values()),
         collisions=collisions,
         same_names=tuple(each for each in alike if collided.isdisjoint(each.tools)),

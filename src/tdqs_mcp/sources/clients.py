@@ -311,7 +311,7 @@ def _read_entry(
         cwd=cwd,
         url=url,
         headers=headers,
-        transport=_transport(entry),
+        transport="stdio" if command else _transport(entry) if url else None,
         shown_tools=frozenset(name for key in shown for name in _listed(entry, [key])) if shown else None,
         hidden_tools=frozenset(name for key in hidden for name in _listed(entry, [key])),
         is_disabled=entry.get("disabled") is True or entry.get("enabled") is False,
@@ -320,11 +320,7 @@ def _read_entry(
     )
 
 
-def _transport(entry: Mapping[str, Any]) -> Literal["stdio", "http", "sse"] | None:
-    if entry.get("command"):
-        return "stdio"
-    if not entry.get("url"):
-        return None
+def _transport(entry: Mapping[str, Any]) -> Literal["http", "sse"]:
     return "sse" if entry.get("type") == "sse" else "http"
 
 

@@ -163,7 +163,8 @@ def repeatable_secrets(locator: Locator, options: LiveOptions) -> frozenset[str]
     whatever their variable is called, shorter ones and plain words only where its name speaks of a credential.
     """
     given = [*options.env.items(), *options.headers.items()]
-    parts = [(name, part) for name, value in given for part in (value, *value.split(), *_mask(value)[1])]
+    given += [(name, part) for name, value in options.headers.items() for part in value.split()]
+    parts = [(name, part) for name, value in given for part in (value, *_mask(value)[1])]
     found = (part for name, part in parts if _is_secret(name, part))
     return frozenset([*found, *(part for part in secrets(locator) if _is_secret("token", part))])
 
