@@ -36,7 +36,7 @@ from tdqs_mcp.results.contract import (
 )
 from tdqs_mcp.results.findings import Finding, tally
 from tdqs_mcp.results.labels import Label, LabeledTool, LabelScore, QualityScore, Suggestion
-from tdqs_mcp.results.scores import DiscoveryStatus, Flag, Rollup, ServerScore, ToolScore, UngradedTool
+from tdqs_mcp.results.scores import DiscoveryStatus, Flag, Percentiles, Rollup, ServerScore, ToolScore, UngradedTool
 from tdqs_mcp.results.verdicts import Tier
 from tdqs_mcp.scoring.score import first_fixes
 
@@ -145,6 +145,9 @@ class ScoreAnswer(CatalogPage):
         Inline[Rollup | Absent], Only("overall overall_tier description_quality coherence=coherenceScore")
     ] = ABSENT
     """Only under rubric tdqs."""
+
+    percentiles: Percentiles | Absent | None = ABSENT
+    """Percent of the known servers that score lower by the same method; null where none is known."""
 
     coherence: Mapping[str, Point] | Absent | None = ABSENT
     """The four scores of the tool set."""
@@ -264,6 +267,7 @@ def _results(score: Scored) -> dict[str, Any]:
     tiers = Counter(tool.tier for tool in score.tools)
     return {
         "rollup": score.rollup,
+        "percentiles": score.percentiles,
         "coherence": {key: each.score for key, each in score.coherence_justifications.items()} or None,
         "tiers": {tier: tiers[tier] for tier in Tier if tiers[tier]},
     }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.text import Text
 
-    from tdqs_mcp.results.scores import UngradedTool  # linting goes without scores
+    from tdqs_mcp.results.scores import Percentiles, UngradedTool  # linting goes without scores
 
 MAX_COMMENT = 65_536
 """Characters that GitHub takes in a comment."""
@@ -403,6 +403,12 @@ def judge_words(judge: JudgeStamp) -> str:
 def score_words(tenths: int | None) -> str:
     """A score with its tier: `3.4 B`."""
     return "no score" if tenths is None else f"{tenths / 10} {tier_of(tenths)}"
+
+
+def percentile_words(known: "Percentiles", others: str = "known servers") -> str:
+    """`better than 71% of 87 known servers`."""
+    quality = "" if known.description_quality is None else f", descriptions than {known.description_quality}%"
+    return f"better than {known.overall}% of {known.servers:,} {others}{quality}"
 
 
 def named(server: str, version: str | None) -> str:

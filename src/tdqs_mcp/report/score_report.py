@@ -28,6 +28,7 @@ from tdqs_mcp.report.blocks import (
     judge_words,
     named,
     number,
+    percentile_words,
     problem_items,
     score_words,
     ungraded_items,
@@ -75,10 +76,16 @@ def score_blocks(score: ServerScore, locator: str = "LOCATOR") -> list[Block]:
     rollup, judge = score.rollup, judge_words(score.judge)
     head = f"{named(score.server, score.version)} · {count_words(score.tool_count, 'tool')}"
     numbers = f"Descriptions {score_words(rollup.description_quality)}, coherence {score_words(rollup.coherence)}."
+    place = percentile_words(score.percentiles) if score.percentiles else ""
+    numbers += f" {place.capitalize()}." if place else ""
     blocks: list[Block] = [
         OnlyIn("text", [Title(f"{head} · TDQS {score.spec_version} by {judge}"), _rollup(score)]),
+        *([OnlyIn("text", [Line(place, "dim")])] if place else []),
         OnlyIn("markdown", [Title(f"{score.server}: {score_words(rollup.overall)}")]),
-        OnlyIn("markdown", [Line(f"{score.tool_count} tools, TDQS {score.spec_version} by {judge}. {numbers}")]),
+        OnlyIn(
+            "markdown",
+            [Line(f"{score.tool_count} tools, TDQS {score.spec_version} by {judge}. {numbers}")],
+        ),
     ]
     if score.tools:
         blocks += [Gap(), _table(score)]

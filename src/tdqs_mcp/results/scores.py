@@ -190,6 +190,17 @@ class Rollup:
         return None if self.overall is None else tier_of(self.overall)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Percentiles:
+    """Percent of the known servers that score lower by the same method, rounded down."""
+
+    servers: int
+    """The known servers: those that have an overall score."""
+
+    overall: Percentage
+    description_quality: Annotated[Percentage | None, Key("descriptionQualityScore")]
+
+
 STANDING = "overall overall_tier description_quality coherence mean_tdqs min_tdqs"
 """The members of a roll-up that plans and comparisons show."""
 
@@ -203,6 +214,9 @@ class ServerScore(OfServer, Document):
     """Why there is nothing to score; null where tools were listed."""
 
     rollup: Inline[Rollup]
+    percentiles: Percentiles | None = None
+    """Null without known servers that were scored by the same method."""
+
     coherence: Internal[Verdict | Ungraded]
     shadowing_risks: tuple[ShadowingRisk, ...]
     shadow_candidates: tuple[ShadowCandidate, ...]

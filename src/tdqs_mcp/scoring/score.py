@@ -23,6 +23,7 @@ from tdqs_mcp.results.scores import (
 from tdqs_mcp.results.verdicts import Judgement, JudgeStamp, ShadowingRisk, Ungraded, Verdict, tier_of
 from tdqs_mcp.rubrics.prompt import Case, SetCase, ShadowCase, SkillCase, ToolCase
 from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.known_servers import captured_percentiles
 from tdqs_mcp.scoring.rollup import SMELL_BELOW, jury_of, reliabilities, roll_up, tdqs
 
 Score = TypeVar("Score", ServerScore, LabelScore)
@@ -88,7 +89,8 @@ def finish_cases(
     problems = score.problems
     if isinstance(confirmed, Ungraded) and confirmed.was_asked:
         problems = (*problems, f"shadow candidates were not judged, so none is flagged: {confirmed.reason}")
-    return replace(score, problems=problems, findings=tuple(findings))
+    known = captured_percentiles(score.rollup, judge=judge, spec=spec)
+    return replace(score, percentiles=known, problems=problems, findings=tuple(findings))
 
 
 def with_judge_problems(score: Score, cases: Sequence[Case], graded: Sequence[Verdict | Ungraded]) -> Score:
