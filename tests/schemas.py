@@ -20,6 +20,7 @@ from tdqs_mcp.results.plans import Plan, WhatIfReport
 from tdqs_mcp.results.portability import PortabilityReport
 from tdqs_mcp.results.registry import SweepReport
 from tdqs_mcp.results.scores import ServerScore
+from tdqs_mcp.results.statistics import Standing, Statistics, StoredTool, ToolSearch
 from tdqs_mcp.results.studies import BenchmarkStudy, OutcomeStudy, TaskSet
 
 FOLDER = Path(tdqs_mcp.report.__file__).parent / "schemas"
@@ -40,6 +41,10 @@ CONTRACTS = {
     "lock": DefinitionLock,
     "verify": LockReport,
     "sweep": SweepReport,
+    "stats": Statistics,
+    "stats-server": Standing,
+    "stats-query": ToolSearch,
+    "stats-line": StoredTool,
     "study": OutcomeStudy,
     "study-benchmark": BenchmarkStudy,
     "study-tasks": TaskSet,

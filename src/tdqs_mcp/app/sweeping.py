@@ -21,12 +21,14 @@ from tdqs_mcp.judges.judge import Judge, Usage
 from tdqs_mcp.judges.jury import Jury
 from tdqs_mcp.judges.verdict_guard import unwrap_guard
 from tdqs_mcp.report.documents import capture_document
+from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.registry import MAX_PROBLEMS, SweepReport
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
 from tdqs_mcp.store.captures import complete_captures, finish_run, start_run
-from tdqs_mcp.store.database import open_store, read_url
+from tdqs_mcp.store.database import open_store, read, read_url
 from tdqs_mcp.store.scored_captures import Method
+from tdqs_mcp.store.statistics import statistics
 from tdqs_mcp.sweep.plan import Shard, Tally, plan_shards
 from tdqs_mcp.sweep.records import Record, read_records
 from tdqs_mcp.sweep.run import Cluster, check_extra, run_shards
@@ -109,6 +111,7 @@ def sweep(
             changed=tally.servers,
             tools=tally.asked,
             problems=json.dumps(done.problems),
+            statistics=json.dumps(document(read(store, lambda connection: statistics(connection, method.id)))),
         )
     finally:
         store.dispose()

@@ -1,4 +1,4 @@
-"""`sweep`: a registry's servers into a store."""
+"""`sweep`: a registry's servers into a store; `stats`: what the store knows."""
 
 import os
 import shlex
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tdqs_mcp.app import sweeping
+from tdqs_mcp.app import registry_queries, sweeping
 from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.cli import ON_INTERRUPT, command, fail
 from tdqs_mcp.cli.judge_options import Asked, judge_options, spec_option
@@ -22,6 +22,10 @@ from tdqs_mcp.store.database import default_url
 
 if TYPE_CHECKING:
     from tdqs_mcp.sweep.plan import Tally
+
+_STATISTICS = {**views("statistics_report:statistics_blocks"), "svg": "charts:statistics_svg"}
+_STANDING = views("statistics_report:standing_blocks")
+_SEARCH = views("statistics_report:search_blocks")
 
 store_option = click.option(
     "--store",
@@ -81,6 +85,37 @@ def sweep(
         if watch is None:
             return
         time.sleep(max(0, started + 60 * watch - time.monotonic()))
+
+
+_JSONL = "jsonl"
+_SVG = "svg"
+
+
+@command()
+@store_option
+@click.option("--method", metavar="METHOD", help="A judge or a method's key.  [default: the newest sweep's]")
+@click.option("--server", metavar="NAME", help="Only this server: how many others score lower.")
+@click.option("--query", metavar="TEXT", help="Only tools that the text finds; of comparable matches the better first.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="With --query: so many.")
+@page_options(_JSONL, _SVG, help="What to print; jsonl has a line for each tool.")
+def stats(
+    *, store: str | None, method: str | None, server: str | None, query: str | None, limit: int, page: Page
+) -> None:
+    """Show what a store knows: scores, smells and weakest dimensions, a server's place, tools by query."""
+    if server is not None and query is not None:
+        raise click.UsageError("--server and --query are two questions: ask one")
+    if page.form in ((_JSONL, _SVG) if server is not None else (_SVG,) if query is not None else ()):
+        raise click.UsageError(f"--format {page.form} is of the whole store: leave --server and --query out")
+    named = store or default_url(os.environ)
+    if server is not None:
+        page.show([registry_queries.server_standing(named, server, method=method)], _STANDING)
+    elif query is not None:
+        found = registry_queries.search_tools(named, query, method=method, limit=limit)
+        page.show([found], _SEARCH) if page.form != _JSONL else page.stream(found.matches)
+    elif page.form == _JSONL:
+        page.stream(registry_queries.stored_tools(named, method=method))
+    else:
+        page.show([registry_queries.store_statistics(named, method=method)], _STATISTICS)
 
 
 @contextmanager

@@ -73,6 +73,19 @@ class Page:
         else:
             _write_rich(shown, self.output)
 
+    def stream(self, results: Iterable[Any]) -> None:
+        """Write each result on a line of JSON, as it comes. Raises InputError for a file that cannot be written."""
+        line = reporter("json_values:json_line")
+        try:
+            with click.open_file(self.output or "-", "w", encoding="utf-8", atomic=self.output is not None) as file:
+                file.writelines(f"{line(each)}\n" for each in results)
+        except BrokenPipeError:
+            raise  # the reader has seen enough; click ends quietly
+        except OSError as error:
+            raise InputError(
+                f"{str(self.output or 'standard output')!r} cannot be written: {error.strerror}"
+            ) from error
+
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 TARGET = click.Path(dir_okay=False, path_type=Path)

@@ -43,7 +43,15 @@ def published_schema(cls: type) -> dict[str, Any]:
 
 def json_text(document: object) -> str:
     """Indented JSON as valid UTF-8 without raw control characters, for any definition."""
-    text = json.dumps(document, indent=2, ensure_ascii=False)
+    return _printable(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def json_line(result: Any) -> str:  # noqa: ANN401  # any result
+    """The result's contract on one line."""
+    return _printable(json.dumps(document(result), ensure_ascii=False))
+
+
+def _printable(text: str) -> str:
     if text.isascii() and "\x7f" not in text:
         return text
     return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text)

@@ -1,0 +1,62 @@
+"""What the store of a registry can be asked: statistics, one server's place, tools by query, all tools."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.results.statistics import MethodStamp, Standing, Statistics, StoredTool, ToolSearch
+from tdqs_mcp.store import statistics, tool_search
+from tdqs_mcp.store.database import open_store, read, read_url, snapshot
+
+Result = TypeVar("Result")
+
+
+def store_statistics(store: str, *, method: str | None = None) -> Statistics:
+    """The numbers of the newest run's method, or of the one whose key or judge is given. Raises InputError."""
+    return _ask(store, method, lambda connection, found: statistics.statistics(connection, found.key))
+
+
+def server_standing(store: str, server: str, *, method: str | None = None) -> Standing:
+    """Where a server stands among the others of the store. Raises InputError and UnknownIdError."""
+    return _ask(store, method, lambda connection, found: statistics.standing(connection, found, server))
+
+
+def search_tools(store: str, query: str, *, method: str | None = None, limit: int = 10) -> ToolSearch:
+    """The tools of the store that a query finds; among comparable matches those with better definitions first."""
+
+    def search(connection: Connection, found: MethodStamp) -> ToolSearch:
+        matches = tool_search.search(connection, found, query, limit=limit)
+        return ToolSearch(query=query, method=found, matches=matches)
+
+    return _ask(store, method, search)
+
+
+def stored_tools(store: str, *, method: str | None = None) -> Iterator[StoredTool]:
+    """Every tool of the store with its score, as of one moment. Raises InputError."""
+    engine = _opened(store)
+    try:
+        found = read(engine, lambda connection: statistics.find_method(connection, method))
+        yield from tool_search.export_tools(engine, found)
+    finally:
+        engine.dispose()
+
+
+def _ask(store: str, method: str | None, use: Callable[[Connection, MethodStamp], Result]) -> Result:
+    engine = _opened(store)
+    try:
+        return read(snapshot(engine), lambda connection: use(connection, statistics.find_method(connection, method)))
+    finally:
+        engine.dispose()
+
+
+def _opened(store: str) -> Engine:
+    """The store, which a question never makes."""
+    url = read_url(store)
+    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).exists():
+        raise InputError(
+            f"there is no store {str(url.database)!r}: fill one with tdqs-mcp sweep, or name it by --store"
+        )
+    return open_store(url)

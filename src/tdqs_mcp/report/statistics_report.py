@@ -1,0 +1,230 @@
+"""The statistics of a store, one server's place in it, and what a query finds, for people."""
+
+from collections.abc import Mapping, Sequence
+
+from tdqs_mcp.report.blocks import (
+    Block,
+    Code,
+    Heading,
+    Items,
+    Line,
+    Table,
+    Title,
+    Words,
+    columns,
+    count_words,
+    judge_words,
+    number,
+    percentile_words,
+    score_words,
+)
+from tdqs_mcp.results.statistics import (
+    Distribution,
+    GroupStatistics,
+    HeldScore,
+    MethodStamp,
+    Share,
+    SizeRange,
+    Standing,
+    Statistics,
+    ToolSearch,
+    ToolStatistics,
+    UngradedStatistics,
+)
+from tdqs_mcp.results.verdicts import Tier
+
+
+def statistics_blocks(statistics: Statistics) -> list[Block]:
+    """The tables of TDQS's "in practice" and the paper's Table 2, over a store."""
+    tools, servers = statistics.current, statistics.server_scores
+    tool_share, server_share = statistics.scored_tools, statistics.scored_servers
+    scored = (
+        f"scored: {tool_share.count:,} tools ({_percent(tool_share)}), "
+        f"{server_share.count:,} servers ({_percent(server_share)})"
+    )
+    blocks: list[Block] = [
+        Title(
+            f"{statistics.servers:,} servers · {statistics.tools:,} tools · "
+            f"TDQS {statistics.method.spec_version} by {judge_words(statistics.method.judge)}"
+        ),
+        Line(scored),
+        *_others(statistics),
+    ]
+    if tools.tdqs.count:
+        blocks += [
+            Heading("Tools"),
+            Line(_tools(tools)),
+            *_versions(statistics),
+            _tiers(tools.tiers, servers.tiers if servers.overall.count else None),
+            _dimensions(tools),
+            Items([(f"{flag.value}: {_share(share)}", "") for flag, share in tools.flags.items() if share.count]),
+            *_servers(statistics),
+            *_sizes(statistics.sizes, statistics.size_correlation),
+            *_groups(statistics.groups),
+        ]
+    return [*blocks, *_ungraded(statistics.ungraded), *_next(tools)]
+
+
+def standing_blocks(standing: Standing) -> list[Block]:
+    """One server's numbers, and how many others score lower."""
+    parts = ("   descriptions ", number(standing.description_quality), "   coherence ", number(standing.coherence))
+    known = standing.percentiles
+    place = percentile_words(known, "other servers") if known else "no comparison: it has no overall score, or no peer"
+    return [
+        Title(f"{standing.server} · {count_words(standing.tool_count, 'tool')} · {_method(standing.method)}"),
+        Line(("overall ", number(standing.overall), *parts)),
+        Line(place),
+        Line(("Next: ", Code("tdqs-mcp score LOCATOR"), " says what to fix first"), "dim"),
+    ]
+
+
+def search_blocks(found: ToolSearch) -> list[Block]:
+    """The matches with their scores."""
+    rows: list[tuple[Words, ...]] = [
+        (each.tool.tool, each.tool.server, number(each.tool.tdqs), f"{each.relevance}%", each.tool.ungraded or "")
+        for each in found.matches
+    ]
+    if not rows:
+        return [Line(f"no tool of the store has a word of {found.query!r}; try others")]
+    return [
+        Title(f"{found.query!r} · {_method(found.method)}"),
+        Table(columns("tool", "server", "TDQS", "relevance", "ungraded", left=2), rows),
+        Line(("Next: ", Code("tdqs-mcp stats --server NAME"), " shows where a server stands"), "dim"),
+    ]
+
+
+def _method(method: MethodStamp) -> str:
+    return f"TDQS {method.spec_version} by {judge_words(method.judge)}"
+
+
+def _share(share: Share) -> str:
+    return f"{share.count:,} ({_percent(share)})"
+
+
+def _percent(share: Share) -> str:
+    return "-" if share.share is None else f"{share.share / 100:.2f}%"
+
+
+def _mean(hundredths: int | None) -> str:
+    return "-" if hundredths is None else f"{hundredths / 100:.2f}"
+
+
+def _distribution(scores: Distribution) -> str:
+    quartiles = (scores.p25, scores.median, scores.p75)
+    return f"mean {_mean(scores.mean)}, quartiles {' / '.join('-' if q is None else str(q / 10) for q in quartiles)}"
+
+
+def _others(statistics: Statistics) -> list[Block]:
+    listed = [f"{each.key} ({_method(each)})" for each in statistics.other_methods]
+    if not listed:
+        return []
+    return [Line(("The store has other methods too, shown with ", Code("--method"), f": {', '.join(listed)}"), "dim")]
+
+
+def _tools(tools: ToolStatistics) -> str:
+    return (
+        f"{_distribution(tools.tdqs)}; {_percent(tools.passing)} pass (tier B and above), "
+        f"{_percent(tools.any_smell)} have a smell"
+    )
+
+
+def _versions(statistics: Statistics) -> list[Block]:
+    versions = statistics.versions
+    if versions.tdqs.count == statistics.current.tdqs.count:
+        return []
+    return [Line(f"with superseded versions, {versions.tdqs.count:,} definitions: {_tools(versions)}")]
+
+
+def _tiers(tools: Mapping[Tier, Share], servers: Mapping[Tier, Share] | None) -> Table:
+    rows = [
+        (tier, f"{share.count:,}", _percent(share), *((_share(servers[tier]),) if servers else ()))
+        for tier, share in tools.items()
+    ]
+    return Table(columns("tier", "tools", "share", *(["servers"] if servers else [])), rows)
+
+
+def _dimensions(tools: ToolStatistics) -> Table:
+    """With Table 2's chain of combinations: each row adds its dimension to those above it."""
+    keys = list(tools.dimensions)
+    free = {each.dimensions: each.tools for each in tools.smell_free}
+    rows = [
+        (
+            key.replace("_", " "),
+            _mean(each.mean),
+            _share(each.smells),
+            _share(free[(key,)]),
+            _share(free[tuple(keys[: place + 1])]),
+        )
+        for place, (key, each) in enumerate(tools.dimensions.items())
+    ]
+    return Table(columns("dimension", "mean", "smells (below 3)", "smell-free", "with all above"), rows)
+
+
+def _servers(statistics: Statistics) -> list[Block]:
+    servers = statistics.server_scores
+    parts = ", ".join(f"{key.replace('_', ' ')} {_mean(mean)}" for key, mean in servers.coherence_dimensions.items())
+    lines = [
+        f"overall: {_distribution(servers.overall)}",
+        f"descriptions: {_distribution(servers.description_quality)}",
+        f"coherence: {_distribution(servers.coherence)} ({parts})",
+    ]
+    if servers.worst_tool_gap is not None:
+        lines.append(
+            f"lowest tool: {_mean(servers.worst_tool_gap)} below its server's mean on average, "
+            f"a point or more in {_share(servers.with_worst_tool)} servers"
+        )
+    return [Heading("Servers"), Items([(line, "") for line in lines])]
+
+
+def _sizes(sizes: Sequence[SizeRange], correlation: float | None) -> list[Block]:
+    rows = [(_range(each), f"{each.tools:,}", _mean(each.mean)) for each in sizes]
+    known = "" if correlation is None else f" (rank correlation {correlation:.2f})"
+    return [Heading(f"Score against definitionBytes{known}"), Table(columns("bytes", "tools", "mean TDQS"), rows)]
+
+
+def _range(size: SizeRange) -> str:
+    return f"{size.min_bytes:,} and more" if size.max_bytes is None else f"{size.min_bytes:,} - {size.max_bytes:,}"
+
+
+def _groups(groups: Mapping[str, GroupStatistics]) -> list[Block]:
+    if set(groups) <= {"unknown"}:
+        return []
+    rows = [
+        (name, f"{each.servers:,}", _mean(each.overall), f"{each.tools:,}", _mean(each.tdqs), _percent(each.any_smell))
+        for name, each in groups.items()
+    ]
+    heads = columns("maintainer", "servers", "mean overall", "tools", "mean TDQS", "with a smell")
+    return [Heading("Official and community"), Table(heads, rows)]
+
+
+def _ungraded(ungraded: UngradedStatistics) -> list[Block]:
+    """What has no score, which no number above counts."""
+    if not ungraded.tools and not ungraded.coherence:
+        return []
+    head = f"Ungraded, counted nowhere else: {ungraded.tools:,} tools, {ungraded.coherence:,} tool sets"
+    reasons = [
+        (f"{each.count:,}, such as {each.name or 'the tool set'} of {each.server}: {each.reason}", "yellow")
+        for each in ungraded.reasons
+    ]
+    held = [
+        (f"held: {each.name or 'the tool set'} of {each.server}, {_held(each)}", "yellow")
+        for each in ungraded.held_scores
+    ]
+    more = [(f"{ungraded.held:,} held in all", "yellow")] if ungraded.held > len(held) else []
+    accept = (
+        [Line(("Read a held definition, then ", Code("tdqs-mcp score LOCATOR --accept TOOL")), "dim")] if held else []
+    )
+    return [Heading(head), Items([*reasons, *held, *more]), *accept]
+
+
+def _held(held: HeldScore) -> str:
+    return f"{score_words(held.score)}, estimate {score_words(held.estimate)}"
+
+
+def _next(tools: ToolStatistics) -> list[Block]:
+    if not tools.tdqs.count:
+        return [Line(("Next: ", Code("tdqs-mcp sweep REGISTRY.jsonl"), " scores what has no score"), "dim")]
+    weakest = max(tools.dimensions, key=lambda key: tools.dimensions[key].smells.count)
+    explain = (Code(f"tdqs-mcp explain {weakest}"), " is about the dimension with most smells; ")
+    place = (Code("tdqs-mcp stats --server NAME"), " shows where a server stands")
+    return [Line(("Next: ", *explain, *place), "dim")]

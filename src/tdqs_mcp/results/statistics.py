@@ -1,0 +1,264 @@
+"""What the store of a registry knows: its statistics, where one server stands, and its tools line by line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from tdqs_mcp.results.contract import (
+    Document,
+    Hash,
+    Hundredths,
+    Inline,
+    Name,
+    Percentage,
+    Point,
+    Tenths,
+    Unit,
+)
+from tdqs_mcp.results.scores import Flag, Percentiles
+from tdqs_mcp.results.verdicts import JudgeStamp, Tier
+
+PercentHundredths = Annotated[int, Unit(divisor=100, low=0, high=100, says="Percent, with two decimals")]
+MeanScore = Annotated[int, Unit(divisor=100, low=1, high=5, says="A mean score with two decimals")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodStamp:
+    """How scores were made. Only scores of one method compare."""
+
+    key: str
+    """What `--method` takes."""
+
+    rubric: str
+    spec_version: str
+    judge: JudgeStamp
+    parameters: str
+    """A digest of what a model's requests carry besides the prompt; empty for the offline judge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """How many, and of all how much."""
+
+    count: int
+    share: PercentHundredths | None
+    """Null of nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """A score over all that have it. A quantile is the lowest score that so many percent do not exceed."""
+
+    count: int
+    mean: MeanScore | None
+    p25: Tenths | None
+    median: Tenths | None
+    p75: Tenths | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DimensionStatistics:
+    """One dimension over all tools."""
+
+    mean: MeanScore | None
+    smells: Share
+    """Tools below 3."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmellFree:
+    """Tools without a smell in any of these dimensions (arXiv 2602.14878, Table 2)."""
+
+    dimensions: tuple[str, ...]
+    tools: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStatistics:
+    """Scored tools; what has no score is not in any number."""
+
+    tdqs: Distribution
+    histogram: tuple[int, ...]
+    """Tools by TDQS, from 1.0 to 5.0 in steps of 0.1."""
+
+    tiers: Mapping[Tier, Share]
+    passing: Share
+    """Tier B and above."""
+
+    dimensions: Mapping[str, DimensionStatistics]
+    any_smell: Share
+    smell_free: tuple[SmellFree, ...]
+    """For every combination of dimensions."""
+
+    flags: Mapping[Flag, Share]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerStatistics:
+    """Servers by what they score now; each distribution counts the servers that have the score."""
+
+    overall: Distribution
+    tiers: Mapping[Tier, Share]
+    """Of the overall score."""
+
+    description_quality: Distribution
+    coherence: Distribution
+    coherence_dimensions: Mapping[str, MeanScore | None]
+    worst_tool_gap: Hundredths | None
+    """How far the lowest tool of a server lies below its mean TDQS, on average; of servers with description quality."""
+
+    with_worst_tool: Share
+    """Of these servers, those with a tool a point or more below their mean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeRange:
+    """Tools by the length of their definition."""
+
+    min_bytes: int
+    max_bytes: int | None
+    """Null without an end."""
+
+    tools: int
+    mean: MeanScore | None
+    """TDQS."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupStatistics:
+    """Official servers, community servers, or those of which nothing is said."""
+
+    servers: int
+    """With an overall score."""
+
+    overall: MeanScore | None
+    tools: int
+    tdqs: MeanScore | None
+    dimensions: Mapping[str, MeanScore | None]
+    any_smell: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UngradedReason:
+    """Why tools, or the coherence of tool sets, have no score."""
+
+    reason: str
+    count: int
+    server: Name
+    """One of their servers."""
+
+    name: Name
+    """One of their names; empty for the coherence of a tool set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldScore:
+    """A score that is held as suspicious: it counts nowhere until somebody accepts it."""
+
+    server: Name
+    name: Name
+    score: Tenths
+    estimate: Tenths
+    """The offline judge's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UngradedStatistics:
+    """What has no score; it is counted here alone."""
+
+    tools: int
+    coherence: int
+    """Tool sets whose coherence has no score."""
+
+    held: int
+    """Of all these, scores that are held."""
+
+    reasons: tuple[UngradedReason, ...]
+    """The most frequent first, 20 at most, without the held ones."""
+
+    held_scores: tuple[HeldScore, ...]
+    """Those furthest above their estimate first, 20 at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics(Document):
+    """All scores of one method in a store, over the newest capture of every server."""
+
+    method: MethodStamp
+    other_methods: tuple[MethodStamp, ...]
+    servers: int
+    """In the store."""
+
+    scored_servers: Share
+    """With an overall score."""
+
+    tools: int
+    scored_tools: Share
+    current: ToolStatistics
+    versions: ToolStatistics
+    """The same with the superseded versions of every server's tools, each once."""
+
+    server_scores: ServerStatistics
+    sizes: tuple[SizeRange, ...]
+    """Score against `definitionBytes`."""
+
+    size_correlation: float | None
+    """Spearman's, of `definitionBytes` and TDQS, ties at their mean rank."""
+
+    groups: Mapping[str, GroupStatistics]
+    """By maintainer: official, community, unknown."""
+
+    ungraded: UngradedStatistics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing(Document):
+    """One server among all others of the store that have an overall score by the same method."""
+
+    server: Name
+    method: MethodStamp
+    tool_count: int
+    overall: Tenths | None
+    description_quality: Tenths | None
+    coherence: Tenths | None
+    percentiles: Percentiles | None
+    """Null without an overall score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTool:
+    """One tool of a server's newest capture with its score, for a registry."""
+
+    server: Name
+    tool: Name
+    input_hash: Hash | None
+    scores: Mapping[str, Point] | None
+    tdqs: Tenths | None
+    """Null where there is no score; `ungraded` says why."""
+
+    tier: Tier | None
+    smells: tuple[str, ...]
+    flags: tuple[Flag, ...]
+    ungraded: str | None
+    judge: JudgeStamp
+    spec_version: str
+    definition_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A tool that a query finds."""
+
+    relevance: Percentage
+    """Of the best match's relevance."""
+
+    tool: Inline[StoredTool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSearch(Document):
+    """Tools by a query, the most relevant first; of matches that are comparably relevant, the better one."""
+
+    query: str
+    method: MethodStamp
+    matches: tuple[Match, ...]

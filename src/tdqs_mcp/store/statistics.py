@@ -1,0 +1,460 @@
+"""The statistics of a store for one method: grouped counts by the database, then exact integers."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import sqrt
+from typing import Any
+
+from sqlalchemy import Connection, FromClause, Select, and_, case, exists, func, select
+
+from tdqs_mcp.canonical import round_half_up
+from tdqs_mcp.errors import InputError, UnknownIdError
+from tdqs_mcp.results.scores import Flag
+from tdqs_mcp.results.statistics import (
+    DimensionStatistics,
+    Distribution,
+    GroupStatistics,
+    HeldScore,
+    MethodStamp,
+    ServerStatistics,
+    Share,
+    SizeRange,
+    SmellFree,
+    Standing,
+    Statistics,
+    ToolStatistics,
+    UngradedReason,
+    UngradedStatistics,
+)
+from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.known_servers import percentiles
+from tdqs_mcp.scoring.rollup import SMELL_BELOW
+from tdqs_mcp.store.tables import (
+    CAPTURED_TOOLS,
+    CAPTURES,
+    DEFINITIONS,
+    METHODS,
+    RUNS,
+    SERVER_SCORES,
+    SERVERS,
+    TOOL_SCORES,
+    UNGRADED,
+)
+
+MAX_LISTED = 20
+"""Reasons, and held scores, that are listed."""
+
+SIZES = (0, 256, 512, 1024, 2048, 4096)
+"""Where the ranges of `definitionBytes` begin."""
+
+MIN_TENTHS, MAX_TENTHS = 10, 50
+"""The tenths that a score may have."""
+
+FAR_BELOW = 10
+"""Tenths below the mean of its server at which a tool counts (TDQS, "TDQS in practice": a full point or more)."""
+
+_KEYS = load("tdqs").keys
+_COHERENCE = load("coherence").keys
+_GROUPS = {True: "official", False: "community", None: "unknown"}
+_POINTS = [TOOL_SCORES.c[key] for key in _KEYS]
+
+
+def methods(connection: Connection) -> list[MethodStamp]:
+    """The methods of the store, that of the newest run first."""
+    newest = select(RUNS.c.method, func.max(RUNS.c.run).label("run")).group_by(RUNS.c.method).subquery()
+    found = (
+        select(METHODS)
+        .outerjoin(newest, newest.c.method == METHODS.c.method)
+        .order_by(func.coalesce(newest.c.run, 0).desc(), METHODS.c.method)
+    )
+    return [_method(row) for row in connection.execute(found)]
+
+
+def find_method(connection: Connection, wanted: str | None) -> MethodStamp:
+    """The newest run's method, or the one whose key or judge is wanted. Raises InputError and UnknownIdError."""
+    known = methods(connection)
+    if not known:
+        raise InputError("the store has no scores: fill it with tdqs-mcp sweep")
+    if wanted is None:
+        return known[0]
+    found = [each for each in known if wanted in (each.key, each.judge.id, each.judge.label)]
+    if len(found) == 1:
+        return found[0]
+    listed = "; ".join(f"{each.key} is {each.judge.label}, TDQS {each.spec_version}" for each in found or known)
+    if found:
+        raise InputError(f"{wanted!r} means several methods, give one's key: {listed}")
+    raise UnknownIdError(f"there is no method {wanted!r} in the store; it has {listed}")
+
+
+def statistics(connection: Connection, key: str) -> Statistics:
+    """All numbers of the method with this key. A few queries over indexes; memory does not grow with the store."""
+    known = {each.key: each for each in methods(connection)}
+    current = [_Scores.of(row) for row in connection.execute(_scores(_current(key), [SERVERS.c.is_official]))]
+    earlier = [_Scores.of(row) for row in connection.execute(_earlier(key))]
+    standings = connection.execute(_server_scores(key)).all()
+    overall = _histogram((row.overall, row.servers) for row in standings)
+    ungraded = _ungraded(connection, key)
+    servers, tools = connection.execute(
+        select(func.count(), func.coalesce(func.sum(CAPTURES.c.tool_count), 0)).select_from(
+            SERVERS.join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
+        )
+    ).one()
+    tools_by_tdqs = _histogram((each.tdqs, each.count) for each in current)
+    sizes, correlation = _sizes(connection, key, tools_by_tdqs)
+    return Statistics(
+        method=known[key],
+        other_methods=tuple(each for each in known.values() if each.key != key),
+        servers=servers,
+        scored_servers=_share(overall.total(), servers),
+        tools=tools,
+        scored_tools=_share(tools_by_tdqs.total(), tools),
+        current=_tool_statistics(current),
+        versions=_tool_statistics([*current, *earlier]),
+        server_scores=_server_statistics(standings, overall, connection.execute(_gaps(key)).all()),
+        sizes=sizes,
+        size_correlation=correlation,
+        groups=_groups(current, standings),
+        ungraded=ungraded,
+    )
+
+
+def standing(connection: Connection, method: MethodStamp, server: str) -> Standing:
+    """Where one server stands among the others. Raises UnknownIdError where it has no scores by the method."""
+    table = SERVERS.join(SERVER_SCORES, SERVER_SCORES.c.capture == SERVERS.c.capture).join(
+        CAPTURES, CAPTURES.c.capture == SERVERS.c.capture
+    )
+    of_method = SERVER_SCORES.c.method == method.key
+    row = connection.execute(
+        select(SERVER_SCORES, CAPTURES.c.tool_count).select_from(table).where(of_method, SERVERS.c.server == server)
+    ).first()
+    if row is None:
+        named = SERVERS.c.server.icontains(server, autoescape=True)
+        similar = connection.scalars(
+            select(SERVERS.c.server).select_from(table).where(of_method, named).order_by(SERVERS.c.server).limit(3)
+        ).all()
+        hint = f"; did you mean {', '.join(similar)}?" if similar else ""
+        raise UnknownIdError(f"the store has no scores of the server {server!r} by this method{hint}")
+    others = connection.execute(
+        _server_scores(method.key).where(SERVERS.c.server != server, SERVER_SCORES.c.overall.is_not(None))
+    ).all()
+    return Standing(
+        server=server,
+        method=method,
+        tool_count=row.tool_count,
+        overall=row.overall,
+        description_quality=row.description_quality,
+        coherence=row.coherence,
+        percentiles=percentiles(
+            row.overall,
+            row.description_quality,
+            overalls=_histogram((each.overall, each.servers) for each in others),
+            qualities=_histogram((each.description_quality, each.servers) for each in others),
+        ),
+    )
+
+
+def _method(row: Any) -> MethodStamp:  # noqa: ANN401  # a row of METHODS
+    stamp = JudgeStamp(
+        id=row.judge,
+        version=row.version,
+        model=row.model or None,
+        calibration=row.calibration or None,
+        prompt=row.prompt or None,
+    )
+    return MethodStamp(key=row.method, rubric=row.rubric, spec_version=row.spec, judge=stamp, parameters=row.parameters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scores:
+    """Tools that have the same scores, flags and kind of maintainer."""
+
+    is_official: bool | None
+    tdqs: int
+    flags: int
+    points: Sequence[int]
+    count: int
+
+    @classmethod
+    def of(cls, row: Any) -> "_Scores":  # noqa: ANN401  # a row of _scores
+        is_official, tdqs, flags, *points, count = row
+        return cls(is_official=is_official, tdqs=tdqs, flags=flags, points=points, count=count)
+
+    @property
+    def smells(self) -> frozenset[str]:
+        """The dimensions below 3."""
+        return frozenset(key for key, point in zip(_KEYS, self.points, strict=True) if point < SMELL_BELOW)
+
+
+def _current(method: str) -> FromClause:
+    """The tool scores of every server's newest capture."""
+    of_method = and_(TOOL_SCORES.c.capture == SERVERS.c.capture, TOOL_SCORES.c.method == method)
+    return SERVERS.join(TOOL_SCORES, of_method)
+
+
+def _scores(table: FromClause, first: Sequence[Any]) -> Select[Any]:
+    grouped = [*first, TOOL_SCORES.c.tdqs, TOOL_SCORES.c.flags, *_POINTS]
+    return select(*grouped, func.count()).select_from(table).group_by(*grouped)
+
+
+def _earlier(method: str) -> Select[Any]:
+    """The scores of definitions that a server has no longer, each once a server."""
+    kept = exists().where(
+        CAPTURED_TOOLS.c.capture == SERVERS.c.capture, CAPTURED_TOOLS.c.input_hash == TOOL_SCORES.c.input_hash
+    )
+    columns = [SERVERS.c.server, SERVERS.c.is_official, TOOL_SCORES.c.input_hash]
+    columns += [TOOL_SCORES.c.tdqs, TOOL_SCORES.c.flags, *_POINTS]
+    versions = (
+        select(*columns)
+        .select_from(SERVERS)
+        .join(CAPTURES, and_(CAPTURES.c.server == SERVERS.c.server, CAPTURES.c.capture != SERVERS.c.capture))
+        .join(TOOL_SCORES, and_(TOOL_SCORES.c.capture == CAPTURES.c.capture, TOOL_SCORES.c.method == method))
+        .where(~kept)
+        .distinct()
+        .subquery()
+    )
+    grouped = [each for each in versions.c if each.name not in ("server", "input_hash")]
+    return select(*grouped, func.count()).group_by(*grouped)
+
+
+def _server_scores(method: str) -> Select[Any]:
+    """The newest scores of servers, grouped."""
+    names = ("overall", "description_quality", "coherence", *_COHERENCE)
+    grouped = [SERVERS.c.is_official, *(SERVER_SCORES.c[name] for name in names)]
+    of_method = and_(SERVER_SCORES.c.capture == SERVERS.c.capture, SERVER_SCORES.c.method == method)
+    return (
+        select(*grouped, func.count().label("servers")).join_from(SERVERS, SERVER_SCORES, of_method).group_by(*grouped)
+    )
+
+
+def _gaps(method: str) -> Select[Any]:
+    """By number of tools: servers, those far below, and the sum of (sum - number * minimum), in tenths."""
+    score = TOOL_SCORES.c.tdqs
+    count = func.count()
+    gap = func.sum(score) - count * func.min(score)
+    described = and_(
+        SERVER_SCORES.c.capture == SERVERS.c.capture,
+        SERVER_SCORES.c.method == method,
+        SERVER_SCORES.c.description_quality.is_not(None),
+    )
+    each = (
+        select(count.label("tools"), gap.label("gap"))
+        .select_from(_current(method).join(SERVER_SCORES, described))
+        .group_by(SERVERS.c.server)
+        .subquery()
+    )
+    is_far = each.c.gap >= FAR_BELOW * each.c.tools
+    return select(
+        each.c.tools,
+        func.count().label("servers"),
+        func.sum(case((is_far, 1), else_=0)).label("far"),
+        func.sum(each.c.gap).label("gap"),
+    ).group_by(each.c.tools)
+
+
+def _tool_statistics(scores: Sequence[_Scores]) -> ToolStatistics:
+    by_tdqs = _histogram((each.tdqs, each.count) for each in scores)
+    by_smells: Counter[frozenset[str]] = Counter()
+    flags: Counter[Flag] = Counter()
+    for each in scores:
+        by_smells[each.smells] += each.count
+        for place, flag in enumerate(Flag):
+            flags[flag] += each.count if each.flags >> place & 1 else 0
+    total = by_tdqs.total()
+    chosen = [set(each) for size in range(1, len(_KEYS) + 1) for each in combinations(_KEYS, size)]
+    tiers = _tiers(by_tdqs)
+    return ToolStatistics(
+        tdqs=_distribution(by_tdqs),
+        histogram=tuple(by_tdqs[tenths] for tenths in range(MIN_TENTHS, MAX_TENTHS + 1)),
+        tiers=tiers,
+        passing=_share(tiers[Tier.A].count + tiers[Tier.B].count, total),
+        dimensions={
+            key: DimensionStatistics(
+                mean=_mean_points(scores, place),
+                smells=_share(sum(count for smells, count in by_smells.items() if key in smells), total),
+            )
+            for place, key in enumerate(_KEYS)
+        },
+        any_smell=_share(total - by_smells[frozenset()], total),
+        smell_free=tuple(
+            SmellFree(
+                dimensions=tuple(key for key in _KEYS if key in wanted),
+                tools=_share(sum(count for smells, count in by_smells.items() if not smells & wanted), total),
+            )
+            for wanted in chosen
+        ),
+        flags={flag: _share(flags[flag], total) for flag in Flag},
+    )
+
+
+def _server_statistics(standings: Sequence[Any], overall: Counter[int], gaps: Sequence[Any]) -> ServerStatistics:
+    described = sum(row.servers for row in gaps)
+    gap = sum((Fraction(int(row.gap), row.tools) for row in gaps), Fraction(0))
+    return ServerStatistics(
+        overall=_distribution(overall),
+        tiers=_tiers(overall),
+        description_quality=_distribution(_histogram((row.description_quality, row.servers) for row in standings)),
+        coherence=_distribution(_histogram((row.coherence, row.servers) for row in standings)),
+        coherence_dimensions={
+            key: _mean(_histogram((getattr(row, key), row.servers) for row in standings), unit=1) for key in _COHERENCE
+        },
+        worst_tool_gap=round_half_up(gap.numerator, gap.denominator * described) if described else None,
+        with_worst_tool=_share(sum(int(row.far) for row in gaps), described),
+    )
+
+
+def _groups(current: Sequence[_Scores], standings: Sequence[Any]) -> dict[str, GroupStatistics]:
+    """The groups that have a server or a tool."""
+    found = {}
+    for is_official, name in _GROUPS.items():
+        tools = [each for each in current if each.is_official is is_official]
+        overall = _histogram((row.overall, row.servers) for row in standings if row.is_official is is_official)
+        by_tdqs = _histogram((each.tdqs, each.count) for each in tools)
+        if tools or overall:
+            found[name] = GroupStatistics(
+                servers=overall.total(),
+                overall=_mean(overall),
+                tools=by_tdqs.total(),
+                tdqs=_mean(by_tdqs),
+                dimensions={key: _mean_points(tools, place) for place, key in enumerate(_KEYS)},
+                any_smell=_share(sum(each.count for each in tools if each.smells), by_tdqs.total()),
+            )
+    return found
+
+
+def _sizes(connection: Connection, method: str, by_tdqs: Counter[int]) -> tuple[tuple[SizeRange, ...], float | None]:
+    """Mean TDQS by ranges of `definitionBytes`, and the rank correlation of both over all tools.
+
+    One pass in the order of the bytes: the ranks of both are those of grouped counts, doubled to stay whole.
+    """
+    grouped = [DEFINITIONS.c.definition_bytes, TOOL_SCORES.c.tdqs]
+    table = _current(method).outerjoin(DEFINITIONS, DEFINITIONS.c.input_hash == TOOL_SCORES.c.input_hash)
+    query = select(*grouped, func.count()).select_from(table).group_by(*grouped).order_by(grouped[0])
+    total = by_tdqs.total()
+    score_ranks = dict(zip(sorted(by_tdqs), _ranks(by_tdqs[each] for each in sorted(by_tdqs)), strict=True))
+    ranges: list[Counter[int]] = [Counter() for _ in SIZES]
+    covariance = size_squares = before = 0
+    with connection.execution_options(yield_per=1000).execute(query) as rows:
+        for size, group in _by_first(rows):
+            count = sum(group.values())
+            rank = 2 * before + count - total
+            size_squares += rank * rank * count
+            covariance += rank * sum(score_ranks[tdqs] * number for tdqs, number in group.items())
+            before += count
+            ranges[sum(size >= start for start in SIZES[1:])] += Counter(group)
+    score_squares = sum(rank * rank * by_tdqs[tdqs] for tdqs, rank in score_ranks.items())
+    ends = [*(start - 1 for start in SIZES[1:]), None]
+    sizes = tuple(
+        SizeRange(min_bytes=start, max_bytes=end, tools=found.total(), mean=_mean(found))
+        for start, end, found in zip(SIZES, ends, ranges, strict=True)
+    )
+    return sizes, covariance / sqrt(size_squares * score_squares) if size_squares and score_squares else None
+
+
+def _ranks(counts: Iterable[int]) -> list[int]:
+    """Twice the mean rank of each group of ties, less twice the mean of all ranks."""
+    bounds = [0]
+    for count in counts:
+        bounds.append(bounds[-1] + count)
+    return [start + end - bounds[-1] for start, end in pairwise(bounds)]
+
+
+def _by_first(rows: Iterable[Any]) -> Iterable[tuple[int, dict[int, int]]]:
+    """Rows of three numbers, which come in the order of the first, by the first."""
+    size, group = 0, dict[int, int]()
+    for first, tdqs, count in rows:
+        if first != size and group:
+            yield size, group
+            group = {}
+        size = first
+        group[tdqs] = count
+    if group:
+        yield size, group
+
+
+def _ungraded(connection: Connection, method: str) -> UngradedStatistics:
+    of_method = and_(UNGRADED.c.capture == SERVERS.c.capture, UNGRADED.c.method == method)
+    table, held = SERVERS.join(UNGRADED, of_method), UNGRADED.c.held_score
+    tools, coherence, holds = connection.execute(
+        select(
+            func.count().filter(UNGRADED.c.position >= 0),
+            func.count().filter(UNGRADED.c.position < 0),
+            func.count(held),
+        ).select_from(table)
+    ).one()
+    reasons = connection.execute(
+        select(UNGRADED.c.reason, func.count(), func.min(SERVERS.c.server), func.min(UNGRADED.c.name))
+        .select_from(table)
+        .where(held.is_(None))
+        .group_by(UNGRADED.c.reason)
+        .order_by(func.count().desc(), UNGRADED.c.reason)
+        .limit(MAX_LISTED)
+    )
+    scores = connection.execute(
+        select(SERVERS.c.server, UNGRADED.c.name, held, UNGRADED.c.held_estimate)
+        .select_from(table)
+        .where(held.is_not(None))
+        .order_by((held - UNGRADED.c.held_estimate).desc(), SERVERS.c.server, UNGRADED.c.position)
+        .limit(MAX_LISTED)
+    )
+    return UngradedStatistics(
+        tools=tools,
+        coherence=coherence,
+        held=holds,
+        reasons=tuple(UngradedReason(reason=row[0], count=row[1], server=row[2], name=row[3]) for row in reasons),
+        held_scores=tuple(HeldScore(server=row[0], name=row[1], score=row[2], estimate=row[3]) for row in scores),
+    )
+
+
+def _histogram(counts: Iterable[tuple[int | None, int]]) -> Counter[int]:
+    """How many by score, without those that have none."""
+    found: Counter[int] = Counter()
+    for score, count in counts:
+        if score is not None:
+            found[score] += count
+    return found
+
+
+def _distribution(scores: Counter[int]) -> Distribution:
+    return Distribution(
+        count=scores.total(),
+        mean=_mean(scores),
+        p25=_quantile(scores, 25),
+        median=_quantile(scores, 50),
+        p75=_quantile(scores, 75),
+    )
+
+
+def _quantile(scores: Counter[int], percent: int) -> int | None:
+    """The lowest score that so many percent of all do not exceed (PostgreSQL's percentile_disc)."""
+    needed, before = percent * scores.total(), 0
+    for score in sorted(scores):
+        before += scores[score]
+        if 100 * before >= needed:
+            return score
+    return None
+
+
+def _mean(scores: Mapping[int, int], *, unit: int = 10) -> int | None:
+    """The mean in hundredths of scores in tenths, or in points where the unit is 1."""
+    count = sum(scores.values())
+    total = sum(score * number for score, number in scores.items())
+    return round_half_up(10 * total, unit * count) if count else None
+
+
+def _mean_points(scores: Sequence[_Scores], place: int) -> int | None:
+    return _mean(_histogram((each.points[place], each.count) for each in scores), unit=1)
+
+
+def _tiers(scores: Counter[int]) -> dict[Tier, Share]:
+    by_tier: Counter[Tier] = Counter()
+    for score, count in scores.items():
+        by_tier[tier_of(score)] += count
+    return {tier: _share(by_tier[tier], scores.total()) for tier in Tier}
+
+
+def _share(count: int, total: int) -> Share:
+    return Share(count=count, share=round_half_up(1000 * count, total) if total else None)

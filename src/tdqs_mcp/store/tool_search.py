@@ -1,0 +1,166 @@
+"""The tools of a store line by line: those that a query finds, the best first, or all of them for a registry."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import Any
+
+from sqlalchemy import (
+    ColumnClause,
+    ColumnElement,
+    Connection,
+    Engine,
+    Float,
+    FromClause,
+    Integer,
+    Select,
+    and_,
+    collate,
+    column,
+    func,
+    select,
+    text,
+)
+
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.results.statistics import Match, MethodStamp, StoredTool
+from tdqs_mcp.results.verdicts import tier_of
+from tdqs_mcp.scoring.rollup import SMELL_BELOW
+from tdqs_mcp.store.database import snapshot
+from tdqs_mcp.store.scored_captures import DIMENSIONS, FLAGS
+from tdqs_mcp.store.tables import (
+    CAPTURED_TOOLS,
+    CAPTURES,
+    DEFINITIONS,
+    SERVER_SCORES,
+    SERVERS,
+    TOOL_SCORES,
+    UNGRADED,
+)
+
+COMPARABLE = 95
+"""Percent of the more relevant match's relevance from which matches are comparable: the better definition goes first.
+
+Over 360 requests and 5,180 tools, BM25 puts the right tool before a wrong one in 52% of 2,275 pairs that are as near, a
+coin toss, in 59% at 90 to 94 percent and in 70% at 80 to 84.
+"""
+
+MAX_WORDS = 40
+"""Words of a query that are searched."""
+
+MIN_CANDIDATES = 200
+"""Definitions that are ranked at least: some are of earlier captures, some are on many servers."""
+
+_WORD = re.compile(r"\w+")
+_SAME_DEFINITION = DEFINITIONS.c.input_hash == CAPTURED_TOOLS.c.input_hash
+
+
+def search(connection: Connection, method: MethodStamp, query: str, *, limit: int) -> tuple[Match, ...]:
+    """The best matches in the newest captures, by the database's full-text search. Raises InputError.
+
+    Any of the query's words may match. Nothing in it is syntax.
+    """
+    words = list(dict.fromkeys(_WORD.findall(query.lower())))[:MAX_WORDS]
+    if not words:
+        raise InputError("the query has no words: say what the tool should do")
+    count = max(MIN_CANDIDATES, 10 * limit)
+    found = (_postgresql if connection.dialect.name == "postgresql" else _sqlite)(words, count).subquery()
+    table = found.join(DEFINITIONS, DEFINITIONS.c.number == found.c.number).join(CAPTURED_TOOLS, _SAME_DEFINITION)
+    rows = connection.execute(
+        _tools(method.key, table)
+        .add_columns(found.c.relevance)
+        .order_by(found.c.relevance.desc(), SERVERS.c.server, CAPTURED_TOOLS.c.position)
+        .limit(count)
+    ).all()
+    best = rows[0].relevance if rows else 1
+    return tuple(_ranked([Match(relevance=int(100 * row.relevance / best), tool=_tool(row, method)) for row in rows]))[
+        :limit
+    ]
+
+
+def export_tools(engine: Engine, method: MethodStamp) -> Iterator[StoredTool]:
+    """Every tool of the newest captures that have scores, server by server in the order of the keys' bytes."""
+    order = "C" if engine.dialect.name == "postgresql" else "BINARY"
+    table = CAPTURED_TOOLS.outerjoin(DEFINITIONS, _SAME_DEFINITION)
+    query = _tools(method.key, table).order_by(collate(SERVERS.c.server, order), CAPTURED_TOOLS.c.position)
+    with snapshot(engine).begin() as connection:
+        for row in connection.execute(query, execution_options={"yield_per": 1000}):
+            yield _tool(row, method)
+
+
+def _sqlite(words: Sequence[str], count: int) -> Any:  # noqa: ANN401  # SQLAlchemy's
+    """Numbers of definitions by BM25, which FTS5 gives as a negative number."""
+    statement = text(
+        "SELECT rowid AS number, -bm25(definition_words) AS relevance FROM definition_words "
+        "WHERE definition_words MATCH :query ORDER BY rank LIMIT :count"
+    ).bindparams(query=" OR ".join(f'"{word}"' for word in words), count=count)
+    return statement.columns(column("number", Integer), column("relevance", Float))
+
+
+def _postgresql(words: Sequence[str], count: int) -> Any:  # noqa: ANN401
+    """The same by cover density, divided by the logarithm of the length."""
+    index: ColumnClause[str] = column("search")
+    parts: list[ColumnElement[str]] = [func.plainto_tsquery("english", word) for word in words]
+    query = reduce(lambda left, right: left.op("||")(right), parts)
+    relevance = func.ts_rank_cd(index, query, 1).label("relevance")
+    return (
+        select(DEFINITIONS.c.number, relevance)
+        .where(index.op("@@")(query))
+        .order_by(relevance.desc(), DEFINITIONS.c.number)
+        .limit(count)
+    )
+
+
+def _ranked(matches: Sequence[Match]) -> Iterator[Match]:
+    """The matches in groups that are comparably relevant; in each the highest TDQS first, what has none last."""
+    rest = list(matches)
+    while rest:
+        least = COMPARABLE * rest[0].relevance
+        group = [each for each in rest if 100 * each.relevance >= least]
+        yield from sorted(group, key=lambda each: (-(each.tool.tdqs or 0), -each.relevance))
+        rest = rest[len(group) :]
+
+
+def _tools(method: str, table: FromClause) -> Select[Any]:
+    """The tools of the newest captures that the method has scored."""
+    place = (CAPTURED_TOOLS.c.capture, CAPTURED_TOOLS.c.position)
+    scored, ungraded = (
+        and_(table.c.capture == place[0], table.c.position == place[1], table.c.method == method)
+        for table in (TOOL_SCORES, UNGRADED)
+    )
+    return (
+        select(
+            SERVERS.c.server,
+            CAPTURED_TOOLS.c.name,
+            CAPTURED_TOOLS.c.input_hash,
+            TOOL_SCORES.c.tdqs,
+            TOOL_SCORES.c.flags,
+            *(TOOL_SCORES.c[key] for key in DIMENSIONS),
+            UNGRADED.c.reason,
+            DEFINITIONS.c.definition_bytes,
+        )
+        .select_from(table)
+        .join(CAPTURES, CAPTURES.c.capture == CAPTURED_TOOLS.c.capture)
+        .join(SERVERS, and_(SERVERS.c.server == CAPTURES.c.server, SERVERS.c.capture == CAPTURES.c.capture))
+        .join(SERVER_SCORES, and_(SERVER_SCORES.c.capture == place[0], SERVER_SCORES.c.method == method))
+        .outerjoin(TOOL_SCORES, scored)
+        .outerjoin(UNGRADED, ungraded)
+    )
+
+
+def _tool(row: Any, method: MethodStamp) -> StoredTool:  # noqa: ANN401  # a row of _tools
+    scores = None if row.tdqs is None else {key: getattr(row, key) for key in DIMENSIONS}
+    return StoredTool(
+        server=row.server,
+        tool=row.name,
+        input_hash=row.input_hash,
+        scores=scores,
+        tdqs=row.tdqs,
+        tier=None if row.tdqs is None else tier_of(row.tdqs),
+        smells=tuple(key for key, score in (scores or {}).items() if score < SMELL_BELOW),
+        flags=tuple(flag for flag, bit in FLAGS.items() if (row.flags or 0) & bit),
+        ungraded=None if row.tdqs is not None else row.reason,
+        judge=method.judge,
+        spec_version=method.spec_version,
+        definition_bytes=row.definition_bytes,
+    )
