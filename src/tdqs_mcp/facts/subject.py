@@ -198,6 +198,7 @@ class Measured:
             Described(
                 tool=each.tool.name,
                 prose=each.prose,
+                telling=overlaps.telling_words(each.prose),
                 parameters=frozenset(parameter.name for parameter in each.signals.parameters),
                 mentions=each.mentions,
             )

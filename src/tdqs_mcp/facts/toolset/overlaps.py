@@ -65,6 +65,9 @@ class Described(NamedTuple):
 
     tool: str
     prose: Prose
+    telling: tuple[str, ...]
+    """Words of the sentences that can tell it from another; compared in pairs, so they are gathered once."""
+
     parameters: frozenset[str]
     mentions: Sequence[str]
     """Siblings that the description names: it tells the tool apart from them."""
@@ -146,7 +149,7 @@ def find_copies(tools: Sequence[Described]) -> tuple[Overlap, ...]:
     """The pairs of one description, by their later tool, which meets the MAX_CROWD before it."""
     alike: dict[tuple[str, ...], list[Described]] = {}
     for tool in tools:
-        alike.setdefault(_telling_words(tool.prose), []).append(tool)
+        alike.setdefault(tool.telling, []).append(tool)
     pairs = (
         (other, own)
         for crowd in alike.values()
@@ -294,13 +297,12 @@ def _kind(one: Purpose, other: Purpose, weights: Mapping[str, int]) -> OverlapKi
 
 
 def _copied(first: Described, second: Described) -> OverlapKind | None:
-    words = _telling_words(first.prose)
-    if first.tool == second.tool or len(words) < MIN_COPIED or words != _telling_words(second.prose):
+    if first.tool == second.tool or len(first.telling) < MIN_COPIED or first.telling != second.telling:
         return None
     return OverlapKind.DEFINITION if first.parameters == second.parameters else OverlapKind.DESCRIPTION
 
 
-def _telling_words(prose: Prose) -> tuple[str, ...]:
+def telling_words(prose: Prose) -> tuple[str, ...]:
     """The words of the sentences that can tell a tool from another; all words where each sentence is too short."""
     long = [words for words in prose.spoken if len(words) >= MIN_COPIED]
     return tuple(chain.from_iterable(long)) if long else prose.words
