@@ -210,9 +210,9 @@ def test_no_entry_is_so_odd_that_it_hides_the_others(tmp_path_factory, entry, of
     home = tmp_path_factory.getbasetemp() / "odd"
     content = {"mcpServers": {"odd": entry, "fine": {"command": "x"}}, "mcp": {"excluded": off}}
     write(home / ".gemini/settings.json", json.dumps(content))
-    found = read_servers(home=home, cwd=home / "project", environ={})
-    assert "fine" in [each.name for each in found.servers]
-    for each in found.servers:
+    found, _ = read_servers(home=home, cwd=home / "project", environ={})
+    assert "fine" in [each.name for each in found]
+    for each in found:
         try:
             _ = each.locator
         except InputError as error:

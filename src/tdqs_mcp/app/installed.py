@@ -32,7 +32,8 @@ _NO_CONSENT = "a file of this folder names it, not one of yours: read that file,
 
 def servers(**around: Any) -> ServerList:  # noqa: ANN401  # read_servers's
     """The servers of all installed clients, never what they are started with."""
-    return read_servers(**_around(around)).listed
+    found, problems = read_servers(**_around(around))
+    return ServerList(servers=found, problems=problems)
 
 
 async def score_installed(
@@ -51,14 +52,14 @@ async def score_installed(
     is not started, nor is what a project's file names unless `consent`, asked once, agrees. With a task, the servers
     that it does not need are named. Raises InputError if no client has a server.
     """
-    found = read_servers(**_around(around))
-    if not found.servers:
-        raise InputError("; ".join(["no client here has any server", *found.problems]))
-    blocked = {each.id: never for each in found.servers if (never := _blocked(each))}
-    foreign = [each for each in found.servers if each.is_project and each.id not in blocked]
+    found, problems = read_servers(**_around(around))
+    if not found:
+        raise InputError("; ".join(["no client here has any server", *problems]))
+    blocked = {each.id: never for each in found if (never := _blocked(each))}
+    foreign = [each for each in found if each.is_project and each.id not in blocked]
     if foreign and not consent(foreign):
         blocked |= {each.id: _row(each, Standing.NOT_STARTED, _NO_CONSENT) for each in foreign}
-    firsts = {each.connection: each for each in reversed(found.servers) if each.id not in blocked}
+    firsts = {each.connection: each for each in reversed(found) if each.id not in blocked}
     captured = await _capture(list(firsts.values())[::-1], options or LiveOptions())
     measured = {name: measure(each) for name, each in captured.items() if isinstance(each, Catalog)}
     judge = judge or Offline()
@@ -74,14 +75,14 @@ async def score_installed(
         status = discovery_status(error) if isinstance(error, CaptureError) else None
         return replace(_row(server, Standing.FAILED, str(error)), discovery_status=status)
 
-    rows = [blocked.get(each.id) or row(each) for each in found.servers]
+    rows = [blocked.get(each.id) or row(each) for each in found]
     seen: dict[str, dict[str, Measured]] = {}
-    for each in found.servers:
+    for each in found:
         if each.id not in blocked and (known := measured.get(firsts[each.connection].id)):
             seen.setdefault(each.client, {})[each.name] = _shown(each, known)
     titles = client_titles()
     sets = [view_set(name, titles[name], together, task=task) for name, together in seen.items()]
-    return InstalledReport(servers=tuple(rows), clients=tuple(sets), problems=found.problems)
+    return InstalledReport(servers=tuple(rows), clients=tuple(sets), problems=problems)
 
 
 def _around(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import json5
 
 from tdqs_mcp.errors import InputError, nearest
-from tdqs_mcp.results.installed import InstalledServer, ServerList
+from tdqs_mcp.results.installed import InstalledServer
 from tdqs_mcp.sources.locator import Stdio, Url, read_url
 
 _VARIABLE = re.compile(r"\$\{([^}]+)\}")
@@ -80,8 +80,7 @@ def find_server(
     Within one client the file that the client itself prefers wins (project before user). Raises InputError when there
     is no such server, naming those that there are, and when clients disagree about it.
     """
-    found_everywhere = read_servers(home=home, cwd=cwd, environ=environ, platform=platform)
-    servers, unreadable = found_everywhere.servers, found_everywhere.problems
+    servers, unreadable = read_servers(home=home, cwd=cwd, environ=environ, platform=platform)
     client, _, rest = name.partition("/")
     found = [server for server in servers if server.name == name]
     found = found or [server for server in servers if (server.client, server.name) == (client, rest)]
@@ -96,23 +95,13 @@ def find_server(
     return found[0]
 
 
-class Configured(NamedTuple):
-    """What all clients are configured with."""
+def read_servers(
+    *, home: Path, cwd: Path, environ: Mapping[str, str], platform: str = sys.platform
+) -> tuple[tuple[ConfiguredServer, ...], tuple[str, ...]]:
+    """The servers of all clients with files below `home` and `cwd`, and a sentence about all that cannot be read.
 
-    servers: tuple[ConfiguredServer, ...]
-    """Once per client and name, as the client prefers it."""
-
-    problems: tuple[str, ...]
-    """What cannot be read, one sentence each."""
-
-    @property
-    def listed(self) -> ServerList:
-        """The servers without what they are started with."""
-        return ServerList(servers=self.servers, problems=self.problems)
-
-
-def read_servers(*, home: Path, cwd: Path, environ: Mapping[str, str], platform: str = sys.platform) -> Configured:
-    """The servers of all clients with files below `home` and `cwd`; one file that cannot be read hides no other."""
+    A server is there once per client and name, as the client prefers it.
+    """
     around = _Surroundings(home=home, cwd=cwd, environ=environ)
     table, folders = _table(), _folders(around, platform)
     places = {place: Path(place.format_map(folders)) for _, place, *_ in (*table["files"], *table["switched_off"])}
@@ -135,7 +124,7 @@ def read_servers(*, home: Path, cwd: Path, environ: Mapping[str, str], platform:
                 server = _read_entry(entry, client, name, file=file, around=around)
                 is_disabled = server.is_disabled or (client, name) in off
                 servers.setdefault((client, name), replace(server, is_project=is_project, is_disabled=is_disabled))
-    return Configured(tuple(servers.values()), tuple(dict.fromkeys(problems)))
+    return tuple(servers.values()), tuple(dict.fromkeys(problems))
 
 
 def _load_all(files: Iterable[Path]) -> tuple[dict[Path, Any], list[str]]:
