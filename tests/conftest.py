@@ -13,10 +13,12 @@ import pytest
 from click.testing import CliRunner
 from loopback import Chat
 from measurement import least_work
+from postgres import PROGRAMS, Postgres
 
 from tdqs_mcp.cli import cli
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.sources.files import read_catalog
+from tdqs_mcp.store.database import open_store
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,6 +27,7 @@ hypothesis.settings.load_profile("tests")
 
 FIXTURE_MARKERS = {
     "tdqs_mcp": "process",
+    "postgres": "process",
     "shared": "corpus",
     "catalog_files": "corpus",
     "whole_corpus": "corpus",
@@ -206,6 +209,32 @@ def loopback():
     endpoint = Chat()
     yield endpoint
     endpoint.close()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of this session's own."""
+    if not PROGRAMS:
+        pytest.skip("no initdb on PATH or below /usr/lib/postgresql: install PostgreSQL")
+    server = Postgres()
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.process)])
+def store_url(request, tmp_path):
+    """A new store, in each of the two databases."""
+    if request.param == "sqlite":
+        return str(tmp_path / "store.sqlite")
+    return request.getfixturevalue("postgres").create_schema()
+
+
+@pytest.fixture
+def store(store_url):
+    """The same, opened."""
+    engine = open_store(store_url)
+    yield engine
+    engine.dispose()
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.judges.judge import CacheKey, Request
 from tdqs_mcp.judges.prompted import AnswerCache
 from tdqs_mcp.rubrics.prompt import Prompt
-from tdqs_mcp.store import judgements
+from tdqs_mcp.store import database, judgements
 from tdqs_mcp.store.judgements import FILE, Judgements
 
 TOOLS = [tool(f"t{number:02}") for number in range(12)]
@@ -242,7 +242,7 @@ def make_a_file_of(folder):
 def other_columns(folder):
     folder.mkdir()
     with sqlite3.connect(folder / FILE) as connection:
-        connection.execute("CREATE TABLE answers_1 (other TEXT)")
+        connection.execute("CREATE TABLE answers (other TEXT)")
     connection.close()
 
 
@@ -257,7 +257,7 @@ def test_a_cache_that_cannot_be_used_costs_a_warning_and_no_judgement(run, loopb
 
 
 def test_a_cache_that_stays_locked_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(judgements, "PATIENCE", 0.05)
+    monkeypatch.setattr(database, "PATIENCE", 0.05)
     said = []
     kept = Judgements(tmp_path, warn=said.append)
     kept.put(KEY_OF_ONE, "first")

@@ -10,7 +10,6 @@ from sqlalchemy import (
     Connection,
     Delete,
     Engine,
-    Insert,
     RowMapping,
     Select,
     Table,
@@ -22,14 +21,13 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.contract import camel
 from tdqs_mcp.results.verdicts import tier_of
 from tdqs_mcp.store import encoding
-from tdqs_mcp.store.database import explained, read, snapshot, transact
+from tdqs_mcp.store.database import adding, explained, putting, read, snapshot, transact
 from tdqs_mcp.store.scored_captures import (
     DIMENSIONS,
     FLAGS,
@@ -122,7 +120,7 @@ def start_run(engine: Engine, method: Method) -> int:
     """The number of a run that begins now."""
 
     def begin(connection: Connection) -> int:
-        connection.execute(_adding(METHODS, connection.dialect.name), [method.row])
+        connection.execute(adding(METHODS, connection.dialect.name), [method.row])
         counts = {"servers": 0, "changed": 0, "tools": 0, "problems": "[]"}
         row = {"method": method.id, "started_at": datetime.now(UTC), **counts}
         return int(connection.execute(insert(RUNS), row).inserted_primary_key[0])  # type: ignore[index]  # one row
@@ -187,28 +185,12 @@ def _tool_rows(connection: Connection, rows: Rows) -> list[Row]:
 
 def _add(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
     if rows:
-        connection.execute(_adding(table, connection.dialect.name), rows)
+        connection.execute(adding(table, connection.dialect.name), rows)
 
 
 def _put(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
     if rows:
-        connection.execute(_putting(table, connection.dialect.name), rows)
-
-
-@cache
-def _adding(table: Table, dialect: str) -> Insert:
-    """Inserts rows that are not there yet."""
-    return _insert(table, dialect).on_conflict_do_nothing()
-
-
-@cache
-def _putting(table: Table, dialect: str) -> Insert:
-    """Inserts rows, or replaces what stands under their keys."""
-    statement = _insert(table, dialect)
-    return statement.on_conflict_do_update(
-        index_elements=list(table.primary_key.columns),
-        set_={each.name: statement.excluded[each.name] for each in table.columns if not each.primary_key},
-    )
+        connection.execute(putting(table, connection.dialect.name), rows)
 
 
 @cache
@@ -216,10 +198,6 @@ def _removal(table: Table) -> Delete:
     return delete(table).where(
         and_(table.c.capture == bindparam("old_capture"), table.c.method == bindparam("old_method"))
     )
-
-
-def _insert(table: Table, dialect: str) -> sqlite.Insert | postgresql.Insert:
-    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
 def _read_known(connection: Connection, *, method: str, servers: Sequence[str]) -> dict[str, KnownVerdicts]:

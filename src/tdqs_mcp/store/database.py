@@ -1,10 +1,12 @@
 """Opens a store in SQLite or PostgreSQL with the tables of this version, and runs whole transactions in it."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event, inspect, make_url, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from tenacity import retry, retry_if_exception, stop_after_delay, wait_random_exponential
 
@@ -25,8 +27,8 @@ RECOVERY = 120.0
 
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
-_PASSING_STATES = ("40001", "40P01", "55P03", "57P")
-"""PostgreSQL's classes of errors that a repetition heals: serialization, deadlock, lock, shutdown and start."""
+_PASSING = ("SQLITE_BUSY", "08", "40001", "40P01", "55P03", "57P")
+"""Errors that a repetition heals: of locks and, in PostgreSQL, of connections, serialization, deadlocks, shutdowns."""
 
 _LOCK = 8_317_204
 """The advisory lock under which PostgreSQL's tables are made."""
@@ -75,15 +77,15 @@ def read_url(named: str) -> URL:
     return url.set(drivername=_DRIVERS[backend])
 
 
-def open_store(named: str | URL) -> Engine:
+def open_store(named: str | URL, *, recovery: float = 0) -> Engine:
     """The store with its tables, made or migrated where they are missing or old.
 
-    Several processes may open one store at once. The caller disposes of the engine. Raises InputError where it cannot
-    be used, or was written by a newer version.
+    A server that does not answer may come up within `recovery` seconds. Several processes may open one store at once.
+    The caller disposes of the engine. Raises InputError where it cannot be used, or was written by a newer version.
     """
     engine = _engine(read_url(named) if isinstance(named, str) else named)
     try:
-        if read(engine, _version) != VERSION:
+        if _repeat(snapshot(engine), _version, recovery=recovery) != VERSION:
             transact(engine, _migrate)
     except BaseException:
         engine.dispose()
@@ -111,11 +113,31 @@ def transact(engine: Engine, write: Callable[[Connection], Result]) -> Result:
     return _repeat(engine.execution_options(is_writing=True), write)
 
 
-def _repeat(engine: Engine, use: Callable[[Connection], Result]) -> Result:
+@cache
+def adding(table: Table, dialect: str) -> Insert:
+    """Inserts rows that are not there yet."""
+    return _insert(table, dialect).on_conflict_do_nothing()
+
+
+@cache
+def putting(table: Table, dialect: str) -> Insert:
+    """Inserts rows, or replaces what stands under their keys."""
+    statement = _insert(table, dialect)
+    return statement.on_conflict_do_update(
+        index_elements=list(table.primary_key.columns),
+        set_={each.name: statement.excluded[each.name] for each in table.columns if not each.primary_key},
+    )
+
+
+def _insert(table: Table, dialect: str) -> sqlite.Insert | postgresql.Insert:
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+
+
+def _repeat(engine: Engine, use: Callable[[Connection], Result], *, recovery: float = RECOVERY) -> Result:
     @retry(
         retry=retry_if_exception(_is_passing),
         wait=wait_random_exponential(multiplier=0.05, max=5),
-        stop=stop_after_delay(RECOVERY),
+        stop=stop_after_delay(PATIENCE if engine.dialect.name == "sqlite" else recovery),
         reraise=True,
     )
     def once() -> Result:
@@ -132,7 +154,7 @@ def _is_passing(error: BaseException) -> bool:
     """Whether the same transaction may succeed a little later."""
     if not isinstance(error, DBAPIError):
         return False
-    return error.connection_invalidated or _code(error).startswith(_PASSING_STATES)
+    return error.connection_invalidated or _code(error).startswith(_PASSING)
 
 
 def _code(error: DBAPIError) -> str:
@@ -168,7 +190,7 @@ def _engine(url: URL) -> Engine:
 
 def _set_up(connection: Any, _: object) -> None:  # noqa: ANN401  # sqlite3's, behind SQLAlchemy's own type
     """A log that nobody waits for: only a loss of power may cost the last transactions, never the file."""
-    for setting in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+    for setting in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "cache_size=-32768"):
         connection.execute(f"PRAGMA {setting}")
 
 

@@ -1,0 +1,40 @@
+"""Scored captures for tests of the store."""
+
+import json
+from dataclasses import replace
+
+from tdqs_mcp.canonical import short_hash
+from tdqs_mcp.facts.subject import measure
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.results.verdicts import Verdict
+from tdqs_mcp.rubrics.prompt import ToolCase
+from tdqs_mcp.scoring.score import all_cases, finish_cases
+from tdqs_mcp.sources.files import read_content
+from tdqs_mcp.store.scored_captures import Method, ScoredCapture, StoredVerdict, capture_digest
+
+JUDGE = Offline()
+METHOD = Method(judge=JUDGE.stamp, spec="1.2")
+
+
+def scored_capture(server, content, *, outcomes=None, **changes):
+    """A server by the offline judge; `outcomes` stands in for some of its verdicts, by the place of their cases."""
+    record = content if isinstance(content, bytes) else json.dumps(content).encode()
+    measured = measure(read_content(record, origin=server, name=server))
+    cases = all_cases(measured)
+    verdicts = [(outcomes or {}).get(place, each) for place, each in enumerate(JUDGE.verdicts(cases))]
+    siblings = short_hash("\0".join(measured.names))
+    stored = [StoredVerdict(verdict=each, sibling_digest=siblings) for each in verdicts]
+    tools = zip(cases, stored, strict=True)
+    scored = ScoredCapture(
+        server=server,
+        capture=capture_digest(server, record),
+        measured=measured,
+        score=finish_cases(measured, cases, verdicts, judge=JUDGE.stamp, spec="1.2", findings=()),
+        verdicts={
+            case.subject.tool.index: each
+            for case, each in tools
+            if isinstance(case, ToolCase) and isinstance(each.verdict, Verdict)
+        },
+        coherence=stored[-1] if cases and isinstance(stored[-1].verdict, Verdict) else None,
+    )
+    return replace(scored, **changes)
