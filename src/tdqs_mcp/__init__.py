@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from tdqs_mcp.app.linting import lint, portability
     from tdqs_mcp.app.locking import read_lock, verify
+    from tdqs_mcp.app.registry_queries import search_tools, server_standing, store_statistics, stored_tools
     from tdqs_mcp.app.studying import study_outcomes
     from tdqs_mcp.model import Fact, Material, Trace
     from tdqs_mcp.results.checks import Mutation, Query
@@ -78,8 +79,12 @@ __all__ = [
     "score_labels",
     "score_skill",
     "score_skill_answer",
+    "search_tools",
     "select",
+    "server_standing",
     "servers",
+    "store_statistics",
+    "stored_tools",
     "study_benchmark",
     "study_outcomes",
     "submit_batch",
@@ -96,6 +101,7 @@ _MODULES = {
     "app.judging": "costs explain grade prompts score_answers score_label_answers score_skill_answer",
     "app.linting": "lint portability",
     "app.locking": "read_lock verify",
+    "app.registry_queries": "search_tools server_standing store_statistics stored_tools",
     "app.studying": "study_outcomes",
     "model": "Fact Material Trace",
     "results.checks": "Mutation Query",

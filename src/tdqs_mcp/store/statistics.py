@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import sqrt
@@ -12,7 +11,6 @@ from sqlalchemy import Connection, FromClause, Select, and_, case, exists, func,
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError, UnknownIdError
-from tdqs_mcp.results.scores import Flag
 from tdqs_mcp.results.statistics import (
     DimensionStatistics,
     Distribution,
@@ -30,9 +28,9 @@ from tdqs_mcp.results.statistics import (
     UngradedStatistics,
 )
 from tdqs_mcp.results.verdicts import JudgeStamp, Tier, tier_of
-from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.known_servers import percentiles
 from tdqs_mcp.scoring.rollup import SMELL_BELOW
+from tdqs_mcp.store.scored_captures import DIMENSIONS, FLAGS, PARTS
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
     CAPTURES,
@@ -57,10 +55,8 @@ MIN_TENTHS, MAX_TENTHS = 10, 50
 FAR_BELOW = 10
 """Tenths below the mean of its server at which a tool counts (TDQS, "TDQS in practice": a full point or more)."""
 
-_KEYS = load("tdqs").keys
-_COHERENCE = load("coherence").keys
 _GROUPS = {True: "official", False: "community", None: "unknown"}
-_POINTS = [TOOL_SCORES.c[key] for key in _KEYS]
+_SCORES = [TOOL_SCORES.c[name] for name in ("tdqs", "flags", *DIMENSIONS)]
 
 
 def methods(connection: Connection) -> list[MethodStamp]:
@@ -93,8 +89,8 @@ def find_method(connection: Connection, wanted: str | None) -> MethodStamp:
 def statistics(connection: Connection, key: str) -> Statistics:
     """All numbers of the method with this key. A few queries over indexes; memory does not grow with the store."""
     known = {each.key: each for each in methods(connection)}
-    current = [_Scores.of(row) for row in connection.execute(_scores(_current(key), [SERVERS.c.is_official]))]
-    earlier = [_Scores.of(row) for row in connection.execute(_earlier(key))]
+    current = connection.execute(_scores(key)).all()
+    earlier = connection.execute(_earlier(key)).all()
     standings = connection.execute(_server_scores(key)).all()
     overall = _histogram((row.overall, row.servers) for row in standings)
     ungraded = _ungraded(connection, key)
@@ -103,7 +99,7 @@ def statistics(connection: Connection, key: str) -> Statistics:
             SERVERS.join(CAPTURES, CAPTURES.c.capture == SERVERS.c.capture)
         )
     ).one()
-    tools_by_tdqs = _histogram((each.tdqs, each.count) for each in current)
+    tools_by_tdqs = _histogram((row.tdqs, row.tools) for row in current)
     sizes, correlation = _sizes(connection, key, tools_by_tdqs)
     return Statistics(
         method=known[key],
@@ -168,36 +164,16 @@ def _method(row: Any) -> MethodStamp:  # noqa: ANN401  # a row of METHODS
     return MethodStamp(key=row.method, rubric=row.rubric, spec_version=row.spec, judge=stamp, parameters=row.parameters)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scores:
-    """Tools that have the same scores, flags and kind of maintainer."""
-
-    is_official: bool | None
-    tdqs: int
-    flags: int
-    points: Sequence[int]
-    count: int
-
-    @classmethod
-    def of(cls, row: Any) -> "_Scores":  # noqa: ANN401  # a row of _scores
-        is_official, tdqs, flags, *points, count = row
-        return cls(is_official=is_official, tdqs=tdqs, flags=flags, points=points, count=count)
-
-    @property
-    def smells(self) -> frozenset[str]:
-        """The dimensions below 3."""
-        return frozenset(key for key, point in zip(_KEYS, self.points, strict=True) if point < SMELL_BELOW)
-
-
 def _current(method: str) -> FromClause:
     """The tool scores of every server's newest capture."""
     of_method = and_(TOOL_SCORES.c.capture == SERVERS.c.capture, TOOL_SCORES.c.method == method)
     return SERVERS.join(TOOL_SCORES, of_method)
 
 
-def _scores(table: FromClause, first: Sequence[Any]) -> Select[Any]:
-    grouped = [*first, TOOL_SCORES.c.tdqs, TOOL_SCORES.c.flags, *_POINTS]
-    return select(*grouped, func.count()).select_from(table).group_by(*grouped)
+def _scores(method: str) -> Select[Any]:
+    """The tools that have the same scores, flags and kind of maintainer, counted."""
+    grouped = [SERVERS.c.is_official, *_SCORES]
+    return select(*grouped, func.count().label("tools")).select_from(_current(method)).group_by(*grouped)
 
 
 def _earlier(method: str) -> Select[Any]:
@@ -205,10 +181,8 @@ def _earlier(method: str) -> Select[Any]:
     kept = exists().where(
         CAPTURED_TOOLS.c.capture == SERVERS.c.capture, CAPTURED_TOOLS.c.input_hash == TOOL_SCORES.c.input_hash
     )
-    columns = [SERVERS.c.server, SERVERS.c.is_official, TOOL_SCORES.c.input_hash]
-    columns += [TOOL_SCORES.c.tdqs, TOOL_SCORES.c.flags, *_POINTS]
     versions = (
-        select(*columns)
+        select(SERVERS.c.server, SERVERS.c.is_official, TOOL_SCORES.c.input_hash, *_SCORES)
         .select_from(SERVERS)
         .join(CAPTURES, and_(CAPTURES.c.server == SERVERS.c.server, CAPTURES.c.capture != SERVERS.c.capture))
         .join(TOOL_SCORES, and_(TOOL_SCORES.c.capture == CAPTURES.c.capture, TOOL_SCORES.c.method == method))
@@ -217,12 +191,12 @@ def _earlier(method: str) -> Select[Any]:
         .subquery()
     )
     grouped = [each for each in versions.c if each.name not in ("server", "input_hash")]
-    return select(*grouped, func.count()).group_by(*grouped)
+    return select(*grouped, func.count().label("tools")).group_by(*grouped)
 
 
 def _server_scores(method: str) -> Select[Any]:
     """The newest scores of servers, grouped."""
-    names = ("overall", "description_quality", "coherence", *_COHERENCE)
+    names = ("overall", "description_quality", "coherence", *PARTS)
     grouped = [SERVERS.c.is_official, *(SERVER_SCORES.c[name] for name in names)]
     of_method = and_(SERVER_SCORES.c.capture == SERVERS.c.capture, SERVER_SCORES.c.method == method)
     return (
@@ -255,16 +229,13 @@ def _gaps(method: str) -> Select[Any]:
     ).group_by(each.c.tools)
 
 
-def _tool_statistics(scores: Sequence[_Scores]) -> ToolStatistics:
-    by_tdqs = _histogram((each.tdqs, each.count) for each in scores)
+def _tool_statistics(scores: Sequence[Any]) -> ToolStatistics:
+    by_tdqs = _histogram((row.tdqs, row.tools) for row in scores)
     by_smells: Counter[frozenset[str]] = Counter()
-    flags: Counter[Flag] = Counter()
-    for each in scores:
-        by_smells[each.smells] += each.count
-        for place, flag in enumerate(Flag):
-            flags[flag] += each.count if each.flags >> place & 1 else 0
+    for row in scores:
+        by_smells[_smells(row)] += row.tools
     total = by_tdqs.total()
-    chosen = [set(each) for size in range(1, len(_KEYS) + 1) for each in combinations(_KEYS, size)]
+    chosen = [set(each) for size in range(1, len(DIMENSIONS) + 1) for each in combinations(DIMENSIONS, size)]
     tiers = _tiers(by_tdqs)
     return ToolStatistics(
         tdqs=_distribution(by_tdqs),
@@ -273,20 +244,20 @@ def _tool_statistics(scores: Sequence[_Scores]) -> ToolStatistics:
         passing=_share(tiers[Tier.A].count + tiers[Tier.B].count, total),
         dimensions={
             key: DimensionStatistics(
-                mean=_mean_points(scores, place),
+                mean=_mean_points(scores, key),
                 smells=_share(sum(count for smells, count in by_smells.items() if key in smells), total),
             )
-            for place, key in enumerate(_KEYS)
+            for key in DIMENSIONS
         },
         any_smell=_share(total - by_smells[frozenset()], total),
         smell_free=tuple(
             SmellFree(
-                dimensions=tuple(key for key in _KEYS if key in wanted),
+                dimensions=tuple(key for key in DIMENSIONS if key in wanted),
                 tools=_share(sum(count for smells, count in by_smells.items() if not smells & wanted), total),
             )
             for wanted in chosen
         ),
-        flags={flag: _share(flags[flag], total) for flag in Flag},
+        flags={flag: _share(sum(row.tools for row in scores if row.flags & bit), total) for flag, bit in FLAGS.items()},
     )
 
 
@@ -299,28 +270,28 @@ def _server_statistics(standings: Sequence[Any], overall: Counter[int], gaps: Se
         description_quality=_distribution(_histogram((row.description_quality, row.servers) for row in standings)),
         coherence=_distribution(_histogram((row.coherence, row.servers) for row in standings)),
         coherence_dimensions={
-            key: _mean(_histogram((getattr(row, key), row.servers) for row in standings), unit=1) for key in _COHERENCE
+            key: _mean(_histogram((getattr(row, key), row.servers) for row in standings), unit=1) for key in PARTS
         },
         worst_tool_gap=round_half_up(gap.numerator, gap.denominator * described) if described else None,
         with_worst_tool=_share(sum(int(row.far) for row in gaps), described),
     )
 
 
-def _groups(current: Sequence[_Scores], standings: Sequence[Any]) -> dict[str, GroupStatistics]:
+def _groups(current: Sequence[Any], standings: Sequence[Any]) -> dict[str, GroupStatistics]:
     """The groups that have a server or a tool."""
     found = {}
     for is_official, name in _GROUPS.items():
-        tools = [each for each in current if each.is_official is is_official]
+        tools = [row for row in current if row.is_official is is_official]
         overall = _histogram((row.overall, row.servers) for row in standings if row.is_official is is_official)
-        by_tdqs = _histogram((each.tdqs, each.count) for each in tools)
+        by_tdqs = _histogram((row.tdqs, row.tools) for row in tools)
         if tools or overall:
             found[name] = GroupStatistics(
                 servers=overall.total(),
                 overall=_mean(overall),
                 tools=by_tdqs.total(),
                 tdqs=_mean(by_tdqs),
-                dimensions={key: _mean_points(tools, place) for place, key in enumerate(_KEYS)},
-                any_smell=_share(sum(each.count for each in tools if each.smells), by_tdqs.total()),
+                dimensions={key: _mean_points(tools, key) for key in DIMENSIONS},
+                any_smell=_share(sum(row.tools for row in tools if _smells(row)), by_tdqs.total()),
             )
     return found
 
@@ -445,8 +416,12 @@ def _mean(scores: Mapping[int, int], *, unit: int = 10) -> int | None:
     return round_half_up(10 * total, unit * count) if count else None
 
 
-def _mean_points(scores: Sequence[_Scores], place: int) -> int | None:
-    return _mean(_histogram((each.points[place], each.count) for each in scores), unit=1)
+def _mean_points(scores: Sequence[Any], key: str) -> int | None:
+    return _mean(_histogram((getattr(row, key), row.tools) for row in scores), unit=1)
+
+
+def _smells(row: Any) -> frozenset[str]:  # noqa: ANN401  # a row of _scores
+    return frozenset(key for key in DIMENSIONS if getattr(row, key) < SMELL_BELOW)
 
 
 def _tiers(scores: Counter[int]) -> dict[Tier, Share]:
