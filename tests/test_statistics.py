@@ -1,0 +1,281 @@
+"""What `stats` says of a store, in SQLite and in PostgreSQL: held to plain Python, and to hostile names and queries."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from xml.etree import ElementTree as ET
+
+import pytest
+from definitions import tool
+from schemas import VALIDATORS
+from scipy.stats import spearmanr
+from scored import METHOD, scored_capture
+
+from tdqs_mcp.judges.offline import versions
+from tdqs_mcp.report.json_values import document
+from tdqs_mcp.results.verdicts import EstimateCheck, JudgeStamp, Ungraded
+from tdqs_mcp.rubrics.rubric import load
+from tdqs_mcp.scoring.known_servers import captured_percentiles
+from tdqs_mcp.store.captures import start_run, write
+from tdqs_mcp.store.database import open_store
+from tdqs_mcp.store.statistics import statistics
+from tdqs_mcp.sync import score
+
+KEYS = load("tdqs").keys
+GOOD = "Lists the loans of one account, newest first, at most 100. Use get_loan for one loan; it never changes data."
+HOSTILE = "<script>alert(1)</script>\x1b[31m|`x`\u202e"
+
+
+@pytest.fixture
+def stats(store_url, command):
+    """`stats` on a store with these captures; several lists are several sweeps."""
+
+    def run(*args, swept=(), ending=0):
+        engine = open_store(store_url)
+        for captures in swept:
+            start_run(engine, METHOD)
+            write(engine, METHOD, captures)
+        engine.dispose()
+        done = command("stats", "--store", store_url, *args)
+        assert done.returncode == ending, done.stderr
+        return (done.stderr if ending else done.stdout).decode()
+
+    return run
+
+
+def servers(*names, description=GOOD):
+    return [scored_capture(name, {"tools": [tool("list_loans", description), tool("get_loan")]}) for name in names]
+
+
+def rounded(value, digits=2):
+    """Half up, as the specification rounds."""
+    return int(value * 10**digits + Fraction(1, 2)) / 10**digits
+
+
+def mean(values):
+    return rounded(Fraction(sum(values), len(values)))
+
+
+def share(count, total):
+    return {"count": count, "share": rounded(Fraction(100 * count, total))}
+
+
+def distribution(tenths):
+    ordered = sorted(tenths)
+    quartiles = [ordered[-(-percent * len(ordered) // 100) - 1] / 10 for percent in (25, 50, 75)]
+    return {"count": len(ordered), "mean": mean([Fraction(each, 10) for each in ordered])} | dict(
+        zip(("p25", "median", "p75"), quartiles, strict=True)
+    )
+
+
+def tiers(tenths):
+    found = Counter("A" if each >= 35 else "B" if each >= 30 else "C" if each >= 20 else "D" for each in tenths)
+    return {tier: share(found[tier], len(tenths)) for tier in "ABCDF"}
+
+
+def calculated(scores):
+    """The published document's main parts, tool by tool."""
+    tools = [each for one in scores for each in one.tools]
+    tdqs = [each.tdqs for each in tools]
+    gaps = [Fraction(sum(t.tdqs for t in one.tools), len(one.tools)) - one.rollup.min_tdqs for one in scores]
+    chosen = [each for size in range(1, 7) for each in combinations(KEYS, size)]
+    return {
+        "tdqs": distribution(tdqs),
+        "histogram": [tdqs.count(each) for each in range(10, 51)],
+        "tiers": tiers(tdqs),
+        "passing": share(sum(each >= 30 for each in tdqs), len(tdqs)),
+        "dimensions": {
+            key: {
+                "mean": mean([each.scores[key] for each in tools]),
+                "smells": share(sum(each.scores[key] < 3 for each in tools), len(tools)),
+            }
+            for key in KEYS
+        },
+        "anySmell": share(sum(bool(each.smells) for each in tools), len(tools)),
+        "smellFree": [
+            {
+                "dimensions": list(keys),
+                "tools": share(sum(not set(keys) & set(each.smells) for each in tools), len(tools)),
+            }
+            for keys in chosen
+        ],
+    }, {
+        "overall": distribution([one.rollup.overall for one in scores]),
+        "tiers": tiers([one.rollup.overall for one in scores]),
+        "descriptionQuality": distribution([one.rollup.description_quality for one in scores]),
+        "coherence": distribution([one.rollup.coherence for one in scores]),
+        "coherenceDimensions": {key: mean([getattr(one, key) for one in scores]) for key in load("coherence").keys},
+        "worstToolGap": mean([gap / 10 for gap in gaps]),
+        "withWorstTool": share(sum(gap >= 10 for gap in gaps), len(gaps)),
+    }
+
+
+def test_stats_on_the_shared_catalogs_equal_an_independent_calculation(store, shared):
+    paths = sorted((shared / "data" / "catalogs").glob("*.json"))
+    official = [None, True, False]
+    found = [
+        scored_capture(path.stem, path.read_bytes(), is_official=official[place % 3])
+        for place, path in enumerate(paths)
+    ]
+    write(store, METHOD, found)
+    with store.connect() as connection:
+        given = document(statistics(connection, METHOD.id))
+    scores = [each.score for each in found]
+    tools, whole = calculated(scores)
+    flags = given["current"].pop("flags")
+    assert given["current"] == tools
+    assert given["serverScores"] == whole
+    graded = [each for one in scores for each in one.tools]
+    assert {flag: each["count"] for flag, each in flags.items() if each["count"]} == Counter(
+        flag.value for each in graded for flag in each.flags
+    )
+    sizes = [each.signals["definitionBytes"] for each in graded]
+    for each in given["sizes"]:
+        inside = [
+            one.tdqs
+            for one, size in zip(graded, sizes, strict=True)
+            if each["minBytes"] <= size <= (each["maxBytes"] or size)
+        ]
+        assert (each["tools"], each["mean"]) == (len(inside), mean([Fraction(one, 10) for one in inside]))
+    assert given["sizeCorrelation"] == pytest.approx(spearmanr(sizes, [each.tdqs for each in graded]).statistic)
+    for name, is_official in (("official", True), ("community", False), ("unknown", None)):
+        group = [each.score for each in found if each.is_official is is_official]
+        own = [each for one in group for each in one.tools]
+        assert given["groups"][name] == {
+            "servers": len(group),
+            "overall": mean([Fraction(one.rollup.overall, 10) for one in group]),
+            "tools": len(own),
+            "tdqs": mean([Fraction(each.tdqs, 10) for each in own]),
+            "dimensions": {key: mean([each.scores[key] for each in own]) for key in KEYS},
+            "anySmell": share(sum(bool(each.smells) for each in own), len(own)),
+        }
+
+
+def test_the_documents_keep_to_their_schemas(stats):
+    swept = [servers("a", "b")]
+    for name, args in {"stats": [], "stats-server": ["--server", "a"], "stats-query": ["--query", "loans"]}.items():
+        VALIDATORS[name].validate(json.loads(stats("--format", "json", *args, swept=swept)))
+    lines = stats("--format", "jsonl").splitlines()
+    for line in lines:
+        VALIDATORS["stats-line"].validate(json.loads(line))
+    assert [(json.loads(line)["server"], json.loads(line)["tool"]) for line in lines] == [
+        (server, name) for server in "ab" for name in ("list_loans", "get_loan")
+    ]
+
+
+def test_superseded_versions_count_once_beside_the_current_tools(stats):
+    (first,), (second,) = servers("a"), servers("a", description="Loans.")
+    given = json.loads(stats("--format", "json", swept=[[first], [second], [first], [second]]))
+    assert given["current"]["tdqs"]["count"] == 2
+    assert given["versions"]["tdqs"]["count"] == 3
+    assert "with superseded versions, 3 definitions" in stats()
+
+
+def test_a_store_without_scores_says_what_fills_it(stats, command, tmp_path):
+    assert "tdqs-mcp sweep" in stats(ending=2)
+    nowhere = tmp_path / "none.sqlite"
+    assert command("stats", "--store", str(nowhere)).returncode == 2
+    assert not nowhere.exists()
+
+
+def test_what_has_no_score_is_listed_and_never_counted(stats):
+    check = EstimateCheck(score=45, estimate=20, bound=8)
+    broken = Ungraded(judge="x", reason="The model timed out.")
+    held = Ungraded(judge="x", reason="Held: 4.5 is far above 2.0.", held=check)
+    content = {"tools": [tool("a"), tool("b")]}
+    swept = [[scored_capture("s", content, outcomes={0: broken, 1: held, 2: broken})]]
+    given = json.loads(stats("--format", "json", swept=swept))
+    assert given["current"]["tdqs"] == {"count": 0, "mean": None, "p25": None, "median": None, "p75": None}
+    assert given["scoredTools"] == {"count": 0, "share": 0}
+    assert given["ungraded"] == {
+        "tools": 2,
+        "coherence": 1,
+        "held": 1,
+        "reasons": [{"reason": "The model timed out.", "count": 2, "server": "s", "name": ""}],
+        "heldScores": [{"server": "s", "name": "b", "score": 4.5, "estimate": 2.0}],
+    }
+    text = stats()
+    assert "held: b of s, 4.5 A, estimate 2.0 C" in text
+    assert "mean" not in text
+    lines = [json.loads(line) for line in stats("--format", "jsonl").splitlines()]
+    assert [(line["tdqs"], line["scores"], line["ungraded"]) for line in lines] == [
+        (None, None, broken.reason),
+        (None, None, held.reason),
+    ]
+    ET.fromstring(stats("--format", "svg"))  # noqa: S314  # our own
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json", "jsonl", "svg"])
+def test_no_name_reaches_a_terminal_or_a_page_as_more_than_text(stats, form):
+    failed = Ungraded(judge="x", reason=HOSTILE)
+    swept = [[scored_capture(HOSTILE, {"tools": [tool(HOSTILE, "Lists loans."), tool("b")]}, outcomes={1: failed})]]
+    shown = stats("--format", form, swept=swept)
+    found = stats("--format", form, "--query", "loans") if form != "svg" else ""
+    for text in (shown, found):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert form not in ("markdown", "svg") or "<script>" not in text
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"', 'loans"', "loans OR", "NEAR(loans, 2)", "loans*", "^loans", "words:loans", "-loans", "(loans", "loans & !",
+     "loans <-> x", "'; DROP TABLE servers; --", "lo\0ans", "\ud800 loans", "loans " * 500],
+)  # fmt: skip
+def test_nothing_in_a_query_is_syntax(stats, query):
+    has_words = any(char.isalnum() for char in query)
+    shown = stats("--query", query, swept=[servers("a")], ending=0 if has_words else 2)
+    assert "loans" not in query or "list_loans" in shown
+    assert has_words or "no words" in shown
+
+
+def test_of_comparable_matches_the_better_definition_goes_first(stats):
+    poor = [tool("send_mail", "Sends mail to people now.")]
+    rich = [tool("send_mail", "Sends mail to people now.", title="Send", annotations={"readOnlyHint": False})]
+    swept = [[scored_capture("a", {"tools": poor}), scored_capture("b", {"tools": rich}), *servers("c")]]
+    found = json.loads(stats("--format", "json", "--query", "send mail to people", swept=swept))["matches"]
+    scores = [each["tdqs"] for each in found]
+    assert len(found) == 2
+    assert scores == sorted(scores, reverse=True)
+    best = json.loads(stats("--format", "json", "--query", "loans", "--limit", "1"))["matches"]
+    assert [(each["server"], each["tool"]) for each in best] == [("c", "list_loans")]
+
+
+def test_a_server_is_compared_with_the_others_of_its_store(stats):
+    swept = [[*servers("poor-1", "poor-2", description="Loans."), *servers("good")]]
+    given = json.loads(stats("--format", "json", "--server", "good", swept=swept))
+    assert given["percentiles"] == {"servers": 2, "overall": 100, "descriptionQualityScore": 100}
+    assert "better than 0% of 2 other servers" in stats("--server", "poor-1")
+    assert "did you mean poor-1, poor-2?" in stats("--server", "POOR", ending=2)
+
+
+def test_the_newest_sweep_s_method_is_shown_unless_another_is_named(stats, store_url):
+    older = replace(METHOD, judge=JudgeStamp(id="openai", version="1", model="m"), parameters="x")
+    engine = open_store(store_url)
+    start_run(engine, older)
+    write(engine, older, servers("a"))
+    engine.dispose()
+    assert "by offline" in stats(swept=[servers("b")])
+    for named in ("openai", "openai:m", older.id):
+        assert json.loads(stats("--format", "json", "--method", named))["method"]["key"] == older.id
+    assert older.id in stats("--method", "other", ending=2)
+
+
+def test_charts_need_nothing_but_themselves(stats):
+    root = ET.fromstring(stats("--format", "svg", swept=[servers("a", "b")]))  # noqa: S314  # our own
+    names = {each.tag.rpartition("}")[2] for each in root.iter()}
+    assert names <= {"svg", "title", "g", "rect", "text"}
+    assert {each.text for each in root.iter() if each.text} >= {"Tools by tier", "Tools by TDQS", "Mean scores"}
+
+
+def test_a_score_says_how_many_captured_servers_score_lower_by_the_same_calibration(catalog):
+    found = score(catalog(tool("list_loans", GOOD)))
+    assert found.judge.calibration == versions()[0]
+    assert found.percentiles == captured_percentiles(found.rollup, judge=found.judge, spec="1.2")
+    assert found.percentiles.servers >= 200
+    others = (replace(found.judge, calibration="0"), replace(found.judge, id="openai"))
+    assert [captured_percentiles(found.rollup, judge=each, spec="1.2") for each in others] == [None, None]
+    assert captured_percentiles(found.rollup, judge=found.judge, spec="1.0") is None
+    assert captured_percentiles(replace(found.rollup, overall=None), judge=found.judge, spec="1.2") is None
