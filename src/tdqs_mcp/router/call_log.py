@@ -46,14 +46,14 @@ class CallLog:
         if result.get("resultType", "complete") != "complete":
             return  # the server asks its client first; the call comes again
         is_error = "error" in answer or result.get("isError") is True
-        ended: dict[str, Any]
-        if outcome or is_error:
-            outcome, ended = outcome or CallOutcome.ERROR, {"error": outcome or self._message(answer, arguments)}
-        else:
-            value = _value(result)
-            outcome = CallOutcome.SUCCESS if has_content(value) else CallOutcome.EMPTY
+        value = _value(result)
+        ended: dict[str, Any] = {}
+        if is_error:
+            ended = {"error": self._message(answer, arguments)}
+        elif answer:
             empty: object = [] if _holds_list(value) else ""
-            ended = {"result": empty if outcome is CallOutcome.EMPTY else _result_shape(result)}
+            ended = {"result": _result_shape(result) if has_content(value) else empty}
+        answered = CallOutcome.SUCCESS if has_content(value) else CallOutcome.EMPTY
         self._write(
             {
                 "event": "tools/call",
@@ -61,7 +61,7 @@ class CallLog:
                 "variant": variant,
                 "tool": tool,
                 "success": "result" in ended,
-                "outcome": outcome,
+                "outcome": outcome or (CallOutcome.ERROR if is_error else answered),
                 "seconds": round(seconds, 4),
                 "arguments": _arguments_shape(arguments, schema),
                 **ended,

@@ -1,7 +1,9 @@
 """The relay between a client and a server: what passes, what is rewritten, and how either end leaves."""
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +28,7 @@ from tdqs_mcp.router.variants import Wordings, reword
 from tdqs_mcp.sources.recording import INITIALIZE, TOOLS_LIST
 
 LOOK_SECONDS = 1.0
-"""How often the variants are looked at."""
+"""How often the variants and the server are looked at."""
 
 LAST_SECONDS = 1.0
 """How long the answers of a server are still waited for when its client has sent its last message, and the other way
@@ -229,29 +231,27 @@ class _Exchange:
         self._relay, self._client, self._upstream, self._server = relay, client, upstream, server
         self._failure: CaptureError | None = None
         self._tasks: TaskGroup = anyio.create_task_group()
+        self._sends_since = math.inf
 
     async def run(self) -> CaptureError | None:
         """Why the server could not be used any longer; None when the client has left."""
-        async with self._tasks as tasks:
-            for task in (self._pass_up, self._pass_down, self._await_first_answer, self._watch_variants):
-                tasks.start_soon(task)
+        async with self._tasks:
+            for task in (self._pass_up, self._pass_down, self._await_first_answer, self._watch):
+                self._tasks.start_soon(task)
         return self._failure
 
     async def _pass_up(self) -> None:
         """From the client to the server, as fast as the server takes it."""
-        seconds = self._server.options.timeout
         while (frame := await _receive(self._client)) is not None:
             self._relay.take_from_client(frame)
-            with anyio.move_on_after(seconds) as limit:
-                try:
-                    await self._upstream.send(frame)
-                except CLOSED:
-                    return  # the other direction sees why
-                except ValueError:
-                    await self._refuse(frame)
-            if limit.cancelled_caught:
-                await self._fail(f"took no message for {seconds:g} s")
-                return
+            self._sends_since = anyio.current_time()
+            try:
+                await self._upstream.send(frame)
+            except CLOSED:
+                return  # the other direction sees why
+            except ValueError:
+                await self._refuse(frame)
+            self._sends_since = math.inf
         with anyio.move_on_after(LAST_SECONDS):
             while self._relay.pending:  # noqa: ASYNC110  # a server that was sent a script may still be answering
                 await anyio.sleep(LAST_SECONDS / 100)
@@ -282,14 +282,17 @@ class _Exchange:
         if limit.cancelled_caught:
             await self._fail(timed_out=True)
 
-    async def _watch_variants(self) -> None:
+    async def _watch(self) -> None:
+        """Looks now and then whether the server takes what is sent, and whether the variants have changed."""
+        seconds = self._server.options.timeout
         while True:
             await anyio.sleep(LOOK_SECONDS)
+            if anyio.current_time() - self._sends_since > seconds:
+                await self._fail(f"took no message for {seconds:g} s")
+                return
             for frame in self._relay.switch():
-                try:
+                with suppress(*CLOSED):
                     await self._client.send(frame)
-                except CLOSED:
-                    return
 
     async def _refuse(self, frame: Frame) -> None:
         """Answers the requests in a frame that the server's transport cannot carry."""

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import yaml
 
@@ -69,9 +69,17 @@ MATERIAL_SHAPE = (
 
 
 def read_material(path: Path) -> Material:
-    """The material in a file. Raises InputError, which says where it is wrong."""
-    origin = repr(str(path))
-    return parse_material(parse_text(read_text(path), origin=origin), origin=origin)
+    """The material in a file, or in a router's log of calls. Raises InputError, which says where it is wrong."""
+    origin, text = repr(str(path)), read_text(path)
+    given = _lines(text) or parse_text(text, origin=origin)
+    calls = [line for line in (given if isinstance(given, list) else [given]) if _is_call(line)]
+    if calls:
+        given = {"traces": [call for call in calls if "result" in call or "error" in call]}
+    return parse_material(given, origin=origin)
+
+
+def _is_call(line: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(line, Mapping) and line.get("event") == "tools/call"
 
 
 def parse_material(given: object, *, origin: str = "the material", tool: str | None = None) -> Material:
