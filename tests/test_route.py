@@ -331,7 +331,9 @@ for line in sys.stdin:
     frame = json.loads(line)
     if mode == "silent": time.sleep(600)
     if frame.get("method") == "initialize":
-        say({"jsonrpc": "2.0", "id": frame["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {}}})
+        info = {"name": "script", "version": "1"}
+        result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": info}
+        say({"jsonrpc": "2.0", "id": frame["id"], "result": result})
     if frame.get("method") != "tools/call": continue
     if mode == "dies": os._exit(3)
     if mode == "long": print("x" * (65 * 2**20), flush=True)

@@ -5,12 +5,13 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from tempfile import TemporaryFile
 
 import anyio
 import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
-from test_route import EVERYTHING, NEWER, SCRIPT, Wire, is_gone, needs_servers, routed
+from test_route import EVERYTHING, NEWER, SCRIPT, is_gone, needs_servers, routed
 from test_server import until
 from test_server_http import TOKEN, connect, free_port, wait_for
 
@@ -21,14 +22,17 @@ VARIANTS = {"variants": {"a": {"count": {"description": "Counts.", "parameters":
 
 @contextmanager
 def listening(command, port, **env):
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | env)
     said = []
-    try:
-        wait_for(port, process)
-        yield f"http://127.0.0.1:{port}/mcp", said
-    finally:
-        process.terminate()
-        said.append(process.communicate(timeout=20)[1].decode())
+    with TemporaryFile() as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file, env=os.environ | env)
+        try:
+            wait_for(port, process)
+            yield f"http://127.0.0.1:{port}/mcp", said
+        finally:
+            process.terminate()
+            process.wait(20)
+            file.seek(0)
+            said.append(file.read().decode())
 
 
 @contextmanager
@@ -173,6 +177,6 @@ def test_a_server_that_cannot_be_reached_is_said_to_the_client(tmp_path):
     file = tmp_path / "variants.json"
     file.write_text(json.dumps(VARIANTS))
     command = (sys.executable, "-m", "tdqs_mcp", "route", "--variants", str(file))
-    client = Wire([*command, f"http://127.0.0.1:{free_port()}/mcp"])
-    assert "cannot be reached" in client.shake_hands()["error"]["message"]
-    assert client.process.wait(10) == 2
+    with wire(*command, f"http://127.0.0.1:{free_port()}/mcp") as client:
+        assert "cannot be reached" in client.shake_hands()["error"]["message"]
+        assert client.process.wait(10) == 2

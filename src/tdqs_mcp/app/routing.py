@@ -80,13 +80,20 @@ def file_wordings(path: Path, *, components: str | None, tell: Callable[[str], N
     return Wordings(read, stamp, tell=tell)
 
 
-def line_writer(path: Path) -> Callable[[Mapping[str, Any]], None]:
-    """What appends lines of JSON to a file. Raises InputError for one that cannot be written."""
+def line_writer(path: Path, *, tell: Callable[[str], None]) -> Callable[[Mapping[str, Any]], None]:
+    """What appends lines of JSON to a file, and tells of each that could not be written. Raises InputError."""
     try:
         stream = path.open("a", encoding="utf-8", buffering=1)
     except OSError as error:
         raise InputError(f"{str(path)!r} cannot be written: {error.strerror}") from error
-    return lambda line: print(json.dumps(line), file=stream)
+
+    def write(line: Mapping[str, Any]) -> None:
+        try:
+            print(json.dumps(line), file=stream)
+        except OSError as error:
+            tell(f"a line of {str(path)!r} is lost: {error.strerror}")
+
+    return write
 
 
 def _stamped(write: Callable[[Mapping[str, Any]], None], session: str) -> Callable[[Mapping[str, Any]], None]:

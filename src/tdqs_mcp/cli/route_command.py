@@ -65,8 +65,8 @@ def route(
         locator,
         live,
         wordings=file_wordings(file, components=components, tell=warn),
-        log=line_writer(log) if log else _tell_line,
-        log_call=line_writer(log_calls) if log_calls else None,
+        log=line_writer(log, tell=warn) if log else _tell_line,
+        log_call=line_writer(log_calls, tell=warn) if log_calls else None,
     )
     if http is not None:
         from tdqs_mcp.server.routed_http import router_app  # noqa: PLC0415

@@ -33,14 +33,17 @@ class CallLog:
         *,
         tool: str,
         client: str | None,
-        variant: str,
+        variant: str | None,
         arguments: object,
         schema: object,
         seconds: float,
         outcome: str | None,
         answer: Mapping[str, Any],
     ) -> None:
-        """Writes how a call ended; `outcome` is given where it got no answer."""
+        """Writes how a call ended; `outcome` is given where it got no answer.
+
+        `variant` is what the client was given of the tool; None for a tool that it has not listed.
+        """
         result = answer.get("result")
         result = result if isinstance(result, Mapping) else {}
         if result.get("resultType", "complete") != "complete":

@@ -23,6 +23,7 @@ from mcp.shared.message import ClientMessageMetadata, SessionMessage
 from mcp.types import PROTOCOL_VERSION_META_KEY, jsonrpc_message_adapter
 
 from tdqs_mcp.errors import CaptureError
+from tdqs_mcp.report.escape import well_formed
 from tdqs_mcp.sources import transports
 from tdqs_mcp.sources.failure import Attempt, explain
 from tdqs_mcp.sources.locator import LiveOptions, Stdio, Url, public
@@ -139,7 +140,10 @@ class Messages:
 
     async def send(self, frame: Frame) -> None:
         """Sends a frame. Raises ValueError for what is not one message of JSON-RPC."""
-        message = jsonrpc_message_adapter.validate_python(frame.value, by_name=False)
+        value = frame.value
+        if b"\\ud" in frame.raw.lower():  # half a character, which the SDK cannot send, or a whole one
+            value = json.loads(well_formed(json.dumps(value, ensure_ascii=False)))
+        message = jsonrpc_message_adapter.validate_python(value, by_name=False)
         await self._write.send(SessionMessage(message, self._note(frame.value)))
 
 

@@ -80,7 +80,7 @@ class Relay:
         self._seen = wordings.current()
         self._client: str | None = None
         self._version: str | None = None
-        self._names: set[str] = set()
+        self._served: dict[tuple[str | None, str], str] = {}
         self._is_ready = False
 
     def headers(self, message: Mapping[str, Any]) -> dict[str, str]:
@@ -174,7 +174,7 @@ class Relay:
 
     def _reword(self, request: Request, result: Mapping[str, Any]) -> list[Any]:
         """The tools of a page with the client's variants."""
-        self._seen = variants = self._wordings.current()
+        variants = self._wordings.current()
         served: dict[str, list[str]] = {}
         tools = []
         for tool in result["tools"]:
@@ -182,13 +182,13 @@ class Relay:
             if isinstance(name, str):
                 variant, wording = variants.choose(name, request.client)
                 served.setdefault(variant, []).append(name)
+                self._served[request.client, name] = variant
                 self.schemas[name] = tool.get("inputSchema")
-                self._names.add(name)
                 tools.append(reword(tool, wording))
             else:
                 tools.append(tool)
         if not result.get("nextCursor"):
-            self._wordings.note_tools(frozenset(self._names))
+            self._wordings.note_tools(frozenset(self.schemas))
         self._log({"event": TOOLS_LIST, "client": request.client, "served": served})
         return tools
 
@@ -199,7 +199,7 @@ class Relay:
         self._calls.note(
             tool=name,
             client=request.client,
-            variant=self._seen.choose(name, request.client)[0],
+            variant=self._served.get((request.client, name)),
             arguments=request.params.get("arguments"),
             schema=self.schemas.get(name),
             seconds=time.monotonic() - request.started,
