@@ -11,7 +11,7 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
-from test_route import EVERYTHING, NEWER, SCRIPT, is_gone, needs_servers, routed
+from test_route import EVERYTHING, NEWER, SCRIPT, is_gone, needs_servers, routed, wire
 from test_server import until
 from test_server_http import TOKEN, connect, free_port, wait_for
 
