@@ -285,7 +285,7 @@ async def submit_batch(catalogs: Catalog | Sequence[Catalog], *, judge: Judge, r
     """
     from tdqs_mcp.judges.prompted import Batch  # noqa: PLC0415  # validation, which the offline judge goes without
 
-    asked = _collecting(judge)
+    asked = batch_judge(judge)
     requests = {each.key: each for each in _open(asked, catalogs, rubric=rubric)}
     if not requests:
         raise InputError("there is nothing to submit: every answer is kept, and scoring finds it")
@@ -301,7 +301,7 @@ async def collect_batch(batch: str, catalogs: Catalog | Sequence[Catalog], *, ju
     """
     from tdqs_mcp.judges.prompted import read_batch  # noqa: PLC0415
 
-    asked = _collecting(judge)
+    asked = batch_judge(judge)
     known = read_batch(batch, judge=asked)
     requests = _open(asked, catalogs, rubric=known.rubric)
     answers = await batching(asked.model).collect(known.id, requests) if requests else []
@@ -311,8 +311,8 @@ async def collect_batch(batch: str, catalogs: Catalog | Sequence[Catalog], *, ju
     return [fault for fault in faults if fault is not None]
 
 
-def _collecting(judge: Judge) -> "Prompted":
-    """The judge if it can keep answers that come later. Raises InputError otherwise."""
+def batch_judge(judge: Judge) -> "Prompted":
+    """The judge inside its guard, if it takes batches and keeps their answers. Raises InputError otherwise."""
     from tdqs_mcp.judges.prompted import Prompted  # noqa: PLC0415
 
     judge, _ = unwrap_guard(judge)
@@ -320,6 +320,7 @@ def _collecting(judge: Judge) -> "Prompted":
         raise InputError("a batch is one model's: give the anthropic judge, alone and with one sample")
     if judge.cache is None:
         raise InputError("the answers of a batch are collected into the cache: set TDQS_CACHE to a folder")
+    batching(judge.model)
     return judge
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -13,23 +13,26 @@ from sqlalchemy import URL, Engine
 
 from tdqs_mcp.app.catalogs import blocking, load
 from tdqs_mcp.app.judge_factory import make_judge, warn_caller
+from tdqs_mcp.app.judging import batch_judge, collect_batch
 from tdqs_mcp.app.settings import JudgeKind, Settings
 from tdqs_mcp.canonical import short_hash
-from tdqs_mcp.errors import InputError, TdqsError
+from tdqs_mcp.errors import EndpointError, InputError, TdqsError
 from tdqs_mcp.judges.budget import Ledger, cost
-from tdqs_mcp.judges.judge import Judge, Usage
+from tdqs_mcp.judges.judge import Cache, Judge, Usage, used
 from tdqs_mcp.judges.jury import Jury
-from tdqs_mcp.judges.verdict_guard import unwrap_guard
+from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.registry import MAX_PROBLEMS, SweepReport
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
+from tdqs_mcp.store.batches import add_batch, pending_batches, read_catalogs, remove_batch
 from tdqs_mcp.store.captures import complete_captures, finish_run, start_run
 from tdqs_mcp.store.database import open_store, read, read_url
+from tdqs_mcp.store.judgements import Judgements
 from tdqs_mcp.store.scored_captures import Method
 from tdqs_mcp.store.statistics import statistics
-from tdqs_mcp.sweep.plan import Shard, Tally, plan_shards
+from tdqs_mcp.sweep.plan import Entry, Shard, Tally, plan_shards
 from tdqs_mcp.sweep.records import Record, read_records
 from tdqs_mcp.sweep.run import Cluster, check_extra, run_shards
 from tdqs_mcp.sweep.scoring import Judges, score_shard
@@ -68,6 +71,7 @@ class Job:
     store: URL
     settings: Settings
     method: Method
+    is_batch: bool
 
 
 def sweep(
@@ -85,16 +89,20 @@ def sweep(
     cluster = Cluster(address=request.cluster)
     if url.get_backend_name() == "sqlite" and not cluster.is_local:
         raise InputError("other machines cannot write to a SQLite file: give --store postgresql://USER@HOST/DATABASE")
-    judge = make_judge(settings, warn=warn)
+    judge = make_judge(settings, warn=warn, cache=_answers(url, settings, warn))
+    if request.is_batch:
+        batch_judge(judge)
     method = Method(judge=judge.stamp, spec=request.spec, parameters=_parameters(judge))
     records = _read_inputs(request)
     store = open_store(url)
     try:
-        run = start_run(store, method)
+        run, complete = start_run(store, method), complete_captures(store, method)
         done = _Counts(on_progress)
+        done.add(Shard(problems=tuple(_collect(store, method, judge, complete))), Tally(usage=used(judge) or Usage()))
+        job = Job(store=url, settings=_without_keys(settings), method=method, is_batch=request.is_batch)
         run_shards(
-            plan_shards(records, complete_captures(store, method)),
-            partial(score_entries, Job(store=url, settings=_without_keys(settings), method=method)),
+            plan_shards(records, complete),
+            partial(score_entries, job),
             cluster=cluster,
             shares=Shares(
                 budget=settings.budget,
@@ -137,17 +145,60 @@ def sweep(
 def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
     """The work of one shard, in a worker. Raises InputError where the store cannot be used."""
     problems: list[str] = []
-    store = _opened(job.store)
-    ledger = Ledger(job.settings.budget, cost)
+    store, settings, ledger = _opened(job.store), _with_keys(job.settings), Ledger(job.settings.budget, cost)
     ledger.usage = _used_by_others(job.settings, share)
-    settings = _with_keys(job.settings)
-    tools, sets = (
-        make_judge(_with_concurrency(settings, count), warn=problems.append, ledger=ledger)
-        for count in (share.tools, share.servers)
-    )
-    judges = Judges(tools=tools, sets=sets)
-    tally = blocking(score_shard)(shard.entries, store=store, method=job.method, judges=judges)
-    return tally + Tally(problems=tuple(problems))
+
+    def judge_with(concurrency: int | None) -> Judge:
+        lowered = _with_concurrency(settings, concurrency)
+        answers = _answers(job.store, settings, problems.append)
+        return make_judge(lowered, warn=problems.append, cache=answers, ledger=ledger)
+
+    def score(entries: Sequence[Entry], judges: Judges) -> Tally:
+        return blocking(score_shard)(entries, store=store, method=job.method, judges=judges) if entries else Tally()
+
+    if not job.is_batch:
+        tally = score(shard.entries, Judges(tools=judge_with(share.tools), sets=judge_with(share.servers)))
+        return tally + Tally(problems=tuple(problems))
+    waiting = {capture for batch in pending_batches(store, job.method) for capture in batch.captures}
+    judge, tally = judge_with(share.tools), Tally()
+    for is_waiting in (True, False):
+        entries = [entry for entry in shard.entries if (entry.capture in waiting) is is_waiting]
+        keep = partial(add_batch, store, job.method, captures=[entry.capture for entry in entries])
+        batched = _batched(judge, None if is_waiting else keep)
+        tally += score(entries, Judges(tools=batched, sets=batched))
+    return replace(tally, usage=used(judge) or Usage(), problems=tally.problems + tuple(problems))
+
+
+def _batched(judge: Judge, keep: Callable[[str], None] | None) -> Judge:
+    """The judge, asking by batches behind the same guard."""
+    from tdqs_mcp.judges.prompted import Batched  # noqa: PLC0415  # validation, which the offline judge goes without
+
+    batched = Batched(judge=batch_judge(judge), keep=keep)
+    return replace(judge, judge=batched) if isinstance(judge, VerdictGuard) else batched
+
+
+def _answers(store: URL, settings: Settings, warn: Callable[[str], None]) -> Cache | None:
+    """The cache of answers in the sweep's store."""
+    if settings.judge is JudgeKind.OFFLINE:
+        return None
+    return Judgements(store.render_as_string(hide_password=False), warn=warn)
+
+
+def _collect(store: Engine, method: Method, judge: Judge, complete: Mapping[str, str]) -> list[str]:
+    """Caches the answers of the batches that have ended; gives back why one cannot be collected."""
+    problems = []
+    for batch in pending_batches(store, method):
+        waiting = [capture for capture in batch.captures if capture not in complete]
+        try:
+            is_done = blocking(collect_batch)(batch.note, read_catalogs(store, waiting), judge=judge) is not None
+        except (InputError, EndpointError) as error:
+            problems.append(str(error))
+        except KeyError:
+            continue  # a sweep was killed before it stored them; this one does
+        else:
+            if is_done:
+                remove_batch(store, batch)
+    return problems
 
 
 def public_url(store: str) -> str:

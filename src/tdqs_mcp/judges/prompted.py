@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tdqs_mcp.canonical import short_hash
-from tdqs_mcp.errors import ContractError, InputError
+from tdqs_mcp.errors import ContractError, EndpointError, InputError
 from tdqs_mcp.judges.judge import (
     Cache,
     CacheKey,
@@ -20,6 +20,7 @@ from tdqs_mcp.judges.judge import (
     ModelWrapper,
     Request,
     Usage,
+    batching,
     report_answer,
     used,
 )
@@ -206,6 +207,49 @@ class Prompted:
             sample=self.sample,
         )
         return Request(prompt=prompt, name=case.rubric, schema=schema, check=partial(read_verdict, case), cache_key=key)
+
+
+WAITING = "its batch is under way; the next sweep collects the answers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batched:
+    """Grades what has a cached answer, and submits the rest as a batch, whose answers come later."""
+
+    judge: Prompted
+    keep: Callable[[str], None] | None
+    """Called with what it takes to collect the batch; None where nothing may be submitted."""
+
+    @property
+    def stamp(self) -> JudgeStamp:
+        """The judge that is asked."""
+        return self.judge.stamp
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the model has used."""
+        return self.judge.usage
+
+    async def grade(self, cases: Sequence[Case]) -> list[Verdict | Ungraded]:
+        """The verdicts that are there; what is submitted now or waits for its answer is Ungraded."""
+        cached = [self.judge.is_cached(case) for case in cases]
+        graded = iter(
+            await self.judge.grade([case for case, is_cached in zip(cases, cached, strict=True) if is_cached])
+        )
+        reason = await self._submit([case for case, is_cached in zip(cases, cached, strict=True) if not is_cached])
+        open_case = Ungraded(judge=self.judge.id, reason=reason)
+        return [next(graded) if is_cached else open_case for is_cached in cached]
+
+    async def _submit(self, cases: Sequence[Case]) -> str:
+        """Why the cases have no verdict."""
+        requests = {each.key: each for each in self.judge.open(cases)}
+        if requests and self.keep is not None:
+            try:
+                batch = await batching(self.judge.model).submit(list(requests.values()))
+            except (InputError, EndpointError) as error:
+                return str(error)
+            self.keep(Batch.of(self.judge, batch=batch, rubric="tdqs").model_dump_json())
+        return WAITING
 
 
 class Batch(BaseModel):

@@ -80,7 +80,7 @@ def complete_captures(engine: Engine, method: Method) -> dict[str, str]:
         .join(SERVER_SCORES, SERVER_SCORES.c.capture == SERVERS.c.capture)
         .where(SERVER_SCORES.c.method == method.id, SERVER_SCORES.c.is_complete)
     )
-    return read(engine, lambda connection: dict(connection.execute(query).tuples().all()))
+    return read(engine, lambda connection: {row.capture: row.server for row in connection.execute(query)})
 
 
 def known_verdicts(engine: Engine, method: Method, servers: Sequence[str]) -> dict[str, KnownVerdicts]:

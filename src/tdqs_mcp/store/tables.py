@@ -151,3 +151,13 @@ ANSWERS = Table(
     Column("answer", Text, nullable=False),
 )
 """What models answered, so that nothing is paid for twice."""
+
+BATCHES = Table(
+    "batches",
+    METADATA,
+    Column("number", Integer, primary_key=True),
+    Column("method", String(16), ForeignKey("methods.method"), nullable=False),
+    Column("note", Text, nullable=False, comment="JSON: the vendor's id and what it takes to collect the answers"),
+    Column("captures", Text, nullable=False, comment="JSON: the captures that wait for it"),
+)
+"""What a vendor has been asked and has not answered yet."""

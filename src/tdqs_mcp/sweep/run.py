@@ -45,9 +45,11 @@ class Cluster:
     @property
     def is_local(self) -> bool:
         """Whether all workers see this machine's files."""
-        host = "" if self.address is None else urlsplit(self.address).hostname or self.address
+        if self.address is None:
+            return True
+        host = urlsplit(self.address if "://" in self.address else f"//{self.address}").hostname or ""
         try:
-            return host in ("", "localhost") or ip_address(host).is_loopback
+            return host == "localhost" or ip_address(host).is_loopback
         except ValueError:
             return False
 

@@ -116,8 +116,10 @@ async def _judge(servers: Sequence[_Server], judges: Judges, method: Method) -> 
         if known is None
     ]
     graded: dict[int, Outcome] = {}
-    for judge, is_meant in ((judges.tools, True), (judges.sets, False)):
-        asked = [(server, case) for server, case in open_cases if isinstance(case, ToolCase) is is_meant]
+    parts = [open_cases]
+    if judges.sets is not judges.tools:
+        parts = [[each for each in open_cases if isinstance(each[1], ToolCase) is is_tool] for is_tool in (True, False)]
+    for judge, asked in zip((judges.tools, judges.sets), parts, strict=False):
         verdicts = await judge.grade([case for _, case in asked]) if asked else []
         for (server, case), verdict in zip(asked, verdicts, strict=True):
             graded[id(case)] = verdict if isinstance(verdict, Ungraded) else _stored(server, case, verdict, method)

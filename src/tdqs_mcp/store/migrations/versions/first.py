@@ -43,6 +43,13 @@ def upgrade() -> None:
         sa.Column("sample", sa.Integer(), primary_key=True),
         sa.Column("answer", sa.Text(), nullable=False),
     )
+    op.create_table(
+        "batches",
+        sa.Column("number", sa.Integer(), primary_key=True),
+        _method(),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.Column("captures", sa.Text(), nullable=False),
+    )
     _create_search()
 
 

@@ -1,0 +1,238 @@
+"""Sweeps: what is read, skipped, carried forward, shared out and stored."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from definitions import tool
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from tdqs_mcp.app import sweeping
+from tdqs_mcp.app.judging import score_offline
+from tdqs_mcp.app.settings import read_settings
+from tdqs_mcp.errors import InputError
+from tdqs_mcp.judges.budget import Budget
+from tdqs_mcp.judges.judge import Usage
+from tdqs_mcp.sources.files import read_catalog
+from tdqs_mcp.store.captures import complete_captures, export
+from tdqs_mcp.store.database import open_store, read_url
+from tdqs_mcp.sweep import records
+from tdqs_mcp.sweep.plan import SHARD_TOOLS, Tally, plan_shards
+from tdqs_mcp.sweep.records import Record, read_header, read_records
+from tdqs_mcp.sweep.run import Cluster
+from tdqs_mcp.sweep.shares import SERVERS_AT_ONCE, TOOLS_AT_ONCE, Share, Shares
+
+LOANS = {
+    "id": "org/loans",
+    "server": "loans",
+    "official": True,
+    "tools": [
+        tool("list_loans", "Lists the loans of a member, the newest first. Use get_loan for one of them."),
+        tool("get_loan", "Returns one loan by its number."),
+        tool("delete_loan", "Deletes a loan for good; it cannot be undone."),
+    ],
+}
+CARDS = {"id": "org/cards", "server": "cards", "tools": [tool("list_cards", "Lists all cards.")]}
+
+
+def lines(*given):
+    return b"".join(json.dumps(each).encode() + b"\n" for each in given)
+
+
+def keys(path):
+    return [(read_header(each).server, read_header(each).is_official) for each in read_records(path)]
+
+
+@pytest.fixture
+def sweep(store_url):
+    """Sweeps records in this process, without Dask; gives back the tally and the store's export."""
+
+    def run(content, **named):
+        settings = read_settings(named.pop("environ", {}), **named)
+        engine, url = open_store(store_url), read_url(store_url)
+        try:
+            judge = sweeping.make_judge(settings)
+            method = sweeping.Method(judge=judge.stamp, spec="1.2", parameters=sweeping._parameters(judge))
+            job = sweeping.Job(store=url, settings=settings, method=method, is_batch=False)
+            found = [Record(content=line, origin="line", done=1) for line in content.splitlines()]
+            tally = Tally()
+            for shard in plan_shards(found, complete_captures(engine, method)):
+                share = Share(tools=2, servers=2, budget=settings.budget)
+                tally += sweeping.score_entries(job, shard, share) if shard.entries else Tally(problems=shard.problems)
+            return tally, list(export(engine, method))
+        finally:
+            engine.dispose()
+            sweeping._opened(url).dispose()
+
+    return run
+
+
+def test_a_registry_is_the_same_in_every_format(write, tmp_path):
+    content = lines(LOANS, CARDS)
+    table = pa.table(
+        {
+            "id": ["org/loans", "org/cards"],
+            "official": [True, None],
+            "catalog": [json.dumps({"tools": each["tools"]}) for each in (LOANS, CARDS)],
+        }
+    )
+    parquet.write_table(table, tmp_path / "registry.parquet")
+    expected = [("org/loans", True), ("org/cards", None)]
+    assert keys(write("registry.jsonl", content)) == expected
+    assert keys(write("registry.jsonl.gz", gzip.compress(content))) == expected
+    assert keys(tmp_path / "registry.parquet") == expected
+    folder = tmp_path / "captures"
+    folder.mkdir()
+    for name, each in (("b", {"tools": CARDS["tools"]}), ("a", LOANS)):
+        (folder / f"{name}.json").write_text(json.dumps(each))
+    assert keys(folder) == [("org/loans", True), ("b", None)], "a capture without a name has its file's"
+
+
+def test_a_record_that_cannot_be_read_is_a_problem_with_its_line_and_disturbs_no_other(write, sweep, monkeypatch):
+    monkeypatch.setattr(records, "MAX_BYTES", 5_000)
+    content = b"\n".join([b"{broken", lines(LOANS).strip(), b"[]", b'"' + b"x" * 12_000 + b'"', lines(CARDS).strip()])
+    path = write("registry.jsonl", content)
+    (shard,) = plan_shards(read_records(path), {})
+    assert [entry.server for entry in shard.entries] == ["org/loans", "org/cards"]
+    assert [problem.partition(repr(str(path)))[0] for problem in shard.problems] == [
+        "line 1 of ",
+        "line 3 of ",
+        "line 4 of ",
+    ]
+    broken = write("cut.jsonl.gz", gzip.compress(content)[:-20])
+    assert "cannot be read after line" in [*read_records(broken)][-1]
+    tally, _ = sweep(lines({"id": "none"}, {"id": "empty", "tools": []}, CARDS))
+    assert tally.servers == 2
+    (problem,) = tally.problems
+    assert problem.startswith(("none holds no tool definitions", "line holds no tool definitions"))
+
+
+def test_a_server_is_planned_once_and_nothing_of_an_unchanged_record_is_parsed():
+    broken = Record(content=b"not JSON", origin="line 1", done=0.5)
+    again = Record(content=lines(LOANS), origin="line 2", done=0.7)
+    other = Record(content=lines({**CARDS, "id": "org/loans"}), origin="line 3", done=0.9)
+    (shard,) = plan_shards([broken, broken, again, again, other], {broken.digest: "a server"})
+    assert shard.unchanged == 1
+    assert [entry.origin for entry in shard.entries] == ["line 2"]
+    assert shard.problems == ("line 3 is left out: another record is about 'org/loans' too",)
+
+
+def test_shards_hold_whole_servers_of_a_bounded_number_of_tools():
+    def record(number):
+        tools = [tool(f"tool_{place}") for place in range(number % 90)]
+        return Record(content=lines({"id": str(number), "tools": tools}), origin="", done=number / 200)
+
+    shards = list(plan_shards(map(record, range(1, 201)), {}))
+    sizes = [sum(entry.tools for entry in shard.entries) for shard in shards]
+    assert [entry.server for shard in shards for entry in shard.entries] == [str(number) for number in range(1, 201)]
+    assert all(SHARD_TOOLS <= size < SHARD_TOOLS + 90 for size in sizes[:-1])
+    assert [part.entries for part in shards[0].split()] == [(entry,) for entry in shards[0].entries]
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 30)), max_size=60), st.integers(0, 300))
+def test_the_limits_of_a_judge_hold_over_all_workers(steps, calls):
+    shares, out, used = Shares(budget=Budget(calls=calls), is_model=True), [], 0
+    for slots, spent in steps:
+        share = shares.take(slots)
+        if share is None:
+            assert out, "a run never waits for nothing"
+        else:
+            out.append(share)
+        assert sum(each.tools for each in out) <= TOOLS_AT_ONCE
+        assert sum(each.servers for each in out) <= SERVERS_AT_ONCE
+        assert used + sum(each.budget.calls for each in out) <= calls
+        if share is None or spent % 3 == 0:
+            back = out.pop(0)
+            took = min(spent, back.budget.calls)
+            used += took
+            shares.give_back(back, Usage(requests=took))
+    assert Shares(budget=Budget(), is_model=False).take(1) == Share()
+
+
+def test_scores_in_the_store_are_those_of_score(sweep):
+    tally, stored = sweep(lines(LOANS, CARDS))
+    assert (tally.servers, tally.tools, tally.asked, tally.problems) == (2, 4, 4, ())
+    for record in (LOANS, CARDS):
+        score = score_offline(read_catalog(record, name=""))
+        (line,) = [line for line in stored if line["server"] == record["id"]]
+        assert [each["tdqs"] for each in line["tools"]] == [each.tdqs / 10 for each in score.tools]
+        assert line["overallScore"] == score.rollup.overall / 10
+
+
+def test_an_unchanged_definition_keeps_its_verdict_and_the_server_is_computed_anew(sweep):
+    sweep(lines(LOANS, CARDS))
+    assert sweep(lines(LOANS, CARDS))[0] == Tally()
+    renamed = [*LOANS["tools"][:2], tool("remove_loan", "Removes a loan.")]
+    tally, stored = sweep(lines({**LOANS, "tools": renamed}, CARDS))
+    assert (tally.servers, tally.tools, tally.asked) == (1, 3, 1), "siblings of a renamed tool keep their scores"
+    assert [each["name"] for line in stored for each in line["tools"]] == [
+        "list_cards",
+        "list_loans",
+        "get_loan",
+        "remove_loan",
+    ]
+    tally, back = sweep(lines(LOANS, CARDS))
+    assert tally.asked == 1
+    assert [each["name"] for each in back[1]["tools"]] == ["list_loans", "get_loan", "delete_loan"]
+
+
+def test_only_what_a_model_did_not_grade_is_asked_again(sweep, loopback):
+    named = {"judge": "openai:m", "base_url": loopback.base_url, "environ": {"TDQS_CACHE": "off"}}
+    tally, stored = sweep(lines(LOANS), budget=Budget(calls=2), **named)
+    assert (tally.asked, tally.ungraded, tally.usage.requests) == (3, 1, 2)
+    assert "the budget of 2 calls is used up" in str(stored[0]["ungraded"])
+    assert stored[0]["overallScore"] is None, "below 80 % of the tools"
+    tally, stored = sweep(lines(LOANS), **named)
+    assert (tally.asked, tally.ungraded, tally.usage.requests) == (1, 0, 2), "the third tool and the tool set"
+    assert stored[0]["overallScore"] == 4
+    assert sweep(lines(LOANS), **named)[0] == Tally()
+
+
+def test_no_key_of_a_judge_travels_to_the_workers():
+    settings = read_settings({"TDQS_API_KEY": "a-secret-key"}, judge="openai:m", base_url="http://127.0.0.1:9/v1")
+    assert sweeping._without_keys(settings).api_key is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.jsonl"], "'missing.jsonl' cannot be read: No such file or directory"),
+        (["{}", "--cluster", "tcp://10.0.0.1:8786"], "other machines cannot write to a SQLite file"),
+        (["{}", "--batch"], "a batch is one model's: give the anthropic judge"),
+    ],
+)
+def test_a_sweep_that_cannot_run_says_why(command, write, tmp_path, arguments, words):
+    path = write("registry.jsonl", lines(CARDS))
+    done = command(
+        "sweep", *(str(path) if each == "{}" else each for each in arguments), "--store", tmp_path / "s.sqlite"
+    )
+    assert (done.returncode, words in done.stderr.decode()) == (2, True), done.stderr
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setattr("tdqs_mcp.sweep.run.find_spec", lambda _: None)
+    with pytest.raises(InputError, match=r"pip install 'tdqs-mcp\[sweep\]'"):
+        sweeping.sweep(sweeping.SweepRequest(inputs=("x",), store="x"))
+
+
+def test_which_schedulers_are_on_this_machine():
+    local = [None, "tcp://127.0.0.1:8786", "tcp://localhost:1", "127.0.0.1:8786"]
+    assert [Cluster(address=each).is_local for each in local] == [True] * 4
+    assert not any(
+        Cluster(address=each).is_local for each in ("tcp://10.0.0.1:1", "tls://cluster:8786", "cluster:8786")
+    )
+
+
+def test_the_generator_of_registries_makes_the_same_bytes(tmp_path, catalog_files):
+    import registry  # noqa: PLC0415
+
+    catalogs = registry.read_catalogs(Path(catalog_files[0]).parent)
+    made = [tmp_path / name for name in ("a.gz", "b.gz")]
+    for path in made:
+        registry.write(path, registry.servers(catalogs, 2_500))
+    assert made[0].read_bytes() == made[1].read_bytes()
+    assert sum(len(json.loads(line)["tools"]) for line in gzip.decompress(made[0].read_bytes()).splitlines()) == 2_500
