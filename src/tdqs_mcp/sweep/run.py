@@ -161,7 +161,8 @@ def _connected(cluster: Cluster) -> Generator[Any]:
     from dask import config  # noqa: PLC0415
     from distributed import Client, LocalCluster  # noqa: PLC0415
 
-    getLogger("distributed").setLevel(CRITICAL)
+    for name in ("distributed", "distributed.client"):  # importing it has set both
+        getLogger(name).setLevel(CRITICAL)
     with ExitStack() as stack:
         stack.enter_context(config.set(_SETTINGS))
         target = cluster.address

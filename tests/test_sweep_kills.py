@@ -1,0 +1,211 @@
+"""Sweeps as processes: killed workers and sweeps, a lost scheduler, a database that restarts, two at once, Ctrl-C."""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+from time import monotonic, sleep
+
+import psutil
+import pytest
+import registry
+from definitions import tool
+
+from tdqs_mcp.judges.offline import Offline
+from tdqs_mcp.store.captures import export
+from tdqs_mcp.store.database import open_store
+from tdqs_mcp.store.scored_captures import Method
+
+pytestmark = pytest.mark.process
+
+METHOD = Method(judge=Offline().stamp, spec="1.2")
+TOOLS = 4_000
+PATIENCE = 100
+WORDS = "loan card fee account branch member statement transfer limit holder region rate report".split()
+
+
+def exported(url):
+    engine = open_store(str(url))
+    try:
+        return [json.dumps(line) for line in export(engine, METHOD)]
+    finally:
+        engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def records(tmp_path_factory):
+    """A registry of 4,000 tools."""
+    bases = [
+        {
+            "server": f"{first}-server",
+            "tools": [
+                tool(
+                    f"{verb}_{second}", f"{verb.capitalize()}s each {second} of one {first}, the newest {number} first."
+                )
+                for number, second in enumerate(WORDS)
+                for verb in ("list", "delete", "update")
+            ],
+        }
+        for first in WORDS
+    ]
+    path = tmp_path_factory.mktemp("registry") / "registry.jsonl.gz"
+    registry.write(path, registry.servers(bases, TOOLS))
+    return path
+
+
+@pytest.fixture
+def start(records):
+    """Starts a sweep; whatever is left of it in the end is killed."""
+    running = []
+
+    def start(store, *options):
+        command = [sys.executable, "-m", "tdqs_mcp", "sweep", str(records), "--store", str(store), *options]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="session")
+def undisturbed(records, tmp_path_factory):
+    """What a sweep that nobody disturbs stores, and the seconds that it takes."""
+    store, started = tmp_path_factory.mktemp("undisturbed") / "store.sqlite", monotonic()
+    command = [sys.executable, "-m", "tdqs_mcp", "sweep", str(records), "--store", str(store)]
+    done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True)
+    assert done.stderr == b""
+    lines = exported(store)
+    assert sum(len(json.loads(line)["tools"]) for line in lines) == TOOLS
+    return lines, monotonic() - started
+
+
+def workers(process):
+    """The processes that score."""
+    children = psutil.Process(process.pid).children(recursive=True)
+    return [each for each in children if "spawn_main" in " ".join(each.cmdline())]
+
+
+def wait_until(is_true, what):
+    end = monotonic() + PATIENCE
+    while not is_true():
+        assert monotonic() < end, what
+        sleep(0.02)
+
+
+def finish(process, *, code=0):
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == code, err.decode()
+    return out.decode(), err.decode()
+
+
+def disturb(seed, start, store, seconds):
+    """Kills a worker (even seeds) or the whole sweep at a random moment, and sweeps once more."""
+    chance = random.Random(seed)
+    process = start(store)
+    sleep(chance.uniform(0.2, 1) * seconds)
+    if process.poll() is None:
+        left = workers(process)
+        if seed % 2:
+            process.kill()
+        elif left:
+            chance.choice(left).kill()
+            finish(process)
+        process.wait(PATIENCE)
+        psutil.wait_procs(left, timeout=PATIENCE)
+        assert not [each for each in left if each.is_running()], "no process is left behind"
+    finish(start(store))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_after_a_kill_the_next_sweep_makes_the_store_what_it_would_have_been(seed, start, undisturbed, store_url):
+    lines, seconds = undisturbed
+    disturb(seed, start, store_url, seconds)
+    assert exported(store_url) == lines
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("seed", range(2, 22))
+def test_so_it_is_at_twenty_random_moments(seed, start, undisturbed, store_url):
+    lines, seconds = undisturbed
+    disturb(seed, start, store_url, seconds)
+    assert exported(store_url) == lines
+
+
+def test_two_sweeps_of_one_store_lose_and_double_nothing(start, undisturbed, store_url):
+    for process in [start(store_url), start(store_url)]:
+        finish(process)
+    assert exported(store_url) == undisturbed[0]
+
+
+def test_a_restart_of_the_database_costs_nothing(start, undisturbed, postgres):
+    store = postgres.create_database()
+    process = start(store)
+    wait_until(lambda: exported(store), "something is stored")
+    assert process.poll() is None
+    postgres.restart()
+    finish(process)
+    assert exported(store) == undisturbed[0]
+
+
+def test_ctrl_c_says_what_is_done_and_leaves_no_process(start, undisturbed, tmp_path):
+    store = tmp_path / "store.sqlite"
+    process = start(store)
+    wait_until(lambda: store.exists() and exported(store), "something is stored")
+    left = workers(process)
+    process.send_signal(signal.SIGINT)
+    _, said = finish(process, code=130)
+    assert "tools of" in said
+    assert said.endswith("scored and stored; the next sweep does the rest\n")
+    psutil.wait_procs(left, timeout=PATIENCE)
+    assert not [each for each in left if each.is_running()]
+    finish(start(store))
+    assert exported(store) == undisturbed[0]
+
+
+@pytest.fixture
+def cluster():
+    """A scheduler and a worker of it, as on other machines."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    port = address.partition(":")[2]
+    scheduler = ["dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"]
+    worker = ["dask_worker", f"tcp://{address}", "--nthreads", "1", "--no-dashboard"]
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{name}", *options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        )
+        for name, *options in (scheduler, worker)
+    ]
+    yield f"tcp://{address}", running[0]
+    for process in reversed(running):
+        for child in psutil.Process(process.pid).children(recursive=True):
+            child.kill()
+        process.kill()
+        process.wait()
+
+
+def test_a_cluster_that_runs_already_is_used_and_its_loss_is_an_error_that_the_next_sweep_heals(
+    start, undisturbed, cluster, tmp_path
+):
+    address, scheduler = cluster
+    store = tmp_path / "store.sqlite"
+    process = start(store, "--cluster", address)
+    wait_until(lambda: process.poll() is not None or (store.exists() and exported(store)), "something is stored")
+    scheduler.kill()
+    _, said = finish(process, code=2)
+    assert said == (
+        f"error: the scheduler {address} was lost; what is scored is stored, and the next sweep does the rest\n"
+    )
+    _, said = finish(start(store, "--cluster", address), code=2)
+    assert said == f"error: there is no Dask scheduler at {address!r}: start dask scheduler there\n"
+    finish(start(store))
+    assert exported(store) == undisturbed[0]
