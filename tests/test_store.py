@@ -125,7 +125,7 @@ def test_writing_again_changes_nothing(store):
     before = exported(store), counts(store)
     write(store, METHOD, list(reversed(servers)))
     assert (exported(store), counts(store)) == before
-    assert set(complete_captures(store, METHOD)) == {each.capture for each in servers}
+    assert complete_captures(store, METHOD) == {each.capture: each.server for each in servers}
 
 
 def test_what_was_judged_is_known_by_its_hash(store):
@@ -142,7 +142,7 @@ def test_a_server_that_goes_back_points_to_its_earlier_capture(store):
     first, second = scored_capture("s", TOOLS), scored_capture("s", TOOLS[:1])
     for each in (first, second, first):
         write(store, METHOD, [each])
-    assert set(complete_captures(store, METHOD)) == {first.capture}
+    assert complete_captures(store, METHOD) == {first.capture: "s"}
     assert len(known_verdicts(store, METHOD, ["s"])["s"].tools) == 3
     assert [len(json.loads(line)["tools"]) for line in exported(store)] == [3]
     assert counts(store)["captures"] == 2
@@ -153,14 +153,14 @@ def test_verdicts_on_an_earlier_capture_are_known_where_the_newest_has_none_by_t
     write(store, METHOD, [earlier])
     write(store, other, [scored_capture("s", TOOLS[:1])])
     assert len(known_verdicts(store, METHOD, ["s"])["s"].tools) == 3
-    assert set(complete_captures(store, METHOD)) == set()
+    assert complete_captures(store, METHOD) == {}
 
 
 def test_what_is_scored_anew_replaces_what_was_there(store):
     held = EstimateCheck(score=45, estimate=20, bound=10)
     failed = {0: Ungraded(judge="m", reason="no\0 answer"), 1: Ungraded(judge="m", reason="held", held=held)}
     write(store, METHOD, [scored_capture("s", TOOLS, outcomes=failed, is_complete=False)])
-    assert set(complete_captures(store, METHOD)) == set()
+    assert complete_captures(store, METHOD) == {}
     (line,) = export(store, METHOD)
     assert [each["name"] for each in line["tools"]] == ["list_fees"]
     assert line["ungraded"] == [
