@@ -10,6 +10,7 @@ from definitions import tool
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
+from test_anthropic_judge import KEY, Fake
 
 from tdqs_mcp.app import sweeping
 from tdqs_mcp.app.judging import score_offline
@@ -17,8 +18,9 @@ from tdqs_mcp.app.settings import read_settings
 from tdqs_mcp.errors import InputError
 from tdqs_mcp.judges.budget import Budget
 from tdqs_mcp.judges.judge import Usage
+from tdqs_mcp.judges.prompted import WAITING
 from tdqs_mcp.sources.files import read_catalog
-from tdqs_mcp.store.captures import complete_captures, export
+from tdqs_mcp.store.captures import complete_captures, export, start_run
 from tdqs_mcp.store.database import open_store, read_url
 from tdqs_mcp.sweep import records
 from tdqs_mcp.sweep.plan import SHARD_TOOLS, Tally, plan_shards
@@ -51,16 +53,18 @@ def keys(path):
 def sweep(store_url):
     """Sweeps records in this process, without Dask; gives back the tally and the store's export."""
 
-    def run(content, **named):
-        settings = read_settings(named.pop("environ", {}), **named)
+    def run(content, *, is_batch=False, environ=None, **named):
+        settings = read_settings(environ or {}, **named)
         engine, url = open_store(store_url), read_url(store_url)
         try:
-            judge = sweeping.make_judge(settings)
+            judge = sweeping.make_judge(settings, cache=sweeping._answers(url, settings, warn=pytest.fail))
             method = sweeping.Method(judge=judge.stamp, spec="1.2", parameters=sweeping._parameters(judge))
-            job = sweeping.Job(store=url, settings=settings, method=method, is_batch=False)
+            job = sweeping.Job(store=url, settings=settings, method=method, is_batch=is_batch)
             found = [Record(content=line, origin="line", done=1) for line in content.splitlines()]
-            tally = Tally()
-            for shard in plan_shards(found, complete_captures(engine, method)):
+            start_run(engine, method)
+            complete = complete_captures(engine, method)
+            tally = Tally(problems=tuple(sweeping._collect(engine, method, judge, complete)))
+            for shard in plan_shards(found, complete):
                 share = Share(tools=2, servers=2, budget=settings.budget)
                 tally += sweeping.score_entries(job, shard, share) if shard.entries else Tally(problems=shard.problems)
             return tally, list(export(engine, method))
@@ -190,6 +194,35 @@ def test_only_what_a_model_did_not_grade_is_asked_again(sweep, loopback):
     assert (tally.asked, tally.ungraded, tally.usage.requests) == (1, 0, 2), "the third tool and the tool set"
     assert stored[0]["overallScore"] is not None
     assert sweep(lines(LOANS), **named)[0] == Tally()
+
+
+@pytest.fixture
+def vendor():
+    api = Fake()
+    yield api
+    api.close()
+
+
+def test_a_sweep_submits_a_batch_and_the_first_one_after_its_end_collects_it(sweep, vendor, monkeypatch):
+    environ = {"TDQS_CACHE": "off", "ANTHROPIC_API_KEY": KEY}
+    monkeypatch.setattr("os.environ", environ)
+    named = {"judge": "anthropic", "base_url": vendor.address, "environ": environ, "is_batch": True}
+    loans = {**LOANS, "tools": [tool("good"), tool("expired")]}
+    tally, stored = sweep(lines(loans), **named)
+    assert (tally.ungraded, len(stored[0]["tools"]), tally.usage.requests) == (2, 0, 3)
+    assert {each["reason"] for each in stored[0]["ungraded"]} == {WAITING}
+    assert sweep(lines(loans), **named)[0].ungraded == 2, "it is under way"
+    assert len(vendor.bodies("(batch)")) == 1, "what waits is not submitted again"
+    tally, stored = sweep(lines(loans), **named)
+    assert [each["name"] for each in stored[0]["tools"]] == ["good"]
+    assert (tally.asked, tally.ungraded, tally.problems) == (2, 1, ())
+    (again,) = vendor.bodies("(batch)")[1]["requests"]
+    assert "expired" in again["params"]["messages"][0]["content"]
+    vendor.is_repaired = True
+    named["is_batch"] = False
+    tally, stored = sweep(lines(loans), **named)
+    assert (tally.asked, tally.ungraded, len(stored[0]["tools"])) == (1, 0, 2), "without batches it asks at once"
+    assert sweep(lines(loans), **named)[0] == Tally()
 
 
 def test_no_key_of_a_judge_travels_to_the_workers():
