@@ -18,7 +18,8 @@ from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.verdicts import EstimateCheck, JudgeStamp, Ungraded
 from tdqs_mcp.rubrics.rubric import load
 from tdqs_mcp.scoring.known_servers import captured_percentiles
-from tdqs_mcp.store.captures import start_run, write
+from tdqs_mcp.store.captures import start_run
+from tdqs_mcp.store.captures import write as store_captures
 from tdqs_mcp.store.database import open_store
 from tdqs_mcp.store.statistics import statistics
 from tdqs_mcp.sync import score
@@ -36,7 +37,7 @@ def stats(store_url, command):
         engine = open_store(store_url)
         for captures in swept:
             start_run(engine, METHOD)
-            write(engine, METHOD, captures)
+            store_captures(engine, METHOD, captures)
         engine.dispose()
         done = command("stats", "--store", store_url, *args)
         assert done.returncode == ending, done.stderr
@@ -119,7 +120,7 @@ def test_stats_on_the_shared_catalogs_equal_an_independent_calculation(store, sh
         scored_capture(path.stem, path.read_bytes(), is_official=official[place % 3])
         for place, path in enumerate(paths)
     ]
-    write(store, METHOD, found)
+    store_captures(store, METHOD, found)
     with store.connect() as connection:
         given = document(statistics(connection, METHOD.id))
     scores = [each.score for each in found]
@@ -239,7 +240,7 @@ def test_of_comparable_matches_the_better_definition_goes_first(stats):
     scores = [each["tdqs"] for each in found]
     assert len(found) == 2
     assert scores == sorted(scores, reverse=True)
-    best = json.loads(stats("--format", "json", "--query", "loans", "--limit", "1"))["matches"]
+    best = json.loads(stats("--format", "json", "--query", "newest loans of an account", "--limit", "1"))["matches"]
     assert [(each["server"], each["tool"]) for each in best] == [("c", "list_loans")]
 
 
@@ -251,11 +252,22 @@ def test_a_server_is_compared_with_the_others_of_its_store(stats):
     assert "did you mean poor-1, poor-2?" in stats("--server", "POOR", ending=2)
 
 
+def test_a_score_is_compared_with_the_store_that_is_named(stats, store_url, command, write, monkeypatch):
+    stats(swept=[servers("poor-1", "poor-2", description="Loans.")])
+    path = write("mine.json", {"tools": [tool("list_loans", GOOD), tool("get_loan")]})
+    monkeypatch.setenv("TDQS_STORE", store_url)
+    assert b"better than 100% of 2 known servers" in command("score", path).stdout
+    monkeypatch.setenv("TDQS_STORE", str(path.with_name("none.sqlite")))
+    done = command("score", path)
+    assert b"of 241 known servers" in done.stdout
+    assert b"warning: there is no store" in done.stderr
+
+
 def test_the_newest_sweep_s_method_is_shown_unless_another_is_named(stats, store_url):
     older = replace(METHOD, judge=JudgeStamp(id="openai", version="1", model="m"), parameters="x")
     engine = open_store(store_url)
     start_run(engine, older)
-    write(engine, older, servers("a"))
+    store_captures(engine, older, servers("a"))
     engine.dispose()
     assert "by offline" in stats(swept=[servers("b")])
     for named in ("openai", "openai:m", older.id):

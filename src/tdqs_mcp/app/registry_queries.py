@@ -1,12 +1,14 @@
 """What the store of a registry can be asked: statistics, one server's place, tools by query, all tools."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 
 from tdqs_mcp.errors import InputError
+from tdqs_mcp.results.scores import ServerScore
 from tdqs_mcp.results.statistics import MethodStamp, Standing, Statistics, StoredTool, ToolSearch
 from tdqs_mcp.store import statistics, tool_search
 from tdqs_mcp.store.database import open_store, read, read_url, snapshot
@@ -22,6 +24,30 @@ def store_statistics(store: str, *, method: str | None = None) -> Statistics:
 def server_standing(store: str, server: str, *, method: str | None = None) -> Standing:
     """Where a server stands among the others of the store. Raises InputError and UnknownIdError."""
     return _ask(store, method, lambda connection, found: statistics.standing(connection, found, server))
+
+
+def with_store_percentiles(score: ServerScore, store: str) -> ServerScore:
+    """The score with its percentiles among a store's other servers, where the store has such of the same method."""
+
+    def among(connection: Connection) -> ServerScore:
+        method, rollup = (score.judge, score.spec_version), score.rollup
+        for known in statistics.methods(connection):
+            if (known.judge, known.spec_version) == method:
+                found = statistics.known_percentiles(
+                    connection,
+                    known.key,
+                    server=score.server,
+                    overall=rollup.overall,
+                    quality=rollup.description_quality,
+                )
+                return replace(score, percentiles=found or score.percentiles)
+        return score
+
+    engine = _opened(store)
+    try:
+        return read(snapshot(engine), among)
+    finally:
+        engine.dispose()
 
 
 def search_tools(store: str, query: str, *, method: str | None = None, limit: int = 10) -> ToolSearch:

@@ -1,5 +1,6 @@
 """`score`, `skill` and the other verdicts: `grade`, `gate`, `calibrate`; `explain`, `prompts` and `capture`."""
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -47,6 +48,7 @@ from tdqs_mcp.cli.runner import (
     warn,
     write,
 )
+from tdqs_mcp.errors import InputError
 from tdqs_mcp.gate.policy import answered, calibrated, decide, earns, is_good, labeled, reaches
 from tdqs_mcp.model import Catalog
 from tdqs_mcp.report.documents import capture_document
@@ -160,6 +162,8 @@ def score(
     one = use if tool is None else lambda catalog: use(judging.with_tool(catalog, tool))
     scores = for_each(locators, live, one, undiscovered=undiscovered)
     tell_usage(chosen)
+    if store := os.environ.get("TDQS_STORE", "").strip():
+        scores = [each and _among_stored(each, store) for each in scores]
     page.show(scores, _score_views(locators, tool), ending=None if tool else _RANKING)
     if fail_under is None:
         end(scores, answered, asked=False)
@@ -174,6 +178,17 @@ def _end_labels(results: Sequence[LabelScore | SkillScore | None], *, fail_on_ba
     left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model else OPEN
     gate: Callable[[Any], Outcome] = is_good if fail_on_bad else labeled
     end(results, gate, asked=fail_on_bad, left_open=left_open)
+
+
+def _among_stored(score: ServerScore, store: str) -> ServerScore:
+    """The score with its place in the store, which a score does without where the store cannot be used."""
+    from tdqs_mcp.app.registry_queries import with_store_percentiles  # noqa: PLC0415  # databases are slow to import
+
+    try:
+        return with_store_percentiles(score, store)
+    except InputError as error:
+        warn(str(error))
+        return score
 
 
 def _score_views(locators: Sequence[str], tool: str | None) -> Mapping[str, View]:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, FromClause, Select, and_, case, exists, func,
 
 from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.errors import InputError, UnknownIdError
+from tdqs_mcp.results.scores import Percentiles
 from tdqs_mcp.results.statistics import (
     DimensionStatistics,
     Distribution,
@@ -134,9 +135,6 @@ def standing(connection: Connection, method: MethodStamp, server: str) -> Standi
         ).all()
         hint = f"; did you mean {', '.join(similar)}?" if similar else ""
         raise UnknownIdError(f"the store has no scores of the server {server!r} by this method{hint}")
-    others = connection.execute(
-        _server_scores(method.key).where(SERVERS.c.server != server, SERVER_SCORES.c.overall.is_not(None))
-    ).all()
     return Standing(
         server=server,
         method=method,
@@ -144,12 +142,23 @@ def standing(connection: Connection, method: MethodStamp, server: str) -> Standi
         overall=row.overall,
         description_quality=row.description_quality,
         coherence=row.coherence,
-        percentiles=percentiles(
-            row.overall,
-            row.description_quality,
-            overalls=_histogram((each.overall, each.servers) for each in others),
-            qualities=_histogram((each.description_quality, each.servers) for each in others),
+        percentiles=known_percentiles(
+            connection, method.key, server=server, overall=row.overall, quality=row.description_quality
         ),
+    )
+
+
+def known_percentiles(
+    connection: Connection, key: str, *, server: str, overall: int | None, quality: int | None
+) -> Percentiles | None:
+    """How many of the store's other servers score lower than these tenths, of those that have an overall score."""
+    query = _server_scores(key).where(SERVERS.c.server != server, SERVER_SCORES.c.overall.is_not(None))
+    others = connection.execute(query).all()
+    return percentiles(
+        overall,
+        quality,
+        overalls=_histogram((row.overall, row.servers) for row in others),
+        qualities=_histogram((row.description_quality, row.servers) for row in others),
     )
 
 
