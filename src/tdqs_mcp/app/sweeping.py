@@ -28,7 +28,7 @@ from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
 from tdqs_mcp.store.batches import add_batch, pending_batches, read_catalogs, remove_batch
 from tdqs_mcp.store.captures import complete_captures, finish_run, start_run
-from tdqs_mcp.store.database import open_store, read, read_url
+from tdqs_mcp.store.database import RECOVERY, open_store, read, read_url
 from tdqs_mcp.store.judgements import Judgements
 from tdqs_mcp.store.scored_captures import Method
 from tdqs_mcp.store.statistics import statistics
@@ -268,7 +268,7 @@ def _absolute(url: URL) -> URL:
 @cache
 def _opened(url: URL) -> Engine:
     """One engine for each process, whose connections serve all its shards."""
-    return open_store(url)
+    return open_store(url, recovery=RECOVERY)
 
 
 def _parameters(judge: Judge) -> str:
