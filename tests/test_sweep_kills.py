@@ -144,7 +144,7 @@ def test_two_sweeps_of_one_store_lose_and_double_nothing(start, undisturbed, sto
 
 
 def test_a_restart_of_the_database_costs_nothing(start, undisturbed, postgres):
-    store = postgres.create_database()
+    store = postgres.create_schema()
     process = start(store)
     wait_until(lambda: exported(store), "something is stored")
     assert process.poll() is None

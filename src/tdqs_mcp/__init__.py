@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tdqs_mcp.app.locking import read_lock, verify
     from tdqs_mcp.app.registry_queries import search_tools, server_standing, store_statistics, stored_tools
     from tdqs_mcp.app.studying import study_outcomes
+    from tdqs_mcp.app.sweeping import SweepRequest, sweep_registry
     from tdqs_mcp.model import Fact, Material, Trace
     from tdqs_mcp.results.checks import Mutation, Query
     from tdqs_mcp.results.improvements import Mode
@@ -52,6 +53,7 @@ __all__ = [
     "Mode",
     "Mutation",
     "Query",
+    "SweepRequest",
     "Trace",
     "calibrate",
     "collect_batch",
@@ -88,6 +90,7 @@ __all__ = [
     "study_benchmark",
     "study_outcomes",
     "submit_batch",
+    "sweep_registry",
     "verify",
     "what_if",
     "write_tasks",
@@ -103,6 +106,7 @@ _MODULES = {
     "app.locking": "read_lock verify",
     "app.registry_queries": "search_tools server_standing store_statistics stored_tools",
     "app.studying": "study_outcomes",
+    "app.sweeping": "SweepRequest sweep_registry",
     "model": "Fact Material Trace",
     "results.checks": "Mutation Query",
     "results.improvements": "Mode",

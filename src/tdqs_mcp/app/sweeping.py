@@ -24,6 +24,7 @@ from tdqs_mcp.judges.verdict_guard import VerdictGuard, unwrap_guard
 from tdqs_mcp.report.documents import capture_document
 from tdqs_mcp.report.json_values import document
 from tdqs_mcp.results.registry import MAX_PROBLEMS, SweepReport
+from tdqs_mcp.results.verdicts import JudgeStamp
 from tdqs_mcp.scoring.rollup import DEFAULT_SPEC
 from tdqs_mcp.sources.locator import File, LiveOptions, parse_locator, public
 from tdqs_mcp.store.batches import add_batch, pending_batches, read_catalogs, remove_batch
@@ -74,7 +75,7 @@ class Job:
     is_batch: bool
 
 
-def sweep(
+def sweep_registry(
     request: SweepRequest,
     *,
     on_progress: Progress = lambda _, __: None,
@@ -93,53 +94,26 @@ def sweep(
     if request.is_batch:
         batch_judge(judge)
     method = Method(judge=judge.stamp, spec=request.spec, parameters=_parameters(judge))
-    records = _read_inputs(request)
-    store = open_store(url)
+    job = Job(store=url, settings=_without_keys(settings), method=method, is_batch=request.is_batch)
+    shares = Shares(
+        budget=settings.budget, concurrency=settings.concurrency, is_model=settings.judge is not JudgeKind.OFFLINE
+    )
+    records, done, store = _read_inputs(request), _Counts(on_progress), open_store(url)
     try:
         run, complete = start_run(store, method), complete_captures(store, method)
-        done = _Counts(on_progress)
         done.add(Shard(problems=tuple(_collect(store, method, judge, complete))), Tally(usage=used(judge) or Usage()))
-        job = Job(store=url, settings=_without_keys(settings), method=method, is_batch=request.is_batch)
         run_shards(
             plan_shards(records, complete),
             partial(score_entries, job),
             cluster=cluster,
-            shares=Shares(
-                budget=settings.budget,
-                concurrency=settings.concurrency,
-                is_model=settings.judge is not JudgeKind.OFFLINE,
-            ),
+            shares=shares,
             report=done.add,
         )
-        tally = done.tally
-        finish_run(
-            store,
-            run,
-            servers=tally.servers + done.unchanged,
-            changed=tally.servers,
-            tools=tally.asked,
-            problems=json.dumps(done.problems),
-            statistics=json.dumps(document(read(store, lambda connection: statistics(connection, method.id)))),
-        )
+        found = read(store, partial(statistics, key=method.id))
+        finish_run(store, run, statistics=json.dumps(document(found)), **done.columns)
     finally:
         store.dispose()
-    return SweepReport(
-        store=public_url(request.store),
-        judge=judge.stamp,
-        spec_version=request.spec,
-        servers=tally.servers + done.unchanged,
-        unchanged=done.unchanged,
-        scored=tally.servers,
-        tools=tally.tools,
-        asked=tally.asked,
-        ungraded=tally.ungraded,
-        held=tally.held,
-        problem_count=done.problem_count,
-        problems=tuple(done.problems),
-        requests=tally.usage.requests,
-        cost=tally.usage.cost,
-        seconds=round(1000 * (time.monotonic() - started)),
-    )
+    return done.report(request, judge.stamp, milliseconds=round(1000 * (time.monotonic() - started)))
 
 
 def score_entries(job: Job, shard: Shard, share: Share) -> Tally:
@@ -212,17 +186,46 @@ class _Counts:
 
     def __init__(self, on_progress: Progress) -> None:
         self._on_progress = on_progress
-        self.tally = Tally()
-        self.unchanged = self.problem_count = 0
-        self.problems: list[str] = []
+        self._tally = Tally()
+        self._unchanged = self._problem_count = 0
+        self._problems: list[str] = []
 
     def add(self, shard: Shard, tally: Tally) -> None:
+        """Counts a shard that is done."""
         found = shard.problems + tally.problems
-        self.problem_count += len(found)
-        self.problems += found[: MAX_PROBLEMS - len(self.problems)]
-        self.unchanged += shard.unchanged
-        self.tally += replace(tally, problems=())
-        self._on_progress(self.tally, shard.done)
+        self._problem_count += len(found)
+        self._problems += found[: MAX_PROBLEMS - len(self._problems)]
+        self._unchanged += shard.unchanged
+        self._tally += replace(tally, problems=())
+        self._on_progress(self._tally, shard.done)
+
+    @property
+    def columns(self) -> dict[str, object]:
+        """What the store keeps of the run."""
+        read_count, tally = self._tally.servers + self._unchanged, self._tally
+        counts = {"servers": read_count, "changed": tally.servers, "tools": tally.asked}
+        return {**counts, "problems": json.dumps(self._problems)}
+
+    def report(self, request: SweepRequest, judge: JudgeStamp, *, milliseconds: int) -> SweepReport:
+        """The finished sweep."""
+        tally = self._tally
+        return SweepReport(
+            store=public_url(request.store),
+            judge=judge,
+            spec_version=request.spec,
+            servers=tally.servers + self._unchanged,
+            unchanged=self._unchanged,
+            scored=tally.servers,
+            tools=tally.tools,
+            asked=tally.asked,
+            ungraded=tally.ungraded,
+            held=tally.held,
+            problem_count=self._problem_count,
+            problems=tuple(self._problems),
+            requests=tally.usage.requests,
+            cost=tally.usage.cost,
+            seconds=milliseconds,
+        )
 
 
 def _read_inputs(request: SweepRequest) -> Iterator[Record | str]:

@@ -76,7 +76,7 @@ def sweep(
         started = time.monotonic()
         try:
             with _progress() as progress:
-                report = sweeping.sweep(request, on_progress=progress, warn=warn)
+                report = sweeping.sweep_registry(request, on_progress=progress, warn=warn)
             page.show([report], views("registry_report:sweep_blocks", statistics=statistics))
         except TdqsError as error:
             if watch is None:
