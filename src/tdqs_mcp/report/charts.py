@@ -40,7 +40,7 @@ def statistics_svg(statistics: Statistics) -> str:
     """Tiers, the histogram of TDQS and the means of the dimensions, one below the other."""
     tools = statistics.current
     tiers = [
-        Bar(label=tier.value, length=share.count, words=f"{share.count:,} ({(share.share or 0) / 100:.1f}%)", tier=tier)
+        Bar(label=tier.value, length=share.count, words=f"{share.count:,} ({(share.share or 0) / 100:.2f}%)", tier=tier)
         for tier, share in tools.tiers.items()
     ]
     means = [

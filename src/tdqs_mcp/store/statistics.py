@@ -312,7 +312,7 @@ def _sizes(connection: Connection, method: str, by_tdqs: Counter[int]) -> tuple[
     """
     grouped = [DEFINITIONS.c.definition_bytes, TOOL_SCORES.c.tdqs]
     table = _current(method).outerjoin(DEFINITIONS, DEFINITIONS.c.input_hash == TOOL_SCORES.c.input_hash)
-    query = select(*grouped, func.count()).select_from(table).group_by(*grouped).order_by(grouped[0])
+    query = select(*grouped, func.count()).select_from(table).group_by(*grouped).order_by(*grouped)
     total = by_tdqs.total()
     score_ranks = dict(zip(sorted(by_tdqs), _ranks(by_tdqs[each] for each in sorted(by_tdqs)), strict=True))
     ranges: list[Counter[int]] = [Counter() for _ in SIZES]
