@@ -32,6 +32,9 @@ _SETTINGS = {
     "distributed.comm.timeouts.connect": CONNECT_TIMEOUT,
     # A worker that is killed again and again comes back each time; by default it is given up while it starts.
     "distributed.deploy.lost-worker-timeout": "1 day",
+    # Nobody looks at the profile of the workers, which stops them a hundred times a second.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "500ms",
 }
 
 
@@ -172,7 +175,8 @@ def _connected(cluster: Cluster) -> Generator[Any]:
                 LocalCluster(
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",  # without one, the scheduler's HTTP server takes port 8787
+                    scheduler_kwargs={"dashboard": False},
                     local_directory=folder,
                     silence_logs=CRITICAL,
                 )
