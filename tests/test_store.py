@@ -123,7 +123,7 @@ def test_writing_again_changes_nothing(store):
     servers = [scored_capture(f"s{number}", TOOLS[number:]) for number in range(3)]
     write(store, METHOD, servers)
     before = exported(store), counts(store)
-    write(store, METHOD, list(reversed(servers)))
+    write(store, METHOD, [*reversed(servers), servers[0]])
     assert (exported(store), counts(store)) == before
     assert complete_captures(store, METHOD) == {each.capture: each.server for each in servers}
 
@@ -406,6 +406,30 @@ def test_a_missing_driver_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(InputError, match=r"pip install 'tdqs-mcp\[postgres\]'"):
         open_store("postgresql://h/d")
+
+
+def test_what_no_repetition_heals_is_not_repeated(store):
+    asked = []
+
+    def ask(connection):
+        asked.append(connection)
+        connection.execute(text("SELECT :value"), {"value": object()})
+
+    with pytest.raises(InputError, match="cannot be used"):
+        transact(store, ask)
+    assert len(asked) == 1
+
+
+def test_a_migration_that_fails_leaves_nothing(store_url):
+    before = open_store(store_url)
+    with before.begin() as connection:
+        METADATA.drop_all(connection, [each for each in METADATA.sorted_tables if each.name != "answers"])
+        connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
+    names = inspect(before).get_table_names()
+    with pytest.raises(InputError, match="already exists"):
+        open_store(store_url)
+    assert inspect(before).get_table_names() == names
+    before.dispose()
 
 
 def test_a_store_that_stays_locked_is_given_up(tmp_path, monkeypatch):

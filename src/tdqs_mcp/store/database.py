@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, Insert, Table, create_engine, event, inspect, make_url, text
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from tenacity import retry, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from tdqs_mcp.errors import InputError
@@ -35,12 +35,12 @@ _LOCK = 8_317_204
 
 _ADVICE = {
     "SQLITE_BUSY": "another process holds it: end that one, or try again",
-    "SQLITE_CANTOPEN": "make the folder and the file writable",
+    "SQLITE_CANTOPEN": "make the folder and the file writable, or set TDQS_STORE to another file",
     "SQLITE_CORRUPT": "the file is damaged: move it away, and the next sweep makes a new one",
     "SQLITE_FULL": "make room on its disk",
     "SQLITE_IOERR": "check its disk for room and errors",
     "SQLITE_NOTADB": "the file is no SQLite database: name another",
-    "SQLITE_READONLY": "make the folder and the file writable",
+    "SQLITE_READONLY": "make the folder and the file writable, or set TDQS_STORE to another file",
     "08": "start the database, or correct the URL",
     "25006": "the database is read-only: name one that can be written",
     "28": "correct user and password",
@@ -158,8 +158,11 @@ def _is_passing(error: BaseException) -> bool:
 
 
 def _code(error: DBAPIError) -> str:
-    """SQLite's name of the error or PostgreSQL's SQLSTATE; 08, its class of failed connections, where there is none."""
-    return str(getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None) or "08")
+    """SQLite's name of the error or PostgreSQL's SQLSTATE; 08, its class of failed connections, where it has none."""
+    if error.orig is None or hasattr(error.orig, "sqlite_errorname"):
+        return str(getattr(error.orig, "sqlite_errorname", ""))
+    is_unreached = isinstance(error, OperationalError) and hasattr(error.orig, "sqlstate")
+    return str(getattr(error.orig, "sqlstate", None) or ("08" if is_unreached else ""))
 
 
 def explained(url: URL, error: DBAPIError) -> InputError:
@@ -176,7 +179,8 @@ def _engine(url: URL) -> Engine:
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"the store's folder {str(path.parent)!r} cannot be made: {error.strerror}") from error
+            reason = f"the store's folder {str(path.parent)!r} cannot be made: {error.strerror}"
+            raise InputError(f"{reason}; set TDQS_STORE to another file") from error
         # The driver begins nothing by itself, so that tables are made inside a transaction too.
         engine = create_engine(url, connect_args={"timeout": PATIENCE, "isolation_level": None})
         event.listen(engine, "connect", _set_up)

@@ -117,8 +117,9 @@ class Rows:
 
 
 def make_rows(method: Method, captures: Sequence[ScoredCapture], *, now: datetime) -> Rows:
-    """The rows of captures that have different keys."""
-    ordered = sorted(captures, key=lambda each: each.capture)
+    """The rows of some captures; of equal ones, the last counts."""
+    by_key = {each.capture: each for each in captures}
+    ordered = [by_key[capture] for capture in sorted(by_key)]
     key = method.id
     tools = [tool for each in ordered for tool in _tools(each)]
     definitions = {each.row["input_hash"]: _definition(each) for each in tools if each.definition is not None}
