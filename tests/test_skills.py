@@ -279,6 +279,17 @@ def test_a_server_without_tools_has_a_status(command, write):
     assert done.stderr == b"error: no tools were discovered, so there is nothing to label\n"
 
 
+@pytest.mark.parametrize("options", [(), ("--fail-on-bad",)])
+def test_the_skill_of_a_server_without_known_tools_has_a_status_and_no_label(command, write, options):
+    skill, given = write("SKILL.md", f"{SOUND}\nPaste your API key first."), write("a.json", answer((5, 5, 5, 5, 5, 5)))
+    empty = write("c.json", captured([]))
+    for server, status in (("http://127.0.0.1:9/mcp", "unreachable"), (empty, "no_tools_discovered")):
+        done, document = run_json(command, "skill", skill, "--server", server, "--answers", given, *options)
+        jsonschema.validate(document, SCHEMAS["skill"])
+        assert (done.returncode, done.stderr.count(b"\n"), document["discoveryStatus"]) == (2, 1, status)
+        assert (document["label"], document["average"], document["scores"]) == (None, None, {})
+
+
 def test_a_reachable_server_has_its_place_beside_one_that_is_not(command, write):
     dead = "http://127.0.0.1:9/mcp"
     done = command("score", write("c.json", TRAMS), dead, "--rubric", "smells", "--format", "json")

@@ -179,7 +179,10 @@ def _finish_labels(
 
 async def score_skill(catalog: Catalog, text: str | None = None, *, judge: Judge | None = None) -> SkillScore:
     """A server's skill text, or without one its instructions, beside its tools. Raises InputError for neither."""
-    judge, case = judge or Offline(), _skill_case(catalog, text)
+    judge = judge or Offline()
+    if not catalog.tools:
+        return label_rubrics.unscored_skill(catalog, judge=judge.stamp, scored_at=_now())
+    case = _skill_case(catalog, text)
     (verdict,) = await guarded(judge).grade([case])
     return _finish_skill(case, verdict, judge=judge.stamp)
 
@@ -190,7 +193,10 @@ def score_skill_answer(
     """The same from an answer that came from elsewhere. Raises InputError."""
     from tdqs_mcp.scoring.external_answers import ANYBODY, match_skill  # noqa: PLC0415
 
-    case, stamp = _skill_case(catalog, text), judge or ANYBODY
+    stamp = judge or ANYBODY
+    if not catalog.tools:
+        return label_rubrics.unscored_skill(catalog, judge=stamp, scored_at=_now())
+    case = _skill_case(catalog, text)
     if not isinstance(answers, Mapping) or "skill" not in answers:
         raise InputError('answers must be an object like {"skill": …} with the answer to the prompt of part skill')
     return _finish_skill(case, match_skill(case, answers, judge=stamp.id), judge=stamp)
@@ -211,15 +217,17 @@ def _finish_skill(case: SkillCase, verdict: Verdict | Ungraded, *, judge: JudgeS
 
 def score_undiscovered(
     locator: str, error: CaptureError, *, rubric: str, judge: JudgeStamp | None = None, spec: str = DEFAULT_SPEC
-) -> ServerScore | LabelScore:
-    """What a result has of a server whose tools could not be had: the reason, and no score."""
+) -> ServerScore | LabelScore | SkillScore:
+    """What a result has of a server whose tools could not be read: the reason, and no score."""
     judge = judge or Offline().stamp
     measured = measure(Catalog(server=locator, source=locator, tools=(), problems=(str(error),)))
-    score: ServerScore | LabelScore = (
-        finish_cases(measured, [], [], judge=judge, spec=spec, findings=())
-        if rubric == "tdqs"
-        else label_rubrics.finish(measured, rubric=rubric, verdicts=[], judge=judge, spec=spec, scored_at=_now())
-    )
+    score: ServerScore | LabelScore | SkillScore
+    if rubric == "tdqs":
+        score = finish_cases(measured, [], [], judge=judge, spec=spec, findings=())
+    elif rubric == "skill":
+        score = label_rubrics.unscored_skill(measured.catalog, judge=judge, scored_at=_now())
+    else:
+        score = label_rubrics.finish(measured, rubric=rubric, verdicts=[], judge=judge, spec=spec, scored_at=_now())
     return replace(score, discovery_status=discovery_status(error))
 
 

@@ -174,7 +174,7 @@ def score(
 
 def _end_labels(results: Sequence[LabelScore | SkillScore | None], *, fail_on_bad: bool, needs_model: bool) -> None:
     """Ends as `end`, and says what leaves the verdict open: no tools, no model, or a model that failed."""
-    has_no_tools = any(isinstance(each, LabelScore) and each.discovery_status for each in results)
+    has_no_tools = any(each and each.discovery_status for each in results)
     left_open = _NO_TOOLS if has_no_tools else _NAME_MODEL if needs_model else OPEN
     gate: Callable[[Any], Outcome] = is_good if fail_on_bad else labeled
     end(results, gate, asked=fail_on_bad, left_open=left_open)
@@ -236,7 +236,9 @@ def skill(
     else:
         chosen = judge_of(asked)
         use = partial(blocking(judging.score_skill), text=text, judge=chosen)
-    results = for_each((locator,), live, use)
+    lost = partial(judging.score_undiscovered, rubric="skill", judge=chosen.stamp if chosen else None)
+    undiscovered: Any = lost if page.form == "json" else None
+    results = for_each((locator,), live, use, undiscovered=undiscovered)
     tell_usage(chosen)
     page.show(results, _SKILL)
     _end_labels(results, fail_on_bad=fail_on_bad, needs_model=not (chosen or answers))

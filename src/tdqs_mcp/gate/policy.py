@@ -94,7 +94,7 @@ def labeled(score: LabelScore | SkillScore) -> Outcome:
     """Unknown when the judge failed on something, or there are no tools."""
     if isinstance(score, SkillScore):
         is_open = score.label is None and isinstance(score.verdict, Ungraded) and score.verdict.was_asked
-        return Outcome.UNKNOWN if is_open else Outcome.PASSED
+        return Outcome.UNKNOWN if is_open or score.discovery_status else Outcome.PASSED
     has_failed = any(tool.ungraded.judge != UNMEASURED for tool in score.ungraded)
     if has_failed or score.discovery_status:
         return Outcome.UNKNOWN

@@ -365,12 +365,16 @@ def label_blocks(score: LabelScore) -> list[Block]:
     blocks: list[Block] = [Title(head)]
     if score.discovery_status:
         return [*blocks, Line(f"nothing was scored: {score.discovery_status}", "red"), problem_items(score.problems)]
-    public = score.quality_score
-    blocks += [_public_line(public), Gap(), Line("For the maintainers:", "dim")] if public else [_counts(score)]
+    public, ungraded = score.quality_score, f", {len(score.ungraded)} ungraded" if score.ungraded else ""
+    counts = Line(
+        f"{score.good_tool_count} Good, {score.bad_tool_count} Bad{ungraded}",
+        "red" if score.bad_tool_count else "green",
+    )
+    blocks += [_public_line(public, ungraded), Gap(), Line("For the maintainers:", "dim")] if public else [counts]
     if score.tools:
         blocks += [Gap(), _labels_table(score)]
     blocks += [*uncertainty(score), _unlabeled(score)]
-    if score.skill is not None:
+    if score.skill is not None and (score.skill.label or score.skill.judgements):
         blocks += [Gap(), *_skill(score.skill, when="")]
     blocks.append(problem_items(score.problems))
     if score.suggestions:
@@ -379,15 +383,9 @@ def label_blocks(score: LabelScore) -> list[Block]:
     return blocks
 
 
-def _counts(score: LabelScore) -> Line:
-    ungraded = f", {len(score.ungraded)} ungraded" if score.ungraded else ""
-    style = "red" if score.bad_tool_count else "green"
-    return Line(f"{score.good_tool_count} Good, {score.bad_tool_count} Bad{ungraded}", style)
-
-
-def _public_line(public: QualityScore) -> Line:
+def _public_line(public: QualityScore, ungraded: str) -> Line:
     """The summary that a listing shows."""
-    tools = f"{public.tools.good} Good, {public.tools.acceptable} Acceptable, {public.tools.bad} Bad"
+    tools = f"{public.tools.good} Good, {public.tools.acceptable} Acceptable, {public.tools.bad} Bad{ungraded}"
     return Line(
         (
             Span(public.label or "no label", _STYLES[public.label]),

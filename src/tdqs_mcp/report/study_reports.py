@@ -14,18 +14,20 @@ from tdqs_mcp.results.studies import (
     LEVEL,
     BenchmarkStudy,
     Cap,
+    CochransQ,
     Estimate,
     FrontPoint,
-    MatchedTest,
     MetricTest,
     OutcomeStudy,
     Prediction,
     Reading,
+    Scope,
     Summary,
     TaskKind,
     TaskSet,
     VariantPair,
 )
+from tdqs_mcp.rules import registry
 
 SHOWN = 5
 """Rows of a table in a terminal, and half of those of the pairs."""
@@ -35,8 +37,9 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
     """What each variant achieves, the pairs with their tests, the front and the caps, and what to do next."""
     experiments = list(dict.fromkeys(each.experiment for each in study.summaries))
 
-    def place(row: Summary | VariantPair | MatchedTest | FrontPoint | Cap, model: str | None = None) -> str:
+    def place(row: Scope) -> str:
         number = f"#{experiments.index(row.experiment) + 1}" if len(experiments) > 1 else ""
+        model = None if isinstance(row, FrontPoint) else row.model
         return " · ".join(each for each in (number, model, row.domain) if each) or "all"
 
     named = [(f"#{number} {name}", "dim") for number, name in enumerate(experiments, start=1)]
@@ -45,28 +48,23 @@ def outcome_blocks(study: OutcomeStudy) -> list[Block]:
         Items(named if len(named) > 1 else []),
     ]
     for title, heads, left, rows in (
-        ("Variants", _VARIANTS, 2, [(place(each, each.model), *_summary(each)) for each in _by_width(study.summaries)]),
-        ("Pairs", _PAIRS, 2, [(place(each, each.model), *_pair(each)) for each in _by_width(study.pairs)]),
-        ("Cochran's Q", _MATCHED, 1, [(place(each, each.model), *_matched(each)) for each in study.matched]),
+        ("Variants", _VARIANTS, 2, [(place(each), *_summary(each)) for each in _by_width(study.summaries)]),
+        ("Pairs", _PAIRS, 2, [(place(each), *_pair(each)) for each in _by_width(study.pairs)]),
+        ("Cochran's Q", _COCHRANS_Q, 1, [(place(each), *_cochrans_q(each)) for each in study.cochrans_q]),
         ("Pareto front", _FRONT, 3, [(place(each), *_point(each)) for each in study.front if each.is_on_front]),
-        (
-            "Caps that keep 95 % of the successes",
-            _CAPS,
-            2,
-            [(place(each, each.model), *_cap(each)) for each in study.caps],
-        ),
+        ("Caps that keep 95 % of the successes", _CAPS, 2, [(place(each), *_cap(each)) for each in study.caps]),
     ):
         if rows:
             shown = 2 * SHOWN if heads is _PAIRS else SHOWN
             blocks += [Heading(title), Table(columns(*heads, left=left, is_whole=True), rows, shown=shown)]
     alone = max((pair.alone for pair in study.pairs), default=0)
-    told = (f"up to {count_words(alone, 'run')} of a pair of variants have no partner and count only under Variants",)
+    told = (f"up to {count_words(alone, 'run')} of a pair have no run of the same task to compare with",)
     return [*blocks, problem_items(told if alone else ()), Line(_next(study))]
 
 
 _VARIANTS = ("where", "variant", "runs", "success (95 %)", "score", "steps")
-_PAIRS = ("where", "before → after", "tasks", "success, points (95 %)", "p", "phi", "score", "p", "steps", "p")
-_MATCHED = ("where", "variants", "tasks", "Q", "p")
+_PAIRS = ("where", "before → after", "n", "success, points (95 %)", "p", "phi", "score", "p", "steps", "p")
+_COCHRANS_Q = ("where", "variants", "tasks", "Q", "p")
 _FRONT = ("where", "model", "variant", "tasks", "score", "steps")
 _CAPS = ("where", "variant", "cap", "keeps", "saves")
 
@@ -79,16 +77,16 @@ def _by_width(rows: Sequence[Row]) -> list[Row]:
 
 
 def _summary(row: Summary) -> tuple[str, ...]:
-    rate = f"{row.success:.1f} % ({row.low:.0f} to {row.high:.0f})"
-    return row.variant, str(row.tasks), rate, _number(row.score, 2), _number(row.steps, 1)
+    interval = "" if row.low is None or row.high is None else f" ({row.low:.0f} to {row.high:.0f})"
+    return row.variant, str(row.runs), f"{row.success:.1f} %{interval}", _number(row.score, 2), _number(row.steps, 1)
 
 
 def _pair(pair: VariantPair) -> tuple[str, ...]:
-    return f"{pair.before} → {pair.after}", str(pair.tasks), *_tests(pair)
+    return f"{pair.before} → {pair.after}", str(pair.units), *_tests(pair)
 
 
-def _matched(row: MatchedTest) -> tuple[str, ...]:
-    return str(len(row.variants)), str(row.tasks), f"{row.q:.2f}", _chance(row.p_value)
+def _cochrans_q(row: CochransQ) -> tuple[str, ...]:
+    return str(len(row.variants)), str(row.tasks), f"{row.q:.2f}", _probability(row.p_value)
 
 
 def _point(row: FrontPoint) -> tuple[str, ...]:
@@ -115,12 +113,12 @@ def _tests(pair: VariantPair) -> tuple[str, ...]:
 
 
 def _p(test: MetricTest | None) -> str:
-    return "" if test is None else _chance(test.adjusted or test.p_value)
+    return "" if test is None else _probability(test.p_value if test.adjusted is None else test.adjusted)
 
 
-def _chance(p_value: float | None) -> str:
+def _probability(p_value: float | None) -> str:
     if p_value is None:
-        return "none"
+        return "-"
     return "<0.001" if p_value < 0.001 else f"{p_value:.3f}"
 
 
@@ -129,7 +127,7 @@ def _number(value: float | None, digits: int) -> str:
 
 
 def _interval(found: Estimate | None) -> str:
-    return "no interval" if found is None else f"{found.value:+.1f} ({found.low:+.1f} to {found.high:+.1f})"
+    return "-" if found is None else f"{found.value:+.1f} ({found.low:+.1f} to {found.high:+.1f})"
 
 
 def _next(study: OutcomeStudy) -> str:
@@ -140,7 +138,7 @@ def _next(study: OutcomeStudy) -> str:
     sure = sum(p_value is not None and p_value < LEVEL for p_value in known)
     return (
         f"{sure} of {count_words(len(study.pairs), 'pair')} differ in success (p < {LEVEL}, uncorrected). Next: where "
-        "nothing differs keep the shorter descriptions, and cap the steps as listed; --format svg draws the front"
+        "no gain is shown keep the shorter descriptions, and cap the steps as listed; --format svg draws the front"
     )
 
 
@@ -200,33 +198,34 @@ def _panel(points: Sequence[FrontPoint], numbers: Sequence[int]) -> Iterator[str
 
 def benchmark_blocks(study: BenchmarkStudy) -> list[Block]:
     """What was searched and called, a row for each predictor that could be measured, and what that means."""
+    measured = [each for each in study.predictors if each.found.estimate or each.fails.estimate]
+    names = {rule.id: f"{rule.id} {rule.name}" for rule in registry.RULES}
     rows = [
-        (each.name, _predicted(each.found), _predicted(each.fails))
-        for each in study.predictors
-        if each.found.estimate or each.fails.estimate
+        (names.get(each.name, each.name.replace("_", " ")), _predicted(each.found), _predicted(each.fails))
+        for each in measured
     ]
-    silent = count_words(len(study.predictors) - len(rows), "rule")
+    left_out = count_words(len(study.predictors) - len(measured), "rule")
     return [
         Title(f"{count_words(study.servers, 'server')} · {count_words(study.tools, 'tool')}"),
         Items([(fact, "") for fact in _facts(study)]),
         Table(columns("predictor", "tool is found, points (95 %)", "calls fail, points (95 %)", is_whole=True), rows),
-        Line(f"{silent} and what has no interval here differ between too few servers to be measured", "dim"),
+        Line(f"- and {left_out} that are not listed: not measurable, they differ between too few servers", "dim"),
         problem_items(study.problems),
-        Line(_lesson(study)),
+        Line(_conclusion(study)),
     ]
 
 
 def _facts(study: BenchmarkStudy) -> Iterator[str]:
     """What was measured, and in which units."""
     asked = f"{study.queries} human requests for {study.queried_tools} tools"
-    yield f"{asked}: {study.found:.1f} % find theirs among the first five (BM25)"
+    yield f"{asked}: {study.found:.1f} % find their tool among the first five (BM25)"
     yield f"{study.calls} recorded calls of {study.called_tools} tools: {study.failed:.1f} % fail"
     paired = study.rewritten
     if paired:
         change = f"{paired.difference:+.1f} points ({paired.low:+.1f} to {paired.high:+.1f})"
         yield f"after offline rewrites {paired.gained} requests do better and {paired.lost} worse: {change}"
-    yield "for a rule that fires or one point of a score, with the length of the description held constant"
-    yield "a unit is one request or one call; errors are clustered by server, for calls also by task"
+    yield "for a rule that fires or one point of a score, by linear regression with the logarithm of the length of the"
+    yield "description held constant; errors are clustered by server, for calls also by task"
 
 
 def _predicted(found: Prediction) -> str:
@@ -234,12 +233,12 @@ def _predicted(found: Prediction) -> str:
     return f"{_interval(found.estimate)}{told}"
 
 
-def _lesson(study: BenchmarkStudy) -> str:
+def _conclusion(study: BenchmarkStudy) -> str:
     readings = Counter(each.reading for by in study.predictors for each in (by.found, by.fails))
     return (
-        f"{readings[Reading.SOMETHING]} predict something, {readings[Reading.NOTHING]} predict nothing. Next: take "
-        "no finding here as proof that agents do better; run your own tasks with both descriptions and compare them "
-        "with tdqs-mcp study OUTCOMES.csv"
+        f"{readings[Reading.SOMETHING]} predict after Holm's correction, {readings[Reading.NOTHING]} predict nothing. "
+        "Next: take none of this as proof that agents do better; run your own tasks with both descriptions and compare "
+        "them with tdqs-mcp study OUTCOMES.csv"
     )
 
 

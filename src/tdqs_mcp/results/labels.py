@@ -105,6 +105,9 @@ class SkillScore(Document):
 
     server: Name
     tool_count: int
+    discovery_status: DiscoveryStatus | None = None
+    """Why nothing was scored; null where tools were listed."""
+
     scored_at: str
     """UTC, ISO 8601."""
 

@@ -5,13 +5,13 @@ from enum import StrEnum
 from typing import Annotated
 
 from tdqs_mcp.results.checks import Paired
-from tdqs_mcp.results.contract import Document, Encoded, Key, Name, Own, Unit
+from tdqs_mcp.results.contract import Document, Encoded, Internal, Key, Name, Own, Unit
 
 LEVEL = 0.05
-"""The probability of an error that intervals and tests allow."""
+"""Significance of the tests, one less the coverage of the intervals."""
 
 Figure = Annotated[float, Unit(digits=4)]
-Chance = Annotated[float, Unit(low=0, high=1)]
+Probability = Annotated[float, Unit(low=0, high=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,17 +21,16 @@ class Estimate:
     value: Figure
     low: Figure
     high: Figure
-    p_value: Chance
-    units: int
-    """Observations."""
+    p_value: Internal[Probability]
+    """For Holm's correction; where a test compares two variants, its p value counts."""
 
     clusters: int
     """Groups of observations that may depend on each other; the fewest, where they are grouped in two ways."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """What one variant achieves in one scope; null where no row says."""
+class Scope:
+    """The runs that a figure is about."""
 
     experiment: str
     model: str | None
@@ -40,15 +39,20 @@ class Summary:
     domain: str | None
     """Null for all domains."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Scope):
+    """What one variant achieves; null where no row says."""
+
     variant: str
-    tasks: int
+    runs: int
     success: Figure
     """Percent of the runs that succeed."""
 
-    low: Figure
-    """Lower end of its 95 % interval (Wilson)."""
+    low: Figure | None
+    """Lower end of its 95 % interval (Wilson); null where a task occurs more than once, which it does not allow."""
 
-    high: Figure
+    high: Figure | None
     score: Figure | None
     """Mean share of a run's evaluators that pass."""
 
@@ -69,10 +73,10 @@ class MetricTest:
     difference: Estimate | None
     """Clustered by task; null where every difference is the same. Success counts in percentage points."""
 
-    p_value: Chance | None
+    p_value: Probability | None
     """Null where a task occurs more than once, which the test does not allow, or nothing differs."""
 
-    adjusted: Annotated[Chance | None, Key("bonferroni")] = None
+    adjusted: Annotated[Probability | None, Key("bonferroni")] = None
     """For variants that are not paired: corrected for all such tests of the study."""
 
     size: Annotated[Figure | None, Key("rankBiserial")] = None
@@ -93,22 +97,22 @@ class Agreement:
     chi_square: Figure | None
     """Pearson's, without continuity correction."""
 
-    p_value: Chance | None
+    p_value: Probability | None
+    """Null where a task occurs more than once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VariantPair:
-    """Two variants in one scope."""
+class VariantPair(Scope):
+    """Two variants compared."""
 
-    experiment: str
-    model: str | None
-    domain: str | None
     before: str
     after: str
     is_paired: Annotated[bool, Key("paired")]
     """Whether the same tasks were run with both."""
 
-    tasks: int
+    units: int
+    """Pairs, or runs of both variants where they are not paired."""
+
     alone: Annotated[int, Key("withoutPartner")]
     """Runs of either variant whose task was not run with the other; no test has them."""
 
@@ -117,24 +121,19 @@ class VariantPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatchedTest:
-    """Cochran's Q: whether any of three or more variants succeeds more often, over the tasks run with all."""
+class CochransQ(Scope):
+    """Whether any of three or more variants succeeds more often, over the tasks run with all."""
 
-    experiment: str
-    model: str | None
-    domain: str | None
     variants: tuple[str, ...]
     tasks: int
     q: Figure
-    p_value: Chance
+    p_value: Probability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FrontPoint:
+class FrontPoint(Scope):
     """A model with a variant: mean evaluator score against mean steps, over the tasks that all points share."""
 
-    experiment: str
-    domain: str | None
     model: str
     variant: str
     tasks: int
@@ -145,12 +144,9 @@ class FrontPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cap:
+class Cap(Scope):
     """The limit that keeps 95 % of the successful runs, and what it saves (the paper, section 6.3)."""
 
-    experiment: str
-    model: str
-    domain: str | None
     variant: str
     resource: Own
     """`steps` or `tokens`."""
@@ -161,7 +157,7 @@ class Cap:
     """Successful runs within the cap."""
 
     saved: Figure
-    """Percent of all that is spent, in successful runs and others, which lies above the cap."""
+    """Percent of what all runs spend that lies above the cap."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +167,7 @@ class OutcomeStudy(Document):
     runs: int
     summaries: tuple[Summary, ...]
     pairs: tuple[VariantPair, ...]
-    matched: tuple[MatchedTest, ...]
+    cochrans_q: tuple[CochransQ, ...]
     front: tuple[FrontPoint, ...]
     caps: tuple[Cap, ...]
 

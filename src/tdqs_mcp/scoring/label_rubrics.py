@@ -7,6 +7,7 @@ from tdqs_mcp.canonical import round_half_up
 from tdqs_mcp.facts.subject import Measured, Subject
 from tdqs_mcp.facts.text.wording import asks_for_credentials, count_code_units
 from tdqs_mcp.facts.toolset import relations
+from tdqs_mcp.model import Catalog
 from tdqs_mcp.results.contract import ABSENT
 from tdqs_mcp.results.findings import Finding, Severity
 from tdqs_mcp.results.labels import (
@@ -93,6 +94,24 @@ def finish_skill(
         smells=tuple(key for key, score in scores.items() if score < SMELL_BELOW),
         credentials=shown or ("the judge holds so" if says_so else None),
         problems=(problem,) if is_disputed else (),
+    )
+
+
+def unscored_skill(catalog: Catalog, *, judge: JudgeStamp, scored_at: str) -> SkillScore:
+    """What a result has of the skill of a server without known tools: the reason, and no score."""
+    return SkillScore(
+        server=catalog.server,
+        tool_count=0,
+        discovery_status=DiscoveryStatus.NO_TOOLS_DISCOVERED,
+        scored_at=scored_at,
+        judge=judge,
+        verdict=Ungraded(judge=judge.id, reason="no tool of the server is known", was_asked=False),
+        judgements={},
+        average=None,
+        label=None,
+        smells=(),
+        credentials=None,
+        problems=catalog.problems,
     )
 
 

@@ -22,7 +22,7 @@ COLUMNS = "task, model, variant and success, and where known domain, evaluators_
 """The columns of outcomes, for messages."""
 
 MAX_NAMED = 5
-"""Bad rows in one message."""
+"""Reasons in one message."""
 
 Text = Annotated[str, Field(min_length=1)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -42,8 +42,8 @@ class TaskRun(BaseModel):
     """Whether all evaluators pass; a column with gaps may have been written as 1.0 and 0.0."""
 
     domain: str = ""
-    passed: int | None = Field(None, ge=0, validation_alias=AliasChoices("evaluators_passed", "passed"))
-    total: int | None = Field(None, ge=1, validation_alias=AliasChoices("evaluators_total", "evaluator_count", "total"))
+    passed: int | None = Field(None, ge=0, validation_alias="evaluators_passed")
+    total: int | None = Field(None, ge=1, validation_alias=AliasChoices("evaluators_total", "evaluator_count"))
     steps: Amount | None = None
     tokens: Amount | None = None
     experiment: str = Field("", validation_alias=AliasChoices("experiment", "from"))
@@ -65,30 +65,36 @@ def read_outcomes(path: Path) -> list[TaskRun]:
     """The rows of a CSV, JSON Lines or Parquet file. Raises InputError that names the lines that cannot be used."""
     origin = repr(str(path))
     runs: list[TaskRun] = []
-    wrong: list[str] = []
+    wrong: dict[str, list[str]] = {}
     places: dict[tuple[str, ...], str] = {}
     for place, row in _rows(path):
         try:
             run = TaskRun.model_validate(row)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            words = [place, *map(str, first["loc"][:1]), first["msg"].removeprefix("Value error, ")]
-            wrong.append(": ".join(words))
+            wrong.setdefault(_reason(error), []).append(place)
             continue
         known = places.setdefault((run.experiment, run.variant, run.model, run.domain, run.task), place)
         if known == place:
             runs.append(run)
         else:
-            wrong.append(f"{place}: the same task, model, domain and variant as {known}")
+            wrong.setdefault(f"the same task, model, domain and variant as {known}", []).append(place)
     if wrong:
-        more = f"; and {len(wrong) - MAX_NAMED} more" if len(wrong) > MAX_NAMED else ""
-        raise InputError(
-            f"{origin} has {len(wrong)} rows that cannot be used, so nothing was computed: "
-            f"{'; '.join(wrong[:MAX_NAMED])}{more}. A row has {COLUMNS}"
-        )
+        told = [
+            f"{first}{f' and {len(others)} more' if others else ''}: {reason}"
+            for reason, (first, *others) in list(wrong.items())[:MAX_NAMED]
+        ]
+        raise InputError(f"{origin} has rows that cannot be used: {'; '.join(told)}. A row has {COLUMNS}")
     if not runs:
         raise InputError(f"{origin} has no rows; give {COLUMNS}")
     return runs
+
+
+def _reason(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    column, message = "".join(map(str, first["loc"][:1])), first["msg"].removeprefix("Value error, ")
+    if first["type"] == "missing":
+        return f"no {column}"
+    return f"{column}: {message}" if column else message
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -109,7 +115,9 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             raise InputError(f"{str(path)!r} has a column twice; leave one of them out")
         for row in reader:
             if None in row or None in row.values():
-                raise InputError(f"line {reader.line_num} of {str(path)!r} has not as many values as the first line")
+                raise InputError(
+                    f"line {reader.line_num} of {str(path)!r} has more or fewer values than the first line"
+                )
             yield f"line {reader.line_num}", {name: value for name, value in row.items() if value.strip()}
     except csv.Error as error:
         raise InputError(f"line {reader.line_num} of {str(path)!r} is not CSV: {error}") from error
@@ -120,7 +128,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415  # an extra that most installations go without
     except ImportError as error:
         raise InputError(
-            "Parquet needs a package more: pip install 'tdqs-mcp[study]', or give CSV or JSON Lines"
+            "Parquet needs one more package: pip install 'tdqs-mcp[study]', or give CSV or JSON Lines"
         ) from error
     try:
         rows = parquet.read_table(io.BytesIO(read_bytes(path))).to_pylist()

@@ -16,7 +16,7 @@ def require_statistics() -> None:
         import scipy.stats  # noqa: F401, PLC0415
         import statsmodels.api  # noqa: F401, PLC0415
     except ImportError as error:
-        raise InputError("studies need packages more: pip install 'tdqs-mcp[study]'") from error
+        raise InputError("studies need more packages: pip install 'tdqs-mcp[study]'") from error
 
 
 def estimate(
@@ -46,6 +46,5 @@ def estimate(
         low=float(low),
         high=float(high),
         p_value=float(p_value),
-        units=len(values),
         clusters=fewest,
     )

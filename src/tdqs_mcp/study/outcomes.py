@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
+from typing import Any
 
 from tdqs_mcp.results.contract import Own
 from tdqs_mcp.results.studies import (
     LEVEL,
     Agreement,
     Cap,
+    CochransQ,
     FrontPoint,
-    MatchedTest,
     MetricTest,
     OutcomeStudy,
     Summary,
@@ -38,7 +39,7 @@ _METRICS: Mapping[Own, Callable[[TaskRun], float | None]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scope:
-    """The runs of one experiment that one row of a table is about, by variant."""
+    """The runs that one row of a table is about, by variant."""
 
     experiment: str
     model: str | None
@@ -51,8 +52,8 @@ class _Scope:
         return len({run.domain for runs in self.runs.values() for run in runs.values()}) == 1
 
     @property
-    def place(self) -> dict[str, str | None]:
-        return {"model": self.model, "domain": self.domain}
+    def place(self) -> dict[str, Any]:
+        return {"experiment": self.experiment, "model": self.model, "domain": self.domain}
 
 
 def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
@@ -64,7 +65,7 @@ def compare_variants(runs: Sequence[TaskRun]) -> OutcomeStudy:
         runs=len(runs),
         summaries=tuple(_summary(scope, variant) for scope in scopes for variant in scope.runs),
         pairs=tuple(_corrected(pairs)),
-        matched=tuple(test for scope in scopes for test in _matched(scope)),
+        cochrans_q=tuple(test for scope in scopes for test in _cochrans_q(scope)),
         front=tuple(
             point for scope in _distinct([each for each in every if each.model is None]) for point in _front(scope)
         ),
@@ -88,9 +89,9 @@ def _scopes(runs: Sequence[TaskRun]) -> Iterator[_Scope]:
 
 
 def _distinct(scopes: Sequence[_Scope]) -> list[_Scope]:
-    """The scopes without those that hold the same runs as a narrower one."""
+    """Of the scopes with the same runs only the narrowest, which comes last."""
     by_runs = {frozenset(id(run) for runs in scope.runs.values() for run in runs.values()): scope for scope in scopes}
-    return [scope for scope in scopes if any(scope is each for each in by_runs.values())]
+    return list(by_runs.values())
 
 
 def _summary(scope: _Scope, variant: str) -> Summary:
@@ -99,14 +100,14 @@ def _summary(scope: _Scope, variant: str) -> Summary:
     runs = list(scope.runs[variant].values())
     successes = sum(run.success for run in runs)
     low, high = proportion_confint(successes, len(runs), alpha=LEVEL, method="wilson")
+    is_single = _is_single([(run,) for run in runs])
     return Summary(
-        experiment=scope.experiment,
         **scope.place,
         variant=variant,
-        tasks=len(runs),
+        runs=len(runs),
         success=100 * successes / len(runs),
-        low=100 * float(low),
-        high=100 * float(high),
+        low=100 * float(low) if is_single else None,
+        high=100 * float(high) if is_single else None,
         score=_mean(run.score for run in runs),
         steps=_mean(run.steps for run in runs),
     )
@@ -123,12 +124,11 @@ def _pair(scope: _Scope, before: str, after: str) -> VariantPair:
     pairs = [(old[key], new[key]) for key in shared]
     tests = _paired_tests(pairs) if pairs else _unpaired_tests(list(old.values()), list(new.values()))
     return VariantPair(
-        experiment=scope.experiment,
         **scope.place,
         before=before,
         after=after,
         is_paired=bool(pairs),
-        tasks=len(pairs) or len(old) + len(new),
+        units=len(pairs) or len(old) + len(new),
         alone=len(old) + len(new) - 2 * len(pairs) if pairs else 0,
         agreement=_agreement(pairs) if pairs else None,
         tests=tuple(tests),
@@ -246,8 +246,8 @@ def _corrected(pairs: Sequence[VariantPair]) -> Iterator[VariantPair]:
         yield replace(pair, tests=tests)
 
 
-def _matched(scope: _Scope) -> Iterator[MatchedTest]:
-    """Cochran's Q over the tasks that were run with all variants."""
+def _cochrans_q(scope: _Scope) -> Iterator[CochransQ]:
+    """The test over the tasks that were run with all variants, where there are three or more."""
     from statsmodels.stats.contingency_tables import cochrans_q  # noqa: PLC0415
 
     keys = [key for key in next(iter(scope.runs.values())) if all(key in runs for runs in scope.runs.values())]
@@ -256,8 +256,7 @@ def _matched(scope: _Scope) -> Iterator[MatchedTest]:
     if len(scope.runs) < 3 or not _is_single(rows) or all(len(set(row)) == 1 for row in results):
         return
     test = cochrans_q(results)
-    yield MatchedTest(
-        experiment=scope.experiment,
+    yield CochransQ(
         **scope.place,
         variants=tuple(scope.runs),
         tasks=len(rows),
@@ -283,9 +282,7 @@ def _front(scope: _Scope) -> Iterator[FrontPoint]:
     for (model, variant), (score, steps) in means.items():
         others = (each for each in means.values() if each != (score, steps))
         yield FrontPoint(
-            experiment=scope.experiment,
-            domain=scope.domain,
-            model=model,
+            **{**scope.place, "model": model},
             variant=variant,
             tasks=len(shared),
             score=score,
@@ -309,9 +306,7 @@ def _caps(scope: _Scope) -> Iterator[Cap]:
             cap = float(np.quantile(successful, KEPT, method="inverted_cdf"))
             total = sum(amount for amount, _ in spent)
             yield Cap(
-                experiment=scope.experiment,
-                model=scope.model or "",
-                domain=scope.domain,
+                **scope.place,
                 variant=variant,
                 resource=resource,
                 successes=len(successful),
