@@ -11,6 +11,8 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CreateMessageResult, ElicitResult, TextContent
 from test_route import EVERYTHING, NEWER, SCRIPT, is_gone, needs_servers, routed, wire
 from test_server import until
 from test_server_http import TOKEN, connect, free_port, wait_for
@@ -67,9 +69,6 @@ async def walk(client):
 
     async def note(*progress):
         told.append(progress)
-
-    async def answer(*_):
-        raise AssertionError
 
     tools = (await client.list_tools()).tools
     results = [
@@ -131,12 +130,28 @@ async def test_a_client_over_stdio_sees_the_same_of_a_server_over_http(direct, t
         assert await walk(client) == await walk(plain)
 
 
+async def accept(*_):
+    return ElicitResult(action="accept", content={"sure": True})
+
+
+async def sample(*_):
+    return CreateMessageResult(role="assistant", content=TextContent(type="text", text="Sampled."), model="m")
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_server_asks_its_client_over_http(url, mode):
+    async with Client(streamable_http_client(url), mode=mode, elicitation_callback=accept) as client:
+        assert (await client.call_tool("wipe", {})).content[0].text == "sure: True"
+
+
 @needs_servers
-async def test_an_older_server_answers_newer_clients_over_http(tmp_path):
+async def test_an_older_server_answers_newer_clients_over_http_and_asks_them(tmp_path):
     with routing(tmp_path, *EVERYTHING) as (url, _):
-        async with connect(url) as client:
+        async with Client(streamable_http_client(url), sampling_callback=sample) as client:
             assert client.protocol_version == "2025-11-25"
-            assert (await client.call_tool("echo", {"message": "x"})).content[0].text == "Echo: x"
+            assert (await client.call_tool("echo", {"message": "\U0001f600"})).content[0].text == "Echo: \U0001f600"
+            asked = await client.call_tool("trigger-sampling-request", {"prompt": "Say.", "maxTokens": 5})
+            assert "Sampled." in asked.content[0].text
 
 
 def post(url, **headers):

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
@@ -106,17 +106,20 @@ class Relay:
         if not any(new is not None for new in changed.values()):
             return frame
         new = [changed.get(id(each)) or each for each in messages]
-        return make_frame(new if isinstance(frame.value, list) else new[0])
+        try:
+            return make_frame(new if isinstance(frame.value, list) else new[0])
+        except RecursionError:  # nested as deeply as this interpreter can go
+            return frame
 
     def related(self, message: Mapping[str, Any]) -> Any:  # noqa: ANN401  # an id
         """The pending request that a message of the server belongs to, as far as that can be known: else the last."""
         params = message.get("params")
         token = params.get("progressToken") if isinstance(params, dict) else None
         listening = meta_of(message).get(SUBSCRIPTION_ID_META_KEY)
-        if listening in self.pending:
-            return listening
-        tokens = {meta_of(each.message).get("progressToken"): key for key, each in self.pending.items()}
-        return tokens[token] if token is not None and token in tokens else next(reversed(self.pending), None)
+        for key, request in self.pending.items():
+            if key == listening or (token is not None and token == meta_of(request.message).get("progressToken")):
+                return key
+        return next(reversed(self.pending), None)
 
     def lose_server(self, reason: str) -> list[Frame]:
         """The errors for every request that gets no answer any more."""
@@ -143,13 +146,14 @@ class Relay:
                 yield key
 
     def _note_request(self, message: Mapping[str, Any]) -> None:
-        info = meta_of(message).get(CLIENT_INFO_META_KEY)
-        if message["method"] == INITIALIZE and isinstance(message.get("params"), dict):
-            info = message["params"].get("clientInfo")
-        client = info.get("name") if isinstance(info, dict) else None
-        if message["method"] == INITIALIZE:
-            self._client = str(client)
-        self.pending[message["id"]] = Request(message=message, client=self._client if client is None else str(client))
+        request = Request(message=message, client=self._client)
+        is_first = request.method == INITIALIZE
+        info = request.params.get("clientInfo") if is_first else meta_of(message).get(CLIENT_INFO_META_KEY)
+        name = info.get("name") if isinstance(info, dict) else None
+        if isinstance(name, str):
+            request = replace(request, client=name)
+            self._client = name if is_first else self._client
+        self.pending[message["id"]] = request
         self.asked.set()
 
     def _forget(self, key: Any) -> None:  # noqa: ANN401  # an id
