@@ -373,7 +373,7 @@ def test_a_server_that_fails_ends_with_an_error_for_its_client_and_leaves_no_pro
         started = pids(client)
         answer = client.shake_hands()
         answer = answer if mode == "silent" else client.call("x")
-        assert said in answer["error"]["message"]
+        assert f"{mode} {said}" in answer["error"]["message"]
         assert answer["error"]["code"] == -32603
         assert client.process.wait(15) == 2
         assert said in "".join(client.errors)
@@ -390,6 +390,21 @@ def test_a_client_can_leave_a_server_that_hangs_or_floods(variants, mode):
         if mode == "floods":
             until(lambda: len(client.lines) > 2_000)
         assert client.close() == 0
+        until(lambda: all(map(is_gone, started)))
+
+
+@process
+def test_a_client_that_reads_nothing_can_leave_a_server_that_floods(variants):
+    command = routed(variants.write({"a": {"x": "X."}}), sys.executable, "-c", SCRIPT, "floods")
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as client:
+        started = [int(each) for each in client.stderr.readline().split()]
+        for number, method in enumerate(("initialize", "tools/call")):
+            frame = {"jsonrpc": "2.0", "id": number, "method": method, "params": {"text": "x" * 50_000}}
+            client.stdin.write(json.dumps(frame).encode() + b"\n")
+        client.stdin.flush()
+        time.sleep(1)
+        client.stdin.close()
+        assert client.wait(15) == 0
         until(lambda: all(map(is_gone, started)))
 
 

@@ -230,4 +230,4 @@ class Server:
         refused = [each for each in self.replies[-1:] if each.status >= httpx2.codes.BAD_REQUEST]
         attempt = Attempt(locator=self.locator, options=self.options, recording=recording, ending=self.ending)
         attempt.replies, attempt.error, attempt.timed_out = refused, error, timed_out
-        return CaptureError(explain(attempt))
+        return CaptureError(f"{self.name} {explain(attempt)}")

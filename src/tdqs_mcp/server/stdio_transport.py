@@ -5,6 +5,7 @@ import select
 import signal
 import stat
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from pydantic import ValidationError
 
 from tdqs_mcp.errors import TdqsError
 from tdqs_mcp.report.escape import printable
+from tdqs_mcp.results.findings import Outcome
 from tdqs_mcp.router.frames import Frame, error_frame, read_frame
 
 TOO_LONG = "\0"
@@ -25,6 +27,9 @@ TOO_LONG = "\0"
 
 CHUNK = 2**16
 """Bytes that are read at once."""
+
+GRACE_SECONDS = 1.0
+"""How long a router may take to end when its client and its server have."""
 
 SHOWN = 200
 """Characters of a reason."""
@@ -49,9 +54,9 @@ async def _read_chunks() -> AsyncIterator[bytes]:
 
 
 def _can_wait(file: int) -> bool:
-    """Whether the event loop can wait for a file: that takes a tenth of the time of a thread."""
+    """Whether the event loop can wait for a file: a thread takes longer, and would keep the process from ending."""
     mode = os.fstat(file).st_mode
-    return sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
+    return sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(file))
 
 
 async def read_lines(limit: int) -> AsyncIterator[bytes | None]:
@@ -158,6 +163,10 @@ async def run_stdio(serve: Callable[[StandardStreams], Awaitable[None]], limit: 
         except TdqsError as error:
             errors.append(error)
         tasks.cancel_scope.cancel()
+    # A thread may wait for ever for a client that reads nothing any more, and the process for that thread.
+    ending = threading.Timer(GRACE_SECONDS, os._exit, [Outcome.UNKNOWN if errors else code])
+    ending.daemon = True
+    ending.start()
     for each in errors:
         raise each
     return code
