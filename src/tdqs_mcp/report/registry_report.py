@@ -21,7 +21,7 @@ def sweep_blocks(report: SweepReport, *, statistics: str) -> list[Block]:
     ]
     if report.ungraded:
         held = f"; of them {report.held:,} held as suspicious" if report.held else ""
-        blocks.append(Line(f"{report.ungraded:,} without a score: the next sweep asks again{held}", "yellow"))
+        blocks.append(Line(f"{report.ungraded:,} without a verdict: the next sweep asks again{held}", "yellow"))
     if report.problem_count:
         more = report.problem_count - MAX_LINES
         lines = [(f"! {problem}", "yellow") for problem in report.problems[:MAX_LINES]]

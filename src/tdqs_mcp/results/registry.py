@@ -12,7 +12,7 @@ MAX_PROBLEMS = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepReport(Document):
-    """One sweep. All of its numbers but `ungraded` and `held` are about this sweep, whatever the store has besides."""
+    """One sweep. All numbers are about this sweep, whatever the store has besides."""
 
     store: str
     """The file or URL, without a password."""
@@ -35,7 +35,7 @@ class SweepReport(Document):
     """Of these tools, those that the judge was asked about: the others were known by their inputHash."""
 
     ungraded: int
-    """Of these tools, those without a score; the next sweep asks about them."""
+    """Tools, tool sets and questions about shadow candidates without a verdict; the next sweep asks about them."""
 
     held: int
     """Of the ungraded, those whose score the guard holds as suspicious."""

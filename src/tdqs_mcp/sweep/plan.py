@@ -62,10 +62,10 @@ class Tally:
     """Tools that the judge was asked about."""
 
     ungraded: int = 0
-    """Of them, those without a score."""
+    """Tools, tool sets and questions about shadow candidates that are left for the next sweep."""
 
     held: int = 0
-    """Of those without a score, the ones that the guard holds as suspicious."""
+    """Of the ungraded, those whose score the guard holds as suspicious."""
 
     problems: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)

@@ -12,7 +12,6 @@ from tdqs_mcp.errors import InputError
 from tdqs_mcp.facts.subject import Measured, measure
 from tdqs_mcp.judges.judge import Judge, Usage, used
 from tdqs_mcp.results.contract import ABSENT
-from tdqs_mcp.results.scores import UNMEASURED
 from tdqs_mcp.results.verdicts import Ungraded, Verdict
 from tdqs_mcp.rubrics.prompt import Case, PromptForm, ToolCase, render, render_hardened
 from tdqs_mcp.scoring.score import all_cases, finish_cases, shadow_cases, with_judge_problems
@@ -67,6 +66,7 @@ async def score_shard(entries: Sequence[Entry], *, store: Engine, method: Method
     outcomes = await _judge(servers, judges, method)
     captures = [_finish(server, found, method) for server, found in zip(servers, outcomes, strict=True)]
     write(store, method, captures)
+    open_ones = [each for found in outcomes for each in found if isinstance(each, Ungraded) and each.was_asked]
     return Tally(
         servers=len(servers),
         tools=sum(len(each.measured.catalog.tools) for each in servers),
@@ -75,8 +75,8 @@ async def score_shard(entries: Sequence[Entry], *, store: Engine, method: Method
             for each in servers
             for case, known in zip(each.cases, each.known, strict=True)
         ),
-        ungraded=sum(each.ungraded.judge != UNMEASURED for capture in captures for each in capture.score.ungraded),
-        held=sum(each.ungraded.held is not ABSENT for capture in captures for each in capture.score.ungraded),
+        ungraded=len(open_ones),
+        held=sum(each.held is not ABSENT for each in open_ones),
         problems=tuple(problems),
         usage=judges.usage,
     )
