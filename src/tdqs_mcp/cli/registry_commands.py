@@ -96,7 +96,7 @@ _SVG = "svg"
 @click.option("--method", metavar="METHOD", help="A judge or a method's key.  [default: the newest sweep's]")
 @click.option("--server", metavar="NAME", help="Only this server: how many others score lower.")
 @click.option("--query", metavar="TEXT", help="Only tools that the text finds; of comparable matches the better first.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="With --query: so many.")
+@click.option("--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="With --query: so many.")
 @page_options(_JSONL, _SVG, help="What to print; jsonl has a line for each tool.")
 def stats(
     *, store: str | None, method: str | None, server: str | None, query: str | None, limit: int, page: Page

@@ -34,7 +34,6 @@ from tdqs_mcp.store.database import snapshot
 from tdqs_mcp.store.scored_captures import DIMENSIONS, FLAGS
 from tdqs_mcp.store.tables import (
     CAPTURED_TOOLS,
-    CAPTURES,
     DEFINITIONS,
     SERVER_SCORES,
     SERVERS,
@@ -52,8 +51,8 @@ coin toss, and in 59% of those at 90 to 94 percent; PostgreSQL in 51% and 54%.
 MAX_WORDS = 40
 """Words of a query that are searched."""
 
-MIN_CANDIDATES = 200
-"""Definitions that are ranked at least: some are of earlier captures, some are on many servers."""
+MIN_CANDIDATES, MAX_CANDIDATES = 200, 900
+"""Definitions that are ranked: more than are shown, because some are of earlier captures. SQLite may take 999 only."""
 
 _WORD = re.compile(r"\w+")
 _SAME_DEFINITION = DEFINITIONS.c.input_hash == CAPTURED_TOOLS.c.input_hash
@@ -67,20 +66,19 @@ def search(connection: Connection, method: MethodStamp, query: str, *, limit: in
     words = list(dict.fromkeys(_WORD.findall(query.lower())))[:MAX_WORDS]
     if not words:
         raise InputError("the query has no words: say what the tool should do")
-    count = max(MIN_CANDIDATES, 10 * limit)
+    count = min(max(MIN_CANDIDATES, 5 * limit), MAX_CANDIDATES)
     is_postgresql = connection.dialect.name == "postgresql"
-    found = (_postgresql(connection, words, count) if is_postgresql else _sqlite(words, count)).subquery()
-    table = found.join(DEFINITIONS, DEFINITIONS.c.number == found.c.number).join(CAPTURED_TOOLS, _SAME_DEFINITION)
-    rows = connection.execute(
-        _tools(method.key, table)
-        .add_columns(found.c.relevance)
-        .order_by(found.c.relevance.desc(), SERVERS.c.server, CAPTURED_TOOLS.c.position)
-        .limit(count)
-    ).all()
-    best = rows[0].relevance if rows else 1
-    return tuple(_ranked([Match(relevance=int(100 * row.relevance / best), tool=_tool(row, method)) for row in rows]))[
-        :limit
+    found = _postgresql(connection, words, count) if is_postgresql else _sqlite(words, count)
+    relevance = {row.number: row.relevance for row in connection.execute(found)}
+    # A second query, because PostgreSQL expects a wrong number of rows from a join with the first.
+    table = DEFINITIONS.join(CAPTURED_TOOLS, _SAME_DEFINITION)
+    chosen = _tools(method.key, table).add_columns(DEFINITIONS.c.number).where(DEFINITIONS.c.number.in_(relevance))
+    rows = sorted(connection.execute(chosen), key=lambda row: (-relevance[row.number], row.server, row.position))
+    best = relevance[rows[0].number] if rows else 1
+    matches = [
+        Match(relevance=int(100 * relevance[row.number] / best), tool=_tool(row, method)) for row in rows[:count]
     ]
+    return tuple(_ranked(matches))[:limit]
 
 
 def export_tools(engine: Engine, method: MethodStamp) -> Iterator[StoredTool]:
@@ -143,6 +141,7 @@ def _tools(method: str, table: FromClause) -> Select[Any]:
     return (
         select(
             SERVERS.c.server,
+            CAPTURED_TOOLS.c.position,
             CAPTURED_TOOLS.c.name,
             CAPTURED_TOOLS.c.input_hash,
             TOOL_SCORES.c.tdqs,
@@ -152,8 +151,7 @@ def _tools(method: str, table: FromClause) -> Select[Any]:
             DEFINITIONS.c.definition_bytes,
         )
         .select_from(table)
-        .join(CAPTURES, CAPTURES.c.capture == CAPTURED_TOOLS.c.capture)
-        .join(SERVERS, and_(SERVERS.c.server == CAPTURES.c.server, SERVERS.c.capture == CAPTURES.c.capture))
+        .join(SERVERS, SERVERS.c.capture == CAPTURED_TOOLS.c.capture)
         .join(SERVER_SCORES, and_(SERVER_SCORES.c.capture == place[0], SERVER_SCORES.c.method == method))
         .outerjoin(TOOL_SCORES, scored)
         .outerjoin(UNGRADED, ungraded)
