@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
+
 from tdqs_mcp.errors import InputError, TdqsError
 from tdqs_mcp.sweep.plan import Shard, Tally
 from tdqs_mcp.sweep.shares import Share, Shares
@@ -162,7 +164,7 @@ def _lost(cluster: Cluster) -> InputError:
 def _connected(cluster: Cluster) -> Generator[Any]:
     """A client of the cluster. Raises InputError."""
     from dask import config  # noqa: PLC0415
-    from distributed import Client, LocalCluster  # noqa: PLC0415
+    from distributed import Client  # noqa: PLC0415
 
     for name in ("distributed", "distributed.client"):  # importing it has set both
         getLogger(name).setLevel(CRITICAL)
@@ -171,16 +173,7 @@ def _connected(cluster: Cluster) -> Generator[Any]:
         target = cluster.address
         if target is None:
             folder = stack.enter_context(TemporaryDirectory(prefix="tdqs-sweep-", ignore_cleanup_errors=True))
-            target = stack.enter_context(
-                LocalCluster(
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address="127.0.0.1:0",  # without one, the scheduler's HTTP server takes port 8787
-                    scheduler_kwargs={"dashboard": False},
-                    local_directory=folder,
-                    silence_logs=CRITICAL,
-                )
-            )
+            target = stack.enter_context(_start_processes(folder))
         try:
             client = stack.enter_context(Client(target, timeout=CONNECT_TIMEOUT))
         except (OSError, ValueError) as error:
@@ -188,3 +181,22 @@ def _connected(cluster: Cluster) -> Generator[Any]:
                 f"there is no Dask scheduler at {cluster.address!r}: start dask scheduler there"
             ) from error
         yield client
+
+
+def _start_processes(folder: str) -> Any:  # noqa: ANN401
+    """A cluster of processes of this machine, which may be killed while they start. Raises InputError."""
+    from distributed import LocalCluster  # noqa: PLC0415
+
+    retrying = Retrying(retry=retry_if_exception_type(RuntimeError), stop=stop_after_attempt(3), reraise=True)
+    try:
+        return retrying(
+            LocalCluster,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address="127.0.0.1:0",  # without one, the scheduler's HTTP server takes port 8787
+            scheduler_kwargs={"dashboard": False},
+            local_directory=folder,
+            silence_logs=CRITICAL,
+        )
+    except (OSError, RuntimeError) as error:
+        raise InputError(f"the processes of the sweep could not be started: {error}") from error
